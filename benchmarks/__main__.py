@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: see `--help`, and benchmarks/__init__.py for how it is built."""
+"""The command `python -m benchmarks`. `--help` lists its options; benchmarks/__init__.py describes its parts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _chosen(name: str, only: list[str] | None) -> bool:
 
 
 class Progress:
-    """On a terminal one line that changes, elsewhere one line for each work; always on the standard error."""
+    """Shows the progress on the standard error: one line that changes on a terminal, elsewhere a line for each work."""
 
     def __init__(self, total: int) -> None:
         self.total, self.done, self.began = total, 0, time.monotonic()
@@ -77,7 +77,7 @@ class Progress:
 
 
 def _bind(threads: int) -> None:
-    """Keeps this process and its workers on so many cores: a library that counts cores itself counts these."""
+    """Restricts this process and its workers to `threads` cores, which is also what libraries count as cores."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
 

@@ -1,4 +1,4 @@
-"""What a library costs before it does anything: the time of its import and its files on the disk."""
+"""The cost of a library before it computes anything: the time of its import and its size on disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLOCKED_IMPORT = "import time; begin = time.perf_counter(); import {}; print(tim
 
 
 def import_seconds(modules: Iterable[str], rounds: int, tell: Callable[[str], None]) -> dict[str, list[float]]:
-    """Seconds of `import MODULE` in fresh processes, each module once a round, the interpreter's own start left out."""
+    """Seconds of `import MODULE` in a fresh process without the interpreter's start, each module once per round."""
     seconds: dict[str, list[float]] = {module: [] for module in modules}
     for number in range(rounds + 1):
         tell(f"import times, round {number} of {rounds}")
@@ -33,7 +33,7 @@ def import_seconds(modules: Iterable[str], rounds: int, tell: Callable[[str], No
 
 
 def installed_bytes(module: str, package: str) -> tuple[int, int]:
-    """The bytes of the package's own files, and of these with all that it requires."""
+    """The bytes of the package's own files, and the bytes with all packages that it requires."""
     required: dict[str, int] = {}
     _collect(package, module, required)
     return required[_normal(package)], sum(required.values())
@@ -52,7 +52,7 @@ def _collect(package: str, module: str, sizes: dict[str, int]) -> None:
     else:
         files = {os.path.realpath(file.locate()) for file in distribution.files or ()}
         sizes[name] = sum(os.path.getsize(file) for file in files if os.path.isfile(file))
-        sizes[name] = max(sizes[name], _tree_bytes(module))  # an editable install lists hardly any files
+        sizes[name] = max(sizes[name], _tree_bytes(module))  # an editable install lists few files
         requirements = [r for r in distribution.requires or () if "extra ==" not in r and _installed(_name_of(r))]
     for requirement in requirements:
         _collect(_name_of(requirement), _name_of(requirement).replace("-", "_"), sizes)

@@ -1,8 +1,8 @@
 """How time grows with the size of the work: `python -m benchmarks.growth`.
 
-Each work is timed at sizes over four decades, wengert and torch in turns as in the tables. The pictures show time per
-element, or per node of the graph: a line that does not rise is linear time. They go into docs/ as SVG files, the
-figures beside them as growth.json.
+Each work is timed at sizes over four decades, with wengert and torch in turns. The pictures show time per element, or
+per node of the graph: a flat line means linear time. They are written to docs/ as SVG files, the figures to
+growth.json.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def picture(sweep: Sweep, times: dict[str, list[float | None]]) -> str:
 
 
 def steepest(sizes: Sequence[int], line: Sequence[float | None]) -> float:
-    """How much more one element costs at the largest size than at the cheapest before it: 1 is linear."""
+    """The cost of one element at the largest size over that at the cheapest smaller size: 1 is linear."""
     known = [t for t in line if t]
     return known[-1] / min(known) if known and sizes else math.nan
 

@@ -1,4 +1,4 @@
-"""From figures to a table and to data. Ratios are to torch in the same run; smaller is faster."""
+"""The report of a run as a Markdown table and as JSON. Ratios are to torch in the same run; smaller is faster."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from benchmarks.libs import LIBRARIES
 from benchmarks.rounds import Timing
 
 BEGIN, END = "<!-- benchmarks:begin -->", "<!-- benchmarks:end -->"
-IMPORT_ALLOWANCE = 0.060  # seconds beside NumPy's own import
+IMPORT_ALLOWANCE = 0.060  # seconds above NumPy's own import
 IMPORT_RATIO = 0.25
-WORTH_COMPARING = 1_000_000  # bytes: a ratio of smaller peaks says something about pages, not about libraries
+WORTH_COMPARING = 1_000_000  # bytes: ratios of smaller peaks compare pages, not libraries
 HEADINGS = {
     "small": "Small work",
     "graph": "A deep graph",
@@ -36,7 +36,7 @@ def machine() -> dict[str, Any]:
         model = found.group(1) if found else model
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    kernels = os.environ.get("OPENBLAS_CORETYPE")  # slower ones than the processor's own, or faster
+    kernels = os.environ.get("OPENBLAS_CORETYPE")  # slower kernels than the processor's own, or faster ones
     return {
         "processor": model,
         "cores": cores,
@@ -57,7 +57,7 @@ def data_of(
     threads: int,
     quick: bool,
 ) -> dict[str, Any]:
-    """Everything measured, as it goes into the JSON file and into the table."""
+    """All measurements of a run, in the form of the JSON file."""
     return {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": where,
@@ -87,10 +87,10 @@ def _short(number: float) -> float:
 
 
 def verdicts(data: dict[str, Any]) -> list[tuple[str, float, float, bool]]:
-    """(what, wengert's figure, the budget, whether it is held) for everything that has a budget.
+    """(name, wengert's figure, the budget, whether it is held) for each work that has a budget.
 
-    A work with a budget that wengert cannot do counts as not held, with the figure infinity. Nothing can be said
-    without torch.
+    The budget of a work that wengert cannot do counts as not held, with the figure infinity. Without torch the list is
+    empty.
     """
     held: list[tuple[str, float, float, bool]] = []
     if "wengert" not in data["versions"]:
@@ -155,7 +155,7 @@ def _ratio(figures: dict[str, float], name: str) -> float | None:
 
 
 def _cell(figures: dict[str, float], name: str, show: Any) -> str:
-    """A ratio to torch, or the figure itself where torch has none."""
+    """A ratio to torch, or the figure itself if torch has none."""
     ratio = _ratio(figures, name)
     if ratio is not None:
         return f"{ratio:.2f}" if ratio < 99.5 else f"{ratio:.0f}"
@@ -250,7 +250,7 @@ def _markdown(rows: list[list[str]]) -> str:
 
 
 def write(path: Path, data: dict[str, Any]) -> None:
-    """Puts the table between the markers of `path`, and the figures beside it in a JSON file."""
+    """Writes the table between the markers of `path`, and the figures to a JSON file beside it."""
     text = path.read_text(encoding="utf-8") if path.exists() else f"# Benchmarks\n\n{BEGIN}\n{END}\n"
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

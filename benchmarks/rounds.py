@@ -19,7 +19,7 @@ from benchmarks.libs import LIBRARIES
 from benchmarks.works import EFFORT, QUICK_EFFORT, Work
 
 ROOT = Path(__file__).resolve().parent.parent
-TOLERANCE = 2e-3  # of a result's size; below it two float32 results are the same
+TOLERANCE = 2e-3  # relative to a result's size; two float32 results that differ by less are the same
 PATIENCE = 180.0  # seconds for one answer; a library that takes longer is left out of the work
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -102,7 +102,7 @@ class WorkerProcess:
 
 @dataclass
 class Timing:
-    """What came of one work: seconds per unit of every round, peak memory, or why there is none, by library."""
+    """The measurements of one work by library: seconds per unit of every round, peak memory, or the reason for none."""
 
     work: Work
     rounds: dict[str, list[float]] = field(default_factory=dict)
@@ -134,7 +134,7 @@ def start(names: list[str], threads: int, tell: Callable[[str], None]) -> dict[s
 
 
 def measure(work: Work, workers: dict[str, WorkerProcess], quick: bool, tell: Callable[[str], None]) -> Timing:
-    """Prepares the work in every worker, compares the results, and times round after round."""
+    """Prepares the work in every worker, compares the results, and times the rounds."""
     effort = (QUICK_EFFORT if quick else EFFORT)[work.group]
     timing = Timing(work)
     digests: dict[str, Any] = {}
@@ -170,7 +170,7 @@ def measure(work: Work, workers: dict[str, WorkerProcess], quick: bool, tell: Ca
 
 
 def _ask(timing: Timing, worker: WorkerProcess, do: str, **arguments: Any) -> dict[str, Any] | None:
-    """The worker's answer; None where it has none, and then the reason is kept."""
+    """The worker's answer, or None if it has none; the reason is then recorded."""
     try:
         answer = worker.ask(do, **arguments)
     except WorkerGone as gone:
@@ -184,7 +184,7 @@ def _ask(timing: Timing, worker: WorkerProcess, do: str, **arguments: Any) -> di
 
 
 def _differences(digests: dict[str, Any]) -> dict[str, float]:
-    """How far each library's result is from torch's, relative to its size; nothing is known without torch."""
+    """The relative difference of each library's result from torch's; empty without torch."""
     reference = digests.get("torch")
     return {name: _difference(digest, reference) for name, digest in digests.items()} if reference else {}
 

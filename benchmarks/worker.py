@@ -1,13 +1,13 @@
 """The process of one library: `python -m benchmarks.worker NAME MODULE`. rounds.py starts it and talks to it.
 
-One request a line on its standard input, one answer a line on its standard output, both JSON:
+It reads one request per line from the standard input and writes one answer per line to the standard output, in JSON:
 
-    prepare  a Work    makes the inputs, does the work three times -> how long once took, a digest of the result
-    turn     seconds   does the work for about so long -> seconds for one unit
-    memory             -> how far the peak of the resident memory lies above what is resident before, in bytes
-    drop               lets the work go
+    prepare  a Work    makes the inputs, does the work three times -> the time of one call, a digest of the result
+    turn     seconds   repeats the work for about `seconds` -> seconds for one unit
+    memory             -> the peak of the resident memory minus the memory that was resident before, in bytes
+    drop               frees the work
 
-A request that fails is answered with {"error": ...}. What a library prints goes to the standard error.
+The answer to a request that fails is {"error": ...}. Output of the library goes to the standard error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import sys
 import time
 from typing import Any, TextIO
 
-if __name__ == "__main__":  # the library comes first, as in a program that uses it; `load` reports what it raises
+if __name__ == "__main__":  # the library is imported first, as in a program that uses it; `load` reports errors
     with contextlib.suppress(Exception):
         importlib.import_module(sys.argv[2])
 
@@ -31,8 +31,8 @@ import numpy as np
 
 from benchmarks.libs import Library, Task, load
 
-# From so many seconds on a call is timed by itself and a turn gives the fastest: work on several threads that loses a
-# core to another process for a moment waits far longer than the moment.
+# Calls that take at least so many seconds are timed one by one, and a turn gives the fastest: work on several threads
+# that loses a core to another process for a moment waits far longer than that moment.
 ALONE = 2e-4
 
 
@@ -47,13 +47,13 @@ class Worker:
             raise NotImplementedError("not written for this library")
         arguments = {name: tuple(a) if isinstance(a, list) else a for name, a in arguments.items()}
         self.task = getattr(self.library, method)(**arguments)
-        for _ in range(3):  # the first compiles and warms, the others give the time; training steps show their updates
+        for _ in range(3):  # the first call compiles; after three, training steps show their updates
             seconds, value = self._repeat(1)
         self.once = seconds
         digest = self._digest(value)
         del value
         gc.collect()
-        # What the imports and the inputs made is not looked through again by collections that a call sets off: they
+        # The collector skips the objects of the imports and the inputs from here on: collections during a call
         # cost what they would in a program that has imported one library.
         gc.freeze()
         return {"once": self.once, "digest": digest}
@@ -63,7 +63,7 @@ class Worker:
         if self.task.clocked:
             taken, _ = self._repeat(1)
         elif self.once < ALONE:
-            self._repeat(1)  # the caches, which the library before has filled with its own
+            self._repeat(1)  # refills the caches, which hold the previous library's data
             count = max(1, round(seconds / max(self.once, 1e-9)))
             taken = self._repeat(count)[0] / count
         else:
@@ -72,18 +72,18 @@ class Worker:
         return {"seconds": taken / self.task.per}
 
     def _fastest(self, seconds: float, least: int = 3, longest: float = 0.5) -> float:
-        """The fastest of the calls that fit into `seconds`, of `least` at least unless that takes too long."""
+        """The time of the fastest call in `seconds`, of at least `least` calls unless they take too long."""
         taken: list[float] = []
         while sum(taken) < seconds or (len(taken) < least and sum(taken) < longest):
             taken.append(self._repeat(1)[0])
         return min(taken)
 
     def memory(self) -> dict[str, Any]:
-        """Linux only: the peak is reset through /proc, and malloc gives back first what it holds."""
+        """The peak memory of one call. Linux only: /proc resets the peak, after malloc has returned its free memory."""
         if not os.path.exists("/proc/self/clear_refs"):
             return {"bytes": None}
         gc.collect()
-        with contextlib.suppress(AttributeError):  # a C library without it: what it holds counts as resident before
+        with contextlib.suppress(AttributeError):  # malloc_trim is glibc's
             ctypes.CDLL(None).malloc_trim(0)
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")

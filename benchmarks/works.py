@@ -1,7 +1,7 @@
-"""What is timed: a name, the method of a library that does it, its inputs' sizes, and the budget.
+"""The works to time: name, method of the adapters, sizes of the inputs, and budget.
 
-A budget is the largest ratio of wengert's time to torch's that is held to; None where none is set. Inputs are made
-here, once, from a fixed seed, so that every library gets the same numbers and the results can be compared.
+A budget is the largest allowed ratio of wengert's time to torch's; None means no budget. The inputs are made here, from
+a fixed seed: every library gets the same numbers, and the results can be compared.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ ELEMENTWISE_CHAIN, REDUCTION, LOADER = 0.8, 1.5, 0.7
 
 @dataclass(frozen=True)
 class Effort:
-    """How long one library's turn lasts at least, how many rounds there are, and the rest before a turn.
+    """The least duration of one library's turn, the number of rounds, and the rest before a turn, in seconds.
 
-    The rest, in seconds, is for the threads of the library before: a BLAS keeps them spinning for up to 25 ms.
+    The rest lets the threads of the previous library fall asleep: a BLAS keeps them spinning for up to 25 ms.
     """
 
     turn: float
@@ -37,14 +37,14 @@ EFFORT = {
 QUICK_EFFORT = {
     "small": Effort(0.002, 7),
     "graph": Effort(0.0, 3),
-    "medium": Effort(0.04, 8, rest=0.03),  # threads that have slept take a few calls to be quick again
+    "medium": Effort(0.04, 8, rest=0.03),  # threads that have slept are slow for a few calls
     "large": Effort(0.0, 2, rest=0.03),
 }
 
 
 @dataclass(frozen=True)
 class Work:
-    """One thing to time. `unit` says what the seconds are per; `quick` is false for what `--quick` leaves out."""
+    """One work to time. The seconds are per `unit`; `quick` is false for works that `--quick` leaves out."""
 
     name: str
     method: str
@@ -60,7 +60,7 @@ ELEMENTWISE = OPERATORS[:6]
 
 
 def works(quick: bool) -> list[Work]:
-    """All works in the order of the table; `quick` shortens the deep graph and leaves the largest out."""
+    """All works in the order of the table; `quick` shortens the deep graph and leaves the largest works out."""
     nodes = 20_000 if quick else 100_000
     table = [
         *(
@@ -222,6 +222,6 @@ def integers(size: int, bound: int, seed: int = 0) -> np.ndarray:
 
 
 def rosenbrock(x: Any) -> Any:
-    """Rosenbrock's function, whose Hessian is a band matrix: any library's array with slices will do."""
+    """Rosenbrock's function, whose Hessian is a band matrix, of any library's array that has slices."""
     head, tail = x[:-1], x[1:]
     return (100.0 * (tail - head**2) ** 2 + (1.0 - head) ** 2).sum()

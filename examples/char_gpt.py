@@ -48,7 +48,7 @@ class GPT(nn.Module):
 
     @torch.no_grad()
     def write(self, letters, count, temperature=0.8):
-        """``letters``, (1, time), and as many more as asked for, each drawn from what the model expects."""
+        """``letters``, of shape (1, time), followed by letters drawn one by one from the model's distribution."""
         for _ in range(count):
             logits = self(letters[:, -self.context :])[:, -1] / temperature
             letters = torch.cat([letters, torch.multinomial(F.softmax(logits, dim=-1), 1)], dim=1)

@@ -1,6 +1,6 @@
-"""What the examples share: their options, a progress line, the digits, and pictures as SVG files.
+"""Helpers of the examples: options, a progress line, the digits, and pictures as SVG files.
 
-No example needs more than NumPy and wengert (and SciPy where wengert does): so pictures are written here, by hand.
+The examples need only wengert and its own requirements, so this module writes the pictures by hand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WIDTH, HEIGHT, MARGIN = 640, 400, 56
 
 
 def options(description: str, **more: Any) -> argparse.Namespace:
-    """The command line of an example: ``--out FOLDER``, and what it has of its own (``name=argparse's keywords``)."""
+    """The command line of an example: ``--out FOLDER`` and its own options (``name=keywords of add_argument``)."""
     parser = argparse.ArgumentParser(description=description.strip().partition("\n")[0])
     parser.add_argument(
         "--out", type=Path, default=Path(), metavar="FOLDER", help="where the picture goes (default: .)"
@@ -34,7 +34,7 @@ def options(description: str, **more: Any) -> argparse.Namespace:
 
 
 def progress(steps: int, label: str) -> Iterator[int]:
-    """``range(steps)`` with a line on the terminal that says how far it is; nothing where nobody looks on."""
+    """``range(steps)`` with a progress line if the standard error is a terminal."""
     shown = sys.stderr.isatty()
     for step in range(steps):
         if shown and (step % max(steps // 50, 1) == 0):
@@ -45,7 +45,7 @@ def progress(steps: int, label: str) -> Iterator[int]:
 
 
 def digits() -> tuple[Any, Any, Any, Any]:
-    """1437 images of handwritten digits, 8 x 8 from 0 to 1, their labels, and 360 more with theirs to test on.
+    """1437 images of handwritten digits, 8 x 8 with values from 0 to 1, their labels, and 360 test images with labels.
 
     The optical digits of the UCI repository, which scikit-learn ships too; they come with wengert.
     """
@@ -56,7 +56,7 @@ def digits() -> tuple[Any, Any, Any, Any]:
 
 # ------------------------------------------------------------------------------------------------------------ pictures
 def save(path: Path, body: Iterable[str], width: float = WIDTH, height: float = HEIGHT) -> None:
-    """Write an SVG file and say so."""
+    """Write an SVG file and print its path."""
     lines = "\n".join(body)
     path.write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '

@@ -2,7 +2,7 @@
 
     python examples/digits_cnn.py
 
-It prints the loss and the share of test digits that are read right, and draws those that are misread.
+It prints the loss and the share of test digits that are read correctly, and draws the misread digits.
 """
 
 from common import digits, images, options, progress

@@ -1,4 +1,4 @@
-"""A neural differential equation learns a spiral from points on it.
+"""A neural differential equation learns a spiral from points.
 
     python examples/neural_ode.py
 

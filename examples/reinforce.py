@@ -3,8 +3,8 @@
     python examples/reinforce.py
 
 In PyTorch 0.1 a sampled action was a stochastic node of the graph: ``action.reinforce(reward)``, then ``backward()``
-without a loss. Today the loss is written down: minus the log probability of what was done, times the return. Both make
-the same draws and the same gradients, so both print the same. ``--way new`` or ``--way old`` runs one of them.
+without a loss. Today the program writes the loss: minus the log probability of the action, times the return. Both ways
+make the same draws and the same gradients, so both print the same. ``--way new`` or ``--way old`` runs one of them.
 (Williams 1992; the pole is that of Barto, Sutton and Anderson 1983)
 """
 
@@ -41,7 +41,7 @@ class Pole:
 
 
 def returns(steps, discount=0.99):
-    """The discounted sum of the rewards to come at each step, brought to mean 0 and deviation 1."""
+    """The discounted sum of the future rewards at each step, normalised to mean 0 and deviation 1."""
     sums, future = [], 0.0
     for _ in range(steps):
         future = 1.0 + discount * future
@@ -51,7 +51,7 @@ def returns(steps, discount=0.99):
 
 
 def play(policy, way):
-    """One episode; gradients of the expected return are accumulated. How many steps the pole stood."""
+    """Run one episode, accumulate the gradients of the expected return, and return the number of steps."""
     pole = Pole()
     state, done, actions, log_probabilities = pole.reset(), False, [], []
     while not done:

@@ -2,8 +2,8 @@
 
     python examples/vae.py
 
-An encoder gives the mean and the variance of two hidden numbers for each image, a decoder makes the image again from
-a draw. The picture shows what the decoder makes of a grid of the two numbers. (Kingma and Welling 2014)
+An encoder gives the mean and the variance of two hidden numbers for each image, and a decoder makes the image again
+from a draw. The picture shows the decoder's images for a grid of the two numbers. (Kingma and Welling 2014)
 """
 
 from common import digits, images, options, progress
@@ -28,7 +28,7 @@ class VAE(nn.Module):
 
 
 def loss_of(x, logits, mean, log_variance):
-    """Minus the evidence's lower bound: what the image is misjudged by, and how far q(z|x) is from a unit normal."""
+    """Minus the evidence lower bound: the error of the image plus the divergence of q(z|x) from a unit normal."""
     reconstruction = F.binary_cross_entropy_with_logits(logits, x, reduction="sum")
     divergence = -0.5 * (1 + log_variance - mean.pow(2) - log_variance.exp()).sum()
     return (reconstruction + divergence) / len(x)

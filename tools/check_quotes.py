@@ -1,4 +1,4 @@
-"""Holds the code that documents quote to the code itself.
+"""Checks that the code quoted in documents is the code in the source.
 
     python tools/check_quotes.py           exit with 1, and say where, if a quotation is not in the source any more
     python tools/check_quotes.py --write   put the source in the place of quotations that leave nothing out
@@ -7,9 +7,9 @@ A quotation is a block of Python under a line that says where it is from:
 
     <!-- quoted: _tape/node.py Box -->
 
-that is a file of the package and, if not the whole file is meant, a function or class in it. A line `...` in the block
-stands for lines that are left out; so does a first docstring. Every other line is in the source, in that order, with
-the indentation that it has there relative to the first.
+It names a file of the package and, unless the whole file is quoted, a function or class in it. A line `...` in the
+block stands for omitted lines; the docstring may be omitted too. Every other line must be in the source, in the same
+order and with the same indentation relative to the first line.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def missing_line(quoted: str, source: str) -> str | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Check every document; how many quotations are wrong is told line by line."""
+    """Check every document, and print a line for each wrong quotation."""
     wrong = total = 0
     for path in sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))):
         text = path.read_text(encoding="utf-8")

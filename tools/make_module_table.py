@@ -1,10 +1,10 @@
-"""Writes docs/modules.md: which of PyTorch's layers, optimizers, schedules, distributions and data tools are here.
+"""Writes docs/modules.md: which of PyTorch's layers, optimizers, schedules, distributions and data tools wengert has.
 
     python tools/make_module_table.py            write it
     python tools/make_module_table.py --check    exit with 1 if it is not what would be written
 
-PyTorch's names are in tools/pytorch_2_13.json, which tests/house/test_modules_table.py holds to PyTorch where it is
-installed. What is here is looked up; why something is not is written here.
+PyTorch's names are in tools/pytorch_2_13.json, which tests/house/test_modules_table.py compares with PyTorch where it
+is installed. wengert's names are looked up; the reasons for missing names are written in this file.
 """
 
 from __future__ import annotations
@@ -64,9 +64,14 @@ def is_here(space: str, name: str) -> bool:
 def text() -> str:
     """The document."""
     lines = [
-        "# What of PyTorch's modules is here",
+        "# PyTorch's modules in wengert",
         "",
-        "Made by `python tools/make_module_table.py`. Operators and functions are in [operators.md](operators.md).",
+        (
+            "PyTorch's layers, optimizers, schedules and distributions, and which of them wengert has. "
+            "Operators and functions are in [operators.md](operators.md)."
+        ),
+        "",
+        "<!-- Made by tools/make_module_table.py; do not edit. -->",
     ]
     for space, names in json.loads(NAMES.read_text(encoding="utf-8")).items():
         rows = [(name, is_here(space, name)) for name in names]

@@ -1,11 +1,11 @@
-"""Writes docs/operators.md: which of PyTorch's names are here.
+"""Writes docs/operators.md: which of PyTorch's names wengert has.
 
     python tools/make_operator_table.py                   write it
     python tools/make_operator_table.py --check           exit with 1 if it is not what would be written
     python tools/make_operator_table.py --usage FILE.md   take the names that programs use, by group, from there
 
-Without `--usage` those names are the ones that the document has now, looked up again. Everything else comes from the
-package as it is; only what is left out, and why, is written here.
+Without `--usage` the tool takes these names from the document and looks them up again. Everything else comes from the
+package, except the names that are left out and the reasons, which are written in this file.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ ABSENT = {
         "compared; no tensor has one."
     ),
     "Nested tensors (`nested_tensor`, layout `jagged`)": ("A tensor is one array with strides. Pad, or keep a list."),
-    "Sparse layouts: compressed (`sparse_csr`, `sparse_csc`, `sparse_bsr`, `sparse_bsc`) and `sparse_coo`": (
-        "Strides cannot describe them. `scipy.sparse` holds such data; its products get gradients by an "
-        "`autograd.Function`."
+    "Compressed sparse layouts (`sparse_csr`, `sparse_csc`, `sparse_bsr`, `sparse_bsc`)": (
+        "`sparse_coo` is the only sparse layout. `scipy.sparse` holds such data; an `autograd.Function` gives its "
+        "products a gradient."
     ),
     'Other devices (`cuda`, `mps`, `xpu`, `to("cuda")`, streams, events, graphs)': (
         "NumPy computes on the CPU. `device` objects of every type can be made and compared."
     ),
     "Kernels by a library's name (`cudnn_convolution`, `miopen_...`, `mkldnn_...`, `_fused_...`)": (
-        "They are one device's way to compute what has a public name."
+        "They are one device's implementations of operators that have a public name."
     ),
-    "TorchScript, `torch.fx`, `torch.export`, `torch.ops`, operators in C++": (
-        "They take programs apart for a compiler. Here Python runs them."
+    "TorchScript, `torch.fx`, `torch.export`, operators in C++": (
+        "They take programs apart for a compiler. wengert leaves programs to Python."
     ),
-    "Named tensors (`names=`, `refine_names`)": ("A prototype in PyTorch that was not finished there."),
+    "Named tensors (`names=`, `refine_names`)": ("They are a prototype in PyTorch, never finished."),
 }
 
 
@@ -66,13 +66,13 @@ def public_modules() -> dict[str, types.ModuleType]:
 
 
 def is_repeated(module: types.ModuleType, found: dict[str, types.ModuleType]) -> bool:
-    """Whether all names of a module are to be had from one that contains it, as those of `nn.modules` are from `nn`."""
+    """Whether a module that contains this one has all its names, as `nn` has those of `nn.modules`."""
     above = [m for m in found.values() if m is not wengert and module.__name__.startswith(f"{m.__name__}.")]
     return any(all(getattr(m, n, None) is getattr(module, n) for n in module.__all__) for m in above)
 
 
 def home_of(name: str) -> list[str]:
-    """Where a name is found: `torch.NAME`, `Tensor.NAME`, or its in-place form where PyTorch has no other."""
+    """The place of a name: `torch.NAME`, `Tensor.NAME`, or its in-place form where PyTorch has no other."""
     places = []
     for candidate in (name, f"{name}_"):
         owner: object = wengert
@@ -115,7 +115,7 @@ def groups_in_document() -> dict[str, list[str]]:
 
 
 def usage_section(groups: dict[str, list[str]]) -> str:
-    """A table for each group of names: whether they are here, and as what."""
+    """A table for each group of names: whether wengert has the name, and under which path."""
     parts = []
     for group, names in groups.items():
         homes = {name: home_of(name) for name in names}
@@ -142,7 +142,7 @@ def names_section() -> str:
 
 
 def derivatives_section() -> str:
-    """What the operators can do, in numbers, and which have no derivative."""
+    """The numbers of operators with a derivative and a batching rule, and the operators that have no derivative."""
     table = operators.rows()
     counts = operators.summary(table)
     reasons: dict[str, list[str]] = {}
@@ -154,13 +154,13 @@ def derivatives_section() -> str:
         f"The public names are made of {counts['operators']} operators, each declared once. {counts['reverse']} have a "
         f"derivative, and so forward mode and derivatives of every order; {counts['vmap']} have a batching rule "
         f"({counts['vmap by a loop']} of them a loop). `python -m wengert info --ops` prints the whole table.\n\n"
-        f"Without a derivative, and why:\n\n{lines}\n"
+        f"These operators have no derivative, for the reason given:\n\n{lines}\n"
     )
 
 
 def absent_section() -> str:
-    """What makes no sense here."""
-    return "\n".join(["| what | why |", "|---|---|", *(f"| {what} | {why} |" for what, why in ABSENT.items())])
+    """The table of what is left out, with reasons."""
+    return "\n".join(["| left out | reason |", "|---|---|", *(f"| {what} | {why} |" for what, why in ABSENT.items())])
 
 
 def document(groups: dict[str, list[str]]) -> str:
@@ -170,11 +170,11 @@ def document(groups: dict[str, list[str]]) -> str:
 
 <!-- Made by tools/make_operator_table.py; do not edit. -->
 
-Which of PyTorch's names are here. A name that is missing is an `AttributeError` that says so.
+This page lists the names of PyTorch that wengert has. A missing name raises an `AttributeError` that says so.
 
 ## The names that programs use most
 
-Counted over 36 public PyTorch libraries, by each name's share of all uses.
+The names are grouped by their share of all uses in 36 public PyTorch libraries.
 
 {BEGIN}
 
@@ -184,7 +184,7 @@ Counted over 36 public PyTorch libraries, by each name's share of all uses.
 ## Derivatives
 
 {derivatives_section()}
-## What is left out, and why
+## Left out, and why
 
 {absent_section()}
 
@@ -194,7 +194,7 @@ Counted over 36 public PyTorch libraries, by each name's share of all uses.
 
 
 def main() -> int:
-    """Write the document, or compare it."""
+    """Write the document, or compare it with the file."""
     parser = argparse.ArgumentParser(description="Writes docs/operators.md.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if it is not up to date")
     parser.add_argument("--usage", type=Path, metavar="FILE.md", help="the names that programs use, by group")

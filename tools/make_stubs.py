@@ -1,18 +1,18 @@
-"""Writes the type stubs of what is put together at run time, so that mypy, pyright and editors know it.
+"""Writes type stubs for names that are put together at run time, for mypy, pyright and editors.
 
     python tools/make_stubs.py            write them
     python tools/make_stubs.py --check    exit with 1 if what is committed is not what would be written
 
-Operators, methods and the functions of some modules come from declarations, which no type checker runs. The stubs are
-made from the imported package by `inspect`: `__init__.pyi` (every name of `wengert.__all__`), `_tape/tensor.pyi` (class
-`Tensor`, and its module's own functions as they stand in the source), `return_types.pyi`, and one for every module that
+Operators, methods and the functions of some modules come from declarations, which no type checker runs. The tool
+inspects the imported package and writes `__init__.pyi` (every name of `wengert.__all__`), `_tape/tensor.pyi` (class
+`Tensor`, and its module's own functions as in the source), `return_types.pyi`, and one stub for every module that
 
-- fills itself with `globals().update(namespace(...))`,
+- lends its names from the operators (`lend(...)`),
 - only gathers names, in a way that a checker cannot follow (`gathers`),
-- stands in for one of PyTorch's and fills itself from tables (`stand_in_stub`), or is imported from there by name
-  (`DOORS`).
+- stands in for one of PyTorch's: a row of the table in `_compat` (`row_stubs`), or a file that takes the names of one
+  (`stand_in_stub`).
 
-How a function is written is in `stub_signatures`.
+`stub_signatures` makes the signatures of functions.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ import builtins
 import difflib
 import importlib
 import inspect
+import re
 import sys
 import types
+import typing
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -44,12 +46,15 @@ from stub_signatures import (
 )
 
 import wengert
-from wengert._tensor_api.publish import namespace
+from wengert import _ops
+from wengert._base.registry import PUBLIC
+from wengert._compat import TABLE
+from wengert._compat._rows import ROWS
 
 PACKAGE = SOURCE / "wengert"
 STAND_INS = PACKAGE / "_compat"
 DOORS = ("backends", "cuda")  # what programs import from there by name
-FILLED = "globals().update(namespace("  # what a module of generated names has in its source
+FILLED = "\nlend("  # what a module of generated names has in its source
 HEADER = "# Made by tools/make_stubs.py; do not edit.\n"
 SPECIAL_FIELDS = {"histogramdd.bin_edges": "tuple[Tensor, ...]"}  # of the named tuples
 
@@ -96,7 +101,7 @@ def member(name: str, value: Any) -> str:
 
 
 def property_type(name: str, value: property) -> str:
-    """A property's type: from its function; what is named like a fact, `is_...`, is a bool."""
+    """A property's type, from its function's annotation; a property named `is_...` is a bool."""
     if name in SPECIAL:
         return SPECIAL[name]
     kind = return_type(value.fget, name)
@@ -104,7 +109,7 @@ def property_type(name: str, value: property) -> str:
 
 
 def own_definitions(path: Path) -> Iterator[str]:
-    """What a module defines beside Tensor, from its source: the library's own modules import it."""
+    """The names that a module defines beside Tensor, from its source: the library's own modules import them."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef):
             yield from _from_source(node)
@@ -139,7 +144,7 @@ def tensor_stub() -> str:
 
 # -------------------------------------------------------------------------------------------------------------- modules
 def importable(value: Any) -> bool:
-    """Whether a class or function can be imported by its own name, from a module whose source defines it."""
+    """Whether a class or function can be imported by its own name, from a module whose source defines or imports it."""
     if not value.__module__.startswith("wengert."):
         return False
     module = importlib.import_module(value.__module__)
@@ -149,27 +154,48 @@ def importable(value: Any) -> bool:
         tree = ast.parse(inspect.getsource(module))
     except (OSError, TypeError):
         return False
-    return any(isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == value.__name__ for node in tree.body)
+    return any(
+        (isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == value.__name__)
+        or (isinstance(node, ast.ImportFrom) and any(a.name == value.__name__ for a in node.names))
+        for node in tree.body
+    )
+
+
+def is_row(module: types.ModuleType) -> bool:
+    """Whether a module is a row of the table in `_compat`, and no file."""
+    return module.__file__ == TABLE
+
+
+def stub_of(module: types.ModuleType) -> Path:
+    """Where the stub of a module is: beside its file; one of a row is in `_compat`, or in a package of the root."""
+    if not is_row(module):
+        return Path(module.__file__ or "").with_suffix(".pyi")
+    parts = module.__name__.split(".")[1:]
+    rooted = parts[0] in DOORS or (PACKAGE / parts[0] / "__init__.py").exists()
+    path = (PACKAGE if rooted else STAND_INS).joinpath(*parts)
+    return path / "__init__.pyi" if hasattr(module, "__path__") else path.with_suffix(".pyi")
 
 
 def file_of(module: str) -> str:
-    """The dotted path of a module's file below the package: what type checkers find it by."""
-    parts = Path(importlib.import_module(module).__file__ or "").relative_to(PACKAGE).with_suffix("").parts
+    """The dotted path of a module's file below the package, by which type checkers find it."""
+    parts = stub_of(importlib.import_module(module)).relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def imported(name: str, value: Any, home: types.ModuleType) -> str:
     """The import of a class or function from where it is written."""
-    up = "." * len(Path(home.__file__ or "").relative_to(PACKAGE).parts)
+    up = "." * len(stub_of(home).relative_to(PACKAGE).parts)
     return f"from {up}{file_of(value.__module__)} import {value.__name__} as {name}\n"
 
 
 def entry(name: str, value: Any, home: types.ModuleType) -> str:
     """One public name of a module."""
+    if value is not None and value is getattr(typing, name, None):
+        return f"from typing import {name} as {name}\n"
     if isinstance(value, type):
         return class_entry(name, value, home)
     if isinstance(value, types.FunctionType):
-        elsewhere = home is not wengert or not (name in namespace("torch") or value.__module__.startswith("wengert._"))
+        elsewhere = home is not wengert or not (name in PUBLIC["torch"] or value.__module__.startswith("wengert._"))
         if elsewhere and name not in SIGNATURES["torch"] and importable(value):
             return imported(name, value, home)
         return function(name, value, home.__name__.partition(".")[2] or "torch")
@@ -187,7 +213,7 @@ def entry(name: str, value: Any, home: types.ModuleType) -> str:
 
 
 def class_entry(name: str, cls: type, home: types.ModuleType) -> str:
-    """A class: imported from where it is written, or, if it is made at run time, declared."""
+    """A class: an import from its module, or a declaration if the class is made at run time."""
     if cls is wengert.Tensor:
         return ""
     if cls not in wengert.Tensor.__mro__ and issubclass(wengert.Tensor, cls):  # Variable: Tensor by another name
@@ -196,25 +222,41 @@ def class_entry(name: str, cls: type, home: types.ModuleType) -> str:
         return imported(name, cls, home)
     if issubclass(cls, BaseException):
         return f"class {name}({base_of(cls)}): ...\n"
-    return f"class {name}(Tensor): ...\n" if name.endswith("Tensor") else f"{name}: _type[Any]\n"
+    if name.endswith("Tensor"):
+        return f"class {name}(Tensor): ...\n"
+    if cls.__module__ != home.__name__:
+        ours = cls.__module__.startswith("wengert.")
+        return imported(name, cls, home) if ours else f"from {cls.__module__} import {cls.__name__} as {name}\n"
+    return made_class(name, cls, home)
+
+
+def made_class(name: str, cls: type, home: types.ModuleType) -> str:
+    """A class that a row makes: with the base that it has, or with any attributes."""
+    base, init, body = cls.__mro__[1], vars(cls).get("__init__"), "    ...\n"
+    if not importable(base):
+        return f"class {name}(Any): ...\n"
+    if init:
+        known = init.__annotations__.get("return") == "None"
+        body = "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n"
+        body = function("__init__", init, "torch", "    ", method=True) if known else body
+    return f"{imported(f'_Base_{name}', base, home)}class {name}(_Base_{name}):\n{body}"
 
 
 def base_of(cls: type) -> str:
-    """The nearest base that Python has itself."""
+    """The nearest base class that is Python's own."""
     return next(base.__name__ for base in cls.__mro__[1:] if getattr(builtins, base.__name__, None) is base)
 
 
 def module_entry(package: types.ModuleType, name: str) -> str:
     """A module of the package, from the folder in which it lies."""
     home = file_of(f"{package.__name__}.{name}").rpartition(".")[0]
-    up = "." * len(Path(package.__file__ or "").relative_to(PACKAGE).parts)
+    up = "." * len(stub_of(package).relative_to(PACKAGE).parts)
     return f"from {up}{home} import {name} as {name}\n"
 
 
 def module_stub(module: types.ModuleType, names: list[str]) -> str:
     """The stub of a module that has these public names."""
-    path = Path(module.__file__ or "")
-    depth = len(path.relative_to(PACKAGE).parts)
+    depth = len(stub_of(module).relative_to(PACKAGE).parts)
     dots = "." * depth
     out = [HEADER]
     if module is wengert:
@@ -225,9 +267,10 @@ def module_stub(module: types.ModuleType, names: list[str]) -> str:
         else entry(name, getattr(module, name), module)
         for name in names
     ]
+    entries = [part for text in entries for part in re.split(r"(?<=\n)(?=class )", text)]
     imports = [text for text in entries if text.startswith("from ")]
     rest = [text for text in entries if not text.startswith("from ")]
-    if rest:
+    if rest or not names:
         imports.append(f"from {dots}_tape.tensor import Tensor as Tensor\n")
         out.append(PRELUDE.format(dots=dots))
     out += [*sorted(imports), "\n", *([ALIASES, *rest, "\n"] if rest else []), listing(names)]
@@ -250,7 +293,7 @@ def return_types_stub() -> str:
 
 
 def gathers(tree: ast.Module) -> bool:
-    """Whether a module only gathers names from others, and does it in a way that a checker cannot follow."""
+    """Whether a module only gathers names from others, in a way that type checkers cannot follow."""
     defined = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     if defined - {"__getattr__", "__dir__"}:
         return False
@@ -262,7 +305,7 @@ def gathers(tree: ast.Module) -> bool:
 
 
 def gathered(module: types.ModuleType, tree: ast.Module) -> list[str]:
-    """What such a module is imported for: its list of names, what it imports by name, the modules in its folder."""
+    """The public names of such a module: its list of names, its imports by name, the modules in its folder."""
     imported = [
         name.asname or name.name
         for node in tree.body
@@ -276,7 +319,7 @@ def gathered(module: types.ModuleType, tree: ast.Module) -> list[str]:
 
 
 def listing(names: list[str]) -> str:
-    """The list of what a stub exports."""
+    """The list of names that a stub exports."""
     return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
 
 
@@ -307,7 +350,7 @@ def stand_in_stub(module: types.ModuleType, tree: ast.Module) -> str:
 
 
 def public_names(module: types.ModuleType, tree: ast.Module) -> list[str]:
-    """What a module lists and what it assigns, defines or imports, without underscore."""
+    """The names that a module lists, assigns, defines or imports, without those that begin with an underscore."""
     found = set(getattr(module, "__all__", ()))
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -320,28 +363,24 @@ def public_names(module: types.ModuleType, tree: ast.Module) -> list[str]:
     return sorted(name for name in found if not name.startswith("_"))
 
 
-def door_stubs() -> dict[Path, str]:
-    """Of modules that lie in `_compat`: checkers do not look there for them, so each has its names at its own place."""
-    found = {}
-    for path in sorted(path for door in DOORS for path in (STAND_INS / door).rglob("*.py")):
-        parts = path.relative_to(STAND_INS).with_suffix("").parts
-        if not parts[-1].startswith("_") or parts[-1] == "__init__":
-            inside = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            names = public_names(importlib.import_module(f"wengert.{inside}"), ast.parse(path.read_text("utf-8")))
-            source = f"from {'.' * len(parts)}{STAND_INS.name}.{inside} import"
-            imports = "".join(f"{source} {name} as {name}\n" for name in names)
-            found[PACKAGE / path.relative_to(STAND_INS).with_suffix(".pyi")] = HEADER + imports
-    return found
+def row_stubs() -> dict[Path, str]:
+    """Of public modules that are rows of the table in `_compat`."""
+    public = [f"wengert.{name}" for name in ROWS if not any(part.startswith("_") for part in name.split("."))]
+    modules = [module for module in map(importlib.import_module, public) if is_row(module)]
+    return {stub_of(module): module_stub(module, module.__all__) for module in modules}
 
 
 def is_module(package: types.ModuleType, name: str) -> bool:
     """Whether a public name is a module of the package: seen from the files, so that none must be imported."""
+    if f"{package.__name__}.{name}".partition(".")[2] in ROWS:
+        return True
     folders = map(Path, getattr(package, "__path__", ()))
     return any((folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists() for folder in folders)
 
 
 def stubs() -> dict[Path, str]:
     """Every stub by its path."""
+    _ops.load_all()
     found = {
         PACKAGE / "__init__.pyi": module_stub(wengert, sorted(wengert.__all__)),
         PACKAGE / "_tape/tensor.pyi": tensor_stub(),
@@ -356,10 +395,11 @@ def stubs() -> dict[Path, str]:
         elif len(parts) > 2 and parts[-1] == "__init__" and parts[1][0] != "_" and gathers(ast.parse(text)):
             module = importlib.import_module(name)
             found[path.with_suffix(".pyi")] = module_stub(module, gathered(module, ast.parse(text)))
-        elif "\nglobals().update(" in text and path.is_relative_to(STAND_INS) and name.rpartition(".")[2][0] != "_":
-            module = importlib.import_module(name.replace(f".{STAND_INS.name}", ""))
-            found[path.with_suffix(".pyi")] = stand_in_stub(module, ast.parse(text))
-    found.update(door_stubs())
+        elif "\nopen_rows(" in text and (row := name.replace(f".{STAND_INS.name}.", ".").partition(".")[2]) in ROWS:
+            if row[0] != "_":
+                module = importlib.import_module(f"wengert.{row}")
+                found[path.with_suffix(".pyi")] = stand_in_stub(module, ast.parse(text))
+    found.update(row_stubs())
     found[PACKAGE / "return_types.pyi"] = return_types_stub()
     found[PACKAGE / "autograd/variable.pyi"] = module_stub(wengert.autograd.variable, ["Variable"])
     return found
@@ -378,7 +418,7 @@ def stale(wanted: dict[Path, str]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the stubs, or compare them."""
+    """Write the stubs, or compare them with the files."""
     parser = argparse.ArgumentParser(description="Writes the type stubs of what is put together at run time.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a stub is not up to date")
     options = parser.parse_args()
@@ -393,7 +433,7 @@ def main() -> int:
         if path not in wanted and path.read_text(encoding="utf-8").startswith(HEADER):
             path.unlink()
     for path, text in wanted.items():
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(text, encoding="utf-8")
         print(path.relative_to(SOURCE.parent))
     return 0

@@ -1,12 +1,12 @@
-"""One function as a stub has it: the types of its parameters and of its result, for tools/make_stubs.py.
+"""Signatures of functions in stubs, with the types of parameters and results, for tools/make_stubs.py.
 
-Nothing is listed here by name but what no annotation can say: `SPECIAL`, and the signatures with several results in
+Only functions that annotations cannot describe are listed by name: in `SPECIAL`, and, with several results, in
 `tools/signatures.pyi`.
 
-A type is what the annotation says where there is one. Without one: a generated operator takes and gives tensors, a
-function with a named tuple of its own (`torch.return_types`) gives that, a parameter has the type that its name has
-everywhere in PyTorch (`PARAMETERS`) or that of its default, and what is left is `Any`. `int`, `float`, `bool`, ... are
-names of wengert's own and methods of Tensor, so Python's are `_int`, `_float`, ... in the stubs.
+An annotated parameter or result has the type of its annotation. Without an annotation, a generated operator takes and
+returns tensors, a function with a named tuple in `torch.return_types` returns that, a parameter has the type that its
+name has everywhere in PyTorch (`PARAMETERS`) or the type of its default, and the rest is `Any`. `int`, `float`, `bool`,
+... are dtypes of wengert and methods of Tensor, so Python's types are `_int`, `_float`, ... in the stubs.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 """
 
-# What Python itself asks of a method, and properties whose type is PyTorch's and not in an annotation.
+# Methods whose types Python prescribes, and properties that have no annotation.
 SPECIAL = {
     "__bool__": "_bool", "__int__": "_int", "__index__": "_int", "__len__": "_int", "__float__": "_float",
     "__complex__": "_complex", "__repr__": "_str", "__str__": "_str", "__hash__": "_int", "__contains__": "_bool",
@@ -76,7 +76,7 @@ SPECIAL = {
     "is_leaf": "_bool", "requires_grad": "_bool", "_base": "Tensor | None",
 }  # fmt: skip
 
-# What a parameter of this name is, wherever neither an annotation nor a default says so.
+# Types of parameters by name, for parameters without annotation and default.
 _INTS, _NUMBER = "_int | Sequence[_int]", "Number"
 PARAMETERS = {
     "device": "_device | _str | _int | None", "layout": "_layout | None", "memory_format": "_memory_format | None",
@@ -93,7 +93,7 @@ PARAMETERS = {
     **dict.fromkeys(("padding",), f"_str | {_INTS}"),
     "*size": _INTS, "*sizes": _INTS, "*dims": _INTS, "*repeats": _INTS, "*tensors": "Tensor | Sequence[Tensor]",
 }  # fmt: skip
-# Functions of two operands that take a number for the first one too.
+# Functions of two operands whose first operand may be a number too.
 NUMBER_FIRST = frozenset(
     "add sub subtract mul multiply div divide true_divide floor_divide remainder pow float_power xlogy "  # noqa: SIM905
     "xlog1py zeta bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift".split()
@@ -155,7 +155,7 @@ def _plain_text(value: Any) -> str:
 
 
 def default(value: Any) -> str:
-    """The text of a default value: short and plain ones as they are."""
+    """The text of a default value, `...` unless it is short and plain."""
     if value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
         return repr(value)
     if type(value) is tuple and all(type(v) in (bool, int) for v in value):
@@ -164,12 +164,12 @@ def default(value: Any) -> str:
 
 
 def scope_of(fn: Any) -> dict[str, Any]:
-    """The names of the module where a function's annotations were written; a wrapper's own globals are another's."""
+    """The globals of the module that a function's annotations refer to; a wrapper's globals are another module's."""
     return vars(sys.modules.get(inspect.unwrap(fn).__module__, types))
 
 
 def is_generated(fn: Any) -> bool:
-    """Whether a kind has made this function: it carries no annotations of its own."""
+    """Whether an operator kind made this function, which then has no annotations of its own."""
     fn = inspect.unwrap(fn)
     return isinstance(fn, types.FunctionType) and fn.__module__ == "wengert" and not fn.__annotations__
 
@@ -229,7 +229,7 @@ def return_type(fn: Any, name: str) -> str:
 
 
 def result_by_name(fn: Any, name: str) -> str:
-    """The named tuple of a function that is called as its class in `torch.return_types`; what the method says."""
+    """The named tuple of a function that has the name of a class in `torch.return_types`, or the method's result."""
     name = f"linalg_{name}" if fn.__module__ == "wengert.linalg" else name
     if fn.__qualname__ == name and "value" in fn.__code__.co_freevars and fn.__module__ == "wengert._absent":
         answer = inspect.getclosurevars(fn).nonlocals["value"]()
@@ -277,7 +277,7 @@ def is_inplace(name: str) -> bool:
 
 
 def declared(name: str, fn: Any) -> Any:
-    """The function whose parameters are to be shown: what a form of it, in place or of a method, hands all on to."""
+    """The function whose parameters are shown; in-place forms and methods pass all their arguments on to it."""
     kinds = [p.kind for p in inspect.signature(fn).parameters.values()]
     hands_on = kinds[-2:] == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]
     base = vars(wengert.Tensor).get(name[:-1]) if is_inplace(name) and hands_on else None
@@ -303,7 +303,7 @@ def first_line(obj: Any, indent: str) -> str:
 
 
 def written_by_hand(name: str, fn: Any, indent: str, space: str) -> str:
-    """A signature from `tools/signatures.pyi`, for which there may be several; empty if it is not there."""
+    """The signatures (overloads) of a function in `tools/signatures.pyi`; empty if there is none."""
     found = SIGNATURES.get(space, {}).get(name, [])
     if not found and space == "torch":
         found = SIGNATURES["nn.functional"].get(name, [])
@@ -319,7 +319,7 @@ def written_by_hand(name: str, fn: Any, indent: str, space: str) -> str:
 
 
 def as_method(node: ast.FunctionDef) -> ast.FunctionDef:
-    """A function's signature as that of the method: its first parameter is `self`, and there is no `out`."""
+    """A function's signature turned into a method's: the first parameter is `self`, and `out` is dropped."""
     node = copy.deepcopy(node)
     given = node.args
     given.args[0] = ast.arg("self")

@@ -1,8 +1,8 @@
-"""One small file for each library: how it does the works of works.py, in the way its own users would write them.
+"""Adapters of the libraries, one small module each, which do the works of works.py as the library's users would.
 
-A library is a class made without arguments. It has a method for each work that it can do, which prepares the inputs
-and returns a Task; a work that it has no method for is left out. `to_numpy` and `wait` turn a result into an array and
-wait for it where the library computes in the background.
+An adapter is a class without arguments. It has a method for each work that the library can do; the method prepares the
+inputs and returns a Task. Works without a method are left out. `to_numpy` turns a result into an array, and `wait`
+waits for it if the library computes in the background.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 
 @dataclass
 class Task:
-    """`call` does the work once and returns its result; `per` is how many operators (nodes, steps) that is.
+    """`call` does the work once and returns its result; `per` is the number of operators (nodes, steps) in it.
 
-    A `clocked` call times its own part and returns (seconds, result): for what cannot be repeated without a
-    preparation that must not count, such as walking a graph that has to be built first.
+    A `clocked` call times a part of itself and returns (seconds, result), for works that need a preparation at each
+    repetition which must not count, such as walking a graph that has to be built first.
     """
 
     call: Callable[[], Any]
@@ -29,7 +29,7 @@ class Task:
 
 
 class Library:
-    """What the libraries share. `module` is what is imported, `package` what is installed."""
+    """The base class of the adapters. `module` is the name to import, `package` the name of the distribution."""
 
     title: str
     module: str
@@ -42,10 +42,10 @@ class Library:
         return np.asarray(value)
 
     def wait(self, value: Any) -> None:
-        """Returns when `value` is computed; most libraries have computed it already."""
+        """Waits until `value` is computed; most libraries have computed it already."""
 
 
-# name on the command line: where its class is, what it imports, what is shown
+# name on the command line: module and class of the adapter, module to import, name to show
 LIBRARIES = {
     "torch": ("benchmarks.libs.torch_api:Torch", "torch", "torch"),
     "wengert": ("benchmarks.libs.torch_api:Wengert", "wengert", "wengert"),
@@ -57,6 +57,6 @@ LIBRARIES = {
 
 
 def load(name: str) -> Library:
-    """Imports the library and makes its adapter; whatever the import raises is raised."""
+    """Imports the library and makes its adapter; errors of the import are passed on."""
     where, _, cls = LIBRARIES[name][0].partition(":")
     return getattr(importlib.import_module(where), cls)()

@@ -1,4 +1,4 @@
-"""MyGrad: tensors with `backward()`; gradients go when a tensor is used again, so none has to be cleared."""
+"""MyGrad: tensors with `backward()`. A tensor drops its gradient when it is used again, so none has to be cleared."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""tinygrad on the CPU (it needs clang there). It is lazy: a result counts when it is realized.
+"""tinygrad on the CPU, where it needs clang. It is lazy: a result counts when it is realized.
 
-Each step builds its graph again and finds its compiled kernels in a cache, which is what tinygrad does without its
-own `TinyJit`; compiling is not counted.
+Each step builds its graph again and finds its compiled kernels in a cache, as tinygrad does without its `TinyJit`.
+The time to compile is not counted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class TinyGrad(Library):
     title, module, package = "tinygrad", "tinygrad", "tinygrad"
 
     def __init__(self) -> None:
-        (Tensor([1.0]) * 2).realize()  # fails here, once, where no compiler is found
+        (Tensor([1.0]) * 2).realize()  # without a compiler this fails here, once
 
     def version(self) -> str:
         return importlib.metadata.version("tinygrad")

@@ -1,4 +1,4 @@
-"""torch and wengert: one adapter, since the programs are the same."""
+"""The adapter of torch and wengert, whose programs are the same."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What torch and wengert do with layers and small models: a part of their adapter, see `torch_api`.
+"""Layers and small models in torch and wengert: a part of the adapter in `torch_api`.
 
-Parameters are drawn after `manual_seed(0)`, from the same random stream in both, so the results can be compared.
+Parameters are drawn after `manual_seed(0)`, from the same random stream in both, which makes the results comparable.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Models:
     tensor: Any
 
     def _layer(self, layer: Any, shape: tuple[int, ...], needs_input: bool = True) -> Task:
-        """The gradients of the input and of all parameters, of the sum of the outputs times fixed numbers."""
+        """The gradients with respect to the input and all parameters of the sum of the outputs times fixed numbers."""
         x = self.tensor(uniform(shape), needs_input)
         parameters = list(layer.parameters())
         wanted = [x, *parameters] if needs_input else parameters
@@ -86,7 +86,7 @@ class Models:
         return self._training(model, optimizer, lambda m: nn.functional.cross_entropy(m(images), labels))
 
     def loader(self, items: int, batch: int) -> Task:
-        """One pass through a shuffled DataLoader without workers; the sum of what it gave."""
+        """One pass through a shuffled DataLoader without workers; returns the sum of its batches."""
         T = self.T
         data = T.utils.data.TensorDataset(self.tensor(uniform((items, 16))), self.tensor(integers(items, 10)))
         batches = T.utils.data.DataLoader(data, batch_size=batch, shuffle=True)

@@ -2,8 +2,8 @@
 
     import wengert as torch
 
-Functions and dtypes are here, by PyTorch's names; ``torch.nn``, ``torch.autograd``, ... are imported when they are
-first named.
+The package has functions and dtypes by PyTorch's names. ``torch.nn``, ``torch.autograd`` and the other modules are
+imported when they are first used.
 
 >>> import wengert as torch
 >>> x = torch.tensor([1., 2., 3.], requires_grad=True)
@@ -18,7 +18,7 @@ from typing import Any
 from ._base import numpy_first as _first  # before anything that imports NumPy
 
 # isort: split
-from . import _ops, ops
+from . import _compat, _ops, ops
 from ._base.dtypes import (
     DTYPES,
     LAYOUTS,
@@ -55,7 +55,8 @@ from .random import (
 )
 from .torch_version import __version__
 
-__path__.append(f"{__path__[0]}/_compat")  # PyTorch's modules that have little to do here are found there
+__path__.append(_compat.FOLDER)  # PyTorch's modules that have little to do here are found there
+_compat.open_rows(globals())
 
 newaxis = None
 

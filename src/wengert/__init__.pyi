@@ -21,7 +21,9 @@ from ._tensor_api.storage import UntypedStorage as _UntypedStorage
 from .random import Generator as _Generator
 from . import amp as amp
 from . import autograd as autograd
+from . import backends as backends
 from . import compiler as compiler
+from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
 from . import fft as fft
@@ -65,17 +67,15 @@ from ._base.limits import finfo as finfo
 from ._base.limits import iinfo as iinfo
 from ._compat import accelerator as accelerator
 from ._compat import ao as ao
-from ._compat import backends as backends
 from ._compat import cpu as cpu
-from ._compat import cuda as cuda
 from ._compat import futures as futures
 from ._compat import jit as jit
 from ._compat import mps as mps
 from ._compat import mtia as mtia
 from ._compat import quantization as quantization
 from ._compat import xpu as xpu
-from ._compat.accelerator import get_device_module as get_device_module
-from ._compat.backends import is_vulkan_available as is_vulkan_available
+from ._compat.accelerator import Event as Event
+from ._compat.accelerator import Stream as Stream
 from ._compat.futures import Future as Future
 from ._compat.jit import ScriptFunction as ScriptFunction
 from ._compat.jit import ScriptModule as ScriptModule
@@ -123,31 +123,29 @@ _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 class AcceleratorError(RuntimeError): ...
-BFloat16Storage: _type[Any]
+class BFloat16Storage(Any): ...
 class BFloat16Tensor(Tensor): ...
-BoolStorage: _type[Any]
+class BoolStorage(Any): ...
 class BoolTensor(Tensor): ...
-ByteStorage: _type[Any]
+class ByteStorage(Any): ...
 class ByteTensor(Tensor): ...
-CharStorage: _type[Any]
+class CharStorage(Any): ...
 class CharTensor(Tensor): ...
-ComplexDoubleStorage: _type[Any]
-ComplexFloatStorage: _type[Any]
-DoubleStorage: _type[Any]
+class ComplexDoubleStorage(Any): ...
+class ComplexFloatStorage(Any): ...
+class DoubleStorage(Any): ...
 class DoubleTensor(Tensor): ...
-Event: _type[Any]
-FloatStorage: _type[Any]
+class FloatStorage(Any): ...
 class FloatTensor(Tensor): ...
-HalfStorage: _type[Any]
+class HalfStorage(Any): ...
 class HalfTensor(Tensor): ...
-IntStorage: _type[Any]
+class IntStorage(Any): ...
 class IntTensor(Tensor): ...
-LongStorage: _type[Any]
+class LongStorage(Any): ...
 class LongTensor(Tensor): ...
 class OutOfMemoryError(RuntimeError): ...
-ShortStorage: _type[Any]
+class ShortStorage(Any): ...
 class ShortTensor(Tensor): ...
-Stream: _type[Any]
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; its derivative at 0 is 0."""
 def abs_(self: Tensor) -> Tensor:
@@ -405,10 +403,10 @@ def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) ->
     """All choices of ``r`` elements of a vector, in its order, a row for each."""
 @overload
 def compile(model: Callable[_P, _R], *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[_P, _R]:
-    """The function itself, or an ``OptimizedModule`` around a module; without one, a decorator that does the same."""
+    """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
 @overload
 def compile(model: None=None, *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """The function itself, or an ``OptimizedModule`` around a module; without one, a decorator that does the same."""
+    """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from its parts, which have the same floating dtype and broadcast."""
 complex128: _dtype
@@ -670,6 +668,8 @@ def get_deterministic_debug_mode() -> _int:
     """0, 1 (warn) or 2 (error): what ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set."""
 def get_device(self: Tensor) -> _int:
     """The number of the accelerator: -1, as tensors are on the CPU."""
+def get_device_module(device: _device | _str | _int | None = None) -> Any:
+    """The module of a device type: ``torch.cpu``, ``torch.cuda``, ..."""
 def get_float32_matmul_precision() -> _str:
     """What ``set_float32_matmul_precision`` set."""
 def get_num_interop_threads() -> _int:
@@ -800,6 +800,8 @@ def is_storage(obj: Any) -> _bool:
     """Whether an object is a storage."""
 def is_tensor(obj: Any) -> TypeIs[Tensor]:
     """Whether an object is a tensor."""
+def is_vulkan_available() -> _bool:
+    """False."""
 def is_warn_always_enabled() -> _bool:
     """What ``set_warn_always`` set."""
 def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
@@ -837,7 +839,7 @@ def lcm_(self: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``lcm``."""
 def ldexp(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
-def ldexp_(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def ldexp_(input: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``ldexp``."""
 def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is smaller or equal, as bools."""

@@ -1,4 +1,4 @@
-"""The command line, `python -m wengert`. What the sub-commands do is in `wengert._cli`."""
+"""The command line, `python -m wengert`: parsing of arguments. The commands are in `wengert._cli`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _EXAMPLES = """\
 examples:
   python -m wengert tour                 learn what a gradient is, and train a classifier
   python -m wengert run program.py       run a program written for PyTorch
-  python -m wengert info                 what a bug report should tell
-  python -m wengert info --ops           what every operator can do
-  python -m wengert show mul             how one of them is made
+  python -m wengert info                 print the versions that a bug report needs
+  python -m wengert info --ops           print what every operator supports
+  python -m wengert show mul             print how an operator is made
 
-"python -m wengert COMMAND --help" explains a command.
+"python -m wengert COMMAND --help" describes a command and its options.
 """
 
 _TOUR = """\
-Shows Variables, gradients, the graph, accumulation, hooks and no_grad in short pieces of code that are executed as
-they are printed; then trains a classifier of handwritten digits and draws two pictures, wengert-tour-loss.svg and
-wengert-tour-graph.svg. Takes a few seconds.
+Shows Variables, gradients, the graph, accumulation, hooks and no_grad in short pieces of code, each with its output.
+Then trains a classifier of handwritten digits and draws two pictures, wengert-tour-loss.svg and
+wengert-tour-graph.svg. The tour takes a few seconds.
 """
 
 _TOUR_EXAMPLES = """\
@@ -35,9 +35,9 @@ examples:
 """
 
 _RUN = """\
-Runs a Python program in which "import torch" imports wengert: torch.nn is wengert.nn, and so on. All else is as with
-"python program.py": sys.argv, __main__, sys.path, tracebacks, exit codes. Nothing is installed or changed, and
-PyTorch, if it is there, is not touched.
+Runs a Python program in which "import torch" imports wengert: torch.nn is wengert.nn, and so on. sys.argv, __main__,
+sys.path, tracebacks and exit codes are the same as with "python program.py". The command installs and changes
+nothing; a PyTorch that is installed is not used.
 """
 
 _RUN_EXAMPLES = """\
@@ -47,8 +47,9 @@ examples:
 """
 
 _INFO = """\
-Prints versions, BLAS, threads, CPU and platform: put it into a bug report. With --ops it prints a table of all
-operators instead: which have a derivative, forward mode, a second derivative and a batching rule, and why one has not.
+Prints versions, BLAS, threads, CPU and platform, for bug reports. With --ops it prints a table of all operators
+instead, which shows for each whether it has a derivative, forward mode, a second derivative and a batching rule, and
+if not, the reason.
 """
 
 _SHOW = """\
@@ -68,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser, commands = _parsers()
     options = parser.parse_args(arguments)
     if options.command is None:
-        # As pip and cargo do, and unlike git: who types only the name wants to know what there is, and made no mistake.
+        # The exit code is 0, as with pip and cargo: a call without a command asks for help and is no mistake.
         parser.print_help()
         return 0
     try:
@@ -80,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """Return the parser, and those of the commands by name."""
+    """Return the parser, and the parsers of the commands by name."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         "python -m wengert",
@@ -112,8 +113,8 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
 
     info = add("info", help="versions and machine, for bug reports", description=_INFO, formatter_class=raw)
-    info.add_argument("--ops", action="store_true", help="what every operator can do, as a table")
-    info.add_argument("--json", action="store_true", help="the same as JSON")
+    info.add_argument("--ops", action="store_true", help="print a table of what every operator supports")
+    info.add_argument("--json", action="store_true", help="print JSON instead of text")
 
     show = add("show", help="how an operator is made, as source", description=_SHOW, epilog=_SHOW_EXAMPLES,
                formatter_class=raw)  # fmt: skip
@@ -164,7 +165,7 @@ def _guarded(command: Callable[[argparse.Namespace], int], options: argparse.Nam
         print("interrupted", file=sys.stderr)
         return 130  # 128 + SIGINT, as shells count
     except BrokenPipeError:
-        # `... | head` has read enough. What is still in the buffer must go somewhere when Python exits.
+        # `... | head` has read enough. Python flushes the rest of the buffer at exit, so stdout must go somewhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141  # 128 + SIGPIPE
     return code

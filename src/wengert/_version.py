@@ -1,3 +1,3 @@
-"""The version, in its only place: hatchling reads this file when it builds, `torch_version` when it runs."""
+"""The version of wengert, for hatchling at build time and `torch_version` at run time."""
 
 __version__ = "0.1.0"

@@ -1,6 +1,6 @@
-"""``torch.compiler`` and ``torch.compile``: there is no compiler, so functions and modules run as they are.
+"""``torch.compiler`` and ``torch.compile``. wengert has no compiler: functions and modules run as they are.
 
-``compile`` says so once. What is asked about compiling is answered with no.
+``compile`` warns once. Queries about compilation return False.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ __all__ = [
 
 
 class SymInt:
-    """A size that a compiler does not know yet: there is none. For annotations and ``isinstance``."""
+    """A size that a compiler does not know yet. Never instantiated; for annotations and ``isinstance``."""
 
 
 class SymFloat:
-    """A number that a compiler does not know yet: there is none. For annotations and ``isinstance``."""
+    """A number that a compiler does not know yet. Never instantiated; for annotations and ``isinstance``."""
 
 
 class SymBool:
-    """A condition that a compiler does not know yet: there is none. For annotations and ``isinstance``."""
+    """A condition that a compiler does not know yet. Never instantiated; for annotations and ``isinstance``."""
 
 
 def compile(
@@ -42,13 +42,13 @@ def compile(
     disable: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """The function itself, or an ``OptimizedModule`` around a module; without one, a decorator that does the same.
+    """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator.
 
-    PyTorch translates what is compiled; wengert runs it as it is, with the same results.
+    PyTorch translates the function or module; wengert runs it as it is, with the same results.
 
     Raises:
-        RuntimeError: both ``mode`` and ``options``.
-        AssertionError: what is given cannot be called.
+        RuntimeError: both ``mode`` and ``options`` are given.
+        AssertionError: ``model`` is not callable.
 
     >>> import wengert as torch
     >>> @torch.compile(disable=True)
@@ -94,7 +94,7 @@ def is_exporting() -> bool:
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """The function itself, which is not compiled; without one, a decorator."""
+    """The function itself, which is not compiled; without a function, a decorator."""
     return _itself if fn is None else fn
 
 
@@ -109,21 +109,21 @@ def assume_constant_result(fn: Any) -> Any:
 
 
 def substitute_in_graph(original_fn: Any, **kwargs: Any) -> Any:
-    """A decorator that returns what it decorates: nothing is substituted in what is not compiled."""
+    """A decorator that returns the function unchanged: nothing is compiled, so nothing is substituted."""
     return _itself
 
 
 def list_backends(exclude_tags: Any = ()) -> list[str]:
-    """``[]``: there is no compiler."""
+    """``[]``, since there is no compiler."""
     return []
 
 
 def reset() -> None:
-    """Nothing: nothing is kept of what was compiled."""
+    """Does nothing: there is no cache of compiled code."""
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Nothing: there are no CUDA graphs."""
+    """Does nothing: there are no CUDA graphs."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""``torch.functional``: functions that are also at ``torch.NAME``, by the module that PyTorch has them in."""
+"""``torch.functional``: functions that are also ``torch.NAME``, in the module where PyTorch defines them."""
 
 from . import (
     atleast_1d,

@@ -1,7 +1,7 @@
-"""``torch.hub``: models of a folder on this machine, and weights from an address.
+"""``torch.hub``: models from a local folder, and weights from a URL.
 
-A model's code is never fetched from the network: give ``source="local"`` and the folder of a checked-out repository.
-Weights are fetched once, into ``get_dir()/checkpoints``, and hold no code (``torch.load``'s ``weights_only``).
+Code is never downloaded: give ``source="local"`` and the folder of a checked-out repository. Weights are downloaded
+once, to ``get_dir()/checkpoints``, and loaded with ``weights_only=True``, so they cannot run code.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _dir: str | None = None
 
 # ---------------------------------------------------------------------------------------------------------- the folder
 def get_dir() -> str:
-    """The folder for what is fetched: ``set_dir``'s, or ``$TORCH_HOME/hub``, or ``$XDG_CACHE_HOME/torch/hub``."""
+    """The folder for downloads: ``set_dir``'s, or ``$TORCH_HOME/hub``, or ``$XDG_CACHE_HOME/torch/hub``."""
     return os.path.join(_get_torch_home(), "hub") if _dir is None else _dir
 
 
@@ -39,23 +39,23 @@ def _get_torch_home() -> str:
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
-    """Set the folder for what is fetched."""
+    """Set the folder for downloads."""
     global _dir
     _dir = os.path.expanduser(d)
 
 
 # ------------------------------------------------------------------------------------------------------------- weights
 def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> None:
-    """Fetch an address into a file, which is there when all of it was fetched.
+    """Download a URL to a file, which appears only when the download is complete.
 
     Args:
-        url: the address.
+        url: the URL.
         dst: the path of the file.
-        hash_prefix: with what the SHA-256 of the content must begin.
-        progress: kept for programs that give it.
+        hash_prefix: the beginning of the content's SHA-256, in hexadecimal digits.
+        progress: has no effect.
 
     Raises:
-        RuntimeError: the content is another one.
+        RuntimeError: the content has another SHA-256.
     """
     digest = hashlib.sha256()
     request = urllib.request.Request(url, headers={"User-Agent": "torch.hub"})
@@ -77,16 +77,16 @@ def load_state_dict_from_url(
     file_name: str | None = None,
     weights_only: bool = True,
 ) -> Any:
-    """The object of a file of ``torch.save`` at an address; it is fetched once.
+    """Load a file of ``torch.save`` from a URL; it is downloaded once.
 
     Args:
-        url: the address.
-        model_dir: where the file is kept; ``get_dir()/checkpoints`` by default.
+        url: the URL.
+        model_dir: the folder for the file; ``get_dir()/checkpoints`` by default.
         map_location: as in ``torch.load``.
-        progress: kept for programs that give it.
-        check_hash: the file's name is ``name-HASH.ext``, with the beginning of its SHA-256.
-        file_name: the file's name, if not that of the address.
-        weights_only: as in ``torch.load``. False runs code of the file.
+        progress: has no effect.
+        check_hash: check the file against its name ``name-HASH.ext``, where HASH is the beginning of its SHA-256.
+        file_name: the file's name; the last part of the URL by default.
+        weights_only: as in ``torch.load``. With False the file may run any code.
     """
     folder = os.path.join(get_dir(), "checkpoints") if model_dir is None else model_dir
     os.makedirs(folder, exist_ok=True)
@@ -101,7 +101,7 @@ def load_state_dict_from_url(
 
 # -------------------------------------------------------------------------------------------------------------- models
 def _entrypoints(repo_or_dir: Any, source: str) -> Any:
-    """The module ``hubconf.py`` of a folder."""
+    """Import ``hubconf.py`` of a folder."""
     if source not in ("github", "local"):
         raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
     if source == "github":
@@ -136,18 +136,18 @@ def _entrypoint(module: Any, name: Any) -> Any:
 
 
 def list(github: Any, force_reload: Any = False, source: str = "github", **kwargs: Any) -> Any:
-    """The names of the functions that make models in a folder's ``hubconf.py``."""
+    """The names of the functions in a folder's ``hubconf.py`` that make models."""
     module = _entrypoints(github, source)
     return [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
 
 
 def help(github: Any, model: str, force_reload: Any = False, source: str = "github", **kwargs: Any) -> Any:
-    """The docstring of one of them."""
+    """The docstring of a function in a folder's ``hubconf.py``."""
     return _entrypoint(_entrypoints(github, source), model).__doc__
 
 
 def load(repo_or_dir: Any, model: str, *args: Any, source: str = "github", **kwargs: Any) -> Any:
-    """Call one of them.
+    """Call a function in a folder's ``hubconf.py`` and return its model.
 
     Raises:
         RuntimeError: ``source`` is not "local", or there is no such function.

@@ -1,8 +1,8 @@
-"""``torch.library``: operators of one's own, called as ``torch.ops.NAMESPACE.NAME`` or as the object that defines them.
+"""``torch.library``: custom operators, called as ``torch.ops.NAMESPACE.NAME`` or as the object that defines them.
 
-A custom operator is a Python function with a name, and what it is given afterwards: a derivative
-(``register_autograd``), a batching rule (``register_vmap``), a form that only knows shapes (``register_fake``). It is
-one step of the tape, whatever happens inside.
+A custom operator is a named Python function. A derivative (``register_autograd``) and a batching rule
+(``register_vmap``) can be added to it. The operator is a single node of the graph: operations inside it are not
+recorded.
 
 >>> import numpy as np
 >>> import wengert as torch
@@ -40,14 +40,14 @@ __all__ = [
 
 _TYPES = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", "number": "Scalar"}
 _OPERATORS: dict[str, CustomOpDef] = {}  # by "namespace::name"
-_REFUSED: list[str] = []  # files that load_library was asked for
+_REFUSED: list[str] = []  # files that were passed to load_library
 
 
 # -------------------------------------------------------------------------------------------------------------- schemas
 def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any, op_name: str | None = None) -> str:
-    """The schema that a function's annotations say: ``"(Tensor x, *, float alpha=1.0) -> Tensor"``.
+    """The schema of a function by its annotations: ``"(Tensor x, *, float alpha=1.0) -> Tensor"``.
 
-    Raises ValueError for a parameter without a type, or with one that operators cannot have.
+    Raises ValueError if a parameter has no annotation, or one that operators do not support.
     """
     signature = inspect.signature(prototype_function)
     hints = typing.get_type_hints(prototype_function)
@@ -129,7 +129,7 @@ class CustomOpDef:
         return f"<CustomOpDef({self._qualname})>"
 
     def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
-        """Use another function on these devices; there is one, ``"cpu"``. Also a decorator."""
+        """Use another function on these devices, of which only ``"cpu"`` exists. Also a decorator."""
         if fn is None:
             return lambda fn: self.register_kernel(device_types, fn)
         listed = [device_types] if isinstance(device_types, str) or device_types is None else list(device_types)
@@ -138,21 +138,21 @@ class CustomOpDef:
         return fn
 
     def register_fake(self, fn: Any, /) -> Any:
-        """Kept: a form for tracers, of which there are none. Also a decorator."""
+        """Store a version for tracing, which is never called: wengert does not trace. Also a decorator."""
         self._fake = fn
         return fn
 
     def register_autograd(self, backward: Any, /, *, setup_context: Any = None) -> None:
-        """Give the derivative: ``backward(ctx, *grads)`` returns a gradient, or ``None``, for each input.
+        """Set the derivative: ``backward(ctx, *grads)`` returns a gradient, or ``None``, for each input.
 
-        ``setup_context(ctx, inputs, output)`` saves what it needs; with keyword-only parameters it is called by
-        ``ctx, inputs, keyword_only_inputs, output``.
+        ``setup_context(ctx, inputs, output)`` saves values for it. If the operator has keyword-only parameters, its
+        arguments are ``ctx, inputs, keyword_only_inputs, output``.
         """
         self._backward = backward
         self._setup = setup_context
 
     def register_vmap(self, func: Any = None) -> Any:
-        """Give the batching rule: ``func(info, in_dims, *args)`` returns ``(output, out_dims)``. Also a decorator."""
+        """Set the batching rule: ``func(info, in_dims, *args)`` returns ``(output, out_dims)``. Also a decorator."""
         if func is None:
             return self.register_vmap
         self._vmap = func
@@ -202,7 +202,7 @@ class CustomOpDef:
         return result
 
     def _made_step(self) -> type[Function]:
-        """The custom function that an operator is on the tape."""
+        """The ``autograd.Function`` that records a custom operator."""
         op = self
 
         class Step(Function):
@@ -253,10 +253,10 @@ def custom_op(
     schema: str | None = None,
     tags: Any = None,
 ) -> Any:
-    """Make a function an operator: ``"NAMESPACE::NAME"``. Also a decorator.
+    """Make a function the custom operator ``"NAMESPACE::NAME"``. Also a decorator.
 
-    ``mutates_args``: the names of the parameters that it writes to, or ``"unknown"``. The parameters' types are read
-    from annotations, unless a ``schema`` gives them.
+    ``mutates_args``: the names of the parameters that the function writes to, or ``"unknown"``. The parameters' types
+    come from the annotations, unless a ``schema`` gives them.
     """
     if fn is None:
         return lambda fn: custom_op(
@@ -311,14 +311,14 @@ def _known(name: Any) -> CustomOpDef:
 
 
 def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> None:
-    """Declare an operator by its schema, ``"(Tensor x, int n=3) -> Tensor"``; ``impl`` gives what it computes."""
+    """Declare an operator by its schema, ``"(Tensor x, int n=3) -> Tensor"``; ``impl`` sets its function."""
     if not isinstance(qualname, str):
         raise ValueError(f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}")
     CustomOpDef(qualname, None, schema)
 
 
 def impl(qualname: str, types: Any, func: Any = None, *, lib: Any = None) -> Any:
-    """Give an operator's computation on these devices. Also a decorator."""
+    """Set an operator's function on these devices. Also a decorator."""
     if func is None:
         return lambda func: impl(qualname, types, func, lib=lib)
     return _known(qualname).register_kernel(
@@ -327,15 +327,15 @@ def impl(qualname: str, types: Any, func: Any = None, *, lib: Any = None) -> Any
 
 
 def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any = None) -> Any:
-    """``op.register_kernel``, for an operator or its name."""
+    """``op.register_kernel`` of an operator, given itself or by name."""
     return _known(op).register_kernel(device_types, func)
 
 
 def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, _stacklevel: int = 1) -> Any:
-    """``op.register_fake``, for an operator or its name.
+    """``op.register_fake`` of an operator, given itself or by name.
 
-    Once ``torch.ops.load_library`` has refused a file, an operator that is not known may be one of the file's: what is
-    registered for it is not kept, as torchvision wants it where its compiled part is missing.
+    After ``torch.ops.load_library`` has refused a file, an unknown operator may belong to that file. The registration
+    is then ignored without an error, which torchvision needs if its compiled part is missing.
     """
     if _REFUSED and isinstance(op, str) and op not in _OPERATORS:
         return (lambda func: func) if func is None else func
@@ -343,12 +343,12 @@ def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, _stacklevel:
 
 
 def register_autograd(op: Any, backward: Any, /, *, setup_context: Any = None, lib: Any = None) -> None:
-    """``op.register_autograd``, for an operator or its name."""
+    """``op.register_autograd`` of an operator, given itself or by name."""
     _known(op).register_autograd(backward, setup_context=setup_context)
 
 
 def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
-    """``op.register_vmap``, for an operator or its name."""
+    """``op.register_vmap`` of an operator, given itself or by name."""
     return _known(op).register_vmap(func)
 
 
@@ -362,13 +362,13 @@ class Library:
         self.kind = kind
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
-        """Declare an operator, ``"foo(Tensor x) -> Tensor"``; its name."""
+        """Declare an operator, ``"foo(Tensor x) -> Tensor"``, and return its name."""
         name = schema.partition("(")[0].strip()
         define(f"{self.ns}::{name}", schema[len(name) :])
         return name
 
     def impl(self, op_name: Any, fn: Any, dispatch_key: str = "CPU", **options: Any) -> None:
-        """Give an operator's computation; only ``"CPU"`` and what stands for all devices is used."""
+        """Set an operator's function; only dispatch keys for the CPU and for all devices have an effect."""
         if dispatch_key in ("", "CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"):
             name = op_name if isinstance(op_name, str) else op_name._name
             _known(name if "::" in name else f"{self.ns}::{name}").register_kernel("cpu", fn)
@@ -389,7 +389,7 @@ class _Namespace:
 
 
 def load_library(path: str) -> None:
-    """``torch.ops.load_library``: not possible, since nothing compiled for PyTorch can run here.
+    """``torch.ops.load_library``, which always fails: libraries compiled for PyTorch do not run in wengert.
 
     Raises:
         OSError: always.
@@ -403,7 +403,7 @@ def load_library(path: str) -> None:
 
 
 class _Packet:
-    """``torch.ops.NAMESPACE.NAME``, and its only overload, ``.default``."""
+    """``torch.ops.NAMESPACE.NAME``, with a single overload, ``.default``."""
 
     def __init__(self, op: CustomOpDef, overload: str = "") -> None:
         self._op = op
@@ -429,7 +429,7 @@ class _Packet:
 
 
 def namespace(name: str) -> _Namespace:
-    """The operators of one namespace; AttributeError if there are none."""
+    """The operators of one namespace. Raises AttributeError if it has none."""
     if not any(known.startswith(f"{name}::") for known in _OPERATORS):
         raise AttributeError(f"torch.ops has no namespace {name!r}")
     return _Namespace(name)

@@ -1,10 +1,10 @@
-"""``torch.masked``: reductions and normalisations of those elements of a tensor where a mask is True.
+"""``torch.masked``: reductions and normalisations over the elements of a tensor where a mask is True.
 
-What is masked out is replaced by a value that does not count in the operation (``_NEUTRAL``): 0 in a sum, minus
-infinity in a maximum. So its gradient is zero. Where no element is left, the result is that value, or NaN (``mean``,
-``var``, ``median``). The mask is a bool tensor that broadcasts to the input; without one all elements count.
+The other elements are replaced by the neutral value of the operation (``_NEUTRAL``), such as 0 in a sum and minus
+infinity in a maximum, so their gradient is zero. If no element is left, the result is that value, or NaN (``mean``,
+``var``, ``median``). The mask is a bool tensor that broadcasts to the input; without a mask all elements count.
 
-``MaskedTensor``, PyTorch's prototype of a tensor with a mask inside, is not there.
+``MaskedTensor``, PyTorch's prototype of a tensor with a mask, is not implemented.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _filled(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 
 def _full_mask(input: Tensor, mask: Tensor) -> Tensor:
-    """The mask as bools in the input's shape."""
+    """The mask as a bool tensor of the input's shape."""
     if mask.shape != input.shape:
         if mask.ndim > input.ndim:
             raise IndexError(
@@ -89,7 +89,7 @@ def _full_mask(input: Tensor, mask: Tensor) -> Tensor:
 
 
 def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
-    """The dims in ascending order; all for ``None`` or ``()``."""
+    """The dims in ascending order; all dims for ``None`` or ``()``."""
     if dim is None or dim == ():
         return tuple(range(ndim))
     ndim = max(ndim, 1)
@@ -113,7 +113,9 @@ def _sum_dtype(input: Tensor, dtype: Dtype | None) -> Dtype:
 def sum(
     input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """The sum along ``dim`` (an int, several, or all by default) of the elements where ``mask`` is True; 0 of none.
+    """The sum along ``dim`` (an int, several ints, or all dims by default) of the elements where ``mask`` is True.
+
+    The sum of no elements is 0.
 
     >>> import wengert as torch
     >>> x, mask = torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([[True, False], [True, True]])
@@ -128,7 +130,7 @@ def sum(
 def prod(
     input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """The product of the elements where ``mask`` is True; 1 of none. See ``sum``."""
+    """The product of the elements where ``mask`` is True; 1 if there is none. See ``sum``."""
     dtype = _sum_dtype(input, dtype)
     dims = _dims(dim, input.ndim)
     result = _kept("prod", input, mask).to(dtype=dtype)
@@ -140,14 +142,14 @@ def prod(
 def amax(
     input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """The largest of the elements where ``mask`` is True; the dtype's smallest value of none. See ``sum``."""
+    """The largest element where ``mask`` is True; the dtype's smallest value if there is none. See ``sum``."""
     return _extreme("amax", input, dim, keepdim, dtype, mask)
 
 
 def amin(
     input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """The smallest of the elements where ``mask`` is True; the dtype's largest value of none. See ``sum``."""
+    """The smallest element where ``mask`` is True; the dtype's largest value if there is none. See ``sum``."""
     return _extreme("amin", input, dim, keepdim, dtype, mask)
 
 
@@ -164,7 +166,7 @@ def argmax(
     dtype: Dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Where the largest of the elements is whose ``mask`` is True, in the input's dtype unless one is given."""
+    """The index of the largest element where ``mask`` is True, in ``dtype`` (the input's dtype by default)."""
     return _torch.argmax(_kept("argmax", input, mask), dim, bool(keepdim)).to(dtype=dtype or input.dtype)  # type: ignore[no-any-return]
 
 
@@ -176,12 +178,12 @@ def argmin(
     dtype: Dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Where the smallest of the elements is whose ``mask`` is True, in the input's dtype unless one is given."""
+    """The index of the smallest element where ``mask`` is True, in ``dtype`` (the input's dtype by default)."""
     return _torch.argmin(_kept("argmin", input, mask), dim, bool(keepdim)).to(dtype=dtype or input.dtype)  # type: ignore[no-any-return]
 
 
 def _count(input: Tensor, dim: Any, keepdim: Any, mask: Tensor | None) -> Tensor:
-    """How many elements count along the dims."""
+    """The number of elements along the dims where the mask is True."""
     ones = _full_mask(input, mask) if mask is not None else _torch.ones_like(input, dtype=bool_)
     return _torch.sum(ones, _dims(dim, input.ndim), bool(keepdim))  # type: ignore[no-any-return]
 
@@ -189,7 +191,7 @@ def _count(input: Tensor, dim: Any, keepdim: Any, mask: Tensor | None) -> Tensor
 def mean(
     input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """The mean of the elements where ``mask`` is True; NaN of none. See ``sum``.
+    """The mean of the elements where ``mask`` is True; NaN if there is none. See ``sum``.
 
     Raises ValueError for integers.
 
@@ -211,9 +213,9 @@ def mean(
 def median(
     input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """The lower median of the elements where ``mask`` is True along a dimension; NaN of none.
+    """The lower median along a dimension of the elements where ``mask`` is True; NaN if there is none.
 
-    Raises ValueError if nothing is left of a row of integers, which have no NaN.
+    Raises ValueError if a row of integers has no element left, since integers have no NaN.
     """
     dtype = dtype or input.dtype
     d = _dims(dim, input.ndim)[0]
@@ -230,7 +232,7 @@ def median(
 def logsumexp(
     input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """``log(sum(exp(x)))`` of the elements where ``mask`` is True; minus infinity of none. See ``sum``."""
+    """``log(sum(exp(x)))`` of the elements where ``mask`` is True; minus infinity if there is none. See ``sum``."""
     dims = _dims(dim, input.ndim)
     kept = _kept("logsumexp", input, mask)
     return _torch.logsumexp(kept, dims, keepdim=keepdim).to(dtype=dtype or input.dtype)  # type: ignore[no-any-return]
@@ -245,7 +247,7 @@ def norm(
     dtype: Dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """The vector norm (``linalg.vector_norm``) of the elements where ``mask`` is True; 0 of none. See ``sum``."""
+    """The vector norm (``linalg.vector_norm``) of the elements where ``mask`` is True; 0 if there is none."""
     kept = input
     if mask is not None:
         if ord == -math.inf:
@@ -345,7 +347,7 @@ def softmin(input: Tensor, dim: int, *, dtype: Dtype | None = None, mask: Tensor
 def normalize(
     input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """The elements where ``mask`` is True divided by their norm along a dimension (at least ``eps``); the others 0."""
+    """The elements where ``mask`` is True, divided by their norm along a dimension (at least ``eps``); 0 elsewhere."""
     length = norm(input, ord, dim, keepdim=True, dtype=dtype or input.dtype, mask=mask)
     return _kept("sum", input, mask) / _torch.maximum(length, length.new_full([], eps))  # type: ignore[no-any-return]
 
@@ -358,7 +360,7 @@ def logaddexp(
     input_mask: Tensor | None = None,
     other_mask: Tensor | None = None,
 ) -> Tensor:
-    """``log(exp(input) + exp(other))``, each without the elements where its mask is False.
+    """``log(exp(input) + exp(other))`` elementwise, where an element counts as minus infinity if its mask is False.
 
     >>> import wengert as torch
     >>> mask = torch.tensor([True, False, True])

@@ -1,4 +1,4 @@
-"""``torch.ops``: operators as objects (``torch.ops.aten``) and users' operators (``torch.ops.NAMESPACE``)."""
+"""``torch.ops``: operators as objects (``torch.ops.aten``) and custom operators (``torch.ops.NAMESPACE``)."""
 
 import sys
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""``torch.overrides``: what a class needs that overrides PyTorch's functions by ``__torch_function__``.
+"""``torch.overrides``: functions, modes and tables for classes that define ``__torch_function__``.
 
 >>> import wengert as torch
 >>> class Logged:
@@ -22,12 +22,12 @@ from typing import Any
 
 from ._base.registry import PUBLIC
 from ._base.torch_function import STATE
-from ._C import _has_torch_function
 from ._tape.tensor import Tensor
 from ._tensor_api import override_sites, torch_function
 from ._tensor_api.construct import FACTORIES
+from ._tensor_api.function_modes import BaseTorchFunctionMode, TorchFunctionMode
 from ._tensor_api.override_sites import SITES, ready
-from ._tensor_api.torch_function import overriding
+from ._tensor_api.torch_function import has_torch_function, overriding
 
 ready()
 
@@ -50,31 +50,21 @@ __all__ = [
 
 
 # -------------------------------------------------------------------------------------------------------- in functions
-def has_torch_function(relevant_args: Any) -> bool:
-    """Whether one of these arguments overrides, or a mode is on: then ``handle_torch_function`` has the result.
-
-    >>> import wengert as torch
-    >>> torch.overrides.has_torch_function((torch.ones(1), 2.0))
-    False
-    """
-    return _has_torch_function(relevant_args)
-
-
 def has_torch_function_unary(arg: Any) -> bool:
     """``has_torch_function`` of one argument."""
-    return _has_torch_function((arg,))
+    return has_torch_function((arg,))
 
 
 def has_torch_function_variadic(*args: Any) -> bool:
     """``has_torch_function`` of several arguments."""
-    return _has_torch_function(args)
+    return has_torch_function(args)
 
 
 def handle_torch_function(public_api: Callable[..., Any], relevant_args: Any, *args: Any, **kwargs: Any) -> Any:
-    """The result of a function that is called with these arguments, from what overrides it.
+    """Call a function's overrides, modes first, with these arguments; return the first result.
 
     Raises:
-        TypeError: everything that could override it returns ``NotImplemented``.
+        TypeError: every override returns ``NotImplemented``.
     """
     state = STATE.get()
     found = overriding(tuple(relevant_args)) if state.classes and state.all else []
@@ -96,7 +86,7 @@ def handle_torch_function(public_api: Callable[..., Any], relevant_args: Any, *a
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: make a function of one's own overridable; ``dispatcher`` gives its relevant arguments.
+    """Decorator that makes a function overridable; ``dispatcher`` returns its relevant arguments.
 
     >>> import wengert as torch
     >>> @torch.overrides.wrap_torch_function(lambda a: (a,))
@@ -120,12 +110,12 @@ def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..
 
 
 def _get_overloaded_args(relevant_args: Any, get_type_fn: Callable[[Any], type] | None = None) -> list[Any]:
-    """One argument of each overriding type, subclasses before the classes that they are of."""
+    """One argument of each overriding type, subclasses before their base classes."""
     return overriding(tuple(relevant_args)) if STATE.get().classes else []
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether something is a tensor or may stand for one.
+    """Whether an object is a tensor or may take the place of one.
 
     >>> import wengert as torch
     >>> torch.overrides.is_tensor_like(torch.ones(1)), torch.overrides.is_tensor_like([1.0])
@@ -135,53 +125,6 @@ def is_tensor_like(inp: Any) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------------------- modes
-class BaseTorchFunctionMode:
-    """A mode that runs every function as it is."""
-
-    _tokens: list[Any]
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-        """What the mode makes of a call."""
-        return func(*args, **(kwargs or {}))
-
-    def __enter__(self) -> Any:
-        token = override_sites.push_mode(self)
-        try:
-            self._tokens.append(token)
-        except AttributeError:
-            self._tokens = [token]
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        override_sites.pop_mode(self._tokens.pop())
-
-
-class TorchFunctionMode(BaseTorchFunctionMode):
-    """A context in which every call of a public function goes to ``__torch_function__`` first.
-
-    Also functions that make tensors, and attributes. Inside of ``__torch_function__`` the mode is off.
-
-    >>> import wengert as torch
-    >>> class Names(torch.overrides.TorchFunctionMode):
-    ...     def __torch_function__(self, func, types, args=(), kwargs=None):
-    ...         print(torch.overrides.resolve_name(func))
-    ...         return func(*args, **(kwargs or {}))
-    >>> with Names():
-    ...     x = torch.zeros(2).exp()
-    torch.zeros
-    torch.Tensor.exp
-    """
-
-    inner: TorchFunctionMode
-
-    def __init__(self) -> None:
-        pass
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-        """What the mode makes of a call; to be written by the subclass."""
-        raise NotImplementedError
-
-
 def _get_current_function_mode() -> Any:
     modes = STATE.get().modes
     return modes[-1] if modes else None
@@ -203,7 +146,7 @@ def _pop_mode_temporarily() -> Iterator[Any]:
 
 # --------------------------------------------------------------------------------------------------------------- tables
 def _spaces() -> Iterator[tuple[str, Any]]:
-    """PyTorch's names of the namespaces with overridable functions, and the namespaces."""
+    """The namespaces with overridable functions, by PyTorch's name."""
     import wengert
 
     yield "torch", wengert
@@ -222,16 +165,16 @@ def _members(space: str, owner: Any) -> dict[str, Any]:
 
 
 def resolve_name(f: Any) -> str | None:
-    """By which name a function is public, such as ``"torch.linalg.solve"``; ``None`` for any other.
+    """The public name of a function, such as ``"torch.linalg.solve"``; ``None`` if it has none.
 
-    Where a function and a method are one object, it is the function's name.
+    If a function and a method are one object, the result is the function's name.
     """
     name = torch_function.name_of(f)
     return name if id(f) in SITES or (name is not None and name.startswith("torch.Tensor.")) else None
 
 
 def get_overridable_functions() -> dict[Any, list[Any]]:
-    """For each namespace the functions in it that may be overridden; attributes as their ``__get__``.
+    """The overridable functions of each namespace; attributes are listed as their ``__get__``.
 
     >>> import wengert as torch
     >>> torch.add in torch.overrides.get_overridable_functions()[torch]
@@ -250,7 +193,7 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
 
 
 def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
-    """For each overridable function a stand-in with its signature, which returns -1."""
+    """A function for each overridable function, with the same signature, that returns -1."""
     stand_ins = {}
     for functions in get_overridable_functions().values():
         for fn in functions:
@@ -272,7 +215,7 @@ def _stand_in(signature: inspect.Signature) -> Callable[..., Any]:
 
 
 def get_ignored_functions() -> set[Any]:
-    """Public functions that can not be overridden: they take no tensors, or make them."""
+    """The public functions that cannot be overridden: they take no tensors, or make them."""
     ignored = {
         getattr(owner, name)
         for space, owner in _spaces()
@@ -283,12 +226,12 @@ def get_ignored_functions() -> set[Any]:
 
 
 def get_default_nowrap_functions() -> set[Any]:
-    """What ``Tensor.__torch_function__`` returns as it is, not as an instance of the subclass."""
+    """The functions whose results ``Tensor.__torch_function__`` does not convert to the subclass."""
     return set(torch_function.nowrap())
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
-    """Whether a function is a method of ``Tensor``, or reads or writes one of its attributes."""
+    """Whether a function is a method of ``Tensor`` or accesses one of its attributes."""
     return func in _tensor_members() or getattr(func, "__name__", None) in ("__get__", "__set__", "__delete__")
 
 

@@ -19,18 +19,18 @@ import wengert as torch
 from ._base.dtypes import dtype as Dtype
 from ._base.errors import noted
 from ._tape.tensor import Tensor
-from .random import Generator
+from ._tensor_api.generator import Generator
 
 __all__ = ["SobolEngine"]
 
 
 class SobolEngine:
-    """Points of the unit cube of ``dimension`` dims, one after the other, as PyTorch gives them.
+    """A Sobol' sequence of points in the unit cube with ``dimension`` dims, the same points as PyTorch's.
 
-    Needs SciPy, for its table of the direction numbers of Joe and Kuo (criterion D(6), up to 21201 dims).
+    It needs SciPy for the table of direction numbers of Joe and Kuo (criterion D(6), up to 21201 dims).
 
-    ``scramble``: scrambled by a random lower triangular matrix and a shift for each dim, drawn from the generator or
-    with ``seed`` from one of their own (Owen, Scrambling Sobol' and Niederreiter-Xing points, J. Complexity 14, 1998).
+    ``scramble``: scramble each dim by a random lower triangular matrix and a shift, drawn from the default generator
+    or, with ``seed``, from a new one (Owen, Scrambling Sobol' and Niederreiter-Xing points, J. Complexity 14, 1998).
 
     Raises:
         ValueError: ``dimension`` is out of range.
@@ -57,7 +57,7 @@ class SobolEngine:
         self.shift = torch.zeros(dimension, dtype=torch.int64)
         if scramble:
             self._scramble()
-        self.quasi = self.shift.clone()  # the point drawn last, times 2**MAXBIT; before the first the first
+        self.quasi = self.shift.clone()  # the last point drawn, or the first of all, times 2**MAXBIT
 
     def draw(self, n: int = 1, out: Tensor | None = None, dtype: Dtype | None = None) -> Tensor:
         """The next ``n`` points, of shape (n, dimension)."""
@@ -72,7 +72,7 @@ class SobolEngine:
         """The next ``2**m`` points.
 
         Raises:
-            ValueError: with them the number of points is no power of 2, so that they would not be balanced.
+            ValueError: the total number of points would not be a power of 2, and the points not balanced.
         """
         total = self.num_generated + 2**m
         if total & (total - 1):
@@ -94,7 +94,7 @@ class SobolEngine:
         """Leave out ``n`` points."""
         if n:
             self.num_generated += n
-            last = self.num_generated - 1  # its number's Gray code says which direction numbers it is made of
+            last = self.num_generated - 1  # the Gray code of its number selects its direction numbers
             gray = last ^ (last >> 1)
             bits = np.array([gray >> b & 1 for b in range(self.MAXBIT)], bool)
             chosen = self.sobolstate.numpy()[:, bits]

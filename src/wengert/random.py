@@ -1,7 +1,7 @@
-"""Random numbers: PyTorch's CPU stream (``torch.random``).
+"""``torch.random``: generators of random numbers with the stream of PyTorch's CPU generator.
 
-``manual_seed(s)`` starts the stream that PyTorch's starts; every function that draws takes from it in the same way,
-so a program that seeds prints the same digits on both. ``Generator`` is a stream of one's own.
+``manual_seed(s)`` starts the same stream as PyTorch, and every random function draws from it in the same way, so a
+seeded program prints the same digits with both. A ``Generator`` has a separate stream.
 
 >>> import wengert as torch
 >>> _ = torch.manual_seed(0)
@@ -15,12 +15,9 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
-from ._arrays.random import generator
-from ._base.dtypes import device, type_name
-from ._tape.tensor import Tensor, wrap
+from ._tape.tensor import Tensor
 from ._tensor_api.construct import cpu_only
+from ._tensor_api.generator import Generator, default_generator
 
 __all__ = [
     "Generator",
@@ -35,48 +32,8 @@ __all__ = [
 ]
 
 
-class Generator(generator.Generator):
-    """A stream of random numbers of its own, for the ``generator=`` argument of every function that draws.
-
-    >>> import wengert as torch
-    >>> g = torch.Generator().manual_seed(0)
-    >>> torch.rand(2, generator=g)
-    tensor([0.4963, 0.7682])
-    """
-
-    @property
-    def device(self) -> device:
-        """The CPU."""
-        return device("cpu")
-
-    def get_state(self) -> Tensor:
-        """The state as a uint8 tensor of 5056 elements, for ``set_state`` here or in PyTorch."""
-        return wrap(self.get_state_array())
-
-    def set_state(self, new_state: Tensor) -> Generator:
-        """Go on from a state that ``get_state`` gave here or in PyTorch.
-
-        Raises TypeError if it is no uint8 tensor, RuntimeError if its size or content is no generator state.
-        """
-        if not isinstance(new_state, Tensor):
-            raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
-        self.set_state_array(np.asarray(new_state._a))
-        return self
-
-    def __repr__(self) -> str:
-        return f"<torch._C.Generator object at {id(self):#x}>"
-
-
-class _DefaultGenerator(generator.DefaultGenerator, Generator):
-    """The generator of all functions that are given none, with the methods above."""
-
-
-generator.default_generator.__class__ = _DefaultGenerator
-default_generator: Generator = generator.default_generator  # type: ignore[assignment]
-
-
 def manual_seed(seed: int) -> Generator:
-    """Start the stream of all functions that take no ``generator``; returns the default generator.
+    """Seed the default generator and return it.
 
     ``seed`` is an int in [-2**63, 2**64); a negative one stands for ``seed + 2**64``.
 
@@ -90,12 +47,12 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Start a stream that the operating system chooses; returns its seed."""
+    """Seed the default generator with a number from the operating system; return the seed."""
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed of the current stream.
+    """The seed of the default generator.
 
     >>> import wengert as torch
     >>> _ = torch.manual_seed(7)
@@ -119,7 +76,7 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Go on from a state of ``get_rng_state``, made here or by PyTorch."""
+    """Set the state of the default generator, from ``get_rng_state`` of wengert or PyTorch."""
     default_generator.set_state(new_state)
 
 
@@ -131,7 +88,7 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: str = "cuda",
 ) -> Iterator[None]:
-    """A block after which the default generator goes on from where it was before; decorator, too.
+    """A context manager that restores the default generator's state at its end; also a decorator.
 
     >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
@@ -151,5 +108,5 @@ def fork_rng(
 
 
 def thread_safe_generator() -> Generator | None:
-    """``None``: each draw is made under the generator's lock, in whatever thread."""
+    """``None``: every draw takes the generator's lock, so all threads share one generator."""
     return None

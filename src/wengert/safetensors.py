@@ -1,9 +1,9 @@
-"""safetensors files, read and written without the package of that name: ``torch.safetensors`` here.
+"""``torch.safetensors``: safetensors files, read and written without the package ``safetensors``.
 
-The functions are those of ``safetensors.torch``. The format (github.com/huggingface/safetensors, "Format"): 8 bytes
+The functions are those of ``safetensors.torch``. The format (github.com/huggingface/safetensors, "Format") is: 8 bytes
 with the length of the header, little-endian; the header, a JSON object from names to ``{"dtype", "shape",
-"data_offsets"}``, with texts under ``"__metadata__"``; the elements, row-major and little-endian, without gaps. It
-holds numbers and nothing else, so a file cannot do more than be wrong, and what is wrong is a ``SafetensorError``.
+"data_offsets"}``, with strings under ``"__metadata__"``; the elements, row-major and little-endian, without gaps. A
+file holds only numbers and cannot run code; an invalid file raises ``SafetensorError``.
 
 >>> import os, tempfile, wengert as torch
 >>> path = os.path.join(tempfile.mkdtemp(), "weights.safetensors")
@@ -47,7 +47,7 @@ _NAME_OF = {dtype: name for name, dtype in _BY_NAME.items()}
 
 
 class SafetensorError(Exception):
-    """A file that is no safetensors file, or a name that it does not have."""
+    """Raised for a file that is no valid safetensors file, and for a name that the file does not have."""
 
 
 # -------------------------------------------------------------------------------------------------------------- writing
@@ -55,13 +55,13 @@ def save_file(tensors: Mapping[str, Tensor], filename: Any, metadata: Mapping[st
     """Write tensors to a file, which is replaced as a whole or not at all.
 
     Args:
-        tensors: by name. No two may share memory: the format would write it twice.
+        tensors: a dict of tensors by name. No two may share memory, which the format would write twice.
         filename: the path.
-        metadata: texts to go along.
+        metadata: a dict of strings to store in the file.
 
     Raises:
-        ValueError: something that is no tensor, is not contiguous, or has a dtype that the format lacks.
-        RuntimeError: tensors that share memory.
+        ValueError: a value is not a tensor, is not contiguous, or has a dtype that the format lacks.
+        RuntimeError: two tensors share memory.
     """
     header, arrays = _described(tensors, metadata)
     with replacing(filename) as file:
@@ -69,7 +69,7 @@ def save_file(tensors: Mapping[str, Tensor], filename: Any, metadata: Mapping[st
 
 
 def save(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
-    """What ``save_file`` would write, as bytes.
+    """The bytes that ``save_file`` would write.
 
     >>> import wengert as torch
     >>> torch.safetensors.load(torch.safetensors.save({"a": torch.arange(2)}))
@@ -82,7 +82,7 @@ def save(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = Non
 
 
 def _described(tensors: Any, metadata: Any) -> tuple[bytes, list[np.ndarray]]:
-    """The header, and the arrays in the order in which the file has them: the widest dtype first, then by name."""
+    """The header, and the arrays in the order of the file: the widest dtype first, then by name."""
     if not isinstance(tensors, Mapping):
         raise ValueError(f"Expected a dict of [str, torch.Tensor] but received {type(tensors)}")
     arrays = {name: _checked(name, tensor) for name, tensor in tensors.items()}
@@ -148,14 +148,14 @@ def load_file(filename: Any, device: Any = "cpu") -> dict[str, Tensor]:
 
     Raises:
         SafetensorError: the file is damaged, or no safetensors file.
-        FileNotFoundError: there is none.
+        FileNotFoundError: the file does not exist.
     """
     with safe_open(filename, device=device) as file:
         return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no dict
 
 
 def load(data: bytes) -> dict[str, Tensor]:
-    """The tensors in bytes that ``save`` gave, by name."""
+    """The tensors in the bytes that ``save`` returned, by name."""
     source = _Source(io.BytesIO(data), len(data))
     return {name: source.tensor(name) for name in source.entries}
 
@@ -215,7 +215,7 @@ def _texts(metadata: Any) -> dict[str, str] | None:
 
 
 def _entries(header: dict[str, Any], size: int) -> dict[str, tuple[Dtype, tuple[int, ...], int, int]]:
-    """Name -> dtype, shape, place: the elements of all tensors fill the rest of the file, without gaps or overlaps."""
+    """Name -> dtype, shape, offset. Checks that the tensors fill the rest of the file without gaps or overlaps."""
     entries = {name: _entry(name, facts) for name, facts in header.items()}
     place = 0
     for name, (_, _, start, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
@@ -277,11 +277,11 @@ class safe_open:
         return sorted(self._source.entries)
 
     def offset_keys(self) -> list[str]:
-        """The names in the order in which the file has them."""
+        """The names in the order of the file."""
         return sorted(self._source.entries, key=lambda name: self._source.entries[name][2])
 
     def metadata(self) -> dict[str, str] | None:
-        """The texts that went along."""
+        """The strings stored in the file's metadata."""
         return self._source.metadata
 
     def get_tensor(self, name: str) -> Tensor:
@@ -289,7 +289,7 @@ class safe_open:
         return self._source.tensor(name)
 
     def get_slice(self, name: str) -> Any:
-        """A tensor to take parts of, by ``[...]``, ``get_shape()`` and ``get_dtype()``."""
+        """A tensor of which ``[...]`` reads a part; it has ``get_shape()`` and ``get_dtype()``."""
         return _Slice(self._source, name)
 
 
@@ -305,7 +305,7 @@ class _Slice:
         return list(self._source.entries[self._name][1])
 
     def get_dtype(self) -> str:
-        """The dtype, by the format's name."""
+        """The format's name of the dtype."""
         return _NAME_OF[self._source.entries[self._name][0]]
 
     def __getitem__(self, index: Any) -> Tensor:

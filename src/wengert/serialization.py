@@ -1,7 +1,7 @@
-"""``torch.save`` and ``torch.load``: objects in PyTorch's own file format, in both directions.
+"""``torch.save`` and ``torch.load``: files in PyTorch's formats, written and read.
 
-``load`` admits tensors and plain containers and nothing else, unless the program says otherwise: a file cannot run
-code, reach beyond itself, or ask for more memory than it has bytes. ``save`` replaces a file as a whole or not at all.
+``load`` accepts only tensors and plain containers, unless the program allows more: a file cannot run code, read other
+files, or allocate more memory than it has bytes. ``save`` replaces a file completely or not at all.
 
 >>> import os, tempfile, wengert as torch
 >>> path = os.path.join(tempfile.mkdtemp(), "weights.pt")
@@ -28,13 +28,14 @@ from ._base.errors import noted
 from ._saving import legacy
 from ._saving.admitted import KNOWN, StorageType, allowed_by_user, safe
 from ._saving.file_reader import PyTorchFileReader  # noqa: F401  found as torch.PyTorchFileReader
+from ._saving.legacy import SourceChangeWarning
 from ._saving.pickling import StorageTable, make_pickler
 from ._saving.places import default_restore_location, location_tag, packages, restorer
 from ._saving.reading import StorageReader, byte_order_differs, load_archive, map_file
+from ._saving.rebuilding import _get_layout  # noqa: F401  a name that PyTorch's pickles use
 from ._saving.records import ALIGNMENT, Archive, ArchiveWriter
 from ._saving.replacing import replacing
 from ._saving.unpickling import WeightsUnpickler, globals_in, make_unpickler
-from ._utils import _get_layout  # noqa: F401  a name that PyTorch's pickles use
 
 __all__ = [
     "LoadEndianness", "SourceChangeWarning", "StorageType", "add_safe_globals", "clear_safe_globals",
@@ -49,12 +50,8 @@ FileLike = Any
 MAP_LOCATION = Any
 
 
-class SourceChangeWarning(Warning):
-    """The source of a class has changed since an old file was written that holds it."""
-
-
 class LoadEndianness(Enum):
-    """The byte order of files that do not say theirs."""
+    """The byte order of files that do not specify it."""
 
     NATIVE = 1
     LITTLE = 2
@@ -73,24 +70,24 @@ _options = _Options()
 
 # -------------------------------------------------------------------------------------------------------------- options
 def get_default_load_endianness() -> LoadEndianness | None:
-    """The byte order that is assumed for files that do not say theirs; ``None``: little, as all are today."""
+    """The byte order assumed for files that do not specify it; ``None``: little-endian, as all are today."""
     return _options.endianness
 
 
 def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
-    """Set the byte order that is assumed for files that do not say theirs."""
+    """Set the byte order assumed for files that do not specify it."""
     if endianness is not None and not isinstance(endianness, LoadEndianness):
         raise TypeError("Invalid argument type in function set_default_load_endianness")
     _options.endianness = endianness
 
 
 def get_crc32_options() -> bool:
-    """Whether checksums are written, and looked at when a file is read."""
+    """Whether ``save`` writes checksums and ``load`` verifies them."""
     return _options.crc32
 
 
 def set_crc32_options(compute_crc32: bool) -> None:
-    """Write and verify checksums, which is the default, or do without. What has none is loaded either way."""
+    """Set whether to write and verify checksums (default True). Files without checksums load in both cases."""
     _options.crc32 = bool(compute_crc32)
 
 
@@ -103,7 +100,7 @@ class set_default_mmap_options:
     """Set how ``load(mmap=True)`` maps files; also a context manager.
 
     Raises:
-        ValueError: neither ``mmap.MAP_PRIVATE`` nor ``mmap.MAP_SHARED``.
+        ValueError: ``flags`` is neither ``mmap.MAP_PRIVATE`` nor ``mmap.MAP_SHARED``.
     """
 
     def __init__(self, flags: int) -> None:
@@ -141,8 +138,8 @@ class skip_data:
 def add_safe_globals(safe_globals: list[Any]) -> None:
     """Allow classes and functions in files that are loaded with ``weights_only=True``.
 
-    Each is the object, or a pair of it and the full name that files use for it. Allow only what does no harm when it
-    is called with arguments that a stranger has chosen.
+    Each item is the object, or a pair of the object and the full name by which files refer to it. Allow only functions
+    that are harmless when the author of the file chooses their arguments.
     """
     safe.update(safe_globals)
 
@@ -153,12 +150,12 @@ def get_safe_globals() -> list[Any]:
 
 
 def clear_safe_globals() -> None:
-    """Take back what ``add_safe_globals`` has allowed."""
+    """Remove everything that ``add_safe_globals`` has allowed."""
     safe.clear()
 
 
 class safe_globals:
-    """Context manager: ``add_safe_globals`` for its block."""
+    """Context manager that applies ``add_safe_globals`` within its block."""
 
     def __init__(self, safe_globals: list[Any]) -> None:
         self.safe_globals = safe_globals
@@ -171,10 +168,10 @@ class safe_globals:
 
 
 def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:
-    """The names in a file that ``load(f, weights_only=True)`` would refuse, found without running any of it.
+    """The names in a file that ``load(f, weights_only=True)`` would refuse, found without running any code.
 
     Raises:
-        ValueError: not a file of ``save`` (in the zip format).
+        ValueError: ``f`` is not a zip file that ``save`` wrote.
     """
     with _opened(f) as file:
         if not _is_zipfile(file):
@@ -192,12 +189,12 @@ def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:
 
 # --------------------------------------------------------------------------------------------------------------- places
 def register_package(priority: int, tagger: Callable[[Any], Any], deserializer: Callable[[Any, str], Any]) -> None:
-    """Tell ``save`` and ``load`` of a kind of place for storages.
+    """Register functions with which ``save`` and ``load`` handle storages of a device.
 
     Args:
-        priority: packages are asked in this order; the CPU has 10.
-        tagger: called with a storage; its tag, or ``None`` if it is not of this kind.
-        deserializer: called with a storage and a tag; the storage where it belongs, or ``None``.
+        priority: entries are tried in ascending order; the CPU has 10.
+        tagger: called with a storage; returns its tag, or ``None`` if the storage is on another device.
+        deserializer: called with a storage and a tag; returns the storage on its device, or ``None``.
     """
     packages.append((priority, tagger, deserializer))
     packages.sort(key=lambda package: package[0])
@@ -212,22 +209,22 @@ def save(
     _use_new_zipfile_serialization: bool = True,
     _disable_byteorder_record: bool = False,
 ) -> None:
-    """Write an object to a file that ``load`` reads here and in PyTorch.
+    """Write an object to a file that ``load`` of wengert and of PyTorch can read.
 
-    Tensors that share memory are written with one storage, and share it again when they are loaded: of a small view of
-    a large tensor the large one's memory is written (``clone()`` the view first). Gradients and hooks stay behind. A
-    path is written to as a whole: until all bytes are on the disk the old file stays.
+    Tensors that share memory are written with one storage, and share it again when they are loaded. Saving a small
+    view of a large tensor therefore writes the whole storage; ``clone()`` the view to avoid that. Gradients and hooks
+    are not saved. If ``f`` is a path, the old file is replaced only when the new one is completely on disk.
 
     Args:
-        obj: anything that pickle takes; a ``state_dict()`` rather than a module, since it depends on no classes.
-        f: a path, or a file to write to.
+        obj: any object that pickle supports. Prefer a ``state_dict()`` to a module: it depends on no classes.
+        f: a path, or a file open for writing bytes.
         pickle_module: used in place of ``pickle``.
-        pickle_protocol: 2, which every reader knows.
+        pickle_protocol: pickle's protocol; every reader knows protocol 2.
         _use_new_zipfile_serialization: False for the format before PyTorch 1.6.
 
     Raises:
-        RuntimeError: the folder does not exist; tensors of different dtypes on one memory.
-        AttributeError: ``f`` is neither.
+        RuntimeError: the folder does not exist, or tensors of different dtypes share memory.
+        AttributeError: ``f`` is neither a path nor a file.
 
     >>> import io, wengert as torch
     >>> file = io.BytesIO()
@@ -249,7 +246,7 @@ def _folder_name(path: Any) -> str:
 
 def _save_zip(obj: object, file: Any, pickle_module: Any, protocol: int, folder: str, no_byteorder: bool) -> None:
     table, data = StorageTable(), io.BytesIO()
-    make_pickler(pickle_module, data, protocol, table).dump(obj)  # all of it, before the first byte goes to the file
+    make_pickler(pickle_module, data, protocol, table).dump(obj)  # before the file is touched
     archive = ArchiveWriter(file.write, folder, _options.crc32)
     archive.add("data.pkl", data.getvalue())
     archive.add(".storage_alignment", str(ALIGNMENT).encode())
@@ -274,21 +271,21 @@ def load(
     mmap: bool | None = None,
     **pickle_load_args: Any,
 ) -> Any:
-    """Read what ``save``, here or in PyTorch, has written.
+    """Read a file that ``save`` of wengert or PyTorch wrote.
 
     Args:
-        f: a path, or a file that can be read and sought in.
-        map_location: what to do with storages from other devices: "cpu" or a ``device``; a dict from tags to tags; a
+        f: a path, or a file that supports reading and seeking.
+        map_location: where to put storages of other devices: "cpu" or a ``device``; a dict from tags to tags; or a
             function of storage and tag that returns a storage, or ``None`` for the default.
         pickle_module: used in place of ``pickle``; not with ``weights_only=True``.
-        weights_only: True, the default: only tensors, plain containers and what ``add_safe_globals`` allows. False:
-            anything, which means that the file may run any code. Do it only with files of your own.
-        mmap: map the file's storages into memory instead of reading them; ``f`` must be a path. Checksums are not
-            looked at then.
+        weights_only: if True, the default, accept only tensors, plain containers and classes and functions of
+            ``add_safe_globals``. With False the file may run any code: use it only for files that you trust.
+        mmap: map the file's storages into memory instead of reading them; ``f`` must be a path. Checksums are then
+            not verified.
 
     Raises:
-        UnpicklingError: the file holds something else, which the message names, or is damaged.
-        RuntimeError: no file of ``save``, a damaged one, or a storage on a device that is not there.
+        UnpicklingError: the file is damaged, or holds other objects; the message names them.
+        RuntimeError: the file is damaged or not one of ``save``, or a storage is on a missing device.
         EOFError: the file is empty.
 
     >>> import io, wengert as torch

@@ -1,4 +1,4 @@
-"""``torch.sparse``: what sparse COO tensors have beside their methods.
+"""``torch.sparse``: functions of sparse COO tensors, and the classes of old programs.
 
 >>> import wengert as torch
 >>> a = torch.eye(2).to_sparse().requires_grad_()
@@ -35,7 +35,7 @@ __all__ = ["addmm", "log_softmax", "mm", "softmax", "sum"]
 
 
 def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
-    """The product of two matrices, of which one or both are sparse; sparse if both are.
+    """The product of two matrices, at least one of them sparse; the result is sparse if both are.
 
     The gradient of a sparse matrix is sparse: it has the elements that the matrix stores.
     """
@@ -45,7 +45,7 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
 
 
 def _legacy_type(name: str) -> Any:
-    """``torch.sparse.FloatTensor(indices, values, size)`` and its like of old programs."""
+    """The class of ``torch.sparse.FloatTensor(indices, values, size)`` and similar names in old programs."""
 
     def make(*args: Any) -> Tensor:
         dtype = getattr(dtypes, _LEGACY[name])
@@ -84,9 +84,9 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: 
 
 
 def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = None) -> Tensor:
-    """The sum of a sparse tensor's elements, of all or along some dims.
+    """The sum of a sparse tensor's elements, over all dims or some.
 
-    It is sparse as long as a sparse dimension is left. The gradient has the elements that ``input`` stores.
+    The result is sparse if a sparse dim is left. The gradient stores the same elements as ``input``.
 
     >>> import wengert as torch
     >>> torch.sparse.sum(torch.tensor([[0., 1.], [2., 3.]]).to_sparse(), 1).to_dense()
@@ -103,7 +103,7 @@ def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = No
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """Softmax along a dimension over the elements that are stored: what is not stored counts as minus infinity.
+    """Softmax along a dimension over the stored elements: the others count as minus infinity.
 
     >>> import wengert as torch
     >>> x = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [3., 4., 4.], (2, 3))
@@ -130,7 +130,7 @@ def _over_stored(input: Tensor, dim: int, dtype: Any, name: str) -> Tensor:
         result = getattr(v, name)(dim - n + 1)
     else:
         others = np.delete(x.indices, dim, 0)
-        _, line = np.unique(others, axis=1, return_inverse=True)  # for each element the line along dim that it is in
+        _, line = np.unique(others, axis=1, return_inverse=True)  # the line along dim of each element
         line = line.reshape(-1)
         most = np.full((line.max(initial=-1) + 1, *x.values.shape[1:]), -np.inf, x.values.dtype)
         np.maximum.at(most, line, x.values)

@@ -1,6 +1,6 @@
-"""``torch.__version__``: the PyTorch that this package follows, with its own version behind the plus sign.
+"""``torch.__version__``: the version of PyTorch that wengert follows, with wengert's version after the plus sign.
 
-Programs choose by it what to call, so it has to be that of PyTorch; the own version alone is ``torch.version.wengert``.
+Programs check it to choose what to call, so it must be PyTorch's. wengert's version is ``torch.version.wengert``.
 
 >>> import wengert as torch
 >>> torch.__version__ >= "2.0", torch.__version__ >= (2, 10), torch.__version__.split(".")[:2]
@@ -23,7 +23,7 @@ _PARTS = r"v?(\d+(?:\.\d+)*)[-_.]?(?:(dev|alpha|a|beta|b|rc|post)[-_.]?(\d*))?.*
 
 
 class TorchVersion(str):
-    """A version that is text and compares as a version: with texts and with tuples of numbers.
+    """A string that compares as a version, with strings and with tuples of numbers.
 
     >>> from wengert.torch_version import TorchVersion
     >>> TorchVersion("1.10.0a") > "1.2", TorchVersion("1.10.0") >= (1, 10)
@@ -54,7 +54,7 @@ class TorchVersion(str):
 
 
 def _ordered(a: str, b: Any) -> int:
-    """-1, 0 or 1, as ``a`` is before, at or after ``b``; what is no version is compared as text."""
+    """-1, 0 or 1 if ``a`` is less than, equal to or greater than ``b``; invalid versions compare as strings."""
     if not isinstance(b, str):
         b = ".".join(map(str, b)) if isinstance(b, Iterable) else str(b)  # packaging's Version too
     one, other = _key(a), _key(b)
@@ -64,7 +64,7 @@ def _ordered(a: str, b: Any) -> int:
 
 
 def _key(text: str) -> tuple[Any, ...] | None:
-    """What versions are ordered by (PEP 440): numbers without trailing zeros, stage, local part."""
+    """The sort key of a version (PEP 440): numbers without trailing zeros, stage, local part."""
     found = re.match(_PARTS, text, re.IGNORECASE)
     if found is None:
         return None

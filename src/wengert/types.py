@@ -1,4 +1,4 @@
-"""``torch.types``: names for what functions take, to be used in annotations."""
+"""``torch.types``: type aliases for annotations."""
 
 import builtins
 import os

@@ -1,4 +1,4 @@
-"""``torch.version``: which PyTorch this package follows, and what it was built with."""
+"""``torch.version``: the version of PyTorch that wengert follows, and of the libraries it was built with."""
 
 from __future__ import annotations
 

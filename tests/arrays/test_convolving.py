@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wengert._arrays.conv import columns, products, rows
+from wengert._arrays.conv import columns, few_places, products, rows
 
 Ints = tuple[int, ...]
 
@@ -81,7 +81,7 @@ def how(request: pytest.FixtureRequest) -> Iterator[str]:
             patch.setattr(columns, "BLOCK", 1500)
             patch.setattr(products, "_PER_MICROSECOND", 1e-3)
             patch.setattr(products, "_FEW", 5)
-            patch.setattr(products, "_MANY_BYTES", 2000)
+            patch.setattr(few_places, "_MANY_BYTES", 2000)
             patch.setattr(products, "SMALL_PRODUCT", 3000)
             patch.setattr(rows, "SMALL_PRODUCT", 3000)
             patch.setattr(rows, "_FEW_ELEMENTS", 4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ WORK = "mul, not recording"
 pytest.importorskip("benchmarks", reason="the benchmarks come with a checkout")
 
 from benchmarks import __main__ as command  # noqa: E402
-from benchmarks import report  # noqa: E402
+from benchmarks import report, sweep, sweep_calls  # noqa: E402
 from benchmarks.works import works  # noqa: E402
 
 
@@ -118,3 +119,34 @@ def test_a_slip_is_a_usage_message(arguments: list[str], words: str, capsys: pyt
         command.parse(arguments)
     assert stopped.value.code == 2
     assert words in capsys.readouterr().err
+
+
+def test_texts_of_the_sweep_are_spelled_out() -> None:
+    assert sweep_calls._texts("a{1|2}{|, x}; b\nc") == ["a1", "a1, x", "a2", "a2, x", "b", "c"]
+    texts = sweep_calls._texts(sweep_calls.EXPRESSIONS)
+    assert len(texts) == len(set(texts)), "no expression is timed twice"
+    assert sweep.SUM_CALL in texts
+
+
+def test_sweep_says_which_bounds_are_held() -> None:
+    timings = {sweep.SUM_CALL: (1.0, 0.5), "x + y, recording": (1.0, 0.5)}
+    assert sweep.held(timings)
+    assert "2 calls, geometric mean 0.500, 0 above 1" in sweep.report(timings, Counter(), 2)
+    assert not sweep.held({**timings, "slow": (1.0, 2.1)})
+    assert not sweep.held({sweep.SUM_CALL: (1.0, 0.8)})
+
+
+@pytest.mark.compare
+def test_sweep_runs(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed: pip install '.[compare]'")
+    file = tmp_path / "sweep.json"
+    arguments = ["--only", sweep.SUM_CALL, "--rounds", "1", "--json", str(file)]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.sweep", *arguments],
+        cwd=ROOT, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("2 calls, geometric mean ")
+    figures = json.loads(file.read_text(encoding="utf-8"))
+    assert list(figures) == [sweep.SUM_CALL, f"{sweep.SUM_CALL}, recording"]
+    assert all(seconds > 0 for pair in figures.values() for seconds in pair)

@@ -21,12 +21,13 @@ from types import ModuleType
 import pytest
 
 import wengert
+from wengert._compat._rows import ROWS
 
 PACKAGE = Path(wengert.__file__).parent
 
 
 def module_names() -> list[str]:
-    names = []
+    names = [f"wengert.{row}" for row in ROWS]
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
         if parts[1] == "_compat" and len(parts) > 2:
@@ -34,7 +35,7 @@ def module_names() -> list[str]:
         if parts[-1] == "__main__":
             continue  # importing it would run it
         names.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
-    return names
+    return sorted(set(names))
 
 
 def examples_of(module: ModuleType) -> Iterator[doctest.DocTest]:

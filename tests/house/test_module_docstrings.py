@@ -58,7 +58,21 @@ def is_a_module(dotted: str) -> bool:
 
 
 # Words of the programs and formulas that docstrings speak of, and of other packages.
-WORDS = {"def", "j", "gather", "cat", "exp", "exp_", "add", "addcmul", "lerp", "create_graph", "retain_grad"}
+WORDS = {
+    "def",
+    "j",
+    "gather",
+    "cat",
+    "exp",
+    "exp_",
+    "add",
+    "addcmul",
+    "lerp",
+    "vmap",
+    "grad",
+    "create_graph",
+    "retain_grad",
+}
 WORDS |= {"self_shape", "result0", "result1", "ml_dtypes", "derivatives.yaml"}
 
 

@@ -461,3 +461,26 @@ def test_embedding_bag_tells_what_it_counted() -> None:
     assert top[2].tolist() == [10.0, 11.0]
     padded = W.embedding_bag(table, indices, offsets, False, 1, False, None, False, 4)
     assert padded[2].tolist() == [2, 0, 1, 1]
+
+
+REFUSED: list[tuple[tuple[int, ...], Any]] = [
+    ((), 0), ((), (0,)), ((), slice(None)), ((), (0, slice(None))), ((), (slice(None),)), ((), (..., 0)),
+    ((2, 3), (0, 0, 0)), ((2, 3), (0, 0, slice(None))), ((2, 3), (..., 0, 0, 0)), ((2, 3), (5, 0)), ((2, 3), (None, 7)),
+    ((2, 3), (0, -4)), ((2, 3), (slice(None), 7)), ((2, 3), (True, 7)), ((2, 3), (..., ..., 0)),
+    ((2, 3), np.array([True, False, True])), ((2, 3), (0, np.array([True, False]))),
+    ((2, 3), (None, slice(None), np.array([True, False]))), ((2, 3), (5, np.array([True, False]))),
+    ((2, 3), (np.array([[True, False]]), 5)), ((2, 3), (np.array([0]), 0, 0)), ((2, 3), (np.array(0.5),)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "key"), REFUSED)
+def test_what_is_refused_is_told_as_pytorch_tells_it(shape: tuple[int, ...], key: Any) -> None:
+    torch = pytest.importorskip("torch")
+    told = []
+    for T in (torch, W):
+        x = T.zeros(shape)
+        for use in (lambda x=x, T=T: x[as_tensors(T, key)], lambda x=x, T=T: x.__setitem__(as_tensors(T, key), 1.0)):
+            with pytest.raises(IndexError) as refused:
+                use()
+            told.append(str(refused.value).split("\n")[0])
+    assert told[2:] == told[:2]

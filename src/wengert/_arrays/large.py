@@ -239,6 +239,10 @@ def _in_blocks(x: Any, d: int) -> Any:
 @in_lib
 def sum_of_squares(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """The sum of ``x * x`` for real floats, without the squares in between."""
+    whole = dim is None or (type(dim) is tuple and len(dim) == x.ndim)
+    if whole and x.size <= _FEW and not keepdim and x.dtype in BLAS_FLOATS:
+        flat = x.ravel()
+        return flat.dot(flat)
     if x.size < MANY or x.dtype not in BLAS_FLOATS:
         x = x * x
         if x.ndim == 2:

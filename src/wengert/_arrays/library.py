@@ -1,4 +1,9 @@
-"""NumPy as wengert's array library: NumPy's functions under their own names, and what NumPy lacks beside them."""
+"""``lib``, the array library: what an operator's body computes with.
+
+It is NumPy's namespace and, beside it, every function of ``_arrays`` under ``@in_lib``: what NumPy lacks, and what
+takes the place of a function that NumPy is slow at. There is one library; raw functions are looked up by the payload's
+type (``registry.Impl``) because sparse arrays and the values of transforms have their own.
+"""
 
 from __future__ import annotations
 
@@ -56,15 +61,11 @@ def owns(ty: type) -> bool:
     return issubclass(ty, (np.ndarray, np.generic))
 
 
-def in_lib(fn: Any) -> Any:
-    """Decorator: one more function that the library offers."""
-    return offer(fn.__name__, fn)
-
-
-def offer(name: str, fn: Any) -> Any:
-    """Let the library have a function, under this name."""
-    late_functions[name] = fn
+def in_lib(fn: Any, name: str | None = None) -> Any:
+    """Decorator: one more function that the library offers, under its own name or another one."""
+    name = name or fn.__name__
     setattr(lib, name, fn)
+    late_functions[name] = fn
     return fn
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -62,3 +63,47 @@ def locked(a: Any) -> Any:
     a = a[...]
     a.flags.writeable = False
     return a
+
+
+def memory_order(a: Any) -> list[int]:
+    """The dimensions in the order in which they lie in memory, outermost first (``infer_dense_strides``)."""
+    order = list(range(a.ndim))[::-1]
+    for i in range(1, a.ndim):
+        place = i
+        for other in range(i - 1, -1, -1):
+            verdict = _compared(a, order[other], order[place])
+            if verdict > 0:
+                order[other], order[place] = order[place], order[other]
+                place = other
+            elif verdict < 0:
+                break
+    return order[::-1]
+
+
+def _compared(a: Any, d: int, e: int) -> int:
+    """Below zero if dim d lies inside of dim e in memory, above it if outside, 0 if nothing tells."""
+    first, second = a.strides[d], a.strides[e]
+    if first == 0 or second == 0:
+        return 0
+    return (first > second) - (first < second) or int(a.shape[d] > a.shape[e])
+
+
+def mapped_file(filename: str | os.PathLike[str], shared: bool, size: int, dtype: Any) -> Any:
+    """An array of ``size`` elements on the memory of a file.
+
+    ``shared``: what is written to the array is written to the file, which is made, or made longer, if need be.
+    Raises RuntimeError for a file that is not there or too small.
+    """
+    name, wanted = os.fspath(filename), size * dtype.itemsize
+    if shared:
+        with open(name, "ab") as file:
+            if file.tell() < wanted:
+                file.truncate(wanted)
+    elif not os.path.exists(name):
+        raise RuntimeError(f"unable to open file <{name}> in read-only mode: No such file or directory (2)")
+    have = os.path.getsize(name)
+    if have < wanted:
+        raise RuntimeError(f"file <{name}> size <{have}> is smaller than the required mapping size <{wanted}>")
+    if not size:
+        return np.empty(0, dtype)
+    return np.asarray(np.memmap(name, dtype, "r+" if shared else "c", shape=(size,)))

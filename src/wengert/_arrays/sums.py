@@ -77,17 +77,19 @@ def as_truth(r: Any, x: Any) -> Any:
     return r if r.dtype is wanted else r.astype(wanted)
 
 
-_ONES = {n: vector_of_ones(n, FLOAT32) for n in range(1, FEW + 1)}
+_ONES = [vector_of_ones(n, FLOAT32) for n in range(FEW + 1)]
 
 
 @in_lib
 def sum_along(x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     """See ``sum_dim``."""
-    if x.dtype is FLOAT32 and x.ndim == 2 and not keepdim and x.size < MANY and len(dim) == 1:  # as ``sum_over`` does
-        d = dim[0]
-        ones = _ONES.get(x.shape[d])
-        if ones is not None:
-            return x.dot(ones) if d else ones.dot(x)
+    if len(dim) == 1 and not keepdim and x.dtype is FLOAT32 and x.ndim == 2 and x.size < MANY:  # as ``sum_over`` does
+        rows, columns = x.shape
+        if dim[0]:
+            if 0 < columns <= FEW:
+                return x.dot(_ONES[columns])
+        elif 0 < rows <= FEW:
+            return _ONES[rows].dot(x)
     return sum_over(x, dim, keepdim) if ACCUMULATOR[x.dtype] is None else add_up(lib, x, dim, keepdim)
 
 

@@ -16,6 +16,8 @@ from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
+from .hooks import hook
+
 __all__ = [
     "LAYOUTS",
     "MEMORY_FORMATS",
@@ -196,6 +198,11 @@ _DEVICE_TYPES += ("fpga", "maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu",
 _DEVICES: dict[tuple[str, int | None], device] = {}
 
 
+@hook
+def default_device(device: Any) -> Any:
+    """The context in which tensors are made on a device where none is given. Set by ``_tensor_api.function_modes``."""
+
+
 class device(_Frozen, metaclass=_TorchClass):
     """Where a tensor is: a type and, for some, a number.
 
@@ -242,9 +249,7 @@ class device(_Frozen, metaclass=_TorchClass):
         return device, (self.type,) if self.index is None else (self.type, self.index)
 
     def __enter__(self) -> device:
-        from ..utils._device import DeviceContext
-
-        context = DeviceContext(self)
+        context = default_device.run(self)
         context.__enter__()
         _CONTEXTS.set((*_CONTEXTS.get(), context))
         return self

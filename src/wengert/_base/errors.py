@@ -70,6 +70,14 @@ class OtherLibraryError(TypeError):
     """Tensors of two libraries in one operator: Python is not to ask the other operand, who would ask back."""
 
 
+class LinAlgError(RuntimeError):
+    """A matrix is singular, not positive-definite, or an iteration did not converge."""
+
+
+LinAlgError.__module__ = "torch._C"
+LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
+
+
 def noted(error: E, *notes: str, code: str | None = None) -> E:
     """The error with notes added; ``code`` names its section in docs/errors.md."""
     for note in notes:
@@ -110,11 +118,3 @@ def warn_once(message: str, category: type[Warning] = UserWarning) -> None:
 
 warned: set[str] = set()
 always = False  # torch.set_warn_always
-
-
-class LinAlgError(RuntimeError):
-    """A matrix is singular, not positive-definite, or an iteration did not converge."""
-
-
-LinAlgError.__module__ = "torch._C"
-LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"

@@ -103,8 +103,26 @@ def unwatch_operators(hook: Any) -> None:
     drop_reason("watched")
 
 
-inference_tensors: list[None] = []  # one entry for each tensor made in inference mode that lives; see _inference
-transforms: list[None] = []  # one entry for each transform of torch.func that is open, in whatever thread
+class Count(list[None]):
+    """How many there are of something: mostly only asked whether there is any.
+
+    A list, because the interpreter tests one without calling anything, and changes it as one step in all threads.
+    """
+
+    __slots__ = ()
+
+    def add(self) -> None:
+        """One more."""
+        self.append(None)
+
+    def drop(self) -> None:
+        """One less."""
+        self.pop()
+
+
+inference_tensors = Count()  # tensors made in inference mode that live; see _tape.inference
+anomaly = Count()  # 1 while anomaly mode is on
+transforms = Count()  # transforms of torch.func that are open, in whatever thread
 _innermost: ContextVar[transform | None] = ContextVar("wengert_transform", default=None)
 
 
@@ -114,7 +132,7 @@ class transform:
     __slots__ = ("adopted", "outer", "rebound", "token")
 
     def __enter__(self) -> transform:
-        transforms.append(None)
+        transforms.add()
         self.outer = _innermost.get()
         self.rebound: list[Any] = []  # weak tensors whose payload was replaced, with their old payload and node
         self.adopted: list[Any] = []  # weak tensors without a history that were given one by a write in place
@@ -122,7 +140,7 @@ class transform:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        transforms.pop()
+        transforms.drop()
         _innermost.reset(self.token)
         if exc and exc[0] is not None:  # nothing of a transform that failed stays behind
             for ref, a, fn in reversed(self.rebound):

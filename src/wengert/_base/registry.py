@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .hooks import hook
 from .late_names import LateFunction, Table
 
 
@@ -26,7 +27,7 @@ class OfValues(Namespace):
     """Operators on the values of transforms, each made when a formula first names it."""
 
     def __getattr__(self, name: str) -> Any:
-        fn = types.MethodType(bind, REGISTRY[name]) if name in REGISTRY else None
+        fn = types.MethodType(bind.run, REGISTRY[name]) if name in REGISTRY else None
         if fn is None:
             raise AttributeError(f"no operator is called {name}")
         setattr(self, name, fn)
@@ -149,6 +150,7 @@ Info = Operator
 
 
 REGISTRY = Table()  # the operators by name
+WITH_SPARSE: dict[str, Callable[..., Any]] = {}  # what operators of several tensors do if some of them are sparse
 PUBLIC: dict[str, Table] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
 placed: list[tuple[str, str]] = []  # space and name of what was put there and is not attached yet (see ``publish``)
 
@@ -226,9 +228,18 @@ def register(info: Info) -> None:
         bind_raw(xp, info)
 
 
+@hook
 def bind(info: Info, *args: Any) -> Any:
-    """Run one operator on payloads of any nesting; ``_payloads.transforms`` puts the real one here."""
-    raise NotImplementedError
+    """Run one operator on payloads of any nesting. Set by ``_payloads.transforms``."""
+
+
+def on_payloads(info: Info, *args: Any) -> Any:
+    """Run one operator on payloads of which some are no arrays: ``bind``, or what a payload's type does itself."""
+    for a in args[: info.arity] if info.arity >= 0 else args[0]:
+        own = getattr(type(a), "run_operator", None)
+        if own is not None:
+            return own(info, args)
+    return bind.run(info, *args)
 
 
 def own(fn: Any, name: str, doc: str | None = None) -> Any:

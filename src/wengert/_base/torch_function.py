@@ -31,7 +31,7 @@ def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs:
         STATE.reset(token)
 
 
-DISABLED = _disabled_torch_function_impl
+DISABLED: Any = _disabled_torch_function_impl
 
 
 def _disabled_torch_dispatch_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -40,7 +40,7 @@ def _disabled_torch_dispatch_impl(func: Any, types: Any, args: Any = (), kwargs:
 
 
 @hook
-def taken_over(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def taken_over(cls: Any, func: Any, kinds: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
     """``Tensor.__torch_function__``: run the function on tensors; its results are instances of ``cls``."""
 
 

@@ -7,4 +7,4 @@
 
 
 class UsageError(Exception):
-    """A slip of the user's, such as a folder that cannot be written: shown as one line, with exit code 2."""
+    """A mistake of the user, such as a folder that cannot be written. It is shown as one line, with exit code 2."""

@@ -1,8 +1,8 @@
-"""Processes that a program under `python -m wengert run` starts afresh: there too, `torch` is wengert.
+"""The alias of `torch` in processes that a program under `python -m wengert run` spawns.
 
-`multiprocessing` runs a program's main file anew in such a process, under the name `__mp_main__`, before anything else
-of the program. `teach_children` has it run this file in its place, which sets up the alias and then runs the program's.
-Which one that is stands in the environment: nothing else reaches the new process early enough.
+In a spawned process `multiprocessing` first runs the program's main file again, under the name `__mp_main__`.
+`teach_children` makes it run this file instead, which sets up the alias and then runs the program's main file. An
+environment variable names that file, because nothing else reaches the new process early enough.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _VARIABLE = "WENGERT_RUN_MAIN"  # "init_main_from_path:/a/b.py" or "init_main_fr
 
 
 def teach_children() -> None:
-    """Do so for the processes that this one starts, once it imports what starts them."""
+    """Set up the alias in processes that this one spawns, once it imports `multiprocessing.spawn`."""
     if _SPAWN in sys.modules:
         _change(sys.modules[_SPAWN])
     else:
@@ -29,7 +29,7 @@ def teach_children() -> None:
 
 
 class _SpawnFinder(MetaPathFinder):
-    """Waits for `multiprocessing.spawn` to be imported: most programs never do, and it takes 15 ms."""
+    """Waits for the import of `multiprocessing.spawn`, which takes 15 ms and which most programs never need."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -51,7 +51,7 @@ def changing(spec: ModuleSpec | None, change: Callable[[Any], None]) -> ModuleSp
             execute(module)
             change(module)
 
-        # Python leaves its own import machinery out of a traceback; this is a part of that.
+        # Python leaves its own import machinery out of tracebacks; this name makes the loader a part of it.
         code = exec_module.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
         exec_module.__code__ = code
         loader.exec_module = exec_module

@@ -1,6 +1,6 @@
-"""`python -m wengert info`: what a bug report should tell about the installation and the machine.
+"""`python -m wengert info`: facts about the installation and the machine, for bug reports.
 
-With `--ops` it tells what every operator can do (`operators`); with `--json` it tells either to a program.
+With `--ops` it prints the table of operators (`operators`) instead; with `--json` it prints either as JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS
 
 
 def main(ops: bool, as_json: bool) -> int:
-    """Print what the options ask for."""
+    """Print the facts or the table of operators, as text or as JSON."""
     if ops:
         from wengert._cli import operators
 
@@ -33,7 +33,7 @@ def main(ops: bool, as_json: bool) -> int:
 
 
 def report() -> str:
-    """Return the facts, a line each."""
+    """Return the facts, one per line."""
     return "\n".join(f"{name + ':':<10} {value}" for name, value in facts().items())
 
 

@@ -1,4 +1,4 @@
-"""What `importlib.metadata` tells of `torch` under `run`: libraries ask its version before they import it."""
+"""The distribution `torch` for `importlib.metadata` under `run`: libraries read its version before they import it."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ class TorchDistribution(Distribution):
         return f"Metadata-Version: 2.1\nName: torch\nVersion: {wengert.__version__}\n"
 
     def locate_file(self, path: Any) -> Any:
-        """Not possible: no file of PyTorch is there."""
+        """Raises an error: there are no files of PyTorch."""
         raise FileNotFoundError(path)

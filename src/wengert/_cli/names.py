@@ -1,8 +1,8 @@
-"""What a program under `python -m wengert run` reads as `__module__` and as a module's `__name__`: PyTorch's names.
+"""PyTorch's names in `__module__` and `__name__`, for programs under `python -m wengert run`.
 
-`repr(nn.Linear)`, `torch.nn.__name__`, `type(x.shape).__module__` and what pickle writes come from these attributes. So
-the classes and functions of every module of wengert are given PyTorch's, at once where the module is loaded, else when
-it is. Outside of `run` they keep their own: without the alias nothing could be found again under another name.
+`repr(nn.Linear)`, `torch.nn.__name__`, `type(x.shape).__module__` and pickles are made from these attributes. So `run`
+gives the classes and functions of every module of wengert PyTorch's names when the module is loaded. Outside `run`
+they keep their own names: without the alias, pickle could not find them under PyTorch's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from wengert._base.registry import PUBLIC
 from wengert._cli.children import changing
 
-# Where PyTorch has what says of itself that it is of a private module here (see `FORMER` in `_tensor_api.publish`).
+# PyTorch's modules for objects of private modules of wengert (see `FORMER` in `_tensor_api.publish`).
 _HOMES = {
     "_constants": {"Size": "", "device": "", "layout": "", "memory_format": ""},
     "_construct": {"as_tensor": "", "from_numpy": "", "tensor": ""},
@@ -29,11 +29,11 @@ _HOMES = {
     "_storage": {"TypedStorage": ".storage", "UntypedStorage": ".storage"},
 }
 
-_changed: list[tuple[Any, str, str]] = []  # object, attribute, what it was
+_changed: list[tuple[Any, str, str]] = []  # object, attribute, former value
 
 
 def show_pytorchs_names() -> None:
-    """Rename what there is; `rename` does so with every module that comes later."""
+    """Rename the modules that are loaded; `rename` is called for each module that is loaded later."""
     for name, module in list(sys.modules.items()):
         if name.startswith("wengert."):
             rename(module, name)
@@ -43,7 +43,7 @@ def show_pytorchs_names() -> None:
         if space != "Tensor":
             shown = "torch" if space == "torch" else f"torch.{space}"
             _rename_members(members, shown.replace("torch", "wengert", 1), shown)
-    _set(wengert.Tensor, "__module__", "torch")  # by which opt_einsum and others tell whose array it is
+    _set(wengert.Tensor, "__module__", "torch")  # by which opt_einsum and others recognise the library of an array
 
 
 def show_own_names() -> None:
@@ -59,12 +59,12 @@ def spec_that_renames(fullname: str, path: Any) -> ModuleSpec | None:
 
 
 def rename(module: Any, name: str = "") -> None:
-    """Give PyTorch's names to a module and to what it defines; ``name``: under which it is imported."""
+    """Give PyTorch's names to a module and its definitions; ``name`` is the name of the import."""
     name = name or getattr(module, "__name__", "")
     if not name.startswith("wengert.") or name.startswith(("wengert._cli", "wengert.ops", "wengert._arrays")):
         return
     inner = name.removeprefix("wengert.")
-    if inner != "_C":  # by which programs tell PyTorch's own build
+    if inner != "_C":  # by which programs recognise an official build of PyTorch
         sys.modules.setdefault(f"torch.{inner}", module)
     for key, home in _HOMES.get(inner, {}).items():
         if hasattr(module, key):
@@ -90,5 +90,5 @@ def _set(owner: Any, attribute: str, value: str) -> None:
 def _write(owner: Any, attribute: str, value: str) -> None:
     line = vars(owner).get("__firstlineno__")
     setattr(owner, attribute, value)
-    if line is not None:  # Python 3.13 and newer take it away from a class whose module changes: no source any more
+    if line is not None:  # Python 3.13 and newer delete it when `__module__` is set, and inspect.getsource needs it
         owner.__firstlineno__ = line

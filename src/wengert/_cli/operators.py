@@ -1,7 +1,7 @@
-"""What every operator can do, from the registry: the table of `python -m wengert info --ops`.
+"""The table of operators for `python -m wengert info --ops`, made from the registry.
 
-An operator is what is declared once and has a derivative; public functions are made of operators. What the table says
-is what the declarations say; `tests/kinds/test_every_op.py` checks each of them against numbers.
+An operator is declared once and has its own derivative; public functions are made of operators. The table repeats the
+declarations, which `tests/kinds/test_every_op.py` checks numerically.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _HEADINGS = ("operator", "kind", "reverse", "forward", "second", "vmap", "dtypes
 
 @dataclass(frozen=True)
 class Row:
-    """One operator's line.
+    """One operator's line in the table.
 
-    `reverse`, `forward` and `second` tell whether reverse mode, forward mode and the derivative of the derivative are
-    there; `raises` that a gradient can be asked for and is an error, as in PyTorch; `forward_by` whether the tangent
-    has a formula of its own or is the transpose of the reverse formula; `vmap` how it is batched, `None` if it is not.
+    `reverse`, `forward` and `second` tell whether the operator has reverse mode, forward mode and a second derivative;
+    `raises`, that its backward raises an error, as in PyTorch; `forward_by`, whether the tangent has its own formula
+    or is the transpose of the reverse formula; `vmap`, how the operator is batched, `None` if it is not.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """All operators by name, those that no program calls directly (`_...` and helpers of formulas) among them."""
+    """All operators by name, including those that no program calls directly (`_...` and helpers of formulas)."""
     names: dict[int, list[str]] = {}
     for space, functions in PUBLIC.items():
         for name, fn in functions.items():
@@ -74,7 +74,7 @@ def _row(info: Info, public: tuple[str, ...]) -> Row:
         raises=recorded and not derived,
         forward=derived,
         forward_by=None if not derived else "transpose" if info.jvp is None else "formula",
-        second=derived,  # a formula runs on Tensors as it runs on arrays: there is no other way to write one
+        second=derived,  # every formula runs on Tensors as well as on arrays
         vmap=_batching(info.batch),
         dtypes=tuple(_GROUPS[letter] for letter in info.dtypes),
         reason="; ".join(_reasons(info)),
@@ -82,7 +82,7 @@ def _row(info: Info, public: tuple[str, ...]) -> Row:
 
 
 def _batching(rule: Any) -> str | None:
-    """A batching rule in a word: its own for a tuple such as `("dim", ...)`, "rule" for a function."""
+    """A batching rule as one word: the first entry of a tuple such as `("dim", ...)`, "rule" for a function."""
     if rule is None or isinstance(rule, str):
         return rule
     return str(rule[0]) if isinstance(rule, tuple) else "rule"
@@ -103,7 +103,7 @@ def _reasons(info: Info) -> list[str]:
 
 
 def _partly(info: Info) -> list[str]:
-    """The operands and the outputs of a differentiable operator that have no derivative."""
+    """The operands and outputs without derivative of a differentiable operator."""
     operands = [info.params[k] for k in info.underived if k < len(info.params)]
     outputs = [str(k) for k, flag in enumerate(info.differentiable) if not flag]
     found = [f"none with respect to {', '.join(operands)}"] if operands else []
@@ -111,7 +111,7 @@ def _partly(info: Info) -> list[str]:
 
 
 def summary(table: list[Row]) -> dict[str, int]:
-    """How many operators have what."""
+    """The number of operators with each feature."""
     return {
         "operators": len(table),
         "reverse": sum(row.reverse for row in table),

@@ -1,4 +1,4 @@
-"""A progress bar: rewritten in place on a terminal, an occasional plain line anywhere else."""
+"""A progress bar, which is rewritten in place on a terminal and printed as a few plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TextIO
 
 _WIDTH = 24  # of the bar itself
-_PAUSE = 0.05  # seconds between two drawings: faster than that only costs time
+_PAUSE = 0.05  # seconds between two drawings
 _LINES = 5  # plain lines in all, where nothing can be rewritten
 
 
@@ -31,7 +31,7 @@ def paint(text: str, code: str, stream: TextIO) -> str:
 
 
 class Bar:
-    """Shows how far a piece of work has come.
+    """Shows the progress of a piece of work.
 
     A context manager, so that an error or Ctrl-C leaves the cursor on a line of its own.
 
@@ -64,7 +64,7 @@ class Bar:
             self.stream.write("\n")
 
     def show(self, done: int, note: str = "") -> None:
-        """Say that `done` of the total is done; `note` is what there is to say about it now."""
+        """Show that `done` of the total is done, with `note` beside it."""
         if self._in_place:
             now = time.monotonic()
             if done >= self.total or now - self._drawn_at >= _PAUSE:
@@ -78,7 +78,7 @@ class Bar:
     def _draw(self, done: int, note: str) -> None:
         filled = _WIDTH * done // self.total
         bar = "#" * filled + "-" * (_WIDTH - filled)
-        # A line as wide as the window would wrap, and the next drawing would not cover it.
+        # The next drawing could not overwrite a line that wraps.
         room = shutil.get_terminal_size().columns - 1
         line = f"[{bar}] {self.label} {done}/{self.total}  {note}"[:room]
         blank = " " * max(0, min(self._width, room) - len(line))

@@ -1,11 +1,11 @@
-"""`python -m wengert run`: run a program written for PyTorch, with `torch` and all below it standing for wengert.
+"""`python -m wengert run`: run a program written for PyTorch, in which `torch` is wengert.
 
-Two parts. `install_torch_alias` puts a finder in front of Python's own: `import torch.x` imports `wengert.x` and enters
-the same module object under both names, so there is never a second copy of a class. `run_file` and `run_module` then
-do what `python program.py` and `python -m module` do, and leave the end to Python: an uncaught error goes up through
-this module, and only its traceback loses the frames that are ours.
+`install_torch_alias` puts a finder in front of Python's own: `import torch.x` imports `wengert.x` and enters the same
+module object under both names, so there is never a second copy of a class. `run_file` and `run_module` then do what
+`python program.py` and `python -m module` do. Uncaught errors go to Python, without this module's frames in their
+tracebacks.
 
-What a process that multiprocessing starts afresh is told of this is `children`'s business.
+`children` sets up the alias in processes that multiprocessing spawns.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def install_torch_alias() -> Callable[[], None]:
     """Make `import torch`, and every import below it, give wengert's modules; return a function that undoes it.
 
     `sys.modules["torch.nn"] is sys.modules["wengert.nn"]`, and so on, for modules imported before or after this call.
-    A module that wengert lacks is a ModuleNotFoundError that says so. Calling it twice is harmless.
+    The import of a module that wengert lacks raises a ModuleNotFoundError that says so. A second call has no effect.
 
     Raises:
-        RuntimeError: PyTorch is imported already: half a program would go on with it.
+        RuntimeError: PyTorch is already imported, and a part of the program would go on to use it.
 
-    Note for tests: use it in a process of its own, or undo it. A later `import torch` for a comparison would
-    compare wengert with itself.
+    Tests must call it in a separate process or undo it: otherwise a later `import torch` would compare wengert with
+    itself.
     """
     import wengert
 
@@ -74,7 +74,7 @@ def _wengert_name(torch_name: str) -> str:
     return _PACKAGES[package] + dot + rest
 
 
-#: what PyTorch installs, and where it is here
+#: top-level modules that PyTorch installs, and wengert's modules for them
 _PACKAGES = {"torch": "wengert", "functorch": "wengert._functorch.functorch"}
 
 
@@ -84,7 +84,7 @@ class _TorchFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return a spec for what PyTorch installs; the loader only enters the module under its second name."""
+        """Return a spec for a module of PyTorch; its loader enters wengert's module under the second name."""
         if fullname.startswith("wengert."):
             return spec_that_renames(fullname, path)
         if fullname.partition(".")[0] not in _PACKAGES:
@@ -95,16 +95,16 @@ class _TorchFinder(MetaPathFinder):
             __import__(name)
         except ModuleNotFoundError as error:
             if error.name != name:
-                raise  # wengert has it, and itself misses something, SciPy for example
+                raise  # wengert has the module, and something that the module imports is missing, such as SciPy
             if _is_a_question():
                 return None
             raise ModuleNotFoundError(f"No module named {fullname!r}: {_missing(fullname)}", name=fullname) from None
-        sys.modules.pop(fullname, None)  # entered as it was renamed; importlib would take it for an import of the other
+        sys.modules.pop(fullname, None)  # entered when renamed
         return ModuleSpec(fullname, _AliasLoader(sys.modules[name]))
 
     def find_distributions(self, context: Any) -> Any:
-        """What `importlib.metadata` asks: there is a `torch`, though none is installed."""
-        from .metadata import TorchDistribution  # imports importlib.metadata, which has been then
+        """Answer `importlib.metadata`, which shall find a distribution `torch`."""
+        from .metadata import TorchDistribution  # imports importlib.metadata, which the caller has imported already
 
         return [TorchDistribution()] if context.name in (None, "torch") else []
 
@@ -112,8 +112,8 @@ class _TorchFinder(MetaPathFinder):
 class _AliasLoader(Loader):
     """Enters a module that is already imported under another name.
 
-    A module may replace itself in `sys.modules` while it is loaded; this one always does. To return it from
-    `create_module` would be shorter, but importlib would then write the alias's spec into the real module.
+    A module may replace itself in `sys.modules` while it is loaded; this one always does. If `create_module` returned
+    the real module, importlib would write the alias's spec into it.
     """
 
     def __init__(self, module: ModuleType) -> None:
@@ -126,21 +126,21 @@ class _AliasLoader(Loader):
 
 
 def _is_a_question() -> bool:
-    """Tell whether `importlib.util.find_spec` asks what there is: None is its answer, where an import has an error."""
-    frame: FrameType | None = sys._getframe(2)  # who called the finder
+    """Tell whether `importlib.util.find_spec` is the caller, which expects None where an import raises an error."""
+    frame: FrameType | None = sys._getframe(2)  # the finder's caller
     while frame is not None and frame.f_code.co_filename == "<frozen importlib._bootstrap>":
         frame = frame.f_back
     return frame is not None and frame.f_code is importlib.util.find_spec.__code__
 
 
 def _missing(name: str) -> str:
-    """Say that wengert lacks `name`, a dotted name that begins with torch, and where to look for what there is."""
+    """The text that says that wengert lacks `name`, a dotted name that begins with torch, and where to look."""
     owner = name.rpartition(".")[0]
     return f"wengert does not have {name}; dir({owner}) lists what it has"
 
 
 def _explain(error: BaseException) -> None:
-    """Add a note to an error that is about something that wengert lacks, if the error does not say so itself."""
+    """Add a note to an error about something that wengert lacks, if the error does not say so itself."""
     name = None
     if isinstance(error, AttributeError):
         owner = _public_name(error.obj)
@@ -155,7 +155,7 @@ def _explain(error: BaseException) -> None:
 
 
 def _public_name(owner: object) -> str | None:
-    """Return the dotted name, in PyTorch's terms, of one of wengert's modules or of Tensor; None for all else."""
+    """Return PyTorch's dotted name of a module of wengert or of Tensor; None for other objects."""
     tensor = sys.modules["wengert"].Tensor
     if isinstance(owner, tensor) or owner is tensor:
         return "torch.Tensor"
@@ -182,7 +182,7 @@ def run_file(program: str, arguments: list[str]) -> int:
     facts = {"__file__": path, "__loader__": SourceFileLoader("__main__", path)}
 
     def load() -> _Program:
-        # dont_inherit: the program is not to get this module's `from __future__` imports
+        # dont_inherit: this module's `from __future__` imports do not apply to the program
         return _Program(compile(source, path, "exec", dont_inherit=True), facts)
 
     return _run_as_main(load, [program, *arguments])
@@ -195,7 +195,7 @@ def run_module(name: str, arguments: list[str]) -> int:
         name = _wengert_name(name)
 
     def load() -> _Program:
-        # The only name that runpy gives to this part of its work, which pdb and trace use too.
+        # private in runpy, but its only function for this step; pdb and trace use it too
         _, spec, code = runpy._get_module_details(name, _NoSuchModule)
         sys.argv[0] = spec.origin
         return _Program(code, _facts(spec))
@@ -213,13 +213,13 @@ def _run_archive(archive: Any, path: str, argv: list[str]) -> int:
 
 
 class _NoSuchModule(ImportError):
-    """What runpy raises for a module that cannot be run: Python shows it as one line."""
+    """runpy's exception for a module that cannot be run, which Python shows as one line."""
 
 
 @dataclass(frozen=True)
 class _Program:
     code: CodeType
-    facts: dict[str, Any]  # what `__main__` knows of itself
+    facts: dict[str, Any]  # the attributes of `__main__`
 
 
 def _facts(spec: ModuleSpec) -> dict[str, Any]:
@@ -233,13 +233,13 @@ def _facts(spec: ModuleSpec) -> dict[str, Any]:
 
 
 def _set_first_path(folder: str) -> None:
-    """Put the program's folder where Python put the one it started from; with `python -P` there is none."""
+    """Replace the first entry of `sys.path` by the program's folder, unless `python -P` left it out."""
     if not sys.flags.safe_path:
         sys.path[0] = folder
 
 
 def _run_as_main(load: Callable[[], _Program], argv: list[str]) -> int:
-    """Execute what `load` gives as `__main__`, and leave its errors and its SystemExit to Python."""
+    """Execute the code that `load` returns as `__main__`; its errors and SystemExit go to Python."""
     install_torch_alias()
     teach_children()
     sys.argv[:] = argv
@@ -266,7 +266,7 @@ _THIS_FILE = install_torch_alias.__code__.co_filename
 
 
 def _hide_runner(error: BaseException) -> None:
-    """Have `error`, when Python comes to print it, show the frames that it would show without this module."""
+    """Remove this module's frames from the traceback that Python will print for `error`."""
     for one in _chain(error):
         _explain(one)
         one.__traceback__ = _without_runner(one.__traceback__)
@@ -274,7 +274,7 @@ def _hide_runner(error: BaseException) -> None:
     hook = sys.excepthook
 
     def show(kind: type[BaseException], value: BaseException, _: TracebackType | None) -> None:
-        # On its way up the error has collected our frames, and those of `python -m wengert`.
+        # On its way up the error has collected the frames of this module and of `python -m wengert`.
         hook(kind, value.with_traceback(trace), trace)
 
     sys.excepthook = show
@@ -292,7 +292,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _without_runner(trace: TracebackType | None) -> TracebackType | None:
-    """Copy a traceback without this module's frames, and without those of the machinery that loads a program."""
+    """Copy a traceback without the frames of this module and of the machinery that loads a program."""
     kept: list[TracebackType] = []
     while trace is not None:
         filename = trace.tb_frame.f_code.co_filename

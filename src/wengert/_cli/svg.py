@@ -1,7 +1,7 @@
 """Two pictures as SVG text, written by hand: a curve of numbers, and the graph behind a tensor.
 
-The colours are CSS classes with a second set under `prefers-color-scheme: dark`, on a background of their own, so a
-viewer that knows dark mode shows the dark picture and every other viewer the light one.
+The colours are CSS classes with a second set under `prefers-color-scheme: dark`, on an opaque background: viewers with
+a dark mode show the dark picture, other viewers the light one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
-MARK = "<!-- drawn by wengert -->"  # how the tour knows a picture of its own, which it may replace
+MARK = "<!-- drawn by wengert -->"  # marks pictures of the tour, which it may overwrite
 
 _STYLE = """<style>
   .paper { fill: #ffffff }
@@ -43,7 +43,7 @@ _STYLE = """<style>
 
 
 def _page(width: float, height: float, title: str, body: Iterable[str]) -> str:
-    """Put the `body`'s elements on a sheet."""
+    """An SVG document with a background, a title and the elements of `body`."""
     size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
     return "\n".join(
         [
@@ -61,13 +61,13 @@ def _page(width: float, height: float, title: str, body: Iterable[str]) -> str:
 
 # --- the curve ---
 
-_LEFT, _TOP, _RIGHT, _BOTTOM = 64, 66, 620, 340  # where its axes stand, in a picture of 640 x 390
+_LEFT, _TOP, _RIGHT, _BOTTOM = 64, 66, 620, 340  # the positions of the axes, in a picture of 640 x 390
 
 
 def curve(values: Sequence[float], title: str, x_label: str, y_label: str) -> str:
     """Draw `values` over their index as a faint line, and their local means as a bold one.
 
-    The vertical axis begins at zero, or lower if a value does. What is not finite is left out.
+    The vertical axis begins at zero, or lower if there are negative values. Values that are not finite are left out.
 
     >>> curve([3.0, 2.0, 1.0], "Loss", "step", "loss").count("<path")
     2
@@ -120,9 +120,9 @@ def _means(points: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
 
 
 # --- the graph ---
-# Drawn in layers, as K. Sugiyama, S. Tagawa, M. Toda (1981) do it: a node stands one layer below the lowest node that
-# points to it; an edge that passes layers takes a place of its own in each (a "bend"), so that no box lies in its way;
-# each layer is sorted by the mean place of its neighbours.
+# The graph is drawn in layers (K. Sugiyama, S. Tagawa, M. Toda, 1981). A node is one layer below the lowest node that
+# points to it. An edge that crosses layers has a position in each of them (a "bend"), so no box lies in its way. Each
+# layer is sorted by the mean position of its neighbours.
 
 _CHARACTER, _ROW, _LAYER, _GAP = 7.9, 18, 88, 28  # width and height of text, distance of layers, gap between boxes
 
@@ -131,14 +131,14 @@ _ARROW_HEAD = (
     '<path class="head" d="M0 0 L8 4 L0 8 z"/></marker></defs>'
 )
 
-Graph = dict[Hashable, list[Hashable]]  # what each node points to
+Graph = dict[Hashable, list[Hashable]]  # the nodes that each node points to
 
 
 def graph(root: Any, title: str, names: Mapping[str, Any]) -> str:
     """Draw the graph that made the tensor `root`: a box for each node, an arrow for each of its `next_functions`.
 
-    Arrows go the way that `backward()` goes, from the result to the leaves. `names` gives the leaves' names; a leaf
-    that is not among them shows its shape only.
+    Arrows point in the direction of `backward()`, from the result to the leaves. `names` gives the leaves' names; a
+    leaf without a name shows only its shape.
     """
     if root.grad_fn is None:
         raise ValueError("a leaf has no graph: draw the result of an operation")

@@ -1,7 +1,7 @@
-"""`python -m wengert tour`: what the library does, in code that runs as it is shown, then a classifier trained by hand.
+"""`python -m wengert tour`: short lessons in code that is executed as it is shown, then a classifier trained by hand.
 
-A lesson is a piece of source. `play` prints each statement as a Python session shows it, executes it, and prints what
-comes out: nothing on the page is written by hand, so nothing can be out of date.
+A lesson is a piece of source. `play` prints each statement as in a Python session, executes it, and prints the result.
+No output is written by hand, so none can be out of date.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ EPOCHS, QUICK_EPOCHS = 60, 10
 
 @dataclass(frozen=True)
 class Lesson:
-    """A title, a few words, and the code that shows it.
+    """A title, a short text, and the code to show and execute.
 
-    `mistake` says that the last statement is meant to fail, so that its error can be seen.
+    `mistake`: the last statement is expected to fail, and its error is shown.
     """
 
     title: str
@@ -43,9 +43,9 @@ LESSONS = (
     Lesson(
         "A Variable remembers",
         """
-        A Variable is a Tensor; the two names are one class. With requires_grad=True
-        it remembers what is computed from it. A result knows the operation that made
-        it: its grad_fn.
+        Variable and Tensor are two names of one class. With requires_grad=True the
+        operations on a Variable are recorded. A result refers to the operation that
+        made it: its grad_fn.
         """,
         """
         import wengert as torch
@@ -60,9 +60,9 @@ LESSONS = (
     Lesson(
         "The gradient",
         """
-        backward() walks from a result back to the Variables it came from and leaves
-        in each one's .grad the derivative of the result with respect to it. The mean
-        of v*v over four elements has the derivative 2*v/4.
+        backward() walks from a result back to the Variables from which it was computed
+        and adds to the .grad of each the derivative of the result with respect to it.
+        The mean of v*v over four elements has the derivative 2*v/4.
         """,
         """
         w = Variable(torch.Tensor([1]), requires_grad=True)
@@ -79,8 +79,8 @@ LESSONS = (
     Lesson(
         "A result with many elements",
         """
-        Then backward() needs a weight for each element of the result. What it leaves
-        is the product of these weights with the matrix of all derivatives.
+        If the result has many elements, backward() needs a weight for each of them. It
+        computes the product of the weights with the matrix of all derivatives.
         """,
         """
         x = Variable(torch.Tensor([1, 2, 3, 4]), requires_grad=True)
@@ -92,9 +92,9 @@ LESSONS = (
     Lesson(
         "The graph",
         """
-        A grad_fn points to those of its inputs. A walk along next_functions ends at
-        the Variables, where AccumulateGrad stands: it writes .grad. A constant, here
-        x and the 1, is None. (This graph is one of the two pictures at the end.)
+        A grad_fn points to the grad_fns of its inputs by next_functions. The walk ends
+        at the Variables, with the nodes AccumulateGrad, which write .grad. Constants,
+        here x and 1, are None. (This graph is one of the two pictures at the end.)
         """,
         """
         x = torch.Tensor([3, 4])
@@ -112,8 +112,8 @@ LESSONS = (
     Lesson(
         "Gradients accumulate",
         """
-        Each pass adds to .grad, and what the graph needs for a second pass is kept
-        only if you ask for it. Set .grad to zero before the next step.
+        Each pass adds to .grad. A pass frees the values that the graph saved, unless
+        retain_graph=True keeps them. Set .grad to zero before the next step.
         """,
         """
         w = Variable(torch.ones(3), requires_grad=True)
@@ -129,8 +129,8 @@ LESSONS = (
     Lesson(
         "A mistake",
         """
-        The graph of y is gone now. The error keeps PyTorch's words, says where the
-        graph was made, and what to do.
+        The graph of y is freed now. The error has PyTorch's words, and says where the
+        graph was made and what to do.
         """,
         """
         y.backward()
@@ -140,7 +140,7 @@ LESSONS = (
     Lesson(
         "Hooks",
         """
-        A hook sees a gradient on its way, and may return another one in its place.
+        A hook receives a gradient during the pass, and may return another one.
         """,
         """
         v = Variable(torch.zeros(3), requires_grad=True)
@@ -156,8 +156,8 @@ LESSONS = (
         "Without gradients",
         """
         Under no_grad nothing is recorded, so the cube below counts as a constant.
-        .data is the memory of a Variable without its history: that is how its value
-        is changed.
+        .data shares the memory of a Variable but has no history: write to it to change
+        the value.
         """,
         """
         x = Variable(torch.ones(1), requires_grad=True)
@@ -176,8 +176,8 @@ LESSONS = (
 TRAINING = Lesson(
     "A classifier",
     """
-    Now the real thing: 1437 handwritten digits of 8 x 8 pixels to learn from, 360
-    others to test on; two layers, no library of layers, only the above.
+    A real task: 1437 handwritten digits of 8 x 8 pixels to train on, 360 others to
+    test on. The two layers are written by hand, with nothing but the above.
     """,
     """
     from wengert._cli.data import load_digits
@@ -217,7 +217,7 @@ TRAINING = Lesson(
 
 
 def main(out: Path, epochs: int, seed: int) -> int:
-    """Give the tour; return the exit code. The pictures go to the folder `out`."""
+    """Run the tour and return the exit code. The pictures go to the folder `out`."""
     pictures = _claim(out)
     print("The lines after >>> are executed as you see them, and the lines below are what came out.")
     names: dict[str, Any] = {}
@@ -225,7 +225,7 @@ def main(out: Path, epochs: int, seed: int) -> int:
         _head(number, lesson)
         play(lesson, names, f"<lesson {number}>")
         if lesson.title == "The graph":
-            # drawn at once: a later lesson gives its letters to other tensors
+            # drawn now, since later lessons assign these names to other tensors
             title = next(line.strip() for line in lesson.code.splitlines() if "loss =" in line)
             graph_picture = graph(names["loss"], title, {"w": names["w"], "b": names["b"]})
     number = len(LESSONS) + 1
@@ -250,7 +250,7 @@ def play(lesson: Lesson, names: dict[str, Any], filename: str) -> None:
     """Print and execute the lesson's statements one by one, as the Python prompt does."""
     source = dedent(lesson.code).strip() + "\n"
     lines = source.splitlines(keepends=True)
-    # Where tracebacks, and the notes of wengert's errors, look for a line of source.
+    # Tracebacks and the notes of wengert's errors read source lines from here.
     linecache.cache[filename] = (len(source), None, lines, filename)
     statements = ast.parse(source, filename).body
     ends = [0, *(statement.end_lineno or 0 for statement in statements)]
@@ -303,7 +303,7 @@ def _digit_row(images: Any, labels: Any, guesses: Any) -> str:
 
 
 def _claim(folder: Path) -> list[Path]:
-    """Return the paths of the pictures, or say now, and not after the training, why they cannot be written."""
+    """Return the paths of the pictures. Raises UsageError now, not after the training, if they cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -19,59 +19,55 @@ from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
 from .._tape.tensor import Tensor as Tensor
-from importlib import import_module
-from typing import Any
-from wengert._base.dtypes import device as _device
-from ._absent import dummy, refusing, returning
-def current_accelerator(check_available: bool=False) -> _device | None:
-    ...
-def get_device_module(device: Any=None) -> Any:
-    ...
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-Event: _type[Any]
-Stream: _type[Any]
+class Event(Any): ...
+class Stream(Any): ...
+def current_accelerator(check_available: _bool = False) -> Any:
+    """``None``: there is the CPU only."""
 def current_device_idx(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def current_device_index(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def current_stream(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def device_count(*args: Any, **kwargs: Any) -> _int:
-    """0: there is the CPU only."""
+    """There is no such device."""
 def device_index(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def empty_cache(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
+def get_device_module(device: _device | _str | _int | None = None) -> Any:
+    """The module of a device type: ``torch.cpu``, ``torch.cuda``, ..."""
 def get_memory_info(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def is_available(*args: Any, **kwargs: Any) -> _bool:
-    """False: there is the CPU only."""
+    """There is no such device."""
 def max_memory_allocated(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def max_memory_reserved(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def memory_allocated(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def memory_reserved(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def memory_stats(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def reset_accumulated_memory_stats(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def reset_peak_memory_stats(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def set_device_idx(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def set_device_index(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def set_stream(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def synchronize(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 
 __all__ = [
     "Event",

@@ -19,39 +19,38 @@ from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
 from .._tape.tensor import Tensor as Tensor
-from ._absent import dummy, refusing, returning
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-Event: _type[Any]
+class Event(Any): ...
 def compile_shader(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def current_allocated_memory(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def device_count(*args: Any, **kwargs: Any) -> _int:
-    """0: there is no such device."""
+    """There is no such device."""
 def driver_allocated_memory(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def empty_cache(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def get_rng_state(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def is_available(*args: Any, **kwargs: Any) -> _bool:
-    """False: there is no such device."""
+    """There is no such device."""
 def manual_seed(*args: Any, **kwargs: Any) -> None:
-    """Nothing: there is no such device."""
+    """There is no such device."""
 def recommended_max_memory(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def seed(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def set_per_process_memory_fraction(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def set_rng_state(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def synchronize(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 
 __all__ = [
     "Event",

@@ -19,36 +19,35 @@ from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
 from .._tape.tensor import Tensor as Tensor
-from ._absent import refusing, returning
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 def current_device(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def current_stream(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def device_count(*args: Any, **kwargs: Any) -> _int:
-    """0: there is no such device."""
+    """There is no such device."""
 def empty_cache(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def init(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def is_available(*args: Any, **kwargs: Any) -> _bool:
-    """False: there is no such device."""
+    """There is no such device."""
 def is_initialized(*args: Any, **kwargs: Any) -> _bool:
-    """False: there is no such device."""
+    """There is no such device."""
 def manual_seed(*args: Any, **kwargs: Any) -> None:
-    """Nothing: there is no such device."""
+    """There is no such device."""
 def manual_seed_all(*args: Any, **kwargs: Any) -> None:
-    """Nothing: there is no such device."""
+    """There is no such device."""
 def set_device(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def stream(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 def synchronize(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+    """Not possible here: RuntimeError."""
 
 __all__ = [
     "current_device",

@@ -18,91 +18,89 @@ from .._tape.node import RemovableHandle as _RemovableHandle
 from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
+from .._compat._devices import NoDevice as _Base_device
+from .._compat._devices import NoStream as StreamContext
 from .._tape.tensor import Tensor as Tensor
-from typing import Any
-from ._absent import ANSWERS, NoDevice, NoStream, dummy, refusing, returning
-default_generators: tuple[Any, ...]
-class device(NoDevice):
-    """A context in which an XPU is the current device; only that for none can be entered."""
-    message = 'PyTorch was compiled without XPU support'
-def stream(stream: Any) -> NoStream:
-    ...
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-Event: _type[Any]
-Stream: _type[Any]
-from .._compat._absent import NoStream as StreamContext
+class Event(Any): ...
+class Stream(Any): ...
 def current_device(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 def current_stream(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
+default_generators: _tuple
+class device(_Base_device):
+    ...
 def device_count(*args: Any, **kwargs: Any) -> _int:
-    """As on a machine without an XPU."""
+    """There is no such device."""
 def empty_cache(*args: Any, **kwargs: Any) -> None:
-    """Nothing: there is no XPU."""
-def get_arch_list(*args: Any, **kwargs: Any) -> _list[Any]:
-    """As on a machine without an XPU."""
+    """There is no such device."""
+def get_arch_list(*args: Any, **kwargs: Any) -> _list:
+    """There is no such device."""
 def get_device_capability(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 def get_device_name(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 def get_device_properties(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 def get_gencode_flags(*args: Any, **kwargs: Any) -> _str:
-    """As on a machine without an XPU."""
+    """There is no such device."""
 def get_rng_state(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
-def get_rng_state_all(*args: Any, **kwargs: Any) -> _list[Any]:
-    """As on a machine without an XPU."""
+    """Not possible here: AssertionError."""
+def get_rng_state_all(*args: Any, **kwargs: Any) -> _list:
+    """There is no such device."""
 def init(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 def initial_seed(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 def is_available(*args: Any, **kwargs: Any) -> _bool:
-    """As on a machine without an XPU."""
+    """There is no such device."""
 def is_bf16_supported(*args: Any, **kwargs: Any) -> _bool:
-    """As on a machine without an XPU."""
+    """There is no such device."""
 def is_initialized(*args: Any, **kwargs: Any) -> _bool:
-    """As on a machine without an XPU."""
+    """There is no such device."""
 def is_tf32_supported(*args: Any, **kwargs: Any) -> _bool:
-    """As on a machine without an XPU."""
+    """There is no such device."""
 def manual_seed(*args: Any, **kwargs: Any) -> None:
-    """Nothing: there is no XPU."""
+    """There is no such device."""
 def manual_seed_all(*args: Any, **kwargs: Any) -> None:
-    """Nothing: there is no XPU."""
+    """There is no such device."""
 def max_memory_allocated(*args: Any, **kwargs: Any) -> _int:
-    """As on a machine without an XPU."""
+    """There is no such device."""
 def max_memory_reserved(*args: Any, **kwargs: Any) -> _int:
-    """As on a machine without an XPU."""
+    """There is no such device."""
 def mem_get_info(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 def memory_allocated(*args: Any, **kwargs: Any) -> _int:
-    """As on a machine without an XPU."""
+    """There is no such device."""
 def memory_reserved(*args: Any, **kwargs: Any) -> _int:
-    """As on a machine without an XPU."""
-def memory_stats(*args: Any, **kwargs: Any) -> _dict[_str, Any]:
-    """As on a machine without an XPU."""
-def memory_stats_as_nested_dict(*args: Any, **kwargs: Any) -> _dict[_str, Any]:
-    """As on a machine without an XPU."""
+    """There is no such device."""
+def memory_stats(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device."""
+def memory_stats_as_nested_dict(*args: Any, **kwargs: Any) -> _dict:
+    """There is no such device."""
 def reset_accumulated_memory_stats(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 def reset_peak_memory_stats(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 def seed(*args: Any, **kwargs: Any) -> None:
-    """Nothing: there is no XPU."""
+    """There is no such device."""
 def seed_all(*args: Any, **kwargs: Any) -> None:
-    """Nothing: there is no XPU."""
+    """There is no such device."""
 def set_device(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 def set_rng_state(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 def set_stream(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
+def stream(stream: Any) -> Any:
+    """A context for a stream: it does nothing."""
 def synchronize(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: AssertionError."""
+    """Not possible here: AssertionError."""
 
 __all__ = [
     "Event",

@@ -8,8 +8,9 @@ from typing import Any
 
 from .._base.errors import nearest
 from .._base.registry import Operator, T, place, register
-from .._tape.node import FREED, Box, Node, name_saved
+from .._tape.node import FREED, Box, Node
 from .._tape.saved import unbox
+from .._tape.saved_names import name_saved
 from .templates import Shape, variant
 
 Formula = Callable[..., Any]

@@ -12,8 +12,8 @@ broadcasting, Python scalars, in-place and ``out=`` forms, and the tests. Names 
 A formula runs on plain arrays in an ordinary backward pass (``xp`` is ``RAW``), on Tensors under ``create_graph``
 (``T``) and on the values of transforms (``U``); so it may only use Python operators, ``xp`` and shapes.
 
-The texts of the functions stand in ``recording`` and ``backward``; ``templates`` puts them together. ``general`` holds the
-kind for everything that is not elementwise, linear or bilinear.
+The texts of the functions stand in ``recording`` and ``backward``; ``templates`` puts them together. ``general`` holds
+the kind for everything that is not elementwise, linear or bilinear.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class _Plain(dict[type, bool]):
     def __missing__(self, ty: type) -> bool:
         from .._payloads.transforms import Value
 
-        plain = self[ty] = not issubclass(ty, (Value, Tensor))
+        plain = self[ty] = not issubclass(ty, (Value, Tensor)) and not hasattr(ty, "run_operator")
         return plain
 
 
@@ -217,7 +217,7 @@ def _transformed(info: Operator, raws: list[Any], p: tuple[Any, ...]) -> Any:
         from .._payloads.meta import check_devices
 
         check_devices(info.name, raws)
-    return registry.bind(info, *raws, *p) if info.arity >= 0 else registry.bind(info, raws, *p)
+    return registry.on_payloads(info, *raws, *p) if info.arity >= 0 else registry.on_payloads(info, raws, *p)
 
 
 def _note_views(base: Tensor, made: Any) -> None:
@@ -244,7 +244,7 @@ def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
     if result is not ...:
         return result
     if any(isinstance(t, Value) for t in operands):
-        return registry.bind(info, *args)
+        return registry.on_payloads(info, *args)
     if any(isinstance(t, np.generic) for t in operands):
         fixed = [t.item() if isinstance(t, np.generic) else t for t in operands]
         return info.core(*fixed, *args[len(fixed) :]) if info.arity >= 0 else info.core(fixed, *args[1:])
@@ -518,7 +518,7 @@ def _materialized(n: Any, xp: Any, g: Parts, info: Operator, single: bool) -> tu
     """The cotangents of all outputs; for one that nothing used zeros, or ``None`` where declared ``absent``."""
     parts = g.parts
     if xp is None:
-        from .._tape.engine import xp_of
+        from .._tape.saved import xp_of
 
         xp = xp_of(next(iter(parts.values())))
     if single:

@@ -24,7 +24,7 @@ from .._payloads.transforms import DEPTH, Dual
 from .._tape.error_text import cpp_name, type_text
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor
-from .._tape.views import bump, writable
+from .._tape.views import count_write, writable
 
 
 # -------------------------------------------------------------------------------------------------------------- rules
@@ -207,7 +207,7 @@ def _store_on_meta(out: Tensor, result: Tensor) -> None:
         out._a = Meta(result._a.shape, out._a.dtype)
         if out._m is not None:
             out._m.a = out._a
-    bump(out)
+    count_write(out)
 
 
 def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
@@ -230,4 +230,4 @@ def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
             out._m.a = out._a
     else:
         np.copyto(writable(out), r, casting="unsafe")
-    bump(out)
+    count_write(out)

@@ -16,11 +16,13 @@ from .._base.errors import OtherLibraryError, noted
 from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
 from .._base.registry import RAW, XP, Info
 from .._base.torch_function import refused
+from .._payloads.transforms import DEEPEST, Const, Value, bind, level_of
 from .._tape.error_text import broadcast_error, type_text
 from .._tape.inference import mark_results, refuse_saved
 from .._tape.promotion import NUMBER_DTYPES, cast, common_dtype, default_np, logical_dtype
 from .._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from .._tape.views import INFERENCE_VIEW, made_unrecorded, prune, refresh_all
+from .out import write_out
 
 
 # ---------------------------------------------------------------------------------------------------------------- modes
@@ -40,8 +42,6 @@ def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
             else:
                 return info.core(*args)
     if out is not None:
-        from .out import write_out
-
         return write_out(out, info.op, args, None, info.out_rule)
     if stale_views and is_grad_enabled():
         refresh_all(args)
@@ -69,7 +69,7 @@ def _in_mode(info: Info, args: tuple[Any, ...]) -> Any:
         return mark_results(info, quiet(info, args))
     result = _refusing(info.core(*args)) if inference_tensors else info.core(*args)
     if state.hooks:
-        from .._tape.graph import pack_saved
+        from .._tape.saved_hooks import pack_saved
 
         pack_saved(result, state.hooks[-1])
     return result
@@ -171,8 +171,6 @@ def push_down(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
 
     ``all_of_them``: also those without a tape, so that all have one dtype. ``None`` if there is nothing to do.
     """
-    from .._payloads.transforms import DEEPEST, Const, Value, level_of
-
     top = 0
     for t in tensors:
         if isinstance(t, Tensor) and isinstance(t._a, (Value, Tensor)):
@@ -268,15 +266,11 @@ def overridden(info: Info, args: tuple[Any, ...]) -> Any:
 
 def first_operand(info: Info, *args: Any) -> Any:
     """An argument that must be a tensor is none."""
-    from .._payloads.transforms import Value
-
     tensors = args[: info.arity]
     result = overridden(info, tensors)
     if result is not ...:
         return result
     if any(isinstance(a, Value) for a in tensors):
-        from .._payloads.transforms import bind
-
         return bind(info, *args)
     first = info.number_first
     if (
@@ -336,8 +330,6 @@ def refuse_quietly(info: Info, x: Tensor, y: Any, error: Exception | None = None
 def _second(
     info: Info, x: Tensor, y: Any, error: Exception | None, *, operator: bool = False, position: int = 2
 ) -> Any:
-    from .._payloads.transforms import DEEPEST, Const, Value, level_of
-
     if error is not None:
         if isinstance(error, TypeError):
             raise unsupported(info, x, error) from None

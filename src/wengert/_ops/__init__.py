@@ -9,7 +9,6 @@ import gc
 from collections.abc import Iterable
 from importlib import import_module
 
-from .._arrays import large as large  # puts its functions in the place of NumPy's
 from .._arrays.library import late_functions
 from .._base.dtypes import learners
 from .._base.late_names import import_all, import_one
@@ -23,17 +22,18 @@ SPACES = ("torch", "Tensor", "nn.functional", "linalg", "fft", "special")
 MODULES = (
     "create.create", "create.like", "create.ranges", "random.random", "random.sampling", "nn.dropout",
     "elementwise.arithmetic", "elementwise.division", "elementwise.powers", "elementwise.compare",
-    "elementwise.where", "elementwise.complex", "elementwise.unary", "elementwise.binary", "elementwise.special",
-    "elementwise.polynomials", "nn.rectifiers", "nn.activation", "shape.views_primitive", "shape.view_chain",
-    "shape.strided", "shape.views", "shape.broadcasting", "shape.join", "indexing.index_primitive",
-    "indexing.getitem", "create.convert", "indexing.copy_fill", "indexing.setitem", "shape.resize",
-    "shape.rearrange", "shape.view_copies", "indexing.scatter", "indexing.index_ops", "indexing.masks",
-    "reduce.sums", "reduce.extrema", "reduce.norms", "reduce.scan", "reduce.differences", "nn.softmax",
-    "reduce.sort", "reduce.statistics", "reduce.counting", "linalg.matmul", "nn.linear", "linalg.einsum",
-    "linalg.addmm", "nn.loss", "nn.likelihoods", "nn.classification", "nn.cross_entropy", "nn.ctc", "nn.distance",
-    "nn.pad", "nn.interpolate", "nn.normalization", "nn.batch_norm", "nn.conv", "nn.pool_primitive", "nn.pool",
-    "nn.fractional_pool", "nn.embedding_bag", "nn.fold", "nn.grid", "nn.attention", "nn.multihead", "nn.recurrent",
-    "linalg.inverses", "linalg.decompositions", "linalg.public", "linalg.matrix_functions", "signal.fft",
+    "elementwise.where", "elementwise.complex", "elementwise.unary", "elementwise.binary",
+    "elementwise.special", "elementwise.bessel", "elementwise.polynomials", "nn.rectifiers", "nn.activation",
+    "shape.views_primitive", "shape.view_chain", "shape.strided", "shape.views", "shape.broadcasting",
+    "shape.join", "indexing.index_primitive", "indexing.getitem", "create.convert", "indexing.copy_fill",
+    "indexing.setitem", "shape.resize", "shape.rearrange", "shape.combine", "shape.view_copies",
+    "indexing.scatter", "indexing.index_ops", "indexing.masks", "reduce.sums", "reduce.extrema", "reduce.norms",
+    "reduce.scan", "reduce.differences", "nn.softmax", "reduce.sort", "reduce.statistics", "reduce.counting",
+    "linalg.matmul", "nn.linear", "linalg.einsum", "linalg.addmm", "nn.loss", "nn.likelihoods",
+    "nn.classification", "nn.cross_entropy", "nn.ctc", "nn.distance", "nn.pad", "nn.interpolate",
+    "nn.normalization", "nn.batch_norm", "nn.conv", "nn.pool_primitive", "nn.pool", "nn.fractional_pool",
+    "nn.embedding_bag", "nn.fold", "nn.grid", "nn.attention", "nn.multihead", "nn.recurrent", "linalg.inverses",
+    "linalg.decompositions", "linalg.public", "linalg.matrix_functions", "signal.fft",
     "create.window_functions", "signal.spectral", "names.positional", "reduce.segments", "linalg.ldl",
     "nn.linear_cross_entropy", "nn.recurrent_functions", "names.symbolic", "linalg.lobpcg", "create.files",
     "random.implicit_gradients", "names.sparse", "names.private",

@@ -142,30 +142,34 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "elementwise.special": {
         "operators": (
-            "_logit _mvlgamma _polygamma airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc "
-            "erfcx erfinv i0 i0e i1 i1e igamma igammac lgamma log_ndtr modified_bessel_i0 modified_bessel_i1 "
-            "modified_bessel_k0 modified_bessel_k1 ndtr ndtri scaled_modified_bessel_k0 scaled_modified_bessel_k1 "
-            "spherical_bessel_j0 xlog1py xlogy zeta"
-        ),
-        "lib": (
-            "scipy_entr scipy_erf scipy_erfc scipy_erfcx scipy_erfinv scipy_gammainc scipy_gammaincc "
-            "scipy_gammaln scipy_i0 scipy_i0e scipy_i1 scipy_i1e scipy_j0 scipy_j1 scipy_k0 scipy_k0e scipy_k1 "
-            "scipy_k1e scipy_log_ndtr scipy_ndtr scipy_ndtri scipy_psi scipy_xlog1py scipy_xlogy scipy_y0 "
-            "scipy_y1 scipy_zeta"
+            "_logit _mvlgamma _polygamma digamma entr erf erfc erfcx erfinv igamma igammac lgamma log_ndtr ndtr "
+            "ndtri xlog1py xlogy zeta"
         ),
         "torch": (
-            "digamma digamma_ erf erf_ erfc erfc_ erfinv erfinv_ i0 i0_ igamma igammac lgamma lgamma_ logit "
-            "logit_ mvlgamma polygamma xlogy xlogy_"
+            "digamma digamma_ erf erf_ erfc erfc_ erfinv erfinv_ igamma igammac lgamma lgamma_ logit logit_ "
+            "mvlgamma polygamma xlogy xlogy_"
         ),
         "Tensor": (
-            "digamma digamma_ erf erf_ erfc erfc_ erfinv erfinv_ i0 i0_ igamma igamma_ igammac igammac_ lgamma "
-            "lgamma_ logit logit_ mvlgamma mvlgamma_ polygamma polygamma_ xlogy xlogy_"
+            "digamma digamma_ erf erf_ erfc erfc_ erfinv erfinv_ igamma igamma_ igammac igammac_ lgamma lgamma_ "
+            "logit logit_ mvlgamma mvlgamma_ polygamma polygamma_ xlogy xlogy_"
         ),
         "special": (
-            "airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc erfcx erfinv gammainc "
-            "gammaincc gammaln i0 i0e i1 i1e log_ndtr logit modified_bessel_i0 modified_bessel_i1 "
-            "modified_bessel_k0 modified_bessel_k1 multigammaln ndtr ndtri polygamma psi "
-            "scaled_modified_bessel_k0 scaled_modified_bessel_k1 spherical_bessel_j0 xlog1py xlogy zeta"
+            "digamma entr erf erfc erfcx erfinv gammainc gammaincc gammaln log_ndtr logit multigammaln ndtr ndtri "
+            "polygamma psi xlog1py xlogy zeta"
+        ),
+    },
+    "elementwise.bessel": {
+        "operators": (
+            "airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 i0 i0e i1 i1e modified_bessel_i0 modified_bessel_i1 "
+            "modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1 "
+            "spherical_bessel_j0"
+        ),
+        "torch": "i0 i0_",
+        "Tensor": "i0 i0_",
+        "special": (
+            "airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 i0 i0e i1 i1e modified_bessel_i0 modified_bessel_i1 "
+            "modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1 "
+            "spherical_bessel_j0"
         ),
     },
     "elementwise.polynomials": {
@@ -208,7 +212,7 @@ INDEX: dict[str, dict[str, str]] = {
         ),
     },
     "shape.view_chain": {
-        "operators": "view_back view_gather view_scatter zeros_like",
+        "operators": "view_gather view_scatter view_scatter_zeros zeros_like",
     },
     "shape.strided": {
         "operators": (
@@ -276,15 +280,19 @@ INDEX: dict[str, dict[str, str]] = {
         ),
     },
     "shape.rearrange": {
-        "operators": "blocks embed_diagonal flip_dims lower_triangle repeat roll_dims rotate upper_triangle",
+        "operators": "embed_diagonal flip_dims lower_triangle repeat roll_dims rotate upper_triangle",
         "torch": (
-            "block_diag cartesian_prod combinations diag diag_embed diagflat fill_diagonal_ flip fliplr flipud "
-            "meshgrid repeat_interleave roll rot90 tile tril tril_indices triu triu_indices unravel_index"
+            "diag diag_embed diagflat fill_diagonal_ flip fliplr flipud repeat_interleave roll rot90 tile tril "
+            "tril_indices triu triu_indices unravel_index"
         ),
         "Tensor": (
             "diag diag_embed diagflat fill_diagonal_ flip fliplr flipud repeat repeat_interleave roll rot90 tile "
             "tril tril_ triu triu_"
         ),
+    },
+    "shape.combine": {
+        "operators": "blocks",
+        "torch": "block_diag cartesian_prod combinations meshgrid",
     },
     "shape.view_copies": {
         "operators": "copies_of split_copy",
@@ -612,6 +620,15 @@ INDEX: dict[str, dict[str, str]] = {
     "._arrays.along": {
         "lib": "along",
     },
+    "._arrays.kernels": {
+        "lib": "bell one_and_exp_of_negative signs where_not_zero with_slope",
+    },
+    "._arrays.large": {
+        "lib": (
+            "column_sums error_function limited normal_cdf product_of_all sum_of_deviations sum_of_squares "
+            "sum_over where"
+        ),
+    },
     "._arrays.attention": {
         "lib": "attention_cotangents causal_scores softmax_rows_or_zero",
     },
@@ -647,6 +664,14 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "._arrays.scan": {
         "lib": "complex_logcumsumexp delayed linear_recurrence products_before",
+    },
+    "._arrays.scipy_functions": {
+        "lib": (
+            "scipy_entr scipy_erf scipy_erfc scipy_erfcx scipy_erfinv scipy_gammainc scipy_gammaincc "
+            "scipy_gammaln scipy_i0 scipy_i0e scipy_i1 scipy_i1e scipy_j0 scipy_j1 scipy_k0 scipy_k0e scipy_k1 "
+            "scipy_k1e scipy_log_ndtr scipy_ndtr scipy_ndtri scipy_psi scipy_xlog1py scipy_xlogy scipy_y0 "
+            "scipy_y1 scipy_zeta"
+        ),
     },
     "._arrays.softmax": {
         "lib": "log_softmax_backward_rows log_softmax_rows softmax_backward_rows softmax_rows",

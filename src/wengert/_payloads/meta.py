@@ -9,7 +9,7 @@ by rule     ``_payloads.meta_rules`` knows the result's shape from those of the 
 the others  run on arrays of the same shape (``stand_in``), and what comes out is forgotten
 
 So a formula, a transform or an optimizer that runs on payloads runs on these as well. A write in place is checked and
-changes nothing (``views.rebind``). A program without such tensors does not import the rules.
+changes nothing (``replaced.replace_payload``). A program without such tensors does not import the rules.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import memory_order
 from .._base import dtypes
-from .._base.errors import noted
+from .._base.errors import LinAlgError, noted
 from .._base.registry import RAW, XP, Info, U
 from .._tape.tensor import Tensor, wrap
 from .transforms import DEEPEST, VALUE_DTYPES, Value, plain_dtype
@@ -66,8 +67,7 @@ class Meta(Value):
     itemsize = property(lambda self: self._dtype.itemsize)
     nbytes = property(lambda self: self.size * self._dtype.itemsize)
 
-    def ones(self) -> Meta:
-        """Ones of this shape."""
+    def payload_like(self, make: Any) -> Meta:
         return Meta(self._shape, self._dtype)
 
     def copy(self) -> Meta:
@@ -262,8 +262,6 @@ def in_order(shape: tuple[int, ...], dtype: Any, order: Any) -> Meta:
 
 def like(a: Any, dtype: Any = None) -> Meta:
     """Dense, of another's shape, with the dims in its order."""
-    from .._ops.create.like import memory_order
-
     dtype = a.dtype if dtype is None else dtype
     if not isinstance(a, Meta) or is_contiguous(a):
         return Meta(a.shape, dtype)
@@ -342,7 +340,6 @@ def taken(a: Any) -> Meta:
 # ------------------------------------------------------------------------------------------------------------ computing
 def computed(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """What an operator makes of payloads of which some have no data."""
-    from .._base.errors import LinAlgError
     from .meta_rules import REFUSED, rule_for
 
     if info.name in REFUSED:
@@ -406,8 +403,6 @@ def stand_in(a: Any, shape: tuple[int, ...] | None = None, one: bool = False) ->
 
 
 def _empty_in_order(a: Meta) -> Any:
-    from .._ops.create.like import memory_order
-
     order = memory_order(a)
     r = np.empty([a.shape[d] for d in order], plain_dtype(a.dtype))
     return r.transpose([order.index(d) for d in range(a.ndim)])

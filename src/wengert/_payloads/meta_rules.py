@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.index_shapes import result_shape, without_masks
 from .._base.registry import REGISTRY, Info
 from .meta import Meta, computed, in_order, like, run, stand_in
 from .transforms import plain_dtype
@@ -255,8 +256,6 @@ def _embedding(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
 
 
 def _index(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    from .._ops.indexing.index_primitive import result_shape, without_masks
-
     a, indices = operands[0], operands[1:]
     dims, arrays = without_masks(p[0], indices)
     return Meta(result_shape(a.shape, dims, [i.shape for i in arrays]), a.dtype)
@@ -333,7 +332,7 @@ RULES: dict[str, Rule] = {
     "nll_backward": lambda info, operands, p: Meta(tuple(p[0]), operands[0].dtype),
     **dict.fromkeys(
         ("sum_to", "select_backward", "slice_backward", "diagonal_backward", "unfold_backward", "as_strided_backward",
-         "view_back"),
+         "view_scatter_zeros"),
         _of_size(0),
     ),
     **dict.fromkeys(("mean_parts", "max_parts", "upsample"), _last_dims(0)),

@@ -21,11 +21,9 @@ from typing import Any
 import numpy as np
 
 from .._arrays.library import BY_DTYPE
-from .._base import registry
 from .._base.errors import INTERNAL, noted
-from .._base.registry import RAW, XP, Info
-from .._kinds.general import PLAIN
-from .._tape.tensor import Tensor
+from .._base.late_names import import_one
+from .._base.registry import RAW, WITH_SPARSE, XP
 from .transforms import DEEPEST, VALUE_DTYPES
 
 _ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
@@ -35,6 +33,7 @@ SPARSE_DEPTH = DEEPEST + 1  # no transform has it: these dtypes are of sparse pa
 class Sparse:
     """A sparse array."""
 
+    __module__ = "wengert._sparse"  # where pickles say that it is
     __slots__ = ("coalesced", "dtype", "indices", "shape", "values")
     __array_ufunc__ = None
     is_sparse = True
@@ -132,11 +131,16 @@ class Sparse:
         return self.copy()
 
     @staticmethod
+    def run_operator(info: Any, args: tuple[Any, ...]) -> Any:
+        """An operator on payloads, some of which are sparse (``registry.on_payloads``)."""
+        return getattr(SPARSE, info.name)(*args)
+
+    @staticmethod
     def with_dense(info: Any, *tensors: Any) -> Any:
         """An operator of several tensors, some of which are sparse."""
-        from .._ops.names import sparse
-
-        mix = sparse.WITH_DENSE.get(info.name)
+        if not WITH_SPARSE:
+            import_one.run("names.sparse")
+        mix = WITH_SPARSE.get(info.name)
         if mix is None:
             raise missing(info.called)
         return mix(*tensors)
@@ -272,8 +276,6 @@ class Operators:
 
     def mat_mat(self, x: Any, y: Any) -> Any:
         """Of two sparse matrices: sparse."""
-        from .._ops.names.sparse import scipy_product
-
         return scipy_product(x, y)
 
     def copy(self, x: Any, y: Any, *rest: Any) -> Any:
@@ -407,19 +409,6 @@ for _name in KEEP_ZERO.split():
 
 SPARSE: Any = Operators()
 XP[Sparse] = SPARSE
-PLAIN[Sparse] = False  # general operators bring it to ``bind``
-_bind_values = registry.bind
-
-
-def bind(info: Info, *args: Any) -> Any:
-    """``_values.bind``, for operators on sparse arrays as well."""
-    operands = args[: info.arity] if info.arity >= 0 else args[0]
-    if any(isinstance(a, Sparse) for a in operands):
-        return getattr(SPARSE, info.name)(*args)
-    return _bind_values(info, *args)
-
-
-registry.bind = bind
 
 
 def empty(x: Sparse) -> Sparse:
@@ -503,28 +492,16 @@ def masked(a: Any, x: Sparse) -> Sparse:
     return x.like(np.array(a[tuple(x.indices)]))
 
 
-# ------------------------------------------------------------------------------------------------------------ printing
-def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
-    """What a sparse tensor prints."""
-    from .._base import dtypes
-    from .._tensor_api.printing import format_array, join_suffixes
+def scipy_product(a: Any, b: Any) -> Any:
+    """The product of two matrices of which one is sparse or both are."""
+    from scipy.sparse import coo_array
 
-    x = self._a
-    default = dtypes.default_dtype.name
-    understood = {default, "complex128" if default == "float64" else "complex64", "int64", "bool"}
-    inner = indent + len("tensor(")
-    name = dtypes.BY_NUMPY[x.values.dtype].name
-
-    def part(label: str, a: Any, dtype_name: str) -> str:
-        text = format_array(a, dtype_name=dtype_name, default_dtype=dtype_name, indent=inner + len(label))
-        return label + (f"{text[:-1]}, size={a.shape})" if a.size == 0 and a.ndim == 1 else text)
-
-    parts = f"tensor({part('indices=', x.indices, 'int64')},\n{' ' * inner}{part('values=', x.values, name)},\n"
-    facts = [f"nnz={x.indices.shape[1]}"]
-    facts += [] if name in understood else [f"dtype=torch.{name}"]
-    facts += ["layout=torch.sparse_coo"]
-    if grad_fn_name is not None:
-        facts.append(f"grad_fn=<{grad_fn_name}>")
-    elif self._fn is not None:
-        facts.append("requires_grad=True")
-    return parts + join_suffixes(f"{' ' * inner}size={x.shape}", facts, inner, column=-2) + ")"
+    factors = [coo_array((s.values, tuple(s.indices)), s.shape).tocsr() if isinstance(s, Sparse) else s for s in (a, b)]
+    product = factors[0] @ factors[1]
+    if isinstance(product, np.ndarray):
+        return product
+    product = product.tocoo()
+    product.sum_duplicates()
+    indices = np.array(product.coords, np.int64)
+    order = np.lexsort(indices[::-1])
+    return Sparse(indices[:, order], product.data[order], product.shape, True)

@@ -10,8 +10,8 @@ plain operand that meets a value here, and so does a value of another depth.
 NOTE [ Levels ]
     A tag grows with time, and its low byte is the depth: how many transforms were open when this one was entered. A
     Tensor's level is the tag of its payload (0 for an array). What an operator is given is first brought to one level,
-    the highest among the operands (``_dispatch.push_down``): a tensor of a lower level goes inside as a constant, with
-    its tape if it is tracked, so each tape stays outside of the transforms that are younger than it.
+    the highest among the operands (``_kinds.slow_path.push_down``): a tensor of a lower level goes inside as a
+    constant, with its tape if it is tracked, so each tape stays outside of the transforms that are younger than it.
     Reverse mode at depth 0 uses the user's own tape. Inside of another transform it needs a tape younger than that: its
     variables are ``Lift`` values, whose only purpose is their tag.
     What not to do: put two operands of different levels on one node.
@@ -28,9 +28,11 @@ import numpy as np
 from .._arrays.library import BY_DTYPE, also_constants_for
 from .._base import registry
 from .._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, PYTHON_NUMBERS, REAL
+from .._base.grad_mode import grad_mode
 from .._base.registry import XP, Info, T, U
-from .._tape.node import AccumulateGrad, Box, Parts
-from .._tape.tensor import Tensor, wrap
+from .._tape.engine import run
+from .._tape.node import Parts, leaf_node
+from .._tape.tensor import Tensor, payload_like, wrap
 
 _count = itertools.count(1).__next__
 DEPTH: ContextVar[int] = ContextVar("wengert_depth", default=0)  # how many transforms are open here
@@ -205,9 +207,13 @@ class Value:
     def __getitem__(self, index: Any) -> Any:
         return U.getitem(self, index if isinstance(index, tuple) else (index,))
 
-    def ones(self) -> Any:
-        """Ones of this shape and dtype, a constant to every transform."""
-        return np.ones(self.shape, self.dtype.base_dtype)
+    def payload_like(self, make: Any) -> Any:
+        """A value of the same nesting of what ``make(shape, dtype)`` gives (``_tape.tensor.payload_like``)."""
+        return type(self)(payload_like(self.v, make), self.tag)  # type: ignore[call-arg]
+
+    def primal(self) -> Any:
+        """This value, or what is inside of it, without tangents."""
+        return self
 
     @property
     def mT(self) -> Any:
@@ -229,6 +235,15 @@ class Dual(Value):
         self.v = v
         self.t = t
         self.tag = tag
+
+    def payload_like(self, make: Any) -> Dual:
+        return Dual(payload_like(self.v, make), None, self.tag)
+
+    def primal(self) -> Any:
+        inner = self.v
+        while isinstance(inner, Tensor):
+            inner = inner._a
+        return inner.primal() if isinstance(inner, Value) else inner
 
 
 class Batched(Value):
@@ -265,6 +280,9 @@ class Const(Value):
         self.tag = 0
         self.depth = depth
 
+    def payload_like(self, make: Any) -> Any:
+        return payload_like(self.v, make)
+
     @property
     def dtype(self) -> ValueDtype:
         return VALUE_DTYPES[self.v.dtype, self.depth]
@@ -280,6 +298,7 @@ XP[Tensor] = T
 
 
 # -------------------------------------------------------------------------------------------------------------- binding
+@registry.bind.set
 def bind(info: Info, *args: Any) -> Any:
     """Run one operator on payloads of any nesting: peel the newest transform, apply its rule, go on inside."""
     if info.arity >= 0:
@@ -360,8 +379,6 @@ def transposed_jvp(info: Info, tangents: list[Any], out: Any, inner: list[Any], 
     The formula is recorded on an arbitrary cotangent ``u`` and walked backward with the tangents as cotangents (the
     "double-backward trick", J. Townsend 2017).
     """
-    from .._base.grad_mode import grad_mode
-
     given = [a for a in (*inner, *tangents) if a is not None and type(a) not in PYTHON_NUMBERS]
     if not any(isinstance(a, (Value, Tensor)) for a in given):
         with grad_mode(True):
@@ -378,8 +395,6 @@ def _without_lift(a: Any, tag: int) -> Any:
 
 
 def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any, ...], lift: Any) -> Any:
-    from .._tape.engine import run
-
     leaves = []
     for a, t in zip(inner, tangents, strict=True):
         if a is None or type(a) in PYTHON_NUMBERS:
@@ -387,11 +402,11 @@ def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any,
             continue
         leaf = wrap(lift(a))
         if t is not None:
-            as_leaf(leaf)
+            leaf_node(leaf)
         leaves.append(leaf)
     recorded = info.core(*leaves, *p) if info.arity >= 0 else info.core(leaves, *p)
     outs = (recorded,) if info.outputs == 1 else recorded
-    cotangents = [None if y._fn is None else as_leaf(wrap(zeros_payload(y._a))) for y in outs]
+    cotangents = [None if y._fn is None else _leaf(payload_like(y._a, np.zeros)) for y in outs]
     live = [(y, u) for y, u in zip(outs, cotangents, strict=True) if u is not None]
     if not live:
         return None if info.outputs == 1 else (None,) * len(outs)
@@ -415,46 +430,14 @@ def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any,
     return ts[0] if info.outputs == 1 else tuple(ts)
 
 
-def as_leaf(t: Tensor) -> Tensor:
-    box = t._m = Box()
-    box.a = t._a
-    box.cell = None
-    t._fn = AccumulateGrad(t, box)
+def _leaf(a: Any) -> Tensor:
+    t = wrap(a)
+    leaf_node(t)
     return t
 
 
 def _payload_or_none(t: Any) -> Any:
     return None if t is None else t._a
-
-
-def zeros_payload(a: Any) -> Any:
-    """Zeros like a payload, of the same nesting."""
-    if isinstance(a, Tensor):
-        return zeros_payload(a._a)
-    if isinstance(a, Const):
-        return zeros_payload(a.v)
-    if isinstance(a, Dual):
-        return Dual(zeros_payload(a.v), None, a.tag)
-    if isinstance(a, Value) and a.is_meta:
-        return a.copy()
-    if isinstance(a, Value):
-        return type(a)(zeros_payload(a.v), a.tag)  # type: ignore[call-arg]
-    return np.zeros(a.shape, a.dtype)
-
-
-def ones_payload(a: Any) -> Any:
-    """Ones like a payload, of the same nesting."""
-    if isinstance(a, Tensor):
-        return ones_payload(a._a)
-    if isinstance(a, Const):
-        return ones_payload(a.v)
-    if isinstance(a, Dual):
-        return Dual(ones_payload(a.v), None, a.tag)
-    if isinstance(a, Value) and a.is_meta:
-        return a.copy()
-    if isinstance(a, Value):
-        return type(a)(ones_payload(a.v), a.tag)  # type: ignore[call-arg]
-    return np.ones(a.shape, a.dtype)
 
 
 def zeros(shape: Any, dtype: Any) -> Any:
@@ -465,4 +448,3 @@ def zeros(shape: Any, dtype: Any) -> Any:
 U.zeros = zeros
 T.zeros = lambda shape, dtype: wrap(zeros(shape, dtype))
 registry.RAW.zeros = np.zeros
-registry.bind = bind

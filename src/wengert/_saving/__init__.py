@@ -1,4 +1,4 @@
-"""How objects become files and files objects: the parts behind ``serialization`` and ``safetensors``.
+"""Conversion of objects to files and back: the parts of ``serialization`` and ``safetensors``.
 
 ``records``     the zip file of a checkpoint, read and written
 ``replacing``   a file that is replaced as a whole or not at all
@@ -10,5 +10,5 @@
 ``places``      ``map_location``
 ``legacy``      the formats before PyTorch 1.6
 
-What a file says is not believed: a size is compared with what the file has left before memory is taken for it.
+The contents of a file are not trusted: a size is compared with the rest of the file before memory is allocated.
 """

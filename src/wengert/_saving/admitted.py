@@ -1,12 +1,13 @@
-"""What a checkpoint may name and call, and what is looked at before it is called.
+"""The names that a checkpoint may use, the functions that it may call, and the checks before a call.
 
-``KNOWN`` has what PyTorch's files name. ``CALLS`` has, for what may be called, a form of it that looks at its
-arguments: none takes more memory than its arguments have, and none calls anything of the file's. That a file names the
-same long argument in a thousand calls is held in bounds by ``cost``.
+``KNOWN`` has the names in PyTorch's files. ``CALLS`` has, for each function that may be called, a version that checks
+its arguments: none allocates more memory than its arguments have, and none calls objects of the file. ``cost`` bounds
+the work for a file that passes the same long argument to a thousand calls.
 
 NOTE [ Keys ]
-To use a value as a key is to hash it, and CPython hashes a tuple by recursion: one nested a million deep ends the
-process, and one of 60 levels that hold the level below twice takes years. So a key is looked at first (``check_key``).
+A key of a dict is hashed, and CPython hashes tuples by recursion: a tuple nested a million levels deep ends the
+process, and one with 60 levels that each hold the level below twice takes years. So keys are checked first
+(``check_key``).
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from .. import _utils
 from .._arrays.memory import owner_of
 from .._base import dtypes
 from .._base.constants import Size, device
 from .._tape.tensor import Tensor
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.parameter import Parameter
+from . import rebuilding
 from .storages import STORAGE_NAMES
 
 UnpicklingError = pickle.UnpicklingError
@@ -30,7 +31,7 @@ MAX_KEY = 500  # items of a nested key
 
 
 class StorageType:
-    """A storage class of a file: it stands for a dtype."""
+    """A storage class in a file, which stands for a dtype."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -102,7 +103,7 @@ def _device(*args: Any) -> device:
 
 
 def _parameter(data: Any = None, requires_grad: Any = True) -> Any:
-    return _utils._rebuild_parameter(data, requires_grad, None)
+    return rebuilding._rebuild_parameter(data, requires_grad, None)
 
 
 def _empty_tensor(*args: Any) -> Tensor:
@@ -123,12 +124,12 @@ CALLS: dict[Any, Callable[..., Any]] = {
     set: _set,
     frozenset: _frozenset,
     complex: _complex,
-    _utils._get_layout: _utils._get_layout,
-    _utils._rebuild_from_type_v2: _utils._rebuild_from_type_v2,
-    _utils._refuse_kind: _utils._refuse_kind,
-    **{function: function for function in _utils.REBUILDERS},
+    rebuilding._get_layout: rebuilding._get_layout,
+    rebuilding._rebuild_from_type_v2: rebuilding._rebuild_from_type_v2,
+    rebuilding._refuse_kind: rebuilding._refuse_kind,
+    **{function: function for function in rebuilding.REBUILDERS},
 }
-"""What a checkpoint may call, and what is called in its place: a form of it that looks at its arguments."""
+"""The functions that a checkpoint may call, and the versions with checked arguments that are called instead."""
 
 
 def _known_names() -> dict[str, Any]:
@@ -136,13 +137,13 @@ def _known_names() -> dict[str, Any]:
         "collections.OrderedDict": OrderedDict,
         "collections.Counter": Counter,
         "torch.nn.parameter.Parameter": Parameter,
-        "torch.serialization._get_layout": _utils._get_layout,
+        "torch.serialization._get_layout": rebuilding._get_layout,
         "torch.Size": Size,
         "torch.Tensor": Tensor,
         "torch.device": device,
         "torch.storage.UntypedStorage": UntypedStorage,
         "torch.storage.TypedStorage": TypedStorage,
-        "torch._tensor._rebuild_from_type_v2": _utils._rebuild_from_type_v2,
+        "torch._tensor._rebuild_from_type_v2": rebuilding._rebuild_from_type_v2,
         "_codecs.encode": _encode,
         "builtins.bytearray": bytearray,
         "builtins.set": set,
@@ -152,17 +153,17 @@ def _known_names() -> dict[str, Any]:
     names |= {f"torch.{name}": StorageType(name) for name in STORAGE_NAMES}
     names |= {f"torch.{name}": kind for name, kind in dtypes.DTYPES.items()}
     names |= {f"torch.{name.replace('Storage', 'Tensor')}": Tensor for name in STORAGE_NAMES}
-    names |= {f"torch._utils.{f.__name__}": f for f in _utils.REBUILDERS}
-    names |= {f"torch._utils.{n}": _utils._refuse_kind for n in _utils.REFUSED}
+    names |= {f"torch._utils.{f.__name__}": f for f in rebuilding.REBUILDERS}
+    names |= {f"torch._utils.{n}": rebuilding._refuse_kind for n in rebuilding.REFUSED}
     return names
 
 
 KNOWN = _known_names()
-safe: set[Any] = set()  # what the program has allowed: classes, functions, or (object, name) pairs
+safe: set[Any] = set()  # the objects that the program has allowed: classes, functions, or (object, name) pairs
 
 
 def allowed_by_user() -> dict[str, Any]:
-    """What ``add_safe_globals`` has allowed, by the name that a file may use."""
+    """The objects that ``add_safe_globals`` has allowed, by the name in files."""
     found: dict[str, Any] = {}
     for entry in safe:
         if isinstance(entry, tuple):
@@ -196,14 +197,18 @@ def check_key(key: Any) -> None:
         waiting.extend((item, depth + 1) for item in items if isinstance(item, (tuple, frozenset)))
 
 
-_COPYING = (_utils._rebuild_tensor_v3, _utils._rebuild_device_tensor_from_cpu_tensor, _utils._rebuild_sparse_tensor)
+_COPYING = (
+    rebuilding._rebuild_tensor_v3,
+    rebuilding._rebuild_device_tensor_from_cpu_tensor,
+    rebuilding._rebuild_sparse_tensor,
+)
 
 
 def cost(function: Any, args: tuple[Any, ...]) -> int:
-    """How many bytes a call may copy, roughly: what its arguments hold, and their memory if it works on that."""
+    """The approximate number of bytes that a call may copy: the size of its arguments, with their memory if used."""
     total = sum(len(a) for a in args if isinstance(a, (str, bytes, bytearray)))
     total += sum(8 * len(a) for a in args if isinstance(a, (list, tuple, dict, set)))
-    if function in _COPYING or (function is _utils._rebuild_tensor_v2 and args[6:]):
+    if function in _COPYING or (function is rebuilding._rebuild_tensor_v2 and args[6:]):
         inner = [*args, *(i for a in args if type(a) is tuple for i in a)]
         total += sum(a._array.nbytes for a in inner if isinstance(a, _Storage))
         total += sum(min(a._a.nbytes, owner_of(a._a).nbytes) for a in inner if isinstance(a, Tensor))

@@ -14,7 +14,7 @@ class PyTorchFileReader:
     ``name_or_buffer``: a path, or a file open for reading bytes.
 
     Raises:
-        RuntimeError: there is no such file, it is no archive, or has no such record.
+        RuntimeError: the file does not exist, is no archive, or lacks the record.
 
     >>> import io, wengert as torch
     >>> file = io.BytesIO()
@@ -48,9 +48,9 @@ class PyTorchFileReader:
         return self._archive.read(name)
 
     def get_record_size(self, name: str) -> int:
-        """How many bytes a record has."""
+        """The number of bytes of a record."""
         return self._archive.find(name).size
 
     def get_record_offset(self, name: str) -> int:
-        """Where in the file the bytes of a record begin."""
+        """The offset in the file of a record's bytes."""
         return self._archive.find(name).start

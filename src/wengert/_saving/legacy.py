@@ -1,7 +1,7 @@
-"""The format before PyTorch 1.6: a stream of pickles, then the storages' memory; and the tar file before 0.1.10.
+"""The formats before PyTorch 1.6: a stream of pickles followed by the storages, and the tar file before 0.1.10.
 
-The stream: a magic number, a version, facts of the machine, the object, the sorted keys of its storages, and for each
-key the number of elements (8 bytes, little-endian) and the elements.
+The stream holds a magic number, a version, facts about the machine, the object, the sorted keys of its storages, and
+for each key the number of elements (8 bytes, little-endian) and the elements.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Unpickle = Callable[[Any, int, Callable[[Any], Any]], Any]
 # -------------------------------------------------------------------------------------------------------------- writing
 def save(obj: object, file: Any, pickle_module: Any, protocol: int, folder: str, no_byteorder: bool) -> None:
     """Write the stream."""
-    table = StorageTable(new_key=lambda number: str(94_000_000_000_000 + number))  # where PyTorch has an address
+    table = StorageTable(new_key=lambda number: str(94_000_000_000_000 + number))  # PyTorch writes an address
     facts = {
         "protocol_version": VERSION,
         "little_endian": sys.byteorder == "little",
@@ -52,8 +52,8 @@ def load(file: Any, restore: Any, unpickle: Unpickle, weights_only: bool) -> Any
     """Read the stream, or the tar file.
 
     Raises:
-        RuntimeError: not one of these formats, or a damaged file.
-        UnpicklingError: an object that is not admitted, or a damaged pickle.
+        RuntimeError: the file has another format or is damaged.
+        UnpicklingError: an object is not admitted, or the pickle is damaged.
     """
     if _is_tar(file):
         if weights_only:
@@ -98,7 +98,7 @@ def _no_storages(ident: Any) -> Any:
 
 
 class _StreamStorages:
-    """``persistent_load`` of a stream: the storages' memory is filled in when the object is complete."""
+    """``persistent_load`` of a stream; the storages' memory is filled when the object is complete."""
 
     def __init__(self, left: int, restore: Any) -> None:
         self._left = self.size = left
@@ -107,7 +107,7 @@ class _StreamStorages:
         self._views: dict[str, Any] = {}
 
     def __call__(self, ident: Any) -> Any:
-        """The storage (or, in a file that may run code, the class) that a persistent id names."""
+        """The storage of a persistent id, or the class in a file that may run code."""
         if type(ident) is tuple and len(ident) == 4 and ident[0] in ("module", b"module"):
             _warn_of_changes(*ident[1:])
             return ident[1]
@@ -126,7 +126,7 @@ class _StreamStorages:
         return storage_on(raw[:size].view(dtype.np), typed), raw
 
     def _view(self, storage: Any, typed: bool, view: Any) -> Any:
-        """A part of a storage, which files before 0.4 may name."""
+        """A part of a storage, to which files before 0.4 may refer."""
         numbers = type(view) is tuple and len(view) == 3 and all(type(v) is int and v >= 0 for v in view[1:])
         if not numbers or view[1] + view[2] > storage._array.size:
             raise damaged("a part of a storage reaches beyond it")
@@ -157,12 +157,16 @@ def _exactly(file: Any, size: int) -> bytes:
     return data
 
 
+class SourceChangeWarning(Warning):
+    """The source of a class has changed since an old file was written that holds it."""
+
+    __module__ = "wengert.serialization"
+
+
 def _warn_of_changes(cls: Any, source_file: Any, source: Any) -> None:
-    """Compare the source of a module's class with that of the time when it was saved."""
+    """Compare the source of a module's class with the source in the file."""
     import inspect
     import warnings
-
-    from ..serialization import SourceChangeWarning
 
     if not source or cls.__module__.partition(".")[0] == __package__.partition(".")[0]:
         return
@@ -184,7 +188,7 @@ def _is_tar(file: Any) -> bool:
 
 
 def _load_tar(file: Any, restore: Any, unpickle: Unpickle) -> Any:
-    """Three members: the storages, the tensors on them, and the pickle, in which tensors have numbers."""
+    """Read the three members of a tar file: storages, tensors, and the pickle, which refers to tensors by number."""
     import tarfile
 
     with tarfile.open(fileobj=file, mode="r:") as tar:

@@ -1,8 +1,8 @@
-"""What a pickle of tensors looks like: PyTorch's, so that PyTorch can read it.
+"""Picklers that write tensors in PyTorch's form, which PyTorch can read.
 
-A tensor is written as a call of ``torch._utils._rebuild_tensor_v2`` on its storage; the storage as a persistent id, its
-memory being a record of the file. Names of this package are written as PyTorch's names, and ``unpickling`` turns them
-back. ``HOME`` is the table of those that differ by more than the package's name.
+A tensor is written as a call of ``torch._utils._rebuild_tensor_v2`` on its storage, and the storage as a persistent id
+that refers to a record of the file. wengert's names are written as PyTorch's names, which ``unpickling`` converts back.
+``HOME`` is the table of names that differ by more than the package.
 """
 
 from __future__ import annotations
@@ -19,44 +19,44 @@ from typing import Any
 
 import numpy as np
 
-from .. import _utils
 from .._arrays.memory import address_of
 from .._base import dtypes
 from .._base.dtypes import BY_NUMPY, dtype, layout, memory_format
 from .._tape.node import RemovableHandle
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import _attributes, _warn_of_hooks
+from .._tensor_api.generator import Generator
 from .._tensor_api.legacy_types import tensortype
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.modules._handles import HookDict, ModuleHandle, WrappedHook
 from ..nn.modules.attention import MultiheadAttention
 from ..nn.parameter import Parameter
-from ..random import Generator
+from . import rebuilding
 from .places import location_tag
-from .storages import NAME_OF_DTYPE, place_of, storage_on
+from .storages import NAME_OF_DTYPE, STORAGES, place_of, storage_on
 
 HOME: dict[Any, tuple[str, str]] = {
     Tensor: ("torch", "Tensor"),
     UntypedStorage: ("torch.storage", "UntypedStorage"),
     TypedStorage: ("torch.storage", "TypedStorage"),
     Generator: ("torch._C", "Generator"),
-    _utils._get_layout: ("torch.serialization", "_get_layout"),
-    _utils._rebuild_from_type_v2: ("torch._tensor", "_rebuild_from_type_v2"),
+    rebuilding._get_layout: ("torch.serialization", "_get_layout"),
+    rebuilding._rebuild_from_type_v2: ("torch._tensor", "_rebuild_from_type_v2"),
     RemovableHandle: ("torch.utils.hooks", "RemovableHandle"),
     ModuleHandle: ("torch.utils.hooks", "RemovableHandle"),
     WrappedHook: ("torch.nn.modules.module", "_WrappedHook"),
     MultiheadAttention: ("torch.nn.modules.activation", "MultiheadAttention"),
 }
-"""Where PyTorch has what this package has elsewhere."""
+"""PyTorch's modules of objects that wengert has in other modules."""
 MODULES = {"torch.optim.adafactor": "torch.optim._adafactor", "torch.optim.muon": "torch.optim._muon"}
-"""Modules that PyTorch has under another name."""
+"""Modules that have another name in PyTorch."""
 
 
 _PLAIN = frozenset((int, str, tuple, dict, list, bool, float, type(None), bytes, OrderedDict))
 
 
 class StorageTable:
-    """The storages of one file: each memory once, under a key."""
+    """The storages of one file, each memory once under a key."""
 
     def __init__(self, new_key: Callable[[int], str] = str) -> None:
         self.memory: dict[str, np.ndarray] = {}
@@ -64,7 +64,7 @@ class StorageTable:
         self._new_key = new_key
 
     def enter(self, memory: np.ndarray, dtype: np.dtype) -> str:
-        """The key of a memory; an error if it is there already as another dtype."""
+        """The key of a memory. Raises an error if the table has it with another dtype."""
         ident = (address_of(memory), memory.nbytes) if memory.nbytes else object()
         key, known = self._known.get(ident, (None, dtype))
         if known != dtype:
@@ -79,19 +79,17 @@ class StorageTable:
 @functools.cache
 def storage_class(of: np.dtype) -> Any:
     """The class of the storages of a dtype: ``torch.FloatStorage``."""
-    from .. import storage
-
-    return getattr(storage, NAME_OF_DTYPE[BY_NUMPY[of]])
+    return STORAGES[NAME_OF_DTYPE[BY_NUMPY[of]]]
 
 
 class TorchPickling:
-    """What is put in front of a module's ``Pickler``: tensors, storages, and names."""
+    """Mixin for a module's ``Pickler`` that writes tensors, storages and names."""
 
     table: StorageTable
     legacy = False
 
     def persistent_id(self, obj: Any) -> Any:
-        """A storage's id: its class, key, place and size."""
+        """A storage's persistent id: its class, key, location and size."""
         if not isinstance(obj, _Storage):
             return None
         memory, typed = obj._array, isinstance(obj, TypedStorage)
@@ -102,7 +100,7 @@ class TorchPickling:
         return (*ident, None) if self.legacy else ident
 
     def reducer_override(self, obj: Any) -> Any:
-        """How tensors and PyTorch's own kinds of object are written; the rest is pickle's business."""
+        """The reduction of tensors and other objects of PyTorch; pickle handles the rest."""
         kind = type(obj)
         if kind in _PLAIN:
             return NotImplemented
@@ -118,7 +116,7 @@ class TorchPickling:
         if kind in (dtype, memory_format) and isinstance(self, TorchNames):
             return obj.name
         if kind is layout:
-            return _utils._get_layout, (repr(obj),)
+            return rebuilding._get_layout, (repr(obj),)
         inherited = getattr(super(), "reducer_override", None)
         return inherited(obj) if inherited is not None else NotImplemented
 
@@ -136,33 +134,33 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
     if type(obj) is Parameter:
         attributes = _attributes(obj)
         if attributes:
-            return _utils._rebuild_parameter_with_state, (obj.data, obj.requires_grad, hooks, attributes)
-        return _utils._rebuild_parameter, (obj.data, obj.requires_grad, hooks)
+            return rebuilding._rebuild_parameter_with_state, (obj.data, obj.requires_grad, hooks, attributes)
+        return rebuilding._rebuild_parameter, (obj.data, obj.requires_grad, hooks)
     if getattr(obj._a, "is_sparse", False):
         return _reduce_sparse(obj._a)
     if obj.is_meta:
-        function = _utils._rebuild_meta_tensor_no_storage
+        function = rebuilding._rebuild_meta_tensor_no_storage
         args = (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)
         state = _state(obj)
         if type(obj) is Tensor and not state:
             return function, args
-        return _utils._rebuild_from_type_v2, (function, type(obj), args, state)
+        return rebuilding._rebuild_from_type_v2, (function, type(obj), args, state)
     place = place_of(obj)
     by_name = BY_NUMPY[place.memory.dtype] in NAME_OF_DTYPE
     storage = storage_on(place.memory if by_name else place.memory.view(np.uint8), by_name)
-    function = _utils._rebuild_tensor_v2
+    function = rebuilding._rebuild_tensor_v2
     args = (storage, place.offset, place.size, place.stride, obj.requires_grad, hooks)
     if not by_name:
-        function, args = _utils._rebuild_tensor_v3, (*args, obj.dtype)
+        function, args = rebuilding._rebuild_tensor_v3, (*args, obj.dtype)
     state = _state(obj)
     if type(obj) is Tensor and not state:
         return function, args
-    return _utils._rebuild_from_type_v2, (function, type(obj), args, state)
+    return rebuilding._rebuild_from_type_v2, (function, type(obj), args, state)
 
 
 def _reduce_sparse(a: Any) -> tuple[Any, ...]:
     data = (wrap(a.indices), wrap(a.values), dtypes.Size(a.shape), a.coalesced)
-    return _utils._rebuild_sparse_tensor, (dtypes.sparse_coo, data)
+    return rebuilding._rebuild_sparse_tensor, (dtypes.sparse_coo, data)
 
 
 def _state(obj: Tensor) -> Any:
@@ -172,7 +170,7 @@ def _state(obj: Tensor) -> Any:
 
 # ---------------------------------------------------------------------------------------------------------------- names
 def torch_name(obj: Any, module: str, name: str) -> tuple[str, str]:
-    """The module and name under which PyTorch has what is ``name`` in ``module`` of this package."""
+    """PyTorch's module and name for ``name`` in ``module`` of wengert."""
     try:
         if obj in HOME:
             return HOME[obj]
@@ -180,7 +178,7 @@ def torch_name(obj: Any, module: str, name: str) -> tuple[str, str]:
         pass
     parts = module.split(".")[1:]
     for depth, part in enumerate(parts):
-        if part == "ops" or (part.startswith("_") and part != "_utils"):  # public in the module above
+        if part == "ops" or (part.startswith("_") and part != "_utils"):  # public in the parent module
             parts = parts[:depth]
             break
     home = ".".join(["torch", *parts])
@@ -188,10 +186,10 @@ def torch_name(obj: Any, module: str, name: str) -> tuple[str, str]:
 
 
 class TorchNames:
-    """What is put in front of a pickler written in Python: it writes this package's names as PyTorch's."""
+    """Mixin for a pickler written in Python that writes wengert's names as PyTorch's."""
 
     def save_global(self: Any, obj: Any, name: str | None = None) -> None:
-        """Write a class or function by its name."""
+        """Write a class or function by name."""
         module = getattr(obj, "__module__", None) or ""
         if type(obj) in (dtype, memory_format):
             module, name = "wengert", obj.name
@@ -217,7 +215,7 @@ class TorchNames:
 
 
 def _is_ours(obj: Any, module: str, name: str | None) -> bool:
-    """Whether an object is what this package has under its own name; of others pickle itself says what is wrong."""
+    """Whether an object is found under its name in wengert; for other objects pickle itself raises the error."""
     if module != "wengert" and not module.startswith("wengert."):
         return False
     try:
@@ -235,22 +233,22 @@ _LONG = 64
 
 
 def _is_plain(obj: Any) -> bool:
-    """Whether a list or dict is long and holds scalars, or tuples of scalars, and nothing else."""
+    """Whether a list or dict is long and holds only scalars or tuples of scalars."""
     if len(obj) < _LONG:
         return False
     items = [*obj, *obj.values()] if type(obj) is dict else obj
     kinds = set(map(type, items))
     if tuple in kinds:
-        kinds.remove(tuple)  # it comes back if a tuple holds tuples
+        kinds.remove(tuple)  # a tuple of tuples comes here again
         kinds.update(map(type, chain.from_iterable(item for item in items if type(item) is tuple)))
     return kinds <= _SCALARS
 
 
 def _save_container(pickler: Any, obj: Any) -> None:
-    """A list or dict: a long plain one by Python's pickler in C, 20 times as fast.
+    """Write a list or dict; a long plain one with Python's pickler in C, which is 20 times as fast.
 
-    It is told to forget what it has written ("fast"), since its numbers would be others than the outer pickler's. So
-    an immutable item that occurs twice is written twice, which no program can tell.
+    The inner pickler runs without memo (``fast``), since its memo indices would differ from the outer pickler's. An
+    immutable item that occurs twice is therefore written twice, which programs cannot observe.
     """
     if pickler.proto >= 4 or not _is_plain(obj):
         pickle._Pickler.dispatch[type(obj)](pickler, obj)  # type: ignore[attr-defined]
@@ -264,9 +262,9 @@ def _save_container(pickler: Any, obj: Any) -> None:
 
 
 def make_pickler(pickle_module: Any, file: Any, protocol: int, table: StorageTable, legacy: bool = False) -> Any:
-    """A pickler of a module (``pickle``, or one that is used like it) that writes tensors and names as PyTorch's.
+    """A pickler of a module (``pickle`` or similar) that writes tensors and names in PyTorch's form.
 
-    Only a pickler that is written in Python can be told names; what another one writes, wengert alone can read.
+    Only a pickler written in Python supports other names; files of other picklers can be read by wengert alone.
     """
     base = pickle._Pickler if pickle_module is pickle else pickle_module.Pickler  # type: ignore[attr-defined]
     if issubclass(base, pickle._Pickler):  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""``map_location``: where the storages of a file go: the CPU, or "meta"; what asks for another place is an error."""
+"""``map_location``: the device of a file's storages, which is the CPU or "meta"; other devices raise an error."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def cpu_restore(storage: Any, location: str) -> Any:
 
 
 def device_restore(storage: Any, location: str) -> Any:
-    """The error for the tag of a device that is not there."""
+    """The error for the tag of a missing device."""
     kind = location.partition(":")[0]
     if kind in ("cuda", "hpu", "xpu", "mps", "mtia", "npu"):
         name = kind.upper()
@@ -59,7 +59,7 @@ packages: list[tuple[int, Callable[[Any], Any], Restore]] = [
     (20, lambda storage: None, device_restore),
     (22, meta_tag, meta_restore),
 ]
-"""``(priority, tagger, deserializer)``, asked in this order."""
+"""``(priority, tagger, deserializer)``, tried in this order."""
 
 
 def location_tag(storage: Any) -> str:
@@ -72,10 +72,10 @@ def location_tag(storage: Any) -> str:
 
 
 def default_restore_location(storage: Any, location: str) -> Any:
-    """A storage where its tag says.
+    """A storage on the device of its tag.
 
     Raises:
-        RuntimeError: a device that is not there.
+        RuntimeError: the device is missing.
     """
     for _, _, deserializer in packages:
         result = deserializer(storage, location)
@@ -87,7 +87,7 @@ def default_restore_location(storage: Any, location: str) -> Any:
 
 
 def restorer(map_location: Any) -> Restore:
-    """The function that puts a storage of a file where ``map_location`` says."""
+    """The function that moves a storage of a file to the device given by ``map_location``."""
     if map_location is None:
         return default_restore_location
     if isinstance(map_location, dict):
@@ -105,7 +105,7 @@ def restorer(map_location: Any) -> Restore:
 
 
 def restored(restore: Restore, memory: Any, location: str) -> Any:
-    """A storage's bytes after ``map_location``: those that it was given, or others of a storage that it gave."""
+    """A storage's bytes after ``map_location``: its own, or those of the storage that ``map_location`` returned."""
     from .storages import storage_on
 
     result = restore(storage_on(memory, typed=False), location)

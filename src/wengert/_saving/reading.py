@@ -1,4 +1,4 @@
-"""Reading a checkpoint: the storages of a zip file, each when the pickle first names it."""
+"""Reading of a checkpoint's storages from a zip file, each when the pickle first refers to it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class StorageReader:
     """``persistent_load`` of one archive.
 
     Args:
-        archive: where the records are.
-        restore: what puts a storage where ``map_location`` says.
+        archive: the archive with the records.
+        restore: the function that moves a storage to the device given by ``map_location``.
         swapped: whether the file has the other byte order.
         mapped: the whole file as bytes, if it is mapped into memory.
-        verify: whether checksums are looked at.
-        skip: leave the memory as it is (``skip_data``).
+        verify: whether to verify checksums.
+        skip: do not read the storages (``skip_data``).
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class StorageReader:
         self.size = archive.size
 
     def __call__(self, ident: Any) -> Any:
-        """The storage that a persistent id names."""
+        """The storage of a persistent id."""
         dtype, typed, key, location, count = checked_id(ident, 5)
         storage = self.known.get(key)
         if storage is None:
@@ -80,7 +80,7 @@ class StorageReader:
 
 
 def _moved(raw: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """A mapped record that is not aligned, copied to where it is."""
+    """An aligned copy of a mapped record that is not aligned."""
     return np.frombuffer(bytearray(raw), dtype)
 
 
@@ -102,7 +102,7 @@ def checked_id(ident: Any, size: int) -> tuple[Any, bool, str, str, int]:
 
 
 def byte_order_differs(archive: Archive, default: Any) -> bool:
-    """Whether the file's numbers have another byte order than this machine's."""
+    """Whether the file's byte order differs from this machine's."""
     if "byteorder" in archive:
         order = archive.read("byteorder").decode("ascii", "replace")
         if order not in ("little", "big"):
@@ -113,9 +113,9 @@ def byte_order_differs(archive: Archive, default: Any) -> bool:
 
 
 def map_file(path: Any, shared: bool) -> np.ndarray:
-    """A file as bytes in memory that the system reads when they are looked at.
+    """A file mapped into memory, which the system reads on access.
 
-    Writes stay in this process, unless ``shared``: then they go to the file.
+    Writes stay in this process, or go to the file if ``shared``.
     """
     with open(path, "r+b" if shared else "rb") as file:
         access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY

@@ -1,15 +1,15 @@
-"""The zip file of a checkpoint: named records, uncompressed, each aligned so that it can be mapped into memory.
+"""The zip file of a checkpoint: named, uncompressed records, aligned for mapping into memory.
 
 This is the part of the ZIP format that ``torch.save`` uses (PKWARE's APPNOTE 6.3.9: sections 4.3.7, 4.3.12, 4.3.14 to
-4.3.16 and 4.5.3), with ZIP64 where a size or a place does not fit into 32 bits. Python's ``zipfile`` opens the files;
-it cannot align records, and it trusts more of a file than a loader of strangers' files may.
+4.3.16 and 4.5.3), with ZIP64 where a size or an offset does not fit into 32 bits. Python's ``zipfile`` can open the
+files, but it cannot align records, and it trusts a file more than a loader of untrusted files may.
 
-All names lie below one folder, named after the file. A record's name is only ever looked up, never used as a path.
+All names are in one folder, named after the file. A record's name is only looked up, never used as a path.
 
 NOTE [ What is not believed ]
-The directory of a file says where each record is. ``Archive`` holds it to: no compression (so that no record is larger
-than the file), no encryption, no name twice, no two records on the same bytes, none outside of the file, and the local
-header agrees. After that, to read every record once takes no more memory than the file has bytes.
+The directory of a file gives the position of each record. ``Archive`` requires: no compression (no record is larger
+than the file), no encryption, no name twice, no two records on the same bytes, none outside the file, and a matching
+local header. Reading every record once then takes no more memory than the file has bytes.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _CENTRAL = struct.Struct("<4s6H3I5H2I")
 _END = struct.Struct("<4s4H2IH")
 _END64 = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR = struct.Struct("<4sIQI")
-_LIMIT = 0xFFFFFFFF  # tests make it small, to see ZIP64 without 4 GB
+_LIMIT = 0xFFFFFFFF  # tests reduce it, to test ZIP64 without 4 GB
 _UTF8 = 1 << 11
 _CRC_CHUNK = 1 << 24
 
 
 class Record(NamedTuple):
-    """Where a record's bytes are, and their checksum (0: none was made)."""
+    """The position of a record's bytes, and their checksum (0: no checksum)."""
 
     start: int
     size: int
@@ -64,7 +64,7 @@ class ArchiveWriter:
         view = memoryview(data).cast("B") if not isinstance(data, bytes) else data
         while len(view):
             done = self._write(view)
-            done = len(view) if done is None else done  # a raw file may take less than it is given
+            done = len(view) if done is None else done  # a raw file may write fewer bytes than requested
             self._place += done
             view = view[done:]
 
@@ -73,7 +73,7 @@ class ArchiveWriter:
         self._add(name, memoryview(data).nbytes, data)
 
     def reserve(self, name: str, size: int) -> None:
-        """Write a record of zeros, without a checksum, that somebody else fills in later."""
+        """Write a record of zeros without a checksum, to be filled later by the program."""
         self._add(name, size, None)
 
     def _add(self, name: str, size: int, data: Any) -> None:
@@ -132,10 +132,10 @@ def _crc(data: Any) -> int:
 
 # -------------------------------------------------------------------------------------------------------------- reading
 class Archive:
-    """The records of a zip file that begins where ``file`` stands.
+    """The records of a zip file that begins at the current position of ``file``.
 
     Raises:
-        RuntimeError: not a zip file, or one that breaks a rule of NOTE [ What is not believed ].
+        RuntimeError: the file is not a zip file, or breaks a rule of NOTE [ What is not believed ].
     """
 
     def __init__(self, file: Any) -> None:
@@ -157,7 +157,7 @@ class Archive:
         return data
 
     def _end(self) -> tuple[int, int, int]:
-        """Where the directory begins, how long it is, how many entries it has."""
+        """The position and length of the directory, and its number of entries."""
         tail = min(self.size, _END.size + 0xFFFF)
         data = self._at(self.size - tail, tail)
         found = data.rfind(b"PK\5\6")
@@ -183,7 +183,7 @@ class Archive:
         return fields[8], fields[9], fields[7], place
 
     def _entries(self, start: int, size: int, count: int) -> dict[str, tuple[int, int, int]]:
-        """Name -> (place of the local header, size, checksum)."""
+        """Name -> (position of the local header, size, checksum)."""
         data = self._at(start, size)
         entries: dict[str, tuple[int, int, int]] = {}
         place = 0
@@ -243,10 +243,10 @@ class Archive:
         return name in self.records
 
     def find(self, name: str) -> Record:
-        """Where a record is.
+        """The position of a record.
 
         Raises:
-            RuntimeError: there is none of this name.
+            RuntimeError: the archive has no record of this name.
         """
         record = self.records.get(name)
         if record is None:
@@ -279,7 +279,7 @@ def read_exactly(file: Any, buffer: Any) -> None:
     """Fill a writable buffer from a file.
 
     Raises:
-        RuntimeError: the file ends before.
+        RuntimeError: the file ends too early.
     """
     view = memoryview(buffer).cast("B")
     readinto = getattr(file, "readinto", None)
@@ -303,7 +303,7 @@ def _decoded(name: bytes) -> str:
 
 
 def _wide(extra: bytes, plain: int, packed: int, header: int) -> tuple[int, int, int]:
-    """Sizes and place from the ZIP64 field, where the 32-bit ones say so."""
+    """Sizes and position, from the ZIP64 field if the 32-bit fields refer to it."""
     values = [plain, packed, header]
     if 0xFFFFFFFF not in values:
         return plain, packed, header

@@ -1,7 +1,7 @@
-"""Writing a file so that a crash, a full disk or an error halfway leaves the old one as it was.
+"""Atomic replacement of a file: a crash, a full disk or an error leaves the old file unchanged.
 
-The bytes go to a new file in the same folder, are flushed to the disk, and the new file then takes the old one's name
-and permissions. What is no regular file (a pipe, /dev/null) is written to directly.
+The bytes are written to a new file in the same folder and flushed to the disk; the new file then takes the old one's
+name and permissions. Files that are not regular (a pipe, /dev/null) are written directly.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def replacing(path: Any) -> Iterator[Any]:
     """A binary file to write to, which becomes ``path`` when the block ends without an error.
 
     Raises:
-        RuntimeError: the folder does not exist, or the path is one.
+        RuntimeError: the folder does not exist, or ``path`` is a folder.
     """
     target = os.path.realpath(os.fsdecode(path))
     _check_target(target, os.fsdecode(path))
@@ -29,12 +29,12 @@ def replacing(path: Any) -> Iterator[Any]:
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:40]}.{os.urandom(6).hex()}.part")
     try:
-        # "x": never a file, or a link, that somebody else put there
+        # "x": never an existing file or link of another user
         opened = open(temporary, "xb")  # noqa: SIM115  closed below
     except PermissionError:
         if not os.path.isfile(target):
             raise
-        with open(target, "wb") as file:  # a folder that takes no new files, with one that may be written to
+        with open(target, "wb") as file:  # the folder is not writable, but the file is
             yield file
         return
     try:
@@ -60,7 +60,7 @@ def _check_target(target: str, shown: str) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Bring the new name to the disk too, where the system can."""
+    """Flush the folder, and with it the new name, to the disk if the system can."""
     with contextlib.suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""Storages of a file and tensors on them: where a tensor lies in its storage, and the tensor again from that."""
+"""Storages of a file, and the conversion of tensors to positions in storages and back."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from .._arrays.memory import address_of, owner_of
 from .._base import dtypes
+from .._base.dtypes import dtype as Dtype
 from .._payloads.meta import Meta
 from .._tape.tensor import Tensor, wrap
-from .._tensor_api.copying import _array
+from .._tensor_api.copying import _array, whole_numbers
 from .._tensor_api.layout import strides_of
 from .._tensor_api.legacy_types import TYPES
 from .._tensor_api.storage import TypedStorage, UntypedStorage
@@ -21,12 +22,12 @@ STORAGE_NAMES = {f"{name.removesuffix('Tensor')}Storage": kind.dtype for name, k
     "ComplexFloatStorage": dtypes.complex64,
     "ComplexDoubleStorage": dtypes.complex128,
 }
-"""The names that PyTorch's files give to the storages of a dtype."""
+"""The names of storages in PyTorch's files, by dtype."""
 NAME_OF_DTYPE = {dtype: name for name, dtype in STORAGE_NAMES.items()}
 
 
 class Place(NamedTuple):
-    """Where a tensor lies: in which flat array of its dtype, from which element on, with which strides."""
+    """The position of a tensor: a flat array of its dtype, the offset of the first element, the strides."""
 
     memory: np.ndarray
     offset: int
@@ -35,9 +36,9 @@ class Place(NamedTuple):
 
 
 def place_of(tensor: Tensor) -> Place:
-    """The memory that a tensor shares with its views, and where in it the tensor lies.
+    """The memory that a tensor shares with its views, and the tensor's position in it.
 
-    An array that is laid out as no tensor can be (backwards, or across the elements of its memory) is copied.
+    An array with a layout that tensors cannot have (negative strides, or unaligned elements) is copied.
     """
     a = _array(tensor, "saved")
     place = _place_in_owner(a)
@@ -68,13 +69,13 @@ def storage_on(memory: np.ndarray, typed: bool = True) -> Any:
 
 
 def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
-    """A tensor on a flat array. It takes no memory of its own.
+    """A tensor on a flat array, without allocating memory.
 
     Raises:
-        RuntimeError: it would reach beyond the array, or the numbers are none.
+        RuntimeError: the tensor would extend beyond the array, or an argument is not a number.
     """
-    size, stride = _whole_numbers(size, "sizes"), _whole_numbers(stride, "strides")
-    (offset,) = _whole_numbers((offset,), "offset")
+    size, stride = whole_numbers(size, "sizes"), whole_numbers(stride, "strides")
+    (offset,) = whole_numbers((offset,), "offset")
     if len(size) != len(stride) or len(size) > MAX_DIMS:
         raise RuntimeError(
             f"setStorage: sizes {list(size)} and strides {list(stride)} do not belong to a tensor of up to {MAX_DIMS} "
@@ -99,7 +100,30 @@ def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
         raise RuntimeError(f"setStorage: sizes {list(size)} and strides {list(stride)} are too large") from None
 
 
-def _whole_numbers(values: Any, what: str) -> tuple[int, ...]:
-    if not isinstance(values, (tuple, list)) or not all(type(v) is int and 0 <= v < 2**63 for v in values):
-        raise RuntimeError(f"setStorage: the {what} of a tensor must be integers that are not negative")
-    return tuple(values)
+# ---------------------------------------------------------------------------------------------- storages by their names
+class _OfOneDtype(type):
+    """The class of ``FloatStorage`` and its like: a name for a dtype, as ``FloatTensor`` is."""
+
+    dtype: Dtype
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
+
+    def __call__(cls, *args: Any) -> TypedStorage:
+        if len(args) > 1:
+            raise TypeError(f"{cls.__name__}() takes a size or a sequence, not {len(args)} arguments")
+        if not args or isinstance(args[0], int):
+            return storage_on(np.empty(args[0] if args else 0, cls.dtype.np))
+        return storage_on(np.array(list(args[0]), cls.dtype.np))
+
+
+def _make(name: str, dtype: Dtype) -> _OfOneDtype:
+    doc = f"A storage of ``torch.{dtype.name}``; called with a size or a sequence, it makes one."
+    return _OfOneDtype(name, (), {"dtype": dtype, "__doc__": doc, "__module__": "wengert"})
+
+
+STORAGES: dict[str, Any] = {name: _make(name, dtype) for name, dtype in STORAGE_NAMES.items()}
+"""``torch.FloatStorage`` and its like, by name."""

@@ -1,8 +1,8 @@
-"""Unpicklers: the one that runs no code, and the classes behind PyTorch's names for the one of Python.
+"""Unpicklers: ``WeightsUnpickler``, which runs no code, and Python's unpickler with PyTorch's names.
 
-``WeightsUnpickler`` is an interpreter of the opcodes that ``torch.save`` writes, and of no others. It knows the names
-of ``admitted``; another name is an error that says which. It calls nothing but what is admitted there and what the
-program has allowed by ``add_safe_globals``, sets nothing on classes or functions, and does not recurse.
+``WeightsUnpickler`` interprets only the opcodes that ``torch.save`` writes. It knows the names in ``admitted``; the
+error for another name shows it. It calls only functions that are admitted there or that the program has allowed by
+``add_safe_globals``, sets no attributes of classes or functions, and does not recurse.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any
 
-from .. import _utils
 from .._tape.tensor import Tensor
 from ..nn.parameter import Parameter
+from . import rebuilding
 from .admitted import CALLS, KNOWN, allowed_by_user, check_key, cost
 from .pickling import HOME
 
@@ -31,10 +31,10 @@ class WeightsUnpickler:
     """Reads one pickle of tensors and plain containers from a binary file.
 
     Args:
-        file: the file, standing at the pickle; nothing is read beyond the pickle's end.
-        limit: how many bytes the file still has.
+        file: the file, positioned at the pickle; nothing is read beyond the pickle's end.
+        limit: the number of bytes left in the file.
         persistent_load: called with the id of a storage.
-        encoding: of the byte strings that Python 2 wrote; "bytes" leaves them as they are.
+        encoding: the encoding of byte strings that Python 2 wrote; "bytes" keeps them as bytes.
     """
 
     def __init__(self, file: Any, limit: int, persistent_load: Callable[[Any], Any], encoding: str = "utf-8") -> None:
@@ -50,11 +50,11 @@ class WeightsUnpickler:
         self._marks: list[list[Any]] = []
 
     def load(self) -> Any:
-        """The object.
+        """Read and return the object.
 
         Raises:
-            UnpicklingError: something that is not allowed, or a damaged pickle.
-            EOFError: nothing there at all.
+            UnpicklingError: the pickle is damaged, or uses something that is not allowed.
+            EOFError: the file is empty.
         """
         code = self._file.read(1)
         if not code:
@@ -167,7 +167,7 @@ class WeightsUnpickler:
     def _old_tensor(state: Any) -> Tensor:
         """The form before PyTorch 0.4: an empty tensor, then ``(storage, offset, size, stride)``."""
         storage, offset, size, stride = state
-        return _utils._rebuild_tensor(storage, offset, size, stride)
+        return rebuilding._rebuild_tensor(storage, offset, size, stride)
 
     @staticmethod
     def _old_parameter(obj: Any, state: Any) -> None:
@@ -273,7 +273,7 @@ class WeightsUnpickler:
 
 
 def _set_state(obj: Any, state: Any) -> None:
-    """What pickle does with the state of an object of a class that the program has allowed."""
+    """Set the state of an object of an allowed class, as pickle does."""
     own = getattr(obj, "__setstate__", None)
     if own is not None:
         own(state)
@@ -334,10 +334,10 @@ _MOVED = {"torch.tensor": "torch._tensor", "torch.autograd.variable": "torch.aut
 
 
 def torch_object(module: str, name: str) -> Any:
-    """What this package has under a name of PyTorch's.
+    """wengert's object for a name of PyTorch.
 
     Raises:
-        AttributeError: nothing.
+        AttributeError: wengert has no such object.
     """
     full = f"{module}.{name}"
     for table in (_FROM_HOME, KNOWN):
@@ -345,7 +345,7 @@ def torch_object(module: str, name: str) -> Any:
             return table[full]
     package = __package__.partition(".")[0]
     inside = _MOVED.get(module, module).split(".")[1:]
-    places = [inside[:depth] for depth in range(len(inside), -1, -1)]  # PyTorch has some names in a module below
+    places = [inside[:depth] for depth in range(len(inside), -1, -1)]  # PyTorch has some names in a submodule
     for place in (*places, ["nn", "functional"], ["linalg"], ["special"]):
         try:
             found: Any = import_module(".".join([package, *place]))
@@ -358,9 +358,9 @@ def torch_object(module: str, name: str) -> Any:
 
 
 def make_unpickler(pickle_module: Any, file: Any, persistent_load: Callable[[Any], Any], **options: Any) -> Any:
-    """An unpickler of a module (``pickle``, or one that is used like it), for which PyTorch's names are this package's.
+    """An unpickler of a module (``pickle`` or similar) that resolves PyTorch's names to wengert's objects.
 
-    It runs what the file says. It is for files from oneself.
+    It runs any code in the file, so it is only for trusted files.
     """
 
     def find_class(self: Any, module: str, name: str) -> Any:
@@ -375,7 +375,7 @@ def make_unpickler(pickle_module: Any, file: Any, persistent_load: Callable[[Any
 
 
 def globals_in(file: Any) -> set[str]:
-    """The names that a pickle uses, without running any of it."""
+    """The names that a pickle uses, found without running it."""
     import pickletools
 
     names: set[str] = set()

@@ -31,7 +31,8 @@ def expect_tensor(function: str, argument: str, position: int, value: Any) -> Te
 def expect_tensors(function: str, **arguments: Any) -> Any:
     """Refuse the first of a function's leading arguments that is no tensor."""
     for position, (argument, value) in enumerate(arguments.items(), 1):
-        expect_tensor(function, argument, position, value)
+        if not isinstance(value, Tensor):
+            raise not_a_tensor(function, argument, position, value)
 
 
 _CPP = {

@@ -17,8 +17,11 @@ from .tensor import Tensor, make, new
 from .views import MULTI_OUTPUT_VIEW
 
 
-def tied(info: Info, input: Tensor, p: tuple[Any, ...], r: Any) -> Tensor:
-    """What the view operator ``info`` with the parameters ``p`` makes of ``input``; ``r`` is its array."""
+def view_result(info: Info, input: Tensor, p: tuple[Any, ...], r: Any, depth: int = 2) -> Tensor:
+    """What the view operator ``info`` with the parameters ``p`` makes of ``input``; ``r`` is its array.
+
+    ``depth``: how many calls below the user's line this is.
+    """
     t = make()
     t._m = None
     t._a = r
@@ -33,7 +36,7 @@ def tied(info: Info, input: Tensor, p: tuple[Any, ...], r: Any) -> Tensor:
     n.h = None
     n.p = p
     n.shape = input._a.shape
-    f = getframe(2)
+    f = getframe(depth)
     n.code = c = f.f_code
     if c is not lines.user_code:
         f = lines.user_frame(f)
@@ -43,7 +46,7 @@ def tied(info: Info, input: Tensor, p: tuple[Any, ...], r: Any) -> Tensor:
     return t  # type: ignore[no-any-return]
 
 
-def tied_parts(info: Info, input: Tensor, p: tuple[Any, ...], arrays: Any, saved: list[Any]) -> tuple[Tensor, ...]:
+def view_results(info: Info, input: Tensor, p: tuple[Any, ...], arrays: Any, saved: list[Any]) -> tuple[Tensor, ...]:
     """The same for a view operator with several outputs; ``saved`` is what its formula names."""
     fx = input._fn
     n = c = None
@@ -81,7 +84,7 @@ def tied_parts(info: Info, input: Tensor, p: tuple[Any, ...], arrays: Any, saved
     return tuple(tensors)
 
 
-def recorded(info: Info, edges: tuple[Any, ...], saved: list[Any], r: Any) -> Tensor:
+def result_of(info: Info, edges: tuple[Any, ...], saved: list[Any], r: Any) -> Tensor:
     """What the general operator ``info`` makes of operands with these nodes; ``r`` is its array.
 
     ``saved``: what its formulas name, in the order in which they first name it. One node at least is not ``None``.

@@ -1,28 +1,45 @@
-"""The tape's surface: ``backward``, ``grad``, and what a tensor knows of its place in the graph."""
+"""The tape's surface: ``backward`` and ``grad``, their arguments checked as PyTorch checks them."""
 
 from __future__ import annotations
 
 import math
-import sys
 import warnings
-import weakref
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.constants import type_name
-from .._base.dtypes import BY_NUMPY
-from .._base.dtypes import dtype as Dtype
-from .._base.errors import noted, where
+from .._base.errors import noted
 from .._base.grad_mode import grad_mode
-from .._base.modes import M, in_transform, is_grad_enabled, is_inference_mode_enabled, transforms
-from .._payloads.transforms import ones_payload
-from .engine import accumulate, run
-from .error_text import cpp_name
-from .inference import is_inference
-from .node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node, port_of
-from .tensor import Tensor, current_fn, device_of, late, wrap
+from .._base.hooks import hook
+from .._base.modes import in_transform, is_grad_enabled, transforms
+from .delivery import accumulate
+from .engine import run
+from .node import AccumulateGrad, Node, port_of
+from .properties import retain_grad
+from .stochastic import seeded
+from .tensor import Tensor, current_fn, payload_like, stale_views, wrap
+
+
+class Interceptor(NamedTuple):
+    """What takes over the passes that concern tensors of its own."""
+
+    concerns: Callable[[Sequence[Any]], bool]  # whether such a tensor is among a pass's roots, inputs and cotangents
+    backward: Callable[..., None]  # (roots, cotangents, create_graph, inputs)
+    grad: Callable[..., list[Any]]  # (roots, inputs, cotangents, keep, create_graph): the gradients
+
+
+interceptors: list[Interceptor] = []
+"""A hook: who takes passes over; ``autograd.forward_ad`` for its dual tensors, while a level is open."""
+
+
+def _taken_by(values: Sequence[Any]) -> Interceptor | None:
+    return next((i for i in interceptors if i.concerns(values)), None)
+
+
+@hook
+def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool) -> Any:
+    """``grad(is_grads_batched=True)``: the inputs' gradients with a batch dimension in front; from ``_payloads``."""
 
 
 # ------------------------------------------------------------------------------------------------- backward and grad
@@ -74,12 +91,6 @@ def edge_node(t: Any) -> Node | None:
     return node
 
 
-def _of_duals(values: Any) -> bool:
-    """Whether dual tensors (``forward_ad``) are among these."""
-    forward_ad = sys.modules.get("wengert.autograd.forward_ad")
-    return forward_ad is not None and forward_ad.involves_duals(values)
-
-
 def _edge_shape(edge: Any) -> tuple[Any, Any]:
     """Shape and dtype of what a GradientEdge stands for, as far as it or its node knows them."""
     if hasattr(edge, "shape"):
@@ -119,7 +130,7 @@ def _cotangent(i: int, t: Any, g: Any, create_graph: bool) -> Any:
             )
         if a.dtype.kind not in "f" and a.dtype.kind != "V":
             raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {t.dtype}")
-        g = ones_payload(a)
+        g = payload_like(a, np.ones)
         return wrap(g) if create_graph else g
     if not isinstance(g, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
@@ -186,14 +197,10 @@ def backward(
     listed = None if inputs is None else _listed_inputs(inputs, "backward")
     tensors = _listed(tensors)
     grads = _listed(grad_tensors) if grad_tensors is not None else [None] * len(tensors)
-    if M and _of_duals((*tensors, *grads)):
-        from ..autograd.forward_ad import backward_of_duals
-
-        backward_of_duals(tensors, grads, create_graph, listed)
+    if interceptors and (taker := _taken_by((*tensors, *grads))):
+        taker.backward(tensors, grads, create_graph, listed)
         return
-    from . import stochastic
-
-    tensors, grads, seeds = stochastic.seeded(tensors, grads)
+    tensors, grads, seeds = seeded(tensors, grads)
     roots = _roots(tensors, grads, create_graph) + seeds
     nodes = None
     if listed is not None:
@@ -245,11 +252,11 @@ def _warn_create_graph() -> None:
 _warned_create_graph = False
 
 
-def _run(roots: Any, keep: bool, create_graph: bool, nodes: Any) -> Any:
+def _run(roots: Any, keep: bool, create_graph: bool, nodes: Any, returned: bool = False) -> Any:
     if create_graph and not is_grad_enabled():
         with grad_mode(True):
-            return run(roots, keep=keep, create_graph=True, inputs=nodes)
-    return run(roots, keep=keep, create_graph=create_graph, inputs=nodes)
+            return run(roots, keep=keep, create_graph=True, inputs=nodes, returned=returned)
+    return run(roots, keep=keep, create_graph=create_graph, inputs=nodes, returned=returned)
 
 
 def _input_node(t: Any) -> Node:
@@ -304,16 +311,12 @@ def grad(
     grads = _listed(grad_outputs) if grad_outputs is not None else [None] * len(outs)
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
-        from ..autograd._batched import batched_grads
-
-        results = batched_grads(outs, ins, grads, keep, create_graph)
-    elif M and _of_duals((*outs, *ins, *grads)):
-        from ..autograd.forward_ad import grad_of_duals
-
-        results = grad_of_duals(outs, ins, grads, keep, create_graph)
+        results = batched_grads.run(outs, ins, grads, keep, create_graph)
+    elif interceptors and (taker := _taken_by((*outs, *ins, *grads))):
+        results = taker.grad(outs, ins, grads, keep, create_graph)
     else:
         roots = _roots(outs, grads, create_graph)
-        results = _run(roots, keep, create_graph, [_input_node(t) for t in ins])
+        results = _run(roots, keep, create_graph, [_input_node(t) for t in ins], returned=True)
     for i, r in enumerate(results):
         if r is None and not allow_unused:
             raise noted(
@@ -372,286 +375,14 @@ def tensor_backward(
         and gradient is None
         and type(self._a) is np.float32
         and not transforms
+        and not stale_views
     ):
-        keep = retain_variables if retain_graph is None else retain_graph
-        run([(current_fn(self), _ONE)], keep=bool(keep), create_graph=False)  # type: ignore[list-item]
+        run([(fn, _ONE)], keep=bool(retain_variables if retain_graph is None else retain_graph))
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs, retain_variables=retain_variables)
 
 
 _ONE = np.float32(1)
-
-
-# ------------------------------------------------------------------------------------------------- a tensor's own facts
-def assign_requires_grad(self: Tensor, value: bool) -> None:
-    """``t.requires_grad = value``: unlike ``requires_grad_()`` it is refused for every result of an operator."""
-    if value is True and type(current_fn(self)) not in (AccumulateGrad, type(None)):
-        raise RuntimeError("you can only change requires_grad flags of leaf variables.")
-    set_requires_grad(self, value)
-
-
-def set_requires_grad(self: Tensor, value: bool) -> None:
-    """Turn recording for a leaf on or off."""
-    if type(value) is not bool:
-        raise RuntimeError("requires_grad must be a bool")
-    fn = current_fn(self)
-    if fn is not None and type(fn) is not AccumulateGrad:
-        if value:
-            return
-        raise RuntimeError(
-            "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
-            "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-        )
-    if not value:
-        if fn is not None:
-            grad = fn.grad  # type: ignore[attr-defined]
-            self._fn = None
-            if grad is not None:
-                self.__dict__["_grad"] = grad
-            if fn.h is not None:  # its hooks hold again once it requires grad again
-                self.__dict__["_hooks"] = fn.h
-        return
-    if fn is None:
-        check_floating(self, "only Tensors of floating point and complex dtype")
-        if is_inference(self) and not is_inference_mode_enabled():
-            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        grad = self.__dict__.pop("_grad", None)
-        node = leaf_node(self)
-        node.grad = grad
-        node.h = self.__dict__.pop("_hooks", node.h)
-
-
-def check_floating(self: Tensor, wanted: str = "only Tensors of floating point dtype") -> None:
-    """Only floating and complex tensors can require gradients."""
-    kind = self._a.dtype.kind
-    if kind not in "fcV":
-        raise noted(
-            RuntimeError(f"{wanted} can require gradients"),
-            f"Why: the tensor is {self.dtype}, and a derivative needs a continuous value.",
-            "What to do: convert it first, for example with .float().",
-            code="W007",
-        )
-
-
-def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Turn recording for this leaf on or off, in place.
-
-    >>> import wengert as torch
-    >>> torch.ones(2).requires_grad_().requires_grad
-    True
-    """
-    if type(requires_grad) is not bool:
-        raise TypeError(
-            f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_name(requires_grad)}"
-        )
-    if transforms and in_transform():
-        raise _refused_in_transform(
-            "Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs)", "requires_grad_()"
-        )
-    if requires_grad and self._fn is None:
-        kind = self._a.dtype.kind
-        if kind not in "fcV":
-            check_floating(self)
-    set_requires_grad(self, requires_grad)
-    return self
-
-
-def _refused_in_transform(what: str, name: str) -> RuntimeError:
-    return RuntimeError(
-        f"You are attempting to call {what} inside of a function being transformed by a functorch transform. This is "
-        "unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call "
-        f"{name} outside of a function being transformed instead."
-    )
-
-
-def grad_of_other(self: Tensor) -> Tensor | None:
-    """``.grad`` of a tensor that is no leaf requiring grad: what retain_grad kept or the user put there."""
-    grad = self.__dict__.get("_grad")
-    if grad is None and self._fn is not None and not self.__dict__.get("_retains"):
-        warnings.warn(
-            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
-            "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
-            "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
-            "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
-            f"more informations. (It was made at {where(self._fn.code, self._fn.lasti)}; docs/errors.md, W009)",
-            UserWarning,
-            stacklevel=3,
-        )
-    return grad
-
-
-def set_grad(self: Tensor, value: Tensor | None) -> None:
-    """Assign ``.grad``, with PyTorch's checks."""
-    if value is not None:
-        if not isinstance(value, Tensor):
-            raise TypeError(
-                f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
-            )
-        if value is self:
-            raise RuntimeError("can't assign Variable as its own grad")
-        wanted = grad_dtype(self) if self.is_leaf else self.dtype
-        if wanted is not None and value.dtype is not wanted:
-            raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{cpp_name(value)}' to a tensor with grad_dtype "
-                f"'{wanted.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
-                "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any "
-                "dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
-                "downstream systems that assume they match."
-            )
-        if device_of(value._a) is not device_of(self._a):
-            raise RuntimeError(
-                f"attempting to assign a gradient with device type '{value.device}' to a tensor with device type "
-                f"'{self.device}'. Please ensure that the gradient and the tensor are on the same device"
-            )
-        if tuple(value.shape) != tuple(self.shape):
-            raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
-                f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
-            )
-    fn = self._fn
-    if type(fn) is AccumulateGrad:
-        fn.grad = value
-    elif value is None:
-        self.__dict__.pop("_grad", None)
-    else:
-        self.__dict__["_grad"] = value
-
-
-def grad_dtype(self: Tensor) -> Any:
-    """The dtype of ``.grad``, which is the tensor's unless the program sets another; ``None`` for any.
-
-    Only leaves have one, and only those that require grad may be given one.
-
-    >>> import wengert as torch
-    >>> w = torch.ones(2, requires_grad=True)
-    >>> w.grad_dtype = torch.float64
-    >>> (w * 2).sum().backward()
-    >>> w.grad
-    tensor([2., 2.], dtype=torch.float64)
-    """
-    if not self.is_leaf:
-        raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
-    h = None if self._fn is None else self._fn.h
-    if h is None or h.grad_dtype is None:
-        return self.dtype
-    return None if h.grad_dtype[0] is None else BY_NUMPY[h.grad_dtype[0]]
-
-
-def set_grad_dtype(self: Tensor, dtype: Any) -> None:
-    """Assign ``grad_dtype``."""
-    if dtype is not None and not isinstance(dtype, Dtype):
-        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(dtype).__name__}")
-    if not self.is_leaf:
-        raise RuntimeError("grad_dtype can only be set on leaf tensors.")
-    if type(self._fn) is not AccumulateGrad:
-        raise noted(
-            RuntimeError("grad_dtype can only be set on tensors that require grad"),
-            "What to do: tensor.requires_grad_() first.",
-        )
-    grad = self._fn.grad
-    if dtype is not None and grad is not None and grad.dtype is not dtype:
-        raise RuntimeError(
-            f"Cannot set grad_dtype to '{dtype.scalar_name}' because there is already a gradient with dtype "
-            f"'{cpp_name(grad)}'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the "
-            "new grad_dtype matches the existing gradient's dtype."
-        )
-    hooks_of(self._fn).grad_dtype = (None if dtype is None else dtype.np,)
-
-
-def set_data(self: Tensor, value: Tensor) -> None:
-    """``t.data = u``: t takes over u's memory, outside of the graph; t keeps its place in the graph and its version."""
-    if not isinstance(value, Tensor):
-        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-    from .tensor import alias_payload
-
-    a = alias_payload(value)
-    if a is self._a:
-        return
-    if device_of(a) is not device_of(self._a):
-        raise noted(
-            RuntimeError(
-                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
-                "type."
-            ),
-            f"Why: the one is on device '{self.device}', the other on '{value.device}'.",
-        )
-    fn = self._fn
-    if fn is not None and (a.dtype.kind not in "fcV"):
-        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    from .view_chain import moved
-
-    moved.append("data")
-    self._a = a
-    if self._m is not None:
-        self._m.a = a
-
-
-def retain_grad(self: Tensor) -> None:
-    """Keep this intermediate result's gradient in ``.grad``.
-
-    >>> import wengert as torch
-    >>> x = torch.tensor(2., requires_grad=True)
-    >>> y = x * 3
-    >>> y.retain_grad()
-    >>> (y * y).backward()
-    >>> y.grad
-    tensor(12.)
-    """
-    if transforms and in_transform():
-        raise _refused_in_transform("Tensor.retain_grad()", "retain_grad()")
-    fn = current_fn(self)
-    if fn is None:
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if type(fn) is AccumulateGrad or self.__dict__.get("_retains"):
-        return
-    self.__dict__["_retains"] = True
-    hooks_of(fn).retain = weakref.ref(self)
-
-
-def retains_grad(self: Tensor) -> bool:
-    """Whether ``retain_grad`` is in force for this intermediate result."""
-    return bool(self.__dict__.get("_retains", False))
-
-
-def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-    """Call ``hook(grad)`` with this tensor's gradient in each backward pass; it may return a new gradient.
-
-    >>> import wengert as torch
-    >>> v = torch.tensor([0., 0., 0.], requires_grad=True)
-    >>> h = v.register_hook(lambda grad: grad * 2)
-    >>> v.backward(torch.ones(3))
-    >>> v.grad
-    tensor([2., 2., 2.])
-    >>> h.remove()
-    """
-    fn = current_fn(self)
-    if fn is None:
-        raise noted(
-            RuntimeError("cannot register a hook on a tensor that doesn't require gradient"),
-            "Why: no backward pass ever reaches this tensor.",
-            "What to do: make it, or something it is computed from, with requires_grad=True.",
-        )
-    h = hooks_of(fn)
-    if h.tensor_pre is None:
-        h.tensor_pre = HookDict()
-    handle = RemovableHandle(h.tensor_pre)
-    h.tensor_pre[handle.id] = hook
-    return handle
-
-
-def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
-    """Call ``hook(tensor)`` after this leaf's ``.grad`` was accumulated in a backward pass."""
-    fn = current_fn(self)
-    if fn is None:
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if type(fn) is not AccumulateGrad:
-        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    h = hooks_of(fn)
-    if h.post_accumulate is None:
-        h.post_accumulate = HookDict()
-    handle = RemovableHandle(h.post_accumulate)
-    h.post_accumulate[handle.id] = hook
-    return handle
 
 
 def _accumulate_into(nodes: list[Node], results: list[Any], create_graph: bool) -> None:
@@ -662,24 +393,3 @@ def _accumulate_into(nodes: list[Node], results: list[Any], create_graph: bool) 
             continue  # an intermediate result kept its gradient by itself
         done.add(node)
         accumulate(node, g if create_graph or g is None else g._a, create_graph, hooks_done=True)
-
-
-def pack_saved(result: Any, hooks: tuple[Any, Any]) -> None:
-    """Give what a new node saved to the pack hook; unpacked when a formula needs it."""
-    global _pack_node
-    if _pack_node is None:
-        from ..autograd._saved_hooks import pack_node as _pack_node
-    for t in result if isinstance(result, (tuple, list)) else (result,):
-        if isinstance(t, Tensor) and t._fn is not None and type(t._fn) is not AccumulateGrad:
-            node = t._fn.fx if type(t._fn) is Port else t._fn
-            _pack_node(node, hooks)
-            if type(t._fn) is not Port:
-                break
-
-
-_pack_node: Any = None  # of the autograd package, which is not imported before something needs it
-
-
-GRAD_CODE = grad.__code__  # by which a pass of autograd.grad is told
-late.grad_of_other, late.set_data = grad_of_other, set_data
-late.set_grad, late.set_requires_grad = set_grad, assign_requires_grad

@@ -13,6 +13,7 @@ from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import T
 from .node import AccumulateGrad, Hooks, Node, Parts
+from .saved import xp_of
 from .tensor import Tensor, wrap
 
 
@@ -23,6 +24,25 @@ def _as_tensor(g: Any) -> Any:
 def _back(value: Any, like: Any) -> Any:
     """A hook's result in the form in which the pass carries cotangents."""
     return value if isinstance(like, Tensor) or value is None else value._a
+
+
+def before(n: Node, g: Any, create_graph: bool) -> Any:
+    """Tensor hooks of a node's single output, then what ``retain_grad`` keeps."""
+    h = n.h
+    if h is None:
+        return g
+    if h.grad_dtype is not None and g is not None:
+        g = _in_grad_dtype(g, h.grad_dtype[0])
+    if not h.tensor_pre and h.retain is None:
+        return g
+    return call_tensor_hooks(n, h, g, create_graph)
+
+
+def _in_grad_dtype(g: Any, dtype: Any) -> Any:
+    """A leaf's cotangent in the dtype that the program wants its gradient in; ``None``: as it comes."""
+    if dtype is None or g.dtype is dtype:
+        return g
+    return T._to_copy(g, dtype) if isinstance(g, Tensor) else g.astype(dtype)
 
 
 def call_tensor_hooks(n: Node, h: Hooks, g: Any, create_graph: bool) -> Any:
@@ -116,8 +136,6 @@ def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[An
 
 def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """One backward step with the node's own hooks around it."""
-    from .engine import xp_of
-
     h = n.h
     assert h is not None
     many = type(g) is Parts
@@ -194,27 +212,4 @@ def _refuse_result(result: Any) -> None:
     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
-def call_directly(n: Node, grads: tuple[Any, ...]) -> Any:
-    """``node(*grads)``: one backward step by itself, recorded where recording is on. What was saved is kept."""
-    count = max(len(getattr(n, "meta", ())), 1)
-    for i, g in enumerate(grads):
-        if g is not None and not isinstance(g, Tensor):
-            raise TypeError(f"argument {i} is not a Variable")
-    if len(grads) != count:
-        raise TypeError(f"expected {count} arguments, got {len(grads)} instead")
-    if type(n) is AccumulateGrad:
-        from .engine import accumulate
-
-        if grads[0] is not None:
-            accumulate(n, grads[0]._a, False)
-        return ()
-    given = {k: g for k, g in enumerate(grads) if g is not None}
-    if not given and not n.runs_on_nothing:
-        return None if len(n.edges()) == 1 else (None,) * len(n.edges())
-    pairs = n.backward(T, Parts(given) if count > 1 or not given else grads[0], True)
-    found = iter(pairs[1::2])
-    results = tuple(None if edge is None else next(found) for edge in n.edges())
-    return results[0] if len(results) == 1 else results
-
-
-__all__ = ["call_directly", "call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks", "call_tensor_hooks"]
+__all__ = ["before", "call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks", "call_tensor_hooks"]

@@ -31,10 +31,10 @@ class InferenceCell(Cell):
         super().__init__()
         if not inference_tensors:
             M.append("inference tensors")
-        inference_tensors.append(None)
+        inference_tensors.add()
 
     def __del__(self) -> None:
-        inference_tensors.pop()
+        inference_tensors.drop()
         if not inference_tensors:
             M.remove("inference tensors")
 

@@ -18,17 +18,18 @@ from .._base.dtypes import FLOATING, REAL_NUMBERS
 from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks, slow_hooks, writes
 from .._base.registry import Info, own
 from .._base.torch_function import recovered, refused_in_place
-from .node import cell_of, tick, ticks
+from .node import ticks
 from .tensor import Tensor, stale_views, wrap
 from .views import (
-    bump,
     check_inplace,
     check_result,
-    quiet_views,
-    rebind,
+    count_write,
+    count_write_at,
+    no_grad_views,
     recorded_inplace,
     refresh_for_write,
-    refuse_quiet_view,
+    refuse_no_grad_view,
+    unrecorded,
     writable,
 )
 
@@ -54,7 +55,7 @@ def inplace_form(info: Info) -> Any:
 def _fallback(op: Any, self: Any, *args: Any) -> Any:
     try:
         return apply_inplace(op, self, args)
-    except (TypeError, AttributeError):  # the only trace of an operand that overrides operators (_overrides)
+    except (TypeError, AttributeError):  # the only trace of an operand that overrides operators
         return recovered.run(f"{op.__name__}_", (self, *args))
 
 
@@ -96,18 +97,6 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
     return form
 
 
-def unrecorded(self: Tensor, fy: Any) -> bool:
-    """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
-    if quiet_views:
-        refuse_quiet_view(self)
-    if EVERY:
-        return False
-    if self._fn is None and fy is None:
-        return True
-    state = MODE.get()
-    return state is not None and not state.grad
-
-
 def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
     def form(self: Any) -> Any:
         a = getattr(self, "_a", None)
@@ -119,7 +108,7 @@ def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
             return otherwise(op, self)
         except ARITHMETIC:
             pass  # see ``warned``
-        written(self, getframe(1))
+        count_write_at(self, getframe(1))
         return self
 
     return form
@@ -138,18 +127,19 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
                 b = other._a
                 fy = other._fn
                 if b.dtype is not a.dtype:
-                    del a  # references are counted: views._note_views
+                    del a  # references to memory are counted: NOTE [ Views and writes in place ]
                     return otherwise(op, self, other)
         except AttributeError:
             return otherwise(op, self, other)
         if type(a) is not ndarray or a.dtype not in FLOATING:
             return otherwise(op, self, other)
-        if EVERY or quiet_views:
+        if EVERY or no_grad_views:
             if not unrecorded(self, fy):
                 return otherwise(op, self, other)
         elif self._fn is not None or fy is not None:
             state = MODE.get()
             if state is None or state.grad:
+                del a
                 return otherwise(op, self, other)
         try:
             ufunc(a, b, a)
@@ -160,9 +150,9 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
         box = self._m
         cell = None if box is None else box.cell
         if cell is None or cell.writes is None:
-            written(self, getframe(1))
+            count_write_at(self, getframe(1))
             return self
-        f = getframe(1)  # as ``written`` does
+        f = getframe(1)  # as ``count_write_at`` does
         cell.code = c = f.f_code
         if c is not lines.user_code:
             f = lines.user_frame(f)
@@ -186,27 +176,6 @@ def warned(ufunc: Any, a: Any, b: Any) -> None:
         silently(ufunc, a, b, a)
 
 
-def written(self: Tensor, frame: Any) -> None:
-    """``bump`` where it is hot: one write by the line that ``frame`` is at."""
-    box = self._m
-    cell = None if box is None else box.cell
-    if cell is None:
-        cell = cell_of(self)
-    code = frame.f_code
-    if code is not lines.user_code:
-        frame = lines.user_frame(frame)
-        code = frame.f_code
-    cell.version += 1
-    if cell.seq:
-        if cell.writes is None:
-            cell.remember()
-        else:
-            cell.writes.append(cell.seq)
-    cell.seq = tick()
-    cell.code = code
-    cell.lasti = frame.f_lasti
-
-
 def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
     """Run ``op(self, *args)`` and write the result into ``self``: its memory, its version and its history."""
     if slow_hooks and getattr(writes, "op", None) is not op:
@@ -215,15 +184,13 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         raise TypeError(f"argument 'self' must be Tensor, not {type_name(self)}")
     if stale_views and is_grad_enabled():
         refresh_for_write(self)
-    if quiet_views:
-        refuse_quiet_view(self)
+    if no_grad_views:
+        refuse_no_grad_view(self)
     if _tracked(self, args, kwargs):
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
-            old = wrap(self._a, self._fn)
-            if saved_tensors_hooks() and isinstance(old._a, np.ndarray):
-                old._a = old._a.copy()  # what a hook is given outlives the write
-            return recorded_inplace(op, old, self, args, kwargs or {})
+            copied = saved_tensors_hooks()  # a hook may keep what it is given
+            return recorded_inplace(op, _old(self, bool(copied)), self, args, kwargs or {})
     source = self
     if self._fn is not None:
         source = wrap(self._a)
@@ -234,7 +201,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if type(a) is ndarray is type(r) and r.dtype is a.dtype and r.shape == a.shape and a.flags.writeable:
         if r is not a:
             a[...] = r
-        written(self, getframe(1))
+        count_write_at(self, getframe(1))
         return self
     check_result(self, result)
     a = writable(self)
@@ -243,8 +210,10 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
             np.copyto(a, result._a, casting="unsafe")
     else:
         del a
-        rebind(self, result._a, source is not self and source._a is self._a)
-    bump(self)
+        from .replaced import replace_payload
+
+        replace_payload(self, result._a, source is not self and source._a is self._a)
+    count_write(self)
     return self
 
 
@@ -266,11 +235,13 @@ def apply_composed_inplace(
         if stale_views:
             refresh_for_write(self)
         check_inplace(self, True)
-        a = self._a
-        return recorded_inplace(
-            fn, wrap(a.copy() if isinstance(a, np.ndarray) else a, self._fn), self, args, kwargs or {}
-        )
+        return recorded_inplace(fn, _old(self, True), self, args, kwargs or {})
     return apply_inplace(fn, self, args, kwargs)
+
+
+def _old(self: Tensor, copied: bool) -> Tensor:
+    """What stands for a tensor as it was, in memory of its own if the write would change it too early."""
+    return wrap(self._a.copy() if copied and isinstance(self._a, np.ndarray) else self._a, self._fn)
 
 
 def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:

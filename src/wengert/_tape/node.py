@@ -25,6 +25,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from .._base.modes import Count
+
 ticks = itertools.count(1)  # the hot path draws with next(ticks), everything else with tick()
 tick: Callable[[], int] = ticks.__next__
 
@@ -103,7 +105,7 @@ class Hooks:
         self.grad_dtype: tuple[Any] | None = None  # a leaf's Tensor.grad_dtype: (NumPy's dtype,), or (None,) for any
 
 
-hooked_leaves: list[None] = []  # one entry for each leaf with hooks: then it matters when a leaf accumulates
+hooked_leaves = Count()  # leaves with hooks: while there are any it matters when a leaf accumulates
 
 
 class LeafHooks(Hooks):
@@ -113,10 +115,10 @@ class LeafHooks(Hooks):
 
     def __init__(self) -> None:
         super().__init__()
-        hooked_leaves.append(None)
+        hooked_leaves.add()
 
     def __del__(self) -> None:
-        hooked_leaves.pop()
+        hooked_leaves.drop()
 
 
 OTHER_ORDER = Hooks()  # of every leaf that does not lie row by row: its gradient takes the way of those with hooks
@@ -180,7 +182,7 @@ class Node:
     saved_names: tuple[str, ...] = ()
     outputs = 1
     by_user = False  # whether its backward step is the user's code
-    runs_on_nothing = False  # whether backward is called where no cotangent arrives (_engine.NothingArrives)
+    runs_on_nothing = False  # whether backward is called where no cotangent arrives (``engine.NothingArrives``)
 
     def edges(self) -> tuple[Node | None, ...]:
         """The node of each input, ``None`` where the input needs no gradient."""
@@ -212,7 +214,7 @@ class Node:
         return type(self.looked_at()).__name__
 
     def _sequence_nr(self) -> int:
-        return int(self.seq)  # that of a node between others (ops._unfused) is no whole number
+        return int(self.seq)  # that of a node between others (``unfused``) is no whole number
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -236,78 +238,11 @@ class Node:
             h.pre = HookDict()
         return _add_hook(h.pre, fn)
 
-    def __call__(self, *grads: Any) -> Any:
-        """The cotangents of the inputs from those of the outputs, as Tensors; nothing further down runs.
-
-        A leaf's node accumulates into ``.grad``.
-        """
-        from .hooks import call_directly
-
-        return call_directly(self, grads)
-
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
-    def __dir__(self) -> list[str]:
-        from .saved_names import names_of
-
-        names = (n for n in object.__dir__(self) if not n.startswith(("_saved_", "_raw_saved_")))
-        return [*names, *("_saved_" + n for n in names_of(self))]
-
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
-
-
-class _Saved:
-    """``_saved_NAME``, for every class of nodes that saves something under this name.
-
-    These stand on ``Node`` in place of a ``__getattr__``: where a class has one, CPython looks up each slot of its
-    instances the long way, and a backward pass takes half as long again.
-    """
-
-    __slots__ = ("key",)
-
-    def __init__(self, key: str) -> None:
-        self.key = key
-
-    def __get__(self, node: Any, owner: Any = None) -> Any:
-        if node is None:
-            return self
-        from .saved_names import named_value
-
-        return named_value(node, self.key)
-
-
-class _RawSaved(_Saved):
-    """``_raw_saved_NAME``: the same as an object that hooks can be put on."""
-
-    __slots__ = ()
-
-    def __get__(self, node: Any, owner: Any = None) -> Any:
-        if node is None:
-            return self
-        from ..autograd._saved_hooks import SavedTensor, place_of
-
-        node = getattr(node, "keeper", node)  # one that was taken apart (ops._unfused)
-        if place_of(node, self.key) is None:
-            raise AttributeError(f"'{type(node).__name__}' object has no attribute '_raw_saved_{self.key}'")
-        return SavedTensor(node, self.key)
-
-
-def name_saved(*keys: str) -> None:
-    """Let nodes have ``_saved_NAME`` and ``_raw_saved_NAME`` of these names."""
-    for key in keys:
-        if "_saved_" + key not in Node.__dict__:
-            setattr(Node, "_saved_" + key, _Saved(key))
-            setattr(Node, "_raw_saved_" + key, _RawSaved(key))
-
-
-name_saved("self", "other", "result", "input", "exponent", "self_sym_sizes")
-name_saved(  # names in _saved_names that no formula has
-    "alpha", "self_sym_numel", "sparse", "weight_sym_argsize_0", "training", "indices", "inverse", "L", "Q", "R", "S",
-    "U", "Vh", "S_sym_argsize_minus_1", "eigenvalues", "eigenvectors", "full_matrices", "kernel_size", "split_size",
-    "ceil_mode", "normalized_shape",
-)  # fmt: skip
 
 
 _named: dict[tuple[type, str], type] = {}

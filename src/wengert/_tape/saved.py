@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import Any
 
+from .._arrays.library import BY_DTYPE
 from .._base.errors import noted, where
+from .._base.modes import anomaly
 from .._base.registry import T
 from .inference import InferenceCell, not_saved
 from .node import FREED, AccumulateGrad, Box, Node, Port
@@ -63,8 +64,7 @@ def _made(n: Node) -> str:
 
 
 def _hint() -> str:
-    anomaly_mode = sys.modules.get("wengert.autograd.anomaly_mode")
-    if anomaly_mode is not None and anomaly_mode.is_anomaly_enabled():
+    if anomaly:
         return (
             "the backtrace further above shows the operation that failed to compute its gradient. The variable in "
             "question was changed in there or anywhere later. Good luck!"
@@ -132,3 +132,10 @@ def tensor_of(box: Box, fn: Node | None) -> Tensor:
     t = wrap(box.a, fn)
     t._m = box
     return t
+
+
+def xp_of(value: Any) -> Any:
+    """The namespace that works on a cotangent."""
+    if isinstance(value, Tensor):
+        return T
+    return BY_DTYPE[value.dtype]

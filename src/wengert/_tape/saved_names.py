@@ -1,8 +1,8 @@
 """What PyTorch calls the values that a node saved, where our formulas call or keep them otherwise.
 
-Looked at by ``dir(grad_fn)`` and for a ``_saved_NAME`` that the node itself does not know; imported then. So tools that
-draw or print a graph (torchviz and its like) see PyTorch's names. What only PyTorch's formula needs and ours did not
-save is not named.
+Looked at by ``dir(grad_fn)`` and for a ``_saved_NAME`` that the node itself does not know. So tools that draw or print
+a graph (torchviz and its like) see PyTorch's names. What only PyTorch's formula needs and ours did not save is not
+named.
 """
 
 from __future__ import annotations
@@ -142,3 +142,60 @@ def _kept(n: Any, name: str) -> Any:
     if hasattr(n, "shape"):  # the linear kind keeps it there
         return n.shape
     return n.saved("self_shape")
+
+
+# -------------------------------------------------------------------------------------------------- attributes of nodes
+def _dir(self: Node) -> list[str]:
+    names = (n for n in object.__dir__(self) if not n.startswith(("_saved_", "_raw_saved_")))
+    return [*names, *("_saved_" + n for n in names_of(self))]
+
+
+class _Saved:
+    """``_saved_NAME``, for every class of nodes that saves something under this name.
+
+    These stand on ``Node`` in place of a ``__getattr__``: where a class has one, CPython looks up each slot of its
+    instances the long way, and a backward pass takes half as long again.
+    """
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def __get__(self, node: Any, owner: Any = None) -> Any:
+        if node is None:
+            return self
+        return named_value(node, self.key)
+
+
+class _RawSaved(_Saved):
+    """``_raw_saved_NAME``: the same as an object that hooks can be put on."""
+
+    __slots__ = ()
+
+    def __get__(self, node: Any, owner: Any = None) -> Any:
+        if node is None:
+            return self
+        from .saved_hooks import SavedTensor, place_of  # seldom needed
+
+        node = getattr(node, "keeper", node)  # one that was taken apart (``unfused``)
+        if place_of(node, self.key) is None:
+            raise AttributeError(f"'{type(node).__name__}' object has no attribute '_raw_saved_{self.key}'")
+        return SavedTensor(node, self.key)
+
+
+def name_saved(*keys: str) -> None:
+    """Let nodes have ``_saved_NAME`` and ``_raw_saved_NAME`` of these names."""
+    for key in keys:
+        if "_saved_" + key not in Node.__dict__:
+            setattr(Node, "_saved_" + key, _Saved(key))
+            setattr(Node, "_raw_saved_" + key, _RawSaved(key))
+
+
+name_saved("self", "other", "result", "input", "exponent", "self_sym_sizes")
+name_saved(  # names in _saved_names that no formula has
+    "alpha", "self_sym_numel", "sparse", "weight_sym_argsize_0", "training", "indices", "inverse", "L", "Q", "R", "S",
+    "U", "Vh", "S_sym_argsize_minus_1", "eigenvalues", "eigenvectors", "full_matrices", "kernel_size", "split_size",
+    "ceil_mode", "normalized_shape",
+)  # fmt: skip
+Node.__dir__ = _dir  # type: ignore[assignment, method-assign]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._base.errors import here, noted
+from .._base.modes import is_grad_enabled
 from .node import Node, tick
 from .tensor import Tensor
 
@@ -43,8 +44,6 @@ def stochastic(sample: Tensor, source: Tensor, score: Callable[[Any], Any]) -> T
 
     Only where recording is on and the source requires grad.
     """
-    from .._base.modes import is_grad_enabled
-
     if source._fn is not None and is_grad_enabled():
         sample.__dict__["_stochastic"] = StochasticFunction(source, score)
     return sample

@@ -6,7 +6,8 @@
 ``_m``  its ``Box`` once it was saved, written or aliased
 ``_v``  for a view (parent, operator, parameters, how it was made); unset otherwise
 
-Operators and most methods are put on the class by ``_tensor_api.publish`` from what the ``ops`` modules declare.
+Operators and most methods are put on the class by ``_tensor_api.publish`` from what the ``_ops`` modules declare, and
+what needs the graph (``grad``, ``data``, ...) by ``_tape.properties``.
 """
 
 from __future__ import annotations
@@ -67,18 +68,6 @@ class _LegacyNew:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
-
-
-class _Late:
-    """What properties need of ``_tape.graph``, which imports this module: filled in by it."""
-
-    grad_of_other: Any
-    set_data: Any
-    set_grad: Any
-    set_requires_grad: Any
-
-
-late = _Late()
 
 
 def _looked_up(self: Tensor) -> Node | None:
@@ -164,10 +153,6 @@ class Tensor(metaclass=TensorMeta):
             return self._fn is not None
         return (bool(stale_views) and _looked_up(self) is not None) or _of_recorded(view)
 
-    @requires_grad.setter
-    def requires_grad(self, value: bool) -> None:
-        late.set_requires_grad(self, value)
-
     @property
     def is_leaf(self) -> bool:
         """True for a tensor made by the user, or one that needs no gradient."""
@@ -203,41 +188,6 @@ class Tensor(metaclass=TensorMeta):
             box = box_of(self)
         return 0 if box.cell is None else box.cell.shown()
 
-    @property
-    def grad(self) -> Tensor | None:
-        """The gradient that backward passes have accumulated here; ``None`` before the first."""
-        fn = self._fn
-        return fn.grad if type(fn) is AccumulateGrad else late.grad_of_other(self)
-
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        fn = self._fn
-        if value is None and type(fn) is AccumulateGrad:
-            fn.grad = None
-        else:
-            late.set_grad(self, value)
-
-    @grad.deleter
-    def grad(self) -> None:
-        self.grad = None
-
-    @property
-    def data(self) -> Tensor:
-        """The same memory outside of the graph, with a version count of its own."""
-        a = self._a
-        if type(a) is not np.ndarray:
-            a = alias_payload(self)
-        t = make() if type(self) is Tensor else new(type(self))
-        t._a = a
-        t._fn = None
-        t._m = None
-        return t
-
-    @data.setter
-    def data(self, value: Tensor) -> None:
-        if getattr(value, "_a", None) is not self._a:  # as in ``w.data -= step``, which was done in place
-            late.set_data(self, value)
-
 
 def device_of(a: Any) -> device:
     """Where a payload, or what is inside of a transform's, lives."""
@@ -261,6 +211,14 @@ def wrap(a: Any, fn: Node | None = None) -> Tensor:
     t._fn = fn
     t._m = None
     return t
+
+
+def payload_like(a: Any, make: Any) -> Any:
+    """A payload of the same nesting as another one, of what ``make(shape, dtype)`` gives: ``np.zeros``, ``np.ones``."""
+    while isinstance(a, Tensor):
+        a = a._a
+    nested = getattr(a, "payload_like", None)
+    return make(a.shape, a.dtype) if nested is None else nested(make)
 
 
 def note_view(base: Tensor, view: Tensor) -> None:
@@ -288,7 +246,7 @@ def alias_payload(tensor: Tensor, view: Tensor | None = None) -> Any:
     return a
 
 
-stale_views: dict[int, Any] = {}  # memory with views whose history may be out of date; see _alias
+stale_views: dict[int, Any] = {}  # memory with views whose history may be out of date; see ``views``
 
 
 def current_fn(tensor: Tensor) -> Node | None:

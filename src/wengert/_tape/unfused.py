@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from .._base.registry import REGISTRY
-from .node import FREED, AccumulateGrad, Box, Cell, Node, name_saved, named
+from .node import FREED, AccumulateGrad, Box, Cell, Node, named
+from .saved_names import name_saved
 
 _classes: dict[type, type] = {}
 
@@ -31,7 +32,7 @@ def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
 
     def names(n: Any) -> list[str]:
         _take_apart(n, graph)
-        return Node.__dir__(n)
+        return list(Node.__dir__(n))
 
     def register_hook(n: Any, fn: Any) -> Any:  # it is given the cotangents of the node's own inputs
         _take_apart(n, graph)

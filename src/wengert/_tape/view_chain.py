@@ -1,7 +1,7 @@
 """Chains of views: what ``CopySlices`` replays, and the node that a view has when its base's history was rewritten.
 
 A chain is a tuple of (view operator's name, parameters); a multi-output view's parameters end with the output's number.
-The operators on chains (``view_gather``, ``view_back``, ``view_scatter``) are declared in ``_ops.shape.view_chain``.
+The operators on chains, ``view_gather``, ``view_scatter`` and ``view_scatter_zeros``, are in ``_ops.shape.view_chain``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .._base.registry import REGISTRY, XP
 from .node import Node, named, tick, view_of
 from .tensor import Tensor, wrap
 
-moved: list[str] = []  # what gave a tensor another array than it was made with, if anything did in this process
+reshaped_in_place: list[str] = []  # what gave a tensor of this process another array than it was made with
 
 
 def replay(x: Any, chain: Any) -> Any:
@@ -43,7 +43,7 @@ def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
         view = getattr(base, "_v", None)
     steps.reverse()
     chain = tuple(steps)
-    if not moved:
+    if not reshaped_in_place:
         return base, chain
     a, b = tensor._a, base._a
     if type(a) is not np.ndarray or type(b) is not np.ndarray:
@@ -80,7 +80,7 @@ class AsStridedBackward0(Node):
         return (self.fx,)
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        return (self.fx, xp.view_back(g, self.shape, self.chain))
+        return (self.fx, xp.view_scatter_zeros(g, self.shape, self.chain))
 
 
 class CopySlices(Node):
@@ -120,14 +120,14 @@ class CopySlices(Node):
         return tuple(pairs)
 
 
-def renamed(t: Tensor, name: str) -> Tensor:
+def with_node_name(t: Tensor, name: str) -> Tensor:
     """The tensor, its node called otherwise: for operators that are another one under a name of their own."""
     if t._fn is not None:
         named(t._fn, name)
     return t
 
 
-def untied(t: Tensor, node: str | None = None) -> Tensor:
+def without_view(t: Tensor, node: str | None = None) -> Tensor:
     """What a view operator made, as the copy that it stands for: with its history, but no view of its input."""
     r = wrap(t._a, t._fn)
-    return r if node is None else renamed(r, node)
+    return r if node is None else with_node_name(r, node)

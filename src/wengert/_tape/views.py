@@ -27,13 +27,12 @@ NOTE [ Views and writes in place ]
     looked up: if its node is older than the base's last rewrite (``Cell.rebased``), it gets a new one, of its chain and
     the base's present history (``refresh``). What not to do: refresh a view that is younger; its node may have hooks.
 
-    *Payloads that cannot be written to* (a transform's value, another library's array) are replaced (``rebind``). Their
-    views share no memory with them; they are known (``note_view``) and made again at once.
+    *Payloads that cannot be written to*, such as a transform's value, are replaced (``_tape.replaced``).
+    Their views share no memory with them; they are known (``note_view``) and made again at once.
 """
 
 from __future__ import annotations
 
-import gc
 import sys
 import weakref
 from typing import Any
@@ -41,42 +40,42 @@ from typing import Any
 import numpy as np
 
 from .._arrays.memory import unlocked
+from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
-from .._base.modes import MODE, add_reason, drop_reason, in_transform, inference_tensors, transforms
-from .._base.registry import T
+from .._base.modes import EVERY, MODE, Count, add_reason, drop_reason, in_transform, inference_tensors, transforms
 from .inference import is_inference, refuse_write
 from .node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, named, tick, view_of
 from .promotion import cast
 from .saved import short_name
-from .tensor import Tensor, alias_payload, note_view, stale_views, wrap
-from .view_chain import AsStridedBackward0, CopySlices, chain_of, replay
+from .tensor import Tensor, alias_payload, stale_views, wrap
+from .view_chain import AsStridedBackward0, CopySlices, chain_of
 
 # ------------------------------------------------------------------------------------------------- how a view was made
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
 
-quiet_views: list[None] = []  # one entry for each view made under no_grad of a tensor with a history
+no_grad_views = Count()  # views made under no_grad of a tensor with a history that live
 
 
-class QuietView(int):
+class NoGradView(int):
     """``NO_GRAD_VIEW`` of a tensor with a history: as long as one lives, writes in place look whether they hit one."""
 
-    def __new__(cls) -> QuietView:
-        quiet_views.append(None)
+    def __new__(cls) -> NoGradView:
+        no_grad_views.add()
         self = int.__new__(cls, NO_GRAD_VIEW)
         self.seq = tick()  # like a node's: the base's history is that of before
         return self
 
     def __del__(self) -> None:
-        quiet_views.pop()
+        no_grad_views.drop()
 
 
 def made_unrecorded(parent: Tensor) -> int:
     """How a view of ``parent`` that is made under no_grad was made."""
     if parent._fn is not None:
-        return QuietView()
+        return NoGradView()
     grand = view_of(parent)
-    return NO_GRAD_VIEW if grand is None or not isinstance(grand[3], QuietView) else grand[3]
+    return NO_GRAD_VIEW if grand is None or not isinstance(grand[3], NoGradView) else grand[3]
 
 
 def base_of(tensor: Tensor) -> Tensor | None:
@@ -91,6 +90,18 @@ def base_of(tensor: Tensor) -> Tensor | None:
 
 
 # ------------------------------------------------------------------------------------------------------------- refusals
+def unrecorded(self: Tensor, fy: Any) -> bool:
+    """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
+    if no_grad_views:
+        refuse_no_grad_view(self)
+    if EVERY:
+        return False
+    if self._fn is None and fy is None:
+        return True
+    state = MODE.get()
+    return state is not None and not state.grad
+
+
 def check_inplace(self: Tensor, requires_grad: bool) -> None:
     """Refuse a write that the tape could not follow, before anything is written.
 
@@ -124,7 +135,7 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
         )
 
 
-def refuse_quiet_view(self: Tensor) -> None:
+def refuse_no_grad_view(self: Tensor) -> None:
     """A view made under no_grad has no history, but its base has: a recorded write to it would be lost on the tape."""
     if self._fn is None and view_of(self) is not None:
         check_inplace(self, False)
@@ -133,7 +144,7 @@ def refuse_quiet_view(self: Tensor) -> None:
 def refuse_written(self: Tensor) -> None:
     """A view made under no_grad of what requires grad has no ``grad_fn`` to show once its memory was written to."""
     view = view_of(self)
-    if view is not None and isinstance(view[3], QuietView) and cell_of(self).seq > view[3].seq:
+    if view is not None and isinstance(view[3], NoGradView) and cell_of(self).seq > view[3].seq:
         raise _creation_error(self, NO_GRAD_VIEW, _WRITTEN_ELSEWHERE)
 
 
@@ -188,12 +199,33 @@ def _cpp(a: Any) -> str:
 
 
 # -------------------------------------------------------------------------------------------------------------- writing
-def bump(tensor: Tensor, seq: int | None = None) -> Cell:
+def count_write(tensor: Tensor, seq: int | None = None) -> Cell:
     """Count one write to the tensor's storage."""
     cell = cell_of(tensor)
     code, lasti = here()
     cell.write(tick() if seq is None else seq, code, lasti)
     return cell
+
+
+def count_write_at(self: Tensor, frame: Any) -> None:
+    """``count_write`` where it is hot: one write by the line that ``frame`` is at."""
+    box = self._m
+    cell = None if box is None else box.cell
+    if cell is None:
+        cell = cell_of(self)
+    code = frame.f_code
+    if code is not lines.user_code:
+        frame = lines.user_frame(frame)
+        code = frame.f_code
+    cell.version += 1
+    if cell.seq:
+        if cell.writes is None:
+            cell.remember()
+        else:
+            cell.writes.append(cell.seq)
+    cell.seq = tick()
+    cell.code = code
+    cell.lasti = frame.f_lasti
 
 
 def writable(self: Tensor) -> Any:
@@ -228,23 +260,25 @@ def writable(self: Tensor) -> Any:
 
 def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """``old`` stands for self as it was; a node that saves it gets a copy of its memory (``write_recorded``)."""
-    twins: list[Overwritten] = []
+    twins: list[StaleVersion] = []
     operands = []
     for a in args:
-        operands.append(_twin(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  no frame of its own
+        operands.append(_stale_alias(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  no frame of its own
     for k, a in kwargs.items():
         if isinstance(a, Tensor):
-            kwargs = {**kwargs, k: _twin(a, self, twins)}
+            kwargs = {**kwargs, k: _stale_alias(a, self, twins)}
     result = op(old, *operands, **kwargs)
     if result is NotImplemented:
         return result
-    write_recorded(self, old, result)
+    saved = old._m
+    del old  # references to memory are counted: _set_history
+    write_recorded(self, saved, result)
     for cell in twins:
         cell.seq = cell_of(self).seq + 1
     return self
 
 
-class Overwritten:
+class StaleVersion:
     """The cell of another operand on the storage that an operator writes to: whoever saved it finds it stale.
 
     Its own cell would not say so: the write has the sequence number of the node that made what is written, so that
@@ -268,15 +302,15 @@ class Overwritten:
         return self.version_before
 
 
-def _twin(a: Tensor, self: Tensor, cells: list[Overwritten]) -> Tensor:
-    """What stands for another operand on self's storage (``Overwritten``)."""
+def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion]) -> Tensor:
+    """What stands for another operand on self's storage (``StaleVersion``)."""
     if getattr(a, "_v", None) is None and (a._m is None or a._m.cell is None) and a is not self:
         if a is not base_of(self):
             return a
     shared = cell_of(self)
     if cell_of(a) is not shared:
         return a
-    cell = Overwritten(shared)
+    cell = StaleVersion(shared)
     cells.append(cell)
     twin = wrap(a._a, a._fn)
     twin._m = box = Box()
@@ -285,8 +319,8 @@ def _twin(a: Tensor, self: Tensor, cells: list[Overwritten]) -> Tensor:
     return twin
 
 
-def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
-    """Put a recorded result into self's memory and history."""
+def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
+    """Put a recorded result into self's memory and history; ``saved`` is what its formula may have of the old value."""
     check_result(self, result)
     if self._a.dtype is not result._a.dtype:
         result = _in_dtype(result, self._a.dtype)
@@ -294,13 +328,14 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
     r = result._a
     node = result._fn
     if not isinstance(a, np.ndarray) or not isinstance(r, (np.ndarray, np.generic)):
-        held = old._a is a
+        from .replaced import replace_payload
+
         del a
-        rebind(self, r, held)
-        rebase(self, node)
+        replace_payload(self, r)
+        rebase_history(self, node)
         return
-    if old._m is not None and old._a is a:  # the formula needs the old value, which is overwritten now
-        old._m.a = a.copy()
+    if saved is not None and saved.a is a:  # the formula needs the old value, which is overwritten now
+        saved.a = a.copy()
     if r is not a:  # an operator may have written into self's memory itself
         np.copyto(a, r, casting="unsafe")
     cell = cell_of(self)
@@ -315,11 +350,11 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
         box.cell = cell
         if view_of(self) is None:
             self._m = box
-    rebase(self, node)
+    del a
+    rebase_history(self, node)
 
 
 def _in_dtype(result: Tensor, dtype: Any) -> Tensor:
-
     node = result.grad_fn
     result = cast(result, dtype)
     if node is not None and result._fn is not None:
@@ -330,18 +365,24 @@ def _in_dtype(result: Tensor, dtype: Any) -> Tensor:
 def record_write(tensor: Tensor, node: Node) -> None:
     """What ``write_recorded`` does where ``node``'s operator has written to the tensor itself, and saved no result."""
     cell_of(tensor).write(node.seq, node.code, node.lasti)
-    rebase(tensor, node)
+    rebase_history(tensor, node)
 
 
-def record_slices(base: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
-    """``record_write`` for a view that was never made: the part that ``chain`` makes of ``base`` was written."""
-    slices = CopySlices(base, chain, node)
-    cell_of(base).write(slices.seq, slices.code, slices.lasti)
-    _set_history(base, slices)
+def record_slices(tensor: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
+    """``record_write`` for a view that was never made: the part that ``chain`` makes of ``tensor`` was written."""
+    if getattr(tensor, "_v", None) is None:
+        slices = CopySlices(tensor, chain, node)
+        _set_history(tensor, slices)
+    else:
+        base, mine = chain_of(tensor)
+        slices = CopySlices(base, mine + chain, node)
+        _set_history(base, slices, tensor)
+        _set_node(tensor, AsStridedBackward0(base, mine, slices.code, slices.lasti))
+    cell_of(tensor).write(slices.seq, slices.code, slices.lasti)
 
 
 # ------------------------------------------------------------------------------------------------------------- rebasing
-def rebase(self: Tensor, node: Node | None) -> None:
+def rebase_history(self: Tensor, node: Node | None) -> None:
     """Give a tensor that was written in place its new history, and its base and other views theirs."""
     if getattr(self, "_v", None) is None:
         _set_history(self, node)
@@ -367,10 +408,10 @@ def _set_node(tensor: Tensor, node: Node | None) -> None:
             hooks_of(node).retain = weakref.ref(tensor)
 
 
-def _set_history(base: Tensor, node: Node | None, written: Tensor | None = None) -> None:
+def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None) -> None:
     """The new history of a tensor that is no view; views of its memory, if there are any, must look theirs up again.
 
-    ``written``: the view that was written to, which gets its own.
+    ``through``: the view that was written to, which gets its own.
     """
     cell = cell_of(base)
     if node is not None:
@@ -382,12 +423,12 @@ def _set_history(base: Tensor, node: Node | None, written: Tensor | None = None)
     _set_node(base, node)
     cell.rebased = tick()
     if not isinstance(base._a, np.ndarray):
-        _regenerate_views(base, written)
+        _regenerate_views(base, through)
         return
-    owner, references = _owner(base._a)
+    owner, references = referred_owner(base._a)
     box = base._m
     boxed = box is not None and box.a is owner
-    if references - boxed <= _ALONE + (written is not None and written._a.base is owner):
+    if references - boxed <= ALONE + (through is not None and through._a.base is owner):
         return
     if base._a is owner:  # a view of its own, so that from now on only views refer to the owner: see prune
         base._a = owner[...]
@@ -399,15 +440,15 @@ def _set_history(base: Tensor, node: Node | None, written: Tensor | None = None)
         stale_views[key] = weakref.ref(owner, lambda _: _forget(key))
 
 
-def _regenerate_views(base: Tensor, written: Tensor | None) -> None:
+def _regenerate_views(base: Tensor, through: Tensor | None) -> None:
     """The same for a transform's value, whose views are known: they get their history at once."""
     for ref in base.__dict__.get("_views", ()):
         view = ref()
         if view is None:
             continue
-        if view is not written:
+        if view is not through:
             view._fn = _view_node(*chain_of(view))
-        _regenerate_views(view, written)
+        _regenerate_views(view, through)
 
 
 def _view_node(base: Tensor, chain: tuple[Any, ...]) -> Node | None:
@@ -416,7 +457,7 @@ def _view_node(base: Tensor, chain: tuple[Any, ...]) -> Node | None:
 
 
 # ------------------------------------------------------------------------------------------------------------ staleness
-def _owner(a: Any) -> tuple[Any, int]:
+def referred_owner(a: Any) -> tuple[Any, int]:
     """The array that owns an array's memory, and how many references there are to it (a view has one)."""
     while isinstance(a.base, np.ndarray):
         a = a.base
@@ -427,7 +468,7 @@ def prune() -> None:
     """Memory of which no other view is left needs no more care."""
     for key, ref in list(stale_views.items()):
         owner = ref()
-        if owner is None or _owner(owner)[1] <= _ONE_VIEW:
+        if owner is None or referred_owner(owner)[1] <= _ONE_VIEW:
             _forget(key)
 
 
@@ -437,13 +478,13 @@ def _calibrated() -> tuple[int, int]:
     Measured, as it depends on how this Python holds its variables.
     """
     t = wrap(np.empty(1))
-    alone = _owner(t._a)[1]
+    alone = referred_owner(t._a)[1]
     owner = t._a
     t._a = owner[...]
-    return alone, _owner(owner)[1]
+    return alone, referred_owner(owner)[1]
 
 
-_ALONE, _ONE_VIEW = _calibrated()
+ALONE, _ONE_VIEW = _calibrated()
 
 
 def _forget(key: int) -> None:
@@ -461,18 +502,18 @@ def refresh(tensor: Tensor) -> None:
         return
     fn = tensor._fn
     if fn is None:
-        if base._fn is None or _quiet_since(tensor) > box.cell.rebased:
+        if base._fn is None or _no_grad_view_since(tensor) > box.cell.rebased:
             return
     elif fn.seq > box.cell.rebased:
         return
     regenerate(tensor)
 
 
-def _quiet_since(tensor: Tensor) -> int:
+def _no_grad_view_since(tensor: Tensor) -> int:
     """When a view without history was made under no_grad of what had one; 0 for any other."""
     view = view_of(tensor)
     while view is not None:
-        if isinstance(view[3], QuietView):
+        if isinstance(view[3], NoGradView):
             return view[3].seq
         view = view_of(view[0])
     return 0
@@ -506,93 +547,3 @@ def regenerate(tensor: Tensor) -> None:
             raise _creation_error(tensor, view[3], _WRITTEN_ELSEWHERE)
         view = view_of(view[0])
     _set_node(tensor, _view_node(base, chain))
-
-
-# --------------------------------------------------------------------------------------------------- payloads replaced
-rebound: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)
-
-
-def rebind(self: Tensor, a: Any, held: int = 0) -> None:
-    """A payload that cannot be written to (a transform's value, another library's array) is replaced.
-
-    ``held``: how many of the callers' variables, or tensors in them, hold the tensor's array.
-    """
-    if getattr(self._a, "is_sparse", False) and getattr(a, "is_sparse", False):
-        self._a.become(a)
-        return
-    if getattr(self._a, "is_meta", False):  # there is nothing to be written
-        return
-    if type(self._a) is np.ndarray:
-        _note_views(self, held)
-    if view_of(self) is not None:
-        _rebind_base(self, a, held)
-    inside = in_transform()
-    if inside is not None and getattr(self._a, "tag", None) != getattr(a, "tag", None):
-        inside.rebound.append((weakref.ref(self), self._a, self._fn))
-    self._a = a
-    if self._m is not None:
-        self._m = None  # what was saved keeps the old payload
-    for fn in rebound:
-        fn(self)
-    if "_views" in self.__dict__:
-        _rebind_views(self)
-
-
-def _note_views(self: Tensor, held: int) -> None:
-    """An array becomes a transform's value: its views, which shared memory with it until now, are noted as its views.
-
-    NOTE [ Views are found by the garbage collector ]
-        Nobody keeps a list of an array's views, so that making one costs nothing more. Here alone all of them are
-        needed, and the collector knows who refers to the tensor; but it looks at every object of the program, which
-        takes milliseconds. So it is asked only if more references to the memory are there than ``held`` accounts for,
-        and functions on the way here let go of the array (``del a``). What not to do: pass a ``held`` that is too
-        large; a view would keep the old values.
-    """
-    owner, references = _owner(self._a)
-    box = self._m
-    unknown = references - _ALONE - held - (box is not None and box.a is owner)
-    del owner
-    view = view_of(self)
-    while view is not None:
-        unknown -= type(view[0]._a) is np.ndarray
-        view = view_of(view[0])
-    if unknown > 0:
-        _find_views(self)
-
-
-def _find_views(self: Tensor) -> None:
-    """Note a tensor's views, and the views of these."""
-    for entry in gc.get_referrers(self):
-        if type(entry) is tuple and len(entry) == 4 and entry[0] is self:
-            for view in gc.get_referrers(entry):
-                if isinstance(view, Tensor) and view_of(view) is entry:
-                    note_view(self, view)
-                    _find_views(view)
-
-
-def _rebind_views(self: Tensor) -> None:
-    """Views of a payload that was replaced are made again from the new one, with the views of these."""
-    for ref in self.__dict__["_views"]:
-        view = ref()
-        if view is None:
-            continue
-        made = view_of(view)
-        if made is not None and made[0] is self:
-            view._a = replay(self._a, ((made[1].name, made[2]),))
-        elif "_detached" in view.__dict__:
-            view._a = self.detach()._a  # type: ignore[attr-defined]
-        else:
-            continue
-        view._m = None
-        for fn in rebound:
-            fn(view)
-        if "_views" in view.__dict__:
-            _rebind_views(view)
-
-
-def _rebind_base(self: Tensor, a: Any, held: int) -> None:
-    parent, info, p, _ = view_of(self)  # type: ignore[misc]
-    new = T.view_scatter(wrap(parent._a), wrap(a), ((info.name, p),))
-    rebind(parent, new._a, held + (type(self._a) is np.ndarray and self._a.base is not None))
-    if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # it was made while both were arrays
-        note_view(parent, self)

@@ -7,19 +7,23 @@ array, whether it requires grad, and the attributes that the program set on it; 
 from __future__ import annotations
 
 import copy
+import pickle
 import warnings
 from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import owner_of
 from .._base.dtypes import BY_NUMPY
+from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted
 from .._base.modes import inference_tensors
 from .._base.registry import public
 from .._payloads.meta import Meta
+from .._payloads.transforms import Value
 from .._tape.inference import is_inference
 from .._tape.node import leaf_node
-from .._tape.tensor import Tensor, alias_payload, current_fn, new
+from .._tape.tensor import Tensor, alias_payload, current_fn, new, wrap
 
 _OWN = frozenset(
     ("_detached", "_grad", "_retains", "_reward", "_stochastic", "_views", "_volatile")
@@ -52,6 +56,23 @@ def rebuild(cls: type, a: Any, requires_grad: bool) -> Tensor:
     return t
 
 
+def whole_numbers(values: Any, what: str) -> tuple[int, ...]:
+    if not isinstance(values, (tuple, list)) or not all(type(v) is int and 0 <= v < 2**63 for v in values):
+        raise RuntimeError(f"setStorage: the {what} of a tensor must be integers that are not negative")
+    return tuple(values)
+
+
+def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
+    """A tensor without data."""
+    if type(dtype) is not Dtype:
+        raise pickle.UnpicklingError(f"a tensor's dtype is needed, but got {type(dtype)}")
+    sizes, strides = whole_numbers(size, "sizes"), whole_numbers(stride, "strides")
+    if len(sizes) != len(strides):
+        raise RuntimeError(f"sizes {list(sizes)} and strides {list(strides)} do not belong to one tensor")
+    tensor = wrap(Meta(sizes, dtype.np, tuple(s * dtype.np.itemsize for s in strides)))
+    return tensor.requires_grad_() if requires_grad is True else tensor
+
+
 @public("Tensor.__reduce_ex__")
 def _reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     a = self._a
@@ -61,8 +82,6 @@ def _reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     parts = (rebuild, (type(self), a, self._fn is not None))
     attributes = _attributes(self)
     if type(a) is Meta and type(self) is Tensor and not attributes:
-        from .._utils import _rebuild_meta_tensor_no_storage
-
         return _rebuild_meta_tensor_no_storage, (self.dtype, tuple(a.shape), self.stride(), self._fn is not None)
     return (*parts, attributes) if attributes else parts
 
@@ -79,8 +98,6 @@ def _warn_of_hooks(self: Tensor) -> None:
 
 
 def _array(self: Tensor, what: str) -> Any:
-    from .._payloads.transforms import Value
-
     if type(self._a) is Meta:
         return self._a
     if isinstance(self._a, (Value, Tensor)):
@@ -124,8 +141,6 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def _deep_array(a: Any, memo: dict[int, Any]) -> Any:
     """A copy of an array; arrays on the same memory become arrays on the same copy."""
-    from .._arrays.memory import owner_of
-
     if not isinstance(a, np.ndarray):
         return copy.deepcopy(a, memo)
     owner = owner_of(a)

@@ -21,9 +21,12 @@ from .._base.registry import public as method
 from .._kinds.dims import normal_dim
 from .._payloads.meta import Meta, laid_out, no_kernel
 from .._tape.error_text import expect_tensor
+from .._tape.inference import is_inference
 from .._tape.node import view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
-from .._tape.views import base_of, bump, check_inplace, writable
+from .._tape.view_chain import chain_of
+from .._tape.views import base_of, check_inplace, count_write, writable
+from .legacy_types import dtype_of_type, name_of_type
 from .protocol import array_of, attribute
 
 
@@ -253,7 +256,6 @@ def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
     same = base is not None and (base.shape, base.stride()) == (new_base.shape, new_base.stride())
     if not same:
         return None
-    from .._tape.view_chain import chain_of
 
     for name, p in chain_of(self)[1]:
         info = REGISTRY[name]
@@ -265,8 +267,6 @@ def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     """Raises RuntimeError: there is no accelerator to pin memory for."""
     if device_of(self._a) is META:
-        from .legacy_types import name_of_type
-
         kind = name_of_type(self.dtype).removeprefix("torch.").removesuffix("Tensor")
         raise RuntimeError(f"cannot pin 'Meta{kind}Type' only dense CPU tensors can be pinned")
     raise RuntimeError("Cannot access accelerator device when none is available.")
@@ -340,7 +340,6 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
     """
     if type(dtype) is dtypes.dtype and type(self._a) is np.ndarray:
         return self if dtype is self.dtype else self.to(dtype)
-    from .legacy_types import dtype_of_type, name_of_type
 
     meta = type(self._a) is not np.ndarray and device_of(self._a) is META
     if dtype is None:
@@ -354,8 +353,6 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
 @method("Tensor.is_inference")
 def _is_inference(self: Tensor) -> bool:
     """Whether the tensor was made under ``inference_mode``."""
-    from .._tape.inference import is_inference
-
     return is_inference(self)
 
 
@@ -415,7 +412,7 @@ def _by_elements(self: Tensor, name: str, fn: Callable[..., Any], others: tuple[
             raise not_expandable(a.shape, b.shape) from None
     values = [fn(*row) for row in zip(a.ravel().tolist(), *columns, strict=True)]
     a[...] = np.array(values, a.dtype).reshape(a.shape)
-    bump(self)
+    count_write(self)
     return self
 
 

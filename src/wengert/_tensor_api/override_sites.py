@@ -20,7 +20,6 @@ NOTE [ No override, no cost ]
 from __future__ import annotations
 
 import functools
-import inspect
 import os
 import re
 import sys
@@ -42,7 +41,8 @@ from .._base.torch_function import (
 from .._kinds.templates import first_call_of, variant
 from .._tape import graph
 from .._tape.tensor import Tensor
-from . import construct
+from .construct import FACTORIES
+from .override_code import STAR, by_position, check_code, guard_code, with_constants
 from .torch_function import ask, of_another_library, overrides, overriding
 
 NOTHING, DUCKS, EVERYTHING = range(3)  # what is checked
@@ -116,7 +116,7 @@ class Site:
         self.primitive = primitive  # whether it finds overriding arguments by itself
         self.unchanged = _copy_of(function)  # what runs behind the guard and the check
         self.written = _written(function)
-        decorated = hasattr(function, "__wrapped__") or self.plain.co_flags & _STAR
+        decorated = hasattr(function, "__wrapped__") or self.plain.co_flags & STAR
         self.named = self.written.__code__ if decorated else self.plain
 
     @property
@@ -134,10 +134,10 @@ class Site:
         if code.co_filename.startswith(KINDS) or id(inner) in _guarded:
             return
         _guarded.add(id(inner))
-        body = _by_position(inner)
+        body = by_position(inner)
         _guarded_codes.update((id(c), c) for c in (code, body.__code__))
         values = {"<body>": body, "<recover>": self.recover}
-        inner.__code__ = _with_constants(_guard_code(code, self.operator), code, values)
+        inner.__code__ = with_constants(guard_code(code, self.operator), code, values)
         if inner is self.function:
             self.guarded = inner.__code__
 
@@ -147,8 +147,8 @@ class Site:
             self.function.__code__ = self.plain
             return
         if self.checked is None:
-            code = _check_code(len(self.plain.co_freevars))
-            self.checked = _with_constants(code, self.plain, {"<enter>": self.enter}, keep_names=False)
+            code = check_code(len(self.plain.co_freevars))
+            self.checked = with_constants(code, self.plain, {"<enter>": self.enter}, keep_names=False)
         self.function.__code__ = self.checked
 
     def uncheck(self) -> None:
@@ -209,27 +209,12 @@ def _copy_of(fn: Any) -> Any:
     return copy
 
 
-def _by_position(fn: Any) -> Any:
-    """A copy whose parameters are all given by position, ``*args`` as a tuple and ``**kwargs`` as a dict.
-
-    The interpreter calls such a function in a few nanoseconds, where passing keywords on takes some hundred.
-    """
-    code = fn.__code__
-    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _STAR) + bool(code.co_flags & _STARS)
-    flags = code.co_flags & ~(_STAR | _STARS)
-    code = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
-    return types.FunctionType(code, fn.__globals__, fn.__name__, None, fn.__closure__)
-
-
-_STAR, _STARS = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
-
-
 def _given(
     function: Any, code: types.CodeType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """A call's arguments as the user gave them, as far as can be told: without those that are defaults at the end."""
     count = code.co_argcount
-    if not code.co_flags & _STAR:  # what a template passes on by position may be given by keyword only
+    if not code.co_flags & STAR:  # what a template passes on by position may be given by keyword only
         kwargs = {**dict(zip(code.co_varnames[count:], args[count:], strict=False)), **kwargs}
         args = args[:count]
     if len(args) == count:
@@ -239,117 +224,6 @@ def _given(
             args = args[:-1]
     usual = function.__kwdefaults__ or {}
     return args, {k: v for k, v in kwargs.items() if k not in usual or v is not usual[k]}
-
-
-_guards: dict[Any, types.CodeType] = {}
-_CHECK = """
-def guard(*args, **kwargs):
-    _enter = '<enter>'
-    return _enter(args, kwargs)
-"""
-
-
-_GUARD = """
-def guard({head}):
-    _body = '<body>'
-    try:
-        return {body}
-    except Exception:
-        _recover = '<recover>'
-        _instead = {recover}
-        if _instead is None:
-            raise
-    return _instead()
-"""
-_OPERATOR_GUARD = """
-def guard({head}):
-    _body = '<body>'
-    _result = {body}
-    if _result is not NotImplemented:
-        return _result
-    _recover = '<recover>'
-    _instead = {recover}
-    return NotImplemented if _instead is None else _instead()
-"""
-
-
-def _template(source: str, free: int) -> types.CodeType:
-    """The code of a template, with as many free variables as the function has in whose place it is put.
-
-    It uses none of them. But who reads a frame's locals, as debuggers and pytest do, reads the cells of the free
-    variables that its code names, and only code compiled with free variables copies their cells into the frame:
-    without them the interpreter crashes.
-    """
-    if free:
-        names = ", ".join(f"_free{i:04}" for i in range(free))
-        head, _, body = source.strip().partition("\n")
-        lines = ["def outer():", f"    {names.replace(',', ' =')} = None", f"    {head}", f"        nonlocal {names}"]
-        source = "\n".join([*lines, *("    " + line for line in body.split("\n")), "    return guard"])
-    scope: dict[str, Any] = {}
-    exec(compile(source, f"{os.path.dirname(__file__)}{os.sep}<guard>", "exec"), scope)
-    code: types.CodeType = (scope["outer"]() if free else scope["guard"]).__code__
-    return code
-
-
-def _check_code(free: int) -> types.CodeType:
-    """The code that asks ``enter``, for functions with so many free variables."""
-    if free not in _guards:
-        _guards[free] = _template(_CHECK, free)
-    return _guards[free]
-
-
-def _guard_code(code: types.CodeType, operator: bool) -> types.CodeType:
-    """The code of a guard for functions with this signature, its parameters called ``p0``, ``p1``, ...
-
-    An operator fails also by ``NotImplemented``.
-    """
-    positional, keyword = code.co_argcount, code.co_kwonlyargcount
-    star, stars = bool(code.co_flags & _STAR), bool(code.co_flags & _STARS)
-    free = len(code.co_freevars)
-    shape = (code.co_posonlyargcount, positional, keyword, star, stars, operator, free)
-    if shape not in _guards:
-        names = [f"p{i}" for i in range(positional + keyword)]
-        head = names[:positional]
-        head[code.co_posonlyargcount : code.co_posonlyargcount] = ["/"] if code.co_posonlyargcount else []
-        head += ["*va"] if star else ["*"] if keyword else []
-        head += names[positional:] + (["**kw"] if stars else [])
-        call = names[:positional] + (["*va"] if star else [])
-        pairs = [f"'{n}': {n}" for n in names[positional:]] + (["**kw"] if stars else [])
-        values = "(" + "".join(c + ", " for c in call) + ")"
-        call_body = f"_body({', '.join(names + ['va'] * star + ['kw'] * stars)})"
-        call_recover = f"_recover({values}, {{{', '.join(pairs)}}})"
-        template = _OPERATOR_GUARD if operator else _GUARD
-        source = template.format(head=", ".join(head), body=call_body, recover=call_recover)
-        _guards[shape] = _template(source, free)
-    return _guards[shape]
-
-
-def _with_constants(
-    template: types.CodeType, original: types.CodeType, values: dict[str, Any], keep_names: bool = True
-) -> types.CodeType:
-    """A template's code with these constants put in, for a function whose own code is ``original``."""
-    names = template.co_varnames
-    real: tuple[str, ...] = ()
-    if keep_names:
-        count = original.co_argcount + original.co_kwonlyargcount + bool(original.co_flags & 4)
-        count += bool(original.co_flags & 8)
-        real = original.co_varnames[:count]
-    renamed = dict(zip(names, real, strict=False))
-
-    def constant(c: Any) -> Any:
-        if type(c) is str:
-            return values[c] if c in values else renamed.get(c, c)
-        if type(c) is tuple:
-            return tuple(renamed.get(x, x) for x in c)
-        return c
-
-    return template.replace(
-        co_varnames=real + names[len(real) :],
-        co_consts=tuple(constant(c) for c in template.co_consts),
-        co_name=original.co_name,
-        co_qualname=original.co_qualname,
-        co_freevars=original.co_freevars,
-    )
 
 
 SITES: dict[int, Site] = {}  # by the id of the function
@@ -367,7 +241,7 @@ def ready() -> None:
     global _is_ready
     if not _is_ready:
         _is_ready = True
-        for factory in construct.FACTORIES:
+        for factory in FACTORIES:
             _add_site(factory, True).by_classes = False
         for fn in (graph.grad, graph.backward):
             _add_site(fn, True)
@@ -466,7 +340,7 @@ def _takes_another(space: str, fn: Any) -> bool:
     """Whether a function may be given something that overrides: in place of a tensor, beside a method's own."""
     code = _written(fn).__code__
     names = code.co_varnames[: code.co_argcount]
-    if code.co_flags & _STAR:
+    if code.co_flags & STAR:
         names += (code.co_varnames[code.co_argcount + code.co_kwonlyargcount],)
     if space == "Tensor":
         annotations = _written(fn).__annotations__

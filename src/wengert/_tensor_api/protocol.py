@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import unlocked
 from .._base import dtypes
 from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from .._base.errors import noted
 from .._base.modes import inference_tensors, is_grad_enabled
 from .._base.registry import T, place, public
 from .._payloads.meta import Meta, no_data, no_item
+from .._payloads.transforms import Batched, Const, Dual, Value
 from .._tape.error_text import expect_tensor
 from .._tape.inference import is_inference
 from .._tape.node import box_of, leaf_node
@@ -62,11 +64,9 @@ def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
 
 def text_of(self: Tensor, indent: int = 0) -> str:
     """What a tensor prints."""
-    from .._payloads.transforms import Batched, Dual, Value
-
     a = self._a
     if getattr(a, "is_sparse", False):
-        from .._payloads.sparse import text_of as sparse_text
+        from .printing_sparse import text_of as sparse_text
 
         return sparse_text(self, indent, _grad_fn_name(self))
     if isinstance(a, Tensor):
@@ -101,8 +101,6 @@ def _inside(payload: Any) -> Tensor:
 
 def _level(payload: Any) -> int:
     """How many transforms a payload is under."""
-    from .._payloads.transforms import Const, Value
-
     level = 0
     while True:
         if isinstance(payload, Tensor):
@@ -141,7 +139,6 @@ def array_of(self: Tensor, refusal: str | None = None) -> Any:
     a = self._a
     if isinstance(a, (np.ndarray, np.generic)):
         return a
-    from .._payloads.transforms import Batched
 
     while not isinstance(a, (np.ndarray, np.generic)):
         if isinstance(a, Batched):
@@ -383,8 +380,6 @@ def _no_numpy() -> TypeError:
 
 def _unlocked(self: Tensor, a: Any) -> Any:
     """The memory of a tensor of inference mode may be written to by NumPy, as any tensor's."""
-    from .._arrays.memory import unlocked
-
     return unlocked(a) if not a.flags.writeable and is_inference(self) else a[...]
 
 

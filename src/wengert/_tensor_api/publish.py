@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from .._base import registry
+from .._base.errors import noted
 from .._base.late_names import LateMember, import_all
 from .._base.registry import PUBLIC
-from .._tape import graph, stochastic
+from .._payloads import batched_grads  # noqa: F401
+from .._tape import graph, properties, stochastic
 from .._tape.tensor import Tensor
 from . import (  # noqa: F401
     copying,
@@ -50,10 +52,10 @@ LATE = {
     **{f"{name.removesuffix('Tensor')}Storage": "storage" for name in (*TYPES, "ComplexFloat", "ComplexDouble")},
 }
 # Private names of PyTorch's that programs use, and that are imported when they are asked for.
-_PRIVATE = ("_C", "__config__", "_dynamo", "_functorch", "_higher_order_ops", "_tensor_str", "_utils")
+_PRIVATE = ("_C", "__config__", "__future__", "_dynamo", "_functorch", "_higher_order_ops", "_tensor_str", "_utils")
 # Modules as they were called when pickles were written that hold these names: objects say that they are theirs.
 FORMER = {
-    "_constants": ("_base.constants", "Size device layout memory_format"),
+    "_constants": ("_base.constants", "Size _constant device layout memory_format"),
     "_construct": ("_tensor_api.construct", "as_tensor asarray from_dlpack from_numpy frombuffer tensor"),
     "_copying": ("_tensor_api.copying", "rebuild"),
     "_dtypes": ("_base.dtypes", "can_cast dtype get_default_dtype promote_types set_default_dtype"),
@@ -64,6 +66,7 @@ FORMER = {
     "_modes": ("_base.modes", "is_grad_enabled is_inference_mode_enabled"),
     "_node": ("_tape.node", "Node RemovableHandle"),
     "_printing": ("_tensor_api.printing", "set_printoptions"),
+    "_return_types": ("_kinds.return_types", "_make"),
     "_storage": ("_tensor_api.storage", "TypedStorage UntypedStorage"),
     "_tensor": ("_tape.tensor", "Tensor"),
 }
@@ -72,7 +75,7 @@ FORMER = {
 def keep_former_names() -> None:
     """Let objects be found again where pickles hold them."""
     for name, (home, members) in FORMER.items():
-        module = sys.modules[f"{_PACKAGE}.{home}"]
+        module = import_module(f"{_PACKAGE}.{home}")
         sys.modules[f"{_PACKAGE}.{name}"] = module
         setattr(sys.modules[_PACKAGE], name, module)
         for member in members.split():
@@ -87,9 +90,9 @@ def attach() -> None:
     settle()
     Tensor.backward = graph.tensor_backward  # type: ignore[attr-defined]
     for name in ("requires_grad_", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
-        setattr(Tensor, name, getattr(graph, name))
-    Tensor.retains_grad = property(graph.retains_grad)  # type: ignore[assignment]  # the stub shows the value
-    Tensor.grad_dtype = property(graph.grad_dtype, graph.set_grad_dtype)  # type: ignore[assignment]  # as above
+        setattr(Tensor, name, getattr(properties, name))
+    Tensor.retains_grad = property(properties.retains_grad)  # type: ignore[assignment]  # the stub shows the value
+    Tensor.grad_dtype = property(properties.grad_dtype, properties.set_grad_dtype)  # type: ignore[assignment]  # as above
     Tensor.reinforce = stochastic.reinforce  # type: ignore[attr-defined]
     Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
 
@@ -130,14 +133,10 @@ def lend(space: str, scope: dict[str, Any]) -> None:
 
 def module_names() -> list[str]:
     """The public modules of the package, and the names that are found in them when first asked for."""
-    found = set()
-    for folder in sys.modules[_PACKAGE].__path__:
-        for entry in os.listdir(folder):
-            name = entry.removesuffix(".py")
-            if name[0] != "_" and (name != entry or os.path.exists(os.path.join(folder, name, "__init__.py"))):
-                found.add(name)
-    found.discard("ops")
-    return sorted(found | {name for name, home in LATE.items() if home in found})
+    import pkgutil  # the import of the package does without it
+
+    found = {module.name for module in pkgutil.iter_modules(sys.modules[_PACKAGE].__path__) if module.name[0] != "_"}
+    return sorted(found - {"ops"} | LATE.keys())
 
 
 def submodule(name: str) -> Any:
@@ -146,7 +145,8 @@ def submodule(name: str) -> Any:
     if name == "torch":  # torch.torch is torch
         return package
     home = LATE.get(name, name)
-    if (not name.startswith("_") and name in module_names()) or name in _PRIVATE:
+    public = not name.startswith("_") and (name in LATE or find_spec(f"{_PACKAGE}.{name}") is not None)
+    if public or name in _PRIVATE:
         module = import_module(f".{home}", _PACKAGE)
         value = module if home == name else getattr(module, name)
         setattr(package, name, value)
@@ -162,7 +162,6 @@ def submodule(name: str) -> Any:
             return function("torch", name)
     if not name.startswith("_"):
         from .._base.absent_names import why
-        from .._base.errors import noted
 
         raise noted(error, why(name) or "", "More: docs/absent.md")
     raise error

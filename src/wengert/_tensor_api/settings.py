@@ -10,11 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 from .._arrays import blas, threads
+from .._base import errors
 from .._base.dtypes import BY_NUMPY, device
 from .._base.dtypes import dtype as Dtype
 from .._base.registry import public
 from .._tape.promotion import common_dtype
+from .._tape.tensor import Tensor
 from .construct import meta_device
+from .function_modes import DeviceContext, current_device
 
 _threads: dict[str, int] = {}
 _deterministic = {"on": False, "warn": False}
@@ -106,8 +109,6 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 @public("torch.get_default_device")
 def get_default_device() -> device:
     """The device on which tensors are made where none is given: the CPU, unless a program says another."""
-    from ..utils._device import current_device
-
     chosen = current_device()
     meta_device(chosen)  # one that is not there may be chosen, but nothing made on it
     return chosen
@@ -123,8 +124,6 @@ def set_default_device(device: Any) -> None:
     tensor(..., device='meta', size=(2,))
     >>> torch.set_default_device(None)
     """
-    from ..utils._device import DeviceContext
-
     chosen = None if device is None else DeviceContext(device)
     before = _other.get("device")
     if before is not None:
@@ -148,8 +147,6 @@ def result_type(tensor1: Any, tensor2: Any) -> Dtype:
 @public("torch.typename")
 def typename(obj: Any) -> str:
     """The name of an object's type: of a tensor its legacy type, such as ``torch.FloatTensor``."""
-    from .._tape.tensor import Tensor
-
     if isinstance(obj, Tensor):
         return obj.type()
     module = getattr(obj, "__module__", "")
@@ -176,8 +173,6 @@ def get_float32_matmul_precision() -> str:
 @public("torch.set_warn_always")
 def set_warn_always(b: bool, /) -> None:
     """Whether warnings that PyTorch shows once are shown each time."""
-    from .._base import errors
-
     _other["always"] = bool(b)
     errors.always = bool(b)
 

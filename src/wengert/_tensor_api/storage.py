@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.memory import address_of, owner_of
+from .._arrays.memory import address_of, mapped_file, owner_of
+from .._arrays.shared_memory import shared_memory
 from .._base.dtypes import BY_NUMPY, DTYPES, device
 from .._base.errors import noted, warn_once
 from .._base.registry import public
 from .._payloads.meta import Meta, no_data, whole
 from .._payloads.transforms import plain_dtype
 from .._tape.promotion import logical_dtype
-from .._tape.tensor import META, Tensor, alias_payload, device_of
-from .._tape.views import bump
+from .._tape.tensor import META, Tensor, alias_payload, device_of, wrap
+from .._tape.views import count_write
 from .protocol import array_of
 
 
@@ -73,12 +74,12 @@ class _Storage:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._array[index] = value
-        bump(self._tensor)
+        count_write(self._tensor)
 
     def fill_(self, value: Any) -> Any:
         """Set every element."""
         self._array[...] = value
-        bump(self._tensor)
+        count_write(self._tensor)
         return self
 
     def copy_(self, source: Any, non_blocking: bool = False) -> Any:
@@ -86,7 +87,7 @@ class _Storage:
         if len(source) != len(self):
             raise RuntimeError(f"size of source ({len(source)}) and destination ({len(self)}) storages differ")
         self._array[...] = source._array
-        bump(self._tensor)
+        count_write(self._tensor)
         return self
 
     def clone(self) -> Any:
@@ -118,9 +119,7 @@ class UntypedStorage(_Storage):
 
         Raises RuntimeError for a file that is not there or too small.
         """
-        from .._ops.create.files import from_file
-
-        memory = from_file(filename, shared, nbytes, dtype=DTYPES["uint8"])
+        memory = wrap(mapped_file(filename, shared, nbytes, DTYPES["uint8"].np))
         return cls(memory._a, memory)
 
     def untyped(self) -> UntypedStorage:
@@ -246,8 +245,6 @@ def share_memory_(self: Tensor) -> Tensor:
             RuntimeError("share_memory_() on a view: its base would stay where it is"),
             "What to do: call it on the base, or clone() the view first.",
         )
-    from ..multiprocessing.reductions import shared_memory
-
     a = alias_payload(self)
     shared = np.frombuffer(shared_memory(max(a.nbytes, 1)), a.dtype, a.size).reshape(a.shape)
     np.copyto(shared, a)

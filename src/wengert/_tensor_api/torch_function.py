@@ -32,6 +32,20 @@ def overrides(cls: type) -> bool:
     return method is not None and method is not DISABLED
 
 
+def has_torch_function(relevant_args: Any) -> bool:
+    """Whether one of these arguments overrides, or a mode is on: then ``handle_torch_function`` has the result.
+
+    >>> import wengert as torch
+    >>> torch.overrides.has_torch_function((torch.ones(1), 2.0))
+    False
+    """
+    state = STATE.get()
+    return state.all and (bool(state.modes) or (state.classes and any(overrides(type(a)) for a in relevant_args)))
+
+
+has_torch_function.__module__ = "wengert.overrides"
+
+
 def overriding(args: Any, kwargs: dict[str, Any] | None = None) -> list[Any]:
     """One argument of each overriding type, in the order in which they are asked: subclasses first, then the first.
 
@@ -82,7 +96,7 @@ def _foreign(func: Any, cls: type) -> TypeError:
 
 def _is_function_of_torch(func: Any) -> bool:
     """Whether a function that asks our class is PyTorch's: it would ask again and again."""
-    if sys.modules.get("torch") in (None, sys.modules["wengert"]):  # not there, or only a name for this package
+    if getattr(sys.modules.get("torch"), "Tensor", Tensor) is Tensor:  # not there, or only a name for this package
         return False
     if isinstance(func, types.FunctionType):
         return str(func.__globals__.get("__name__")).partition(".")[0] == "torch"

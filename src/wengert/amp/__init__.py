@@ -1,8 +1,8 @@
-"""Mixed precision: ``autocast`` and ``GradScaler`` by PyTorch's names.
+"""``torch.amp``: mixed precision with ``autocast`` and ``GradScaler``.
 
-``autocast`` for a GPU disables itself, as it does in PyTorch on a machine without one; for the CPU it converts what
-products and losses are given, as there (``narrowing``). ``GradScaler("cpu")`` scales, unscales and skips steps as
-PyTorch's does.
+``autocast`` for a GPU disables itself, as it does in PyTorch on a machine without one. For the CPU it converts the
+arguments of products and losses as PyTorch does (``narrowing``). ``GradScaler("cpu")`` scales, unscales and skips
+steps as PyTorch's does.
 """
 
 from .autocast_mode import (

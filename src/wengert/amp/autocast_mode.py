@@ -1,4 +1,4 @@
-"""``autocast``, what can be asked of it, and what custom functions are decorated with."""
+"""``autocast``, its settings, and the decorators for custom functions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _has_bfloat16() -> bool:
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether ``autocast`` takes a device type."""
+    """Whether ``autocast`` supports a device type."""
     return device_type in _DEVICES
 
 
@@ -51,18 +51,18 @@ def _checked(device_type: Any) -> str:
 class autocast:
     """A region in which matrix products run in a narrower dtype, and losses in float32.
 
-    A context manager and a decorator. Which functions take which dtype is PyTorch's list for the CPU (see
-    ``narrowing``); a region for "cuda" disables itself with a warning. On NumPy narrow products are not faster but
-    slower: a region gives the digits that PyTorch gives, not its speed.
+    It is a context manager and a decorator. The functions and their dtypes are PyTorch's list for the CPU (see
+    ``narrowing``); a region for "cuda" disables itself with a warning. NumPy's narrow products are slower than
+    float32: a region gives PyTorch's digits, not its speed.
 
     Args:
         device_type: "cpu", "cuda", ...
-        dtype: of the region; by default bfloat16 on the CPU.
-        enabled: False for a region in which nothing is narrowed.
-        cache_enabled: whether a parameter that several functions take is converted once in the region.
+        dtype: the dtype of the products; bfloat16 by default on the CPU.
+        enabled: False for a region in which nothing is converted.
+        cache_enabled: convert a parameter only once in the region, if several functions use it.
 
     Raises:
-        RuntimeError: no such device type.
+        RuntimeError: ``device_type`` does not exist.
 
     >>> import wengert as torch
     >>> with torch.autocast("cpu", dtype=torch.float16):
@@ -102,7 +102,7 @@ class autocast:
         self.prev = is_autocast_enabled(self.device)
         self.prev_fastdtype = get_autocast_dtype(self.device)
         self.prev_cache_enabled = _state.cache
-        self._mode = self._region()  # first, as its warning may be an error
+        self._mode = self._region()  # first, since its warning may be raised as an error
         set_autocast_enabled(self.device, self._enabled)
         set_autocast_dtype(self.device, self.fast_dtype)
         _state.cache = self._cache_enabled
@@ -111,7 +111,7 @@ class autocast:
         return self
 
     def _region(self) -> Any:
-        """What converts arguments, or nothing. It hides the regions that this one lies in."""
+        """The mode that converts arguments, or one that converts nothing. It hides the enclosing regions."""
         if self.device != "cpu" or not (self._enabled or self.prev):
             return contextlib.nullcontext()
         from .narrowing import Narrowing
@@ -152,7 +152,7 @@ class autocast:
 
 # -------------------------------------------------------------------------------------------------- what can be asked
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Whether an enabled region for a device type is entered; without one, for "cuda"."""
+    """Whether an enabled region for a device type ("cuda" if not given) is active."""
     return _state.enabled.get(_checked(device_type or "cuda"), False)
 
 
@@ -175,17 +175,17 @@ def set_autocast_dtype(device_type: str, dtype: Dtype) -> None:
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether converted weights would be kept within a region."""
+    """Whether regions cache converted weights."""
     return _state.cache
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Say whether converted weights would be kept within a region."""
+    """Set whether regions cache converted weights."""
     _state.cache = bool(enabled)
 
 
 def clear_autocast_cache() -> None:
-    """Drop the converted weights that regions of this thread keep."""
+    """Drop the converted weights that this thread's regions have cached."""
     forget = getattr(sys.modules.get("wengert.amp.narrowing"), "forget", None)
     if forget is not None:
         forget()
@@ -235,7 +235,7 @@ def set_autocast_gpu_dtype(dtype: Dtype) -> None:
 
 # ------------------------------------------------------------------------------------------------- custom functions
 def _cast(value: Any, device_type: str, dtype: Dtype) -> Any:
-    """Floating tensors of a device type, in containers too, converted; float64 stays."""
+    """Convert floating point tensors of a device type, also in containers; float64 is kept."""
     if isinstance(value, Tensor):
         eligible = value.is_floating_point() and value.device.type == device_type and value.dtype != _dtypes.float64
         return value.to(dtype) if eligible else value
@@ -249,7 +249,7 @@ def _cast(value: Any, device_type: str, dtype: Dtype) -> Any:
 
 
 def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: Dtype | None = None) -> Any:
-    """Decorator of a custom function's ``forward``: within a region its inputs are converted to ``cast_inputs``."""
+    """Decorator for a custom function's ``forward`` that converts its inputs to ``cast_inputs`` within a region."""
     if not isinstance(device_type, str):
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
     if fwd is None:
@@ -269,7 +269,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: Dtype | None =
 
 
 def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
-    """Decorator of a custom function's ``backward``: it runs in the region in which ``forward`` ran."""
+    """Decorator for a custom function's ``backward`` that runs it with the autocast state of ``forward``."""
     if not isinstance(device_type, str):
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
     if bwd is None:

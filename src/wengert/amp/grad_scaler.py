@@ -1,7 +1,7 @@
-"""``GradScaler``: a loss is multiplied before the backward pass, its gradients are divided after it.
+"""``GradScaler``: multiplies the loss before the backward pass and divides the gradients after it.
 
-With narrow dtypes small gradients would be zero. A step whose gradients are not finite is left out, and the scale is
-made smaller; after enough good steps it is made larger again.
+In narrow dtypes small gradients would underflow to zero. A step whose gradients are not finite is skipped, and the
+scale is reduced; after enough good steps it grows again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .._tape.tensor import Tensor, alias_payload, wrap
 
 __all__ = ["GradScaler"]
 
-#: what ``state_dict`` has beside the scale, and where it is
+#: the entries of ``state_dict`` beside the scale, and their attributes
 _SAVED = {
     "growth_factor": "_growth_factor",
     "backoff_factor": "_backoff_factor",
@@ -28,17 +28,17 @@ _SAVED = {
 
 
 class GradScaler:
-    """Scales losses, unscales gradients, and leaves out steps whose gradients are not finite.
+    """Scales losses, unscales gradients, and skips steps whose gradients are not finite.
 
-    For "cuda", the default, it disables itself with a warning, as in PyTorch without a GPU: then ``scale`` returns what
-    it gets, ``step`` steps, and ``update`` does nothing.
+    For "cuda", the default, it disables itself with a warning, as in PyTorch without a GPU: then ``scale`` returns its
+    argument, ``step`` always steps, and ``update`` does nothing.
 
     Args:
         device: "cuda" or "cpu".
         init_scale: the first scale.
         growth_factor: the scale is multiplied by this after ``growth_interval`` good steps.
-        backoff_factor: the scale is multiplied by this after a step that was left out.
-        growth_interval: how many good steps in a row make the scale grow.
+        backoff_factor: the scale is multiplied by this after a skipped step.
+        growth_interval: the number of good steps in a row after which the scale grows.
         enabled: False to do nothing.
 
     >>> import wengert as torch
@@ -79,11 +79,11 @@ class GradScaler:
         self._backoff_factor = backoff_factor
         self._growth_interval = growth_interval
         self._growth_tracker = 0
-        self._stages: dict[int, tuple[str, bool]] = {}  # of each optimizer: how far it is, whether all was finite
+        self._stages: dict[int, tuple[str, bool]] = {}  # by optimizer: stage, all finite
 
     # ---- the loss
     def scale(self, outputs: Any) -> Any:
-        """A loss, or losses in containers, times the scale."""
+        """Return a loss, or losses in containers, multiplied by the scale."""
         if not self._enabled:
             return outputs
         if self._scale is None:
@@ -108,7 +108,7 @@ class GradScaler:
         return self._scale
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide the gradients of an optimizer's parameters by the scale, to clip them for example."""
+        """Divide the gradients of an optimizer's parameters by the scale, before clipping for example."""
         if not self._enabled:
             return
         scale = self._current("unscale_")
@@ -120,7 +120,7 @@ class GradScaler:
         self._stages[id(optimizer)] = ("unscaled", _unscale(optimizer, np.float32(1.0 / scale.item())))
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """``optimizer.step(...)``, with gradients that are unscaled and only if they are finite; its result or None."""
+        """Unscale the gradients and, if they are finite, call ``optimizer.step(...)``; return its result or None."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
@@ -137,7 +137,7 @@ class GradScaler:
         return result
 
     def update(self, new_scale: Any = None) -> None:
-        """Make the scale larger or smaller, by what the steps since the last update met; or set it."""
+        """Adjust the scale according to the steps since the last update, or set it to ``new_scale``."""
         if not self._enabled:
             return
         scale = self._current("update")
@@ -181,23 +181,23 @@ class GradScaler:
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set by what the scale grows."""
+        """Set the factor by which the scale grows."""
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """By what the scale shrinks."""
+        """The factor by which the scale shrinks."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set by what the scale shrinks."""
+        """Set the factor by which the scale shrinks."""
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """After how many good steps the scale grows."""
+        """The number of good steps after which the scale grows."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set after how many good steps the scale grows."""
+        """Set the number of good steps after which the scale grows."""
         self._growth_interval = new_interval
 
     def is_enabled(self) -> bool:
@@ -205,13 +205,13 @@ class GradScaler:
         return self._enabled
 
     def state_dict(self) -> dict[str, Any]:
-        """The state, for ``load_state_dict`` here or in PyTorch; empty if the scaler is disabled."""
+        """The state, for ``load_state_dict`` of wengert or PyTorch; empty if the scaler is disabled."""
         if not self._enabled:
             return {}
         return {"scale": self.get_scale()} | {key: getattr(self, name) for key, name in _SAVED.items()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state; nothing if the scaler is disabled."""
+        """Load a state; does nothing if the scaler is disabled."""
         if not self._enabled:
             return
         if not state_dict:
@@ -236,7 +236,7 @@ class GradScaler:
 
 
 def _unscale(optimizer: Any, factor: np.float32) -> bool:
-    """Multiply the gradients of an optimizer's parameters by a factor; whether all were finite."""
+    """Multiply the gradients of an optimizer's parameters by a factor; return whether all were finite."""
     finite = True
     for group in optimizer.param_groups:
         for param in group["params"]:

@@ -1,8 +1,8 @@
-"""What an ``autocast`` region for the CPU does: products take narrow operands, losses and decompositions wide ones.
+"""The conversions in an ``autocast`` region for the CPU: narrow for products, wide for losses and decompositions.
 
-A region is a function mode (``_tensor_api.torch_function``): it sees public calls by name, also those of modules, and
-converts their floating point arguments before they run. Which functions, and to which side, is PyTorch's list for the
-CPU. Recurrent layers ask for the region themselves (``nn.modules.rnn``).
+A region is a function mode (``_tensor_api.torch_function``): it receives public calls, including those of modules, and
+converts their floating point arguments before they run. The lists of functions are PyTorch's for the CPU. Recurrent
+layers look up the region themselves (``nn.modules.rnn``).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any
 from .._base import dtypes
 from .._base.grad_mode import is_grad_enabled
 from .._tape.tensor import Tensor
-from ..overrides import BaseTorchFunctionMode
+from .._tensor_api.function_modes import BaseTorchFunctionMode
 
-# In bfloat16 or float16: products, by which time is saved and which add up in float32 inside.
+# In bfloat16 or float16: products, which save time in PyTorch and accumulate in float32.
 NARROW = frozenset((
     "addbmm", "addmm", "baddbmm", "bmm", "chain_matmul", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",
     "conv_transpose2d", "conv_transpose3d", "einsum", "linear", "matmul", "mm", "multi_dot",
     "multi_head_attention_forward", "prelu", "scaled_dot_product_attention", "tensordot", "vecdot",
 ))  # fmt: skip
 
-# In float32: losses, decompositions, transforms, and what PyTorch has no narrow kernel for.
+# In float32: losses, decompositions, transforms, and functions for which PyTorch has no narrow kernel.
 WIDE = frozenset((
     "adaptive_avg_pool3d", "adaptive_max_pool3d", "avg_pool3d", "binary_cross_entropy",
     "binary_cross_entropy_with_logits", "cdist", "cholesky", "cholesky_ex", "cholesky_inverse", "cholesky_solve",
@@ -63,7 +63,7 @@ def hidden() -> Iterator[None]:
 
 
 class Narrowing(BaseTorchFunctionMode):
-    """The mode of a region, of one dtype. A region hides the one that it lies in, also if it converts nothing."""
+    """The mode of a region, of one dtype. A region hides the enclosing one, even if it converts nothing."""
 
     def __init__(self, dtype: Any, cache: bool, enabled: bool) -> None:
         self.dtype = dtype
@@ -81,7 +81,7 @@ class Narrowing(BaseTorchFunctionMode):
         _here.region = self._outer.pop()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-        """Run a function on converted arguments; inside of it nothing is converted."""
+        """Run a function on converted arguments; calls inside it are not converted."""
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
         if self.enabled and _here.region is self:
@@ -103,8 +103,8 @@ class Narrowing(BaseTorchFunctionMode):
         keep = self._cache and target is self.dtype and value.is_leaf and value.requires_grad and is_grad_enabled()
         if not keep:
             return value.to(target)
-        # One copy of a parameter for the whole region, as in PyTorch: its gradients then add up in the narrow dtype.
+        # One copy of a parameter for the whole region, as in PyTorch: gradients accumulate in the narrow dtype.
         casts = _here.__dict__.setdefault("casts", {})
         if id(value) not in casts:
-            casts[id(value)] = (value, value.to(target))  # the parameter is kept, so that its id stays its own
+            casts[id(value)] = (value, value.to(target))  # the parameter is kept alive: its id must not be reused
         return casts[id(value)][1]

@@ -1,4 +1,4 @@
-"""``torch.autograd``: backward passes, custom functions, grad modes, and what looks at the graph."""
+"""``torch.autograd``: backward passes, custom functions, grad modes, and tools for the graph."""
 
 from .._base.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .._tape.graph import backward, grad
@@ -43,11 +43,11 @@ __all__ = [
 ]
 
 
-# Names of PyTorch's that are rarely wanted, and the modules that they are in.
+# Rarely used names of PyTorch, and their modules.
 _LATE = {
     "DeviceType": ".profiler_util",
     "ProfilerActivity": "..profiler.profiler",
-    "SavedTensor": "._saved_hooks",
+    "SavedTensor": ".._tape.saved_hooks",
     "_calculate_shape": "._roots",
     "_functions": None,
     "_is_checkpoint_valid": "._roots",

@@ -1,4 +1,4 @@
-"""What ``gradcheck`` compares with: numeric derivatives of the function that it checks."""
+"""Numeric derivatives for ``gradcheck``."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Check:
         return [y for y in outputs if isinstance(y, Tensor)]
 
     def differentiable(self, outputs: list[Tensor]) -> list[int]:
-        """Which outputs require grad."""
+        """Whether each output requires grad."""
         return [k for k, y in enumerate(outputs) if y.requires_grad]
 
     def close(self, a: np.ndarray[Any, Any], n: np.ndarray[Any, Any]) -> bool:
-        """Whether an analytical Jacobian is the numerical one."""
+        """Whether an analytical Jacobian is close to the numerical one."""
         return bool(np.allclose(a, n, rtol=self.rtol, atol=self.atol, equal_nan=False))
 
 
 def _by_values(func: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """The function and its inputs with the values of a sparse input in that one's place: these are what is varied."""
+    """The function and its inputs with a sparse input replaced by its values, which are the ones to vary."""
     sparse = {i: x.detach().coalesce() for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_sparse and x._fn}
     if not sparse:
         return func, inputs
@@ -88,7 +88,7 @@ def _values(outputs: list[Tensor]) -> list[np.ndarray[Any, Any]]:
 
 
 def _moved(check: Check, x: Tensor, step: Any) -> list[np.ndarray[Any, Any]]:
-    """The outputs with the input's memory moved by a step, which is taken back."""
+    """The outputs with the input's memory changed by a step, which is undone afterwards."""
     a = alias_payload(x)
     before = a.copy()
     a += step
@@ -106,7 +106,7 @@ def central_difference(check: Check, x: Tensor, direction: Any) -> list[np.ndarr
 
 
 def unit_directions(x: Tensor) -> Any:
-    """Each element's unit direction (its real one, then its imaginary one)."""
+    """The unit direction of each element (the real one, then the imaginary one)."""
     for k in range(x.numel()):
         e = np.zeros(x._a.shape, x._a.dtype)
         for unit in (1, 1j) if x._a.dtype.kind == "c" else (1,):
@@ -134,7 +134,7 @@ def numerical_jacobians(check: Check, i: int, outputs: list[Tensor]) -> list[tup
 
 
 def remark_on_kink(check: Check, i: int) -> str:
-    """A remark for the message if the function has different slopes on both sides of this point."""
+    """A remark for the message if the one-sided derivatives differ at this point."""
     x = check.inputs[i]
     here = _values(check.call())
     for k, _, e in unit_directions(x):

@@ -1,7 +1,7 @@
 """Custom functions on the values of transforms: their ``jvp`` on duals, their ``vmap`` on batches.
 
-A function that has neither runs its ``forward`` on the values themselves: it is made of operators, which know duals and
-batches. So ``generate_vmap_rule`` has nothing to generate, and is only looked at for PyTorch's refusals.
+A function without these rules runs its ``forward`` on the values: it consists of operators, which support duals and
+batches. So ``generate_vmap_rule`` generates nothing and matters only for PyTorch's errors.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import T
-from .._payloads.transforms import Batched, Const, Dual, Lift, Value, entered, of_transform, zeros_payload
+from .._payloads.transforms import Batched, Const, Dual, Lift, Value, entered, of_transform
 from .._payloads.vmap_randomness import LEVELS
-from .._tape.tensor import Tensor, current_fn, wrap
-from .._tape.views import rebind
+from .._tape.replaced import replace_payload
+from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, check_tangent
 from .function import Function, run
 
 
 class VmapInfo(NamedTuple):
-    """What a ``vmap`` static method is told: how many examples there are, and what random operators do."""
+    """The first argument of a ``vmap`` static method: the batch size and the mode of random operators."""
 
     batch_size: int
     randomness: str
 
 
 def newest_tag(args: Any) -> int:
-    """The transform that was entered last, of those that the arguments are under."""
+    """The innermost transform that some argument belongs to."""
     tag = 0
     for a in args:
         if isinstance(a, Tensor) and isinstance(a._a, Value) and a._a.tag > tag:
@@ -56,10 +56,10 @@ def is_under_transform(args: Any) -> bool:
 
 
 def applied(cls: Any, args: tuple[Any, ...]) -> Any:
-    """Run a function on arguments of which some are values.
+    """Run a function on arguments some of which are values of transforms.
 
-    A tape that holds values is recorded on as ever, its forward comes here again (``inside``); what is tracked outside
-    of the values goes inside; then the newest transform is peeled off.
+    If a tape holds the values, the call is recorded as usual and its forward comes here again (``inside``). Tensors
+    that are tracked outside the values are moved inside. Then the rule of the innermost transform is applied.
     """
     args = tuple(
         wrap(a) if isinstance(a, Tensor) and not of_transform(a._a) and current_fn(a) is not None else a for a in args
@@ -70,7 +70,7 @@ def applied(cls: Any, args: tuple[Any, ...]) -> Any:
 
 
 def peeled(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The function's rule for the newest transform: its outputs, and the context where there is one."""
+    """The outputs of the function's rule for the innermost transform, and the context if there is one."""
     tag = newest_tag(args)
     if any(isinstance(a, Tensor) and isinstance(a._a, Batched) and a._a.tag == tag for a in args):
         return apply_batched(cls, args, tag), None
@@ -80,7 +80,7 @@ def peeled(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
-    """The function one level further in, on whatever tape is there."""
+    """Run the function one level further in, on the tape of that level."""
     if cls.setup_context is Function.setup_context:
         raise RuntimeError(NEEDS_SETUP_CONTEXT)
     mine = [isinstance(a, Tensor) and isinstance(a._a, Lift) and a._a.tag == tag for a in args]
@@ -91,7 +91,7 @@ def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     made = []
     for y in (outputs,) if single else outputs:
         if id(y) in written and y._version:
-            rebind(written[id(y)], Lift(_inside(y), tag))
+            replace_payload(written[id(y)], Lift(_inside(y), tag))
             made.append(written[id(y)])
         else:
             made.append(wrap(Lift(_inside(y), tag)) if isinstance(y, Tensor) else y)
@@ -99,7 +99,7 @@ def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
 
 
 def inside(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
-    """``forward`` of a run whose arguments are values: the rule of their newest transform, then ``setup_context``."""
+    """``forward`` on values: the rule of their innermost transform, then ``setup_context``."""
     bare = tuple(_untracked(a) for a in args)
     outputs, inner = peeled(cls, bare)
     if inner is not None and cls.setup_context is Function.setup_context:
@@ -131,7 +131,7 @@ NEEDS_SETUP_CONTEXT = (
 
 # --------------------------------------------------------------------------------------------------------- forward mode
 def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
-    """Forward on the primals, ``jvp`` on the tangents."""
+    """Run ``forward`` on the primals and ``jvp`` on the tangents."""
     mine = [isinstance(a, Tensor) and isinstance(a._a, Dual) and a._a.tag == tag for a in args]
     if cls.jvp is Function.jvp:
         raise noted(
@@ -166,7 +166,9 @@ def _tangents(
         return (None,) * len(outs)
     if ctx.materialize_grads:
         tangents = tuple(
-            wrap(zeros_payload(x._a)) if t is None and isinstance(x, Tensor) and x._a.dtype.kind in "fcV" else t
+            wrap(payload_like(x._a, np.zeros))
+            if t is None and isinstance(x, Tensor) and x._a.dtype.kind in "fcV"
+            else t
             for x, t in zip(primals, tangents, strict=True)
         )
     with _forward_saved(ctx):
@@ -186,7 +188,7 @@ def _tangents(
 
 
 def _check_sharing(primals: Any, tangents: Any, outs: Any, results: Any) -> None:
-    """A tangent has to be written where its tensor was, and to be a view where that is one."""
+    """Check that a tangent was written in place, or is a view, if its tensor was or is."""
     for y, t in zip(outs, results, strict=True):
         for x, dx in zip(primals, tangents, strict=True):
             if t is None or dx is None or not isinstance(y, Tensor) or not _share(x, y) or _share(dx, t):
@@ -208,7 +210,7 @@ def _share(x: Tensor, y: Tensor) -> bool:
 
 
 class _forward_saved:
-    """Inside, ``ctx.saved_tensors`` is what ``save_for_forward`` kept, if it was called."""
+    """A context in which ``ctx.saved_tensors`` are the tensors of ``save_for_forward``, if it was called."""
 
     def __init__(self, ctx: Any) -> None:
         self.ctx = ctx
@@ -227,7 +229,7 @@ def _dual_output(y: Any, t: Any, tag: int, dual_of: dict[int, Any]) -> Any:
         return y
     value = Dual(_inside(y), None if t is None else _inside(t), tag)
     if id(y) in dual_of:  # written in place: the dual tensor itself is returned
-        rebind(dual_of[id(y)], value)
+        replace_payload(dual_of[id(y)], value)
         return dual_of[id(y)]
     made = wrap(value)
     level = _level()
@@ -236,7 +238,7 @@ def _dual_output(y: Any, t: Any, tag: int, dual_of: dict[int, Any]) -> Any:
 
 # ----------------------------------------------------------------------------------------------------------------- vmap
 def check_vmap(cls: Any) -> None:
-    """PyTorch's refusals of a function that says nothing, or two things, about vmap."""
+    """Raise PyTorch's errors for a function with no vmap rule, or with two."""
     if cls.setup_context is Function.setup_context:
         raise RuntimeError(NEEDS_SETUP_CONTEXT)
     has_rule = cls.vmap is not Function.vmap
@@ -255,7 +257,7 @@ def check_vmap(cls: Any) -> None:
 
 
 def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
-    """The function's own rule; with ``generate_vmap_rule`` it simply runs on the batches."""
+    """Apply the function's vmap rule; with ``generate_vmap_rule`` run the function on the batches."""
     check_vmap(cls)
     mine = [isinstance(a, Tensor) and isinstance(a._a, Batched) and a._a.tag == tag for a in args]
     if cls.generate_vmap_rule:
@@ -282,7 +284,7 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
 
 
 def _generated(cls: Any, mine: list[bool]) -> Any:
-    """The function on whole batches, as one more function: its parts are ``vmap``s of the parts."""
+    """A custom function on whole batches, whose methods are ``vmap``s of the function's methods."""
 
     def enter(t: Any, tag: int) -> Any:
         return wrap(Batched(_inside(t), tag)) if isinstance(t, Tensor) else t
@@ -350,7 +352,7 @@ def _generated(cls: Any, mine: list[bool]) -> Any:
 
 
 class _BatchedContext:
-    """The ``ctx`` of a function whose rule is generated: what is saved through it are batches."""
+    """The ``ctx`` of a function with a generated rule, through which batches are saved."""
 
     def __init__(self, ctx: Any, tag: int) -> None:
         self.__dict__.update(_ctx=weakref.ref(ctx), tag=tag, parents={}, flags={})

@@ -1,4 +1,4 @@
-"""The node of a custom function's call, which is also its context: what a user can do with ``ctx``."""
+"""The node of a custom function's call, which is also its context ``ctx``."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from .._tape.tensor import Tensor, wrap
 
 
 class FunctionCtx:
-    """What a custom function's ``ctx`` can do."""
+    """The methods of a custom function's ``ctx``."""
 
     __slots__ = ()
     saved_for_forward: tuple[Any, ...] | None
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors for backward; read them there as ``ctx.saved_tensors``.
+        """Save tensors for ``backward``, which reads them as ``ctx.saved_tensors``.
 
-        Inputs, outputs and intermediate results (``None`` too). Unlike plain attributes they are checked for writes
-        in place and freed with the graph.
+        They may be inputs, outputs, intermediate results or ``None``. Unlike plain attributes they are checked for
+        writes in place and freed with the graph.
         """
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors for ``jvp``; read them there as ``ctx.saved_tensors``."""
+        """Save tensors for ``jvp``, which reads them as ``ctx.saved_tensors``."""
         for t in tensors:
             assert isinstance(t, Tensor) or t is None, (
                 "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on "
@@ -46,11 +46,11 @@ class FunctionCtx:
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
-        """Say which inputs ``forward`` changed in place; each must also be returned."""
+        """Mark inputs that ``forward`` changed in place; each must also be returned."""
         self.dirty_tensors = args
 
     def mark_shared_storage(self, *pairs: Any) -> None:
-        """Deprecated, and does nothing: sharing is found without it."""
+        """Deprecated; does nothing, since shared memory is tracked without it."""
         warnings.warn(
             "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
             "calls to `set_()` are not tracked",
@@ -59,11 +59,11 @@ class FunctionCtx:
         )
 
     def mark_non_differentiable(self, *args: Any) -> None:
-        """Say which outputs have no derivative; they do not require grad."""
+        """Mark outputs that have no derivative; they will not require grad."""
         self.non_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether an output that nothing used has zeros as its gradient (default) or ``None``."""
+        """Set whether the gradient of an unused output is zeros (the default) or ``None``."""
         if not isinstance(value, bool):
             raise noted(
                 TypeError(
@@ -109,7 +109,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """The tensors given to ``save_for_backward``, with their history."""
+        """The tensors passed to ``save_for_backward``, with their history."""
         boxes = self._boxes
         if boxes is None:
             return self.saved_for_forward if self.saved_for_forward is not None else tuple(self.to_save)
@@ -130,7 +130,7 @@ class BackwardCFunction(Node, FunctionCtx):
     def _unpack(self, box: Any, fn: Any) -> Any:
         if callable(box):
             return box()
-        if type(fn) is weakref.ref:  # an input without history: the user's own tensor, if it is still that
+        if type(fn) is weakref.ref:  # an input without history: the user's own tensor, if it is still the same
             t = fn()
             fn = None
             if t is not None and t._m is box and t._fn is None:
@@ -142,7 +142,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     @property
     def _raw_saved_tensors(self) -> tuple[Any, ...]:
-        from ._saved_hooks import SavedOfFunction
+        from .._tape.saved_hooks import SavedOfFunction
 
         if self._boxes is FREED:
             stale(self, FREED)
@@ -159,7 +159,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     @property
     def boxed_edges(self) -> list[tuple[Any, Any]]:
-        """The history and the box of each saved value, for the error about one that was overwritten."""
+        """The history and the box of each saved value, for the error about an overwritten value."""
         return [
             (self if isinstance(fn, int) else None if type(fn) is weakref.ref else fn, box)
             for box, fn in (() if self._boxes is _READ else self._boxes or ())
@@ -178,7 +178,7 @@ class BackwardCFunction(Node, FunctionCtx):
         grads = self._cotangents(g)
         recorded = xp is T or any(p._fn is not None for p in grads if p is not None)
         inner = not recorded and any(_may_hold_a_tape(p._a) for p in grads if p is not None)
-        self._bare = inner  # then only tapes inside of the values record: what was saved is given without its history
+        self._bare = inner  # then only tapes inside the values record: saved tensors are returned without history
         try:
             with grad_mode(recorded or inner):
                 results = self._nested_backward(grads)
@@ -191,7 +191,7 @@ class BackwardCFunction(Node, FunctionCtx):
         return pairs
 
     def _cotangents(self, g: Any) -> list[Any]:
-        """The cotangents of all outputs as Tensors; zeros or ``None`` where nothing used an output."""
+        """The cotangents of all outputs as Tensors; zeros or ``None`` for unused outputs."""
         parts = g.parts if type(g) is Parts else {0: g}
         grads: list[Any] = []
         for k, (shape, dtype) in enumerate(self.meta):
@@ -202,18 +202,17 @@ class BackwardCFunction(Node, FunctionCtx):
         return grads
 
     def apply(self, *grads: Any) -> Any:
-        """What the user's ``backward`` makes of these gradients."""
+        """The results of the user's ``backward`` for these gradients."""
         return self._forward_cls._own_backward()(self, *grads)
 
     def apply_jvp(self, *tangents: Any) -> Any:
-        """What the user's ``jvp`` makes of these tangents."""
+        """The results of the user's ``jvp`` for these tangents."""
         return self._forward_cls.jvp(self, *tangents)
 
     def _nested_backward(self, grads: list[Any]) -> tuple[Any, ...]:
-        """The same, inside of however many passes that began inside of each other.
+        """Run the user's ``backward`` within backward passes nested to any depth.
 
-        Python bounds how deep calls may be nested in one thread; so from time to time, as in PyTorch, another thread
-        takes over.
+        Python limits the depth of calls in one thread, so from time to time another thread continues, as in PyTorch.
         """
         depth = _nesting.depth = getattr(_nesting, "depth", 0) + 1
         try:
@@ -230,7 +229,7 @@ class BackwardCFunction(Node, FunctionCtx):
         return results if isinstance(results, tuple) else (results,)
 
     def _checked(self, results: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
-        """The user's gradients, checked against the inputs, as the pass carries them."""
+        """The user's gradients, checked against the inputs and converted for the pass."""
         inputs = self._inputs
         n = len(inputs)
         if len(results) > n and all(r is None for r in results[n:]):
@@ -283,13 +282,13 @@ class BackwardCFunction(Node, FunctionCtx):
         return r
 
 
-_READ = object()  # stands for what was saved and may be read only once
-_DEEP = 20  # passes inside of each other in one thread
+_READ = object()  # replaces saved tensors that may be read only once
+_DEEP = 20  # the depth of nested passes in one thread
 _nesting = threading.local()
 
 
 def _in_a_thread(fn: Any, *args: Any) -> Any:
-    """Call it in a thread of its own, whose calls are not yet nested."""
+    """Call a function in a new thread, which starts with an empty call stack."""
     outcome: list[Any] = []
 
     def work() -> None:
@@ -308,7 +307,7 @@ def _in_a_thread(fn: Any, *args: Any) -> Any:
 
 
 def _may_hold_a_tape(a: Any) -> bool:
-    """Whether a cotangent is a transform's value, inside of which an older tape may be recording."""
+    """Whether a cotangent is a transform's value, inside which an older tape may be recording."""
     return of_transform(a) and is_grad_enabled()
 
 

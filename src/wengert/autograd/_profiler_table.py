@@ -1,4 +1,4 @@
-"""The profiler's table, column for column as PyTorch prints it."""
+"""The profiler's table, with PyTorch's columns and layout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 
 
 class Table:
-    """One table: which columns there are, how wide they are, and a row for each event."""
+    """One table: its columns with their widths, and a row for each event."""
 
     name_width: int | None = None
     shapes_width: int | None = None
@@ -33,7 +33,7 @@ class Table:
         self.total = sum(e.self_cpu_time_total for e in events)
 
     def columns(self) -> list[tuple[str, int, str]]:
-        """Title, width and alignment of each."""
+        """The title, width and alignment of each column."""
         name = _capped(max(len(e.key) for e in self.events) + 4, self.name_width)
         titles = ["Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
         titles += ["CPU Mem", "Self CPU Mem"] if self.memory else []
@@ -76,7 +76,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def time(self, us: float) -> str:
-        """A time in the unit asked for, or in the one that suits it."""
+        """A time in the given unit, or in a suitable one."""
         return _format_time(us) if self.unit not in UNITS else f"{us / UNITS[self.unit]:.3f}{self.unit}"
 
     def values(self, event: Any, columns: list[tuple[str, int, str]]) -> list[Any]:

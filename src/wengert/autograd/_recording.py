@@ -1,7 +1,7 @@
-"""Recording what runs: operators, backward steps, named blocks, each with its times.
+"""The profiler's recorder of operators, backward steps and named blocks with their times.
 
-A recorder stands around every operator (``_kinds.slow_path.watch_operators``) and around every step of a backward pass
-(``_tape.engine.observers``) for as long as it records; when none does, nothing of it is on any path.
+While it records, a recorder wraps every operator (``_kinds.slow_path.watch_operators``) and every step of a backward
+pass (``_tape.engine.observers``). Without a recorder these paths have no extra cost.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from .._base import errors as lines
 from .._base import modes
 from .._base.aten_names import aten_name
-from .._tape import engine
+from .._tape import delivery, engine
 from .._tape.node import Port
 from .._tape.tensor import Tensor
 from . import function as _function
@@ -25,7 +25,7 @@ OPERATOR, BACKWARD, USER = 0, 1, 7  # PyTorch's RecordScope
 
 
 class Span:
-    """One call while it is recorded; times in nanoseconds."""
+    """One recorded call; times are in nanoseconds."""
 
     __slots__ = ("args", "end", "flops", "memory", "name", "scope", "sequence", "shapes", "stack", "start")
 
@@ -42,7 +42,7 @@ class Span:
 
 
 class Recorder:
-    """Records what the thread that started it runs, until it is stopped."""
+    """Records the calls of the thread that started it, until it is stopped."""
 
     def __init__(self, *, shapes: bool = False, memory: bool = False, stack: bool = False, flops: bool = False) -> None:
         self.shapes = shapes or flops
@@ -61,22 +61,22 @@ class Recorder:
         modes.watch_operators(self._operator)
         engine.observers.append(self._step)
         _function.watchers.append(self._call)
-        _watch_leaves()
+        delivery.leaf_observers.append(self._leaf)
 
     def stop(self) -> None:
-        """No more; what has not ended yet ends now."""
+        """Stop recording; calls that are still running end now."""
         self.ended = perf_counter_ns()
         active.remove(self)
         modes.unwatch_operators(self._operator)
         engine.observers.remove(self._step)
         _function.watchers.remove(self._call)
-        _watch_leaves()
+        delivery.leaf_observers.remove(self._leaf)
         for span in self.spans:
             if span.end == span.start:
                 span.end = self.ended
 
     def here(self) -> bool:
-        """Whether the call that is being made is one to record."""
+        """Whether to record the current call."""
         return not self.paused and threading.get_ident() == self.thread
 
     def open(self, name: str, scope: int) -> Span:
@@ -152,34 +152,12 @@ class Recorder:
             inner.memory = sum(_new_bytes(d) for d in pairs[1::2])
         return pairs
 
-    def leaf(self, m: Any, g: Any, run: Any) -> Any:
+    def _leaf(self, m: Any, g: Any, run: Any) -> Any:
         """A leaf accumulates."""
         return self._backward_step(m, g, run) if self.here() else run()
 
 
 active: list[Recorder] = []
-
-
-# ------------------------------------------------------------------------------------------------------------- leaves
-_accumulate = engine.accumulate
-
-
-def _accumulate_watched(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> None:
-    def run() -> None:
-        _accumulate(m, g, create_graph, hooks_done)
-
-    for recorder in tuple(active):
-        run = _around(recorder, m, g, run)
-    run()
-
-
-def _around(recorder: Recorder, m: Any, g: Any, run: Any) -> Any:
-    return lambda: recorder.leaf(m, g, run)
-
-
-def _watch_leaves() -> None:
-    """Leaves have no observers: the engine finds another function in the place of ``accumulate`` while we record."""
-    engine.accumulate = _accumulate_watched if active else _accumulate
 
 
 # --------------------------------------------------------------------------------------------------------------- facts
@@ -188,7 +166,7 @@ def _shape(value: Any) -> list[int]:
 
 
 def _new_bytes(value: Any) -> int:
-    """The size of what was allocated for a result; nothing for a view."""
+    """The bytes allocated for a result; 0 for a view."""
     a = value._a if isinstance(value, Tensor) else value
     if isinstance(a, np.generic):
         return a.nbytes
@@ -196,6 +174,6 @@ def _new_bytes(value: Any) -> int:
 
 
 def _calls() -> list[str]:
-    """The user's calls that led here, the innermost first."""
+    """The user's part of the call stack, innermost call first."""
     frame = lines.user_frame(lines.sys._getframe(1))
     return [f"{s.filename}({s.lineno}): {s.name}" for s in reversed(traceback.extract_stack(frame))]

@@ -1,17 +1,19 @@
-"""Helpers of ``torch.autograd`` that programs import by PyTorch's private names: what a pass starts from."""
+"""Helpers for the outputs and cotangents of a backward pass, which programs import by PyTorch's private names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .._tape.engine import current_pass
-from .._tape.graph import _check_cotangent, _edge_shape, ones_payload
-from .._tape.tensor import Tensor, wrap
+from .._tape.graph import _check_cotangent, _edge_shape
+from .._tape.tensor import Tensor, payload_like, wrap
 
 
 def _tensor_or_tensors_to_tuple(tensors: Any, length: int) -> tuple[Any, ...]:
-    """One tensor, a sequence of them or ``None`` for ``length`` times nothing, as a tuple."""
+    """A tuple of tensors from one tensor or a sequence; ``length`` times ``None`` for ``None``."""
     if tensors is None:
         return (None,) * length
     return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
@@ -29,7 +31,7 @@ def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple
 
 
 def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> tuple[Any, ...]:
-    """The cotangents of outputs, checked; ones where none is given for a scalar."""
+    """The checked cotangents of outputs; ones for a scalar without a given cotangent."""
     made: list[Any] = []
     for i, (output, g) in enumerate(zip(outputs, grads, strict=False)):
         if g is None:
@@ -42,7 +44,7 @@ def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: 
                     f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
                 )
             else:
-                made.append(wrap(ones_payload(output._a)))
+                made.append(wrap(payload_like(output._a, np.ones)))
         elif isinstance(g, Tensor):
             if isinstance(output, Tensor):
                 _check_cotangent(i, output, g[0] if is_grads_batched else g)  # type: ignore[index]
@@ -53,6 +55,6 @@ def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: 
 
 
 def _is_checkpoint_valid() -> bool:
-    """Whether the pass that is running lets all leaves accumulate, so that a pass inside of it may do so too."""
+    """Whether the running pass accumulates into all leaves, in which case a nested pass may do so too."""
     now = current_pass()
     return now is None or now.inputs is None

@@ -1,4 +1,4 @@
-"""What a program can ask about the backward pass that is running, by PyTorch's names in ``torch._C``."""
+"""Queries about the running backward pass, by PyTorch's names in ``torch._C``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import count
 from sys import _getframe as getframe
 from typing import Any
 
-from .._tape import engine
-from .._tape.graph import GRAD_CODE
+from .._tape import delivery, engine
+from .._tape.engine import current_pass
 from .._tape.node import AccumulateGrad, Node, Port
 
 __all__: list[str] = []
@@ -18,21 +18,19 @@ _numbers = count()
 
 def _current_graph_task_id() -> int:
     """A number of the pass that is running in this thread, or -1."""
-    now = engine.current_pass()
+    now = current_pass()
     if now is None:
         return -1
-    if now.id.number is None:
-        now.id.number = next(_numbers)
-    return int(now.id.number)
+    return now.id
 
 
 def _current_autograd_node() -> Node | None:
-    """The node that the pass has come to."""
+    """The node that the pass has come to: a local variable of the engine's (its NOTE [ Found on the stack ])."""
     names = {
         engine._walk.__code__: "n",
         engine._run_node.__code__: "n",
         engine._run_for.__code__: "n",
-        engine.accumulate.__code__: "m",
+        delivery.accumulate.__code__: "m",
     }
     frame: Any = getframe(1)
     while frame is not None:
@@ -45,10 +43,10 @@ def _current_autograd_node() -> Node | None:
 
 
 def _will_engine_execute_node(node: Any) -> bool:
-    """Whether the pass that is running runs this node, or ran it."""
+    """Whether the running pass will run this node or has run it."""
     if not isinstance(node, Node):
         raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
-    now = engine.current_pass()
+    now = current_pass()
     if now is None:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
     if type(node) is AccumulateGrad:
@@ -59,7 +57,7 @@ def _will_engine_execute_node(node: Any) -> bool:
 
 def refuse_leaf(now: Any) -> None:
     """The error about a leaf in a pass of ``autograd.grad``, where no leaf runs."""
-    if now.inputs is not None and now.caller is GRAD_CODE:
+    if now.returned:
         raise RuntimeError(
             "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This "
             "is currently not supported."
@@ -67,10 +65,10 @@ def refuse_leaf(now: Any) -> None:
 
 
 def _current_graph_task_execution_order() -> list[Node]:
-    """The nodes of the pass that is running, in the order in which it runs them."""
+    """The nodes of the running pass, in the order of execution."""
     from .grad_mode import is_multithreading_enabled
 
-    now = engine.current_pass()
+    now = current_pass()
     if now is None:
         return []
     if is_multithreading_enabled():
@@ -87,7 +85,7 @@ def _current_graph_task_execution_order() -> list[Node]:
     ready: list[tuple[float, int, Node]] = []
     order: list[Node] = []
     number = count()
-    for n in {r.fx if type(r) is Port else r for r in now.roots}:
+    for n in {r.fx if type(r) is Port else r for r, _ in now.roots}:
         if n not in waiting:
             heappush(ready, (-(n.seq or float("inf")), next(number), n))
     while ready:

@@ -1,7 +1,7 @@
-"""Anomaly mode: find the operation whose derivative failed or made NaN, with the traceback of its forward call.
+"""Anomaly mode, which finds the operation whose derivative failed or gave NaN, with the traceback of its forward call.
 
-Every node made under ``detect_anomaly`` keeps the whole traceback of its making; every step of a backward pass under
-it is checked. (The line that made a node is in wengert's errors without it.)
+Every node made under ``detect_anomaly`` keeps its full traceback, and every step of a backward pass under it is
+checked. wengert's errors name the line that made a node even without anomaly mode.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether gradients are looked through for NaN while it is on."""
+    """Whether anomaly mode checks gradients for NaN."""
     return _check_nan
 
 
@@ -47,7 +47,7 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
 
 
 class set_detect_anomaly:
-    """Turn anomaly mode on or off, at once, or until the end of a ``with`` block.
+    """Turn anomaly mode on or off immediately, or until the end of a ``with`` block.
 
     >>> import wengert as torch
     >>> with torch.autograd.set_detect_anomaly(True):
@@ -70,9 +70,9 @@ class set_detect_anomaly:
 
 
 class detect_anomaly:
-    """Inside, a NaN in a gradient is an error, and an error in backward comes with the forward call that led to it.
+    """A context in which NaN in a gradient raises an error, and errors in backward show the forward call.
 
-    ``check_nan=False`` gives the second without the first. For debugging only: it is slow.
+    ``check_nan=False`` only shows the forward calls of errors. Anomaly mode is slow; use it for debugging only.
 
     >>> import wengert as torch
     >>> import warnings
@@ -108,10 +108,12 @@ class detect_anomaly:
 def _set(mode: bool, check_nan: bool) -> None:
     global _enabled, _check_nan
     if mode and not _enabled:
+        modes.anomaly.add()
         modes.watch_operators(_record)
         _function.watchers.append(_record_call)
         engine.observers.append(_watch)
     elif not mode and _enabled:
+        modes.anomaly.drop()
         modes.unwatch_operators(_record)
         _function.watchers.remove(_record_call)
         engine.observers.remove(_watch)
@@ -121,14 +123,14 @@ def _set(mode: bool, check_nan: bool) -> None:
 
 # ------------------------------------------------------------------------------------------------------------ recording
 def _record(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
-    """The hook on operators: run one as it would have run, then note where."""
+    """The hook on operators: run the operator and record the traceback."""
     result = proceed()
     note_origin(result)
     return result
 
 
 def _record_call(cls: Any, args: tuple[Any, ...], proceed: Any) -> Any:
-    """The same for custom functions."""
+    """The hook on custom functions: run the function and record the traceback."""
     outputs, ctx = proceed()
     if ctx.fx:
         keep_trace(ctx)
@@ -136,7 +138,7 @@ def _record_call(cls: Any, args: tuple[Any, ...], proceed: Any) -> Any:
 
 
 def note_origin(result: Any) -> None:
-    """Keep where the node of a result was made, and which backward step made it."""
+    """Record the traceback of a result's node, and the backward step that made it."""
     for t in result if isinstance(result, (tuple, list)) else (result,):
         if isinstance(t, Tensor) and t._fn is not None and t._fn.seq:
             keep_trace(t._fn.fx if type(t._fn) is Port else t._fn)
@@ -155,7 +157,7 @@ _running: list[Any] = []  # the nodes whose backward steps are running, the inne
 
 
 def _of_program(stack: list[Any]) -> list[Any]:
-    """A stack without what runs the program, if that is ``python -m wengert run``."""
+    """A stack without the frames of ``python -m wengert run``."""
     ours = [k for k, entry in enumerate(stack) if entry.filename == _RUNNER]
     return stack[ours[-1] + 1 :] if ours else stack
 
@@ -195,7 +197,7 @@ def _has_nan(d: Any) -> bool:
 
 
 def _tell(n: Any) -> None:
-    """Warn with the traceback of the forward call, and those of the backward steps that it came from."""
+    """Warn with the traceback of the forward call, and of the backward steps that made it."""
     if type(n) is Port:
         return
     trace = None if n.h is None else n.h.trace

@@ -1,14 +1,13 @@
 """``torch.autograd.forward_ad``: forward mode by dual tensors, within a ``dual_level``.
 
-A dual tensor's payload is a ``Dual``, as inside of ``torch.func.jvp``. What is special here is that such tensors are in
-the user's hands and on his tape: they say that they require grad, ``autograd.grad`` takes them, and when the level ends
-they go on as ordinary tensors.
+A dual tensor's payload is a ``Dual``, as inside ``torch.func.jvp``. But here the user holds dual tensors and records
+them: they have ``requires_grad``, ``autograd.grad`` accepts them, and when the level ends they become ordinary tensors.
 
 NOTE [ Dual tensors and the tape ]
-    The tape is inside: primal and tangent are Tensors with histories of their own, so that reverse over forward
-    (``unpack_dual(y).tangent.backward()``) is nothing special. For forward over reverse (``autograd.grad`` of a dual
-    tensor) every primal stands on the tape, on a hidden leaf if need be; the gradient is computed by the primals' tape
-    with ``create_graph``, and its tangent by walking that tape twice more: ``g -> u dg/dx -> (dg/dx) v``.
+The tape is inside: primal and tangent are Tensors with their own histories, so reverse over forward
+(``unpack_dual(y).tangent.backward()``) needs no special code. For forward over reverse (``autograd.grad`` of a dual
+tensor) every primal is on the tape, as a hidden leaf if necessary. The primals' tape computes the gradient with
+``create_graph``, and two more passes over it compute the gradient's tangent: ``g -> u dg/dx -> (dg/dx) v``.
 """
 
 from __future__ import annotations
@@ -25,49 +24,50 @@ from .._base.errors import noted
 from .._base.grad_mode import _ModeDecorator, grad_mode
 from .._base.torch_function import DISABLED
 from .._payloads.transforms import Const, Dual, entered
-from .._tape import graph, views
-from .._tape.engine import accumulate
+from .._tape import graph, properties, replaced
+from .._tape.delivery import accumulate
 from .._tape.node import AccumulateGrad, leaf_node
-from .._tape.tensor import Tensor, current_fn, wrap
+from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
+from ..func._levels import check_tangent
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What ``unpack_dual`` returns: the value, and its tangent or ``None``."""
+    """The result of ``unpack_dual``: the value, and its tangent or ``None``."""
 
     primal: Tensor
     tangent: Tensor | None
 
 
 class DualTensor(Tensor):
-    """A tensor of a level, as long as the level lasts: its history is that of its primal."""
+    """A tensor of an open level, whose history is that of its primal."""
 
     __slots__ = ()
     __torch_function__ = DISABLED
 
     @property
     def requires_grad(self) -> bool:
-        """Whether the primal leads to anything but the level's own leaves."""
+        """Whether the primal depends on leaves other than the level's hidden ones."""
         return self._fn is not None or _visible(self._a)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        graph.set_requires_grad(self, value)
+        properties.set_requires_grad(self, value)
 
     @property
     def is_leaf(self) -> bool:
-        """False for what was computed from something that requires grad."""
+        """False for results of operations on tensors that require grad."""
         return not self.requires_grad
 
     @property
     def data(self) -> Tensor:
-        """The primal alone, outside of any graph."""
+        """The primal without history."""
         return _primal_of(self).detach()  # type: ignore[attr-defined, no-any-return]
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        graph.set_data(self, value)
+        properties.set_data(self, value)
 
     @property
     def grad_fn(self) -> Any:
@@ -92,25 +92,25 @@ class DualTensor(Tensor):
         *,
         retain_variables: Any = None,
     ) -> None:
-        """As ``Tensor.backward``; what arrives in ``.grad`` is a dual tensor. The graph is kept in any case."""
+        """``Tensor.backward`` for dual tensors: ``.grad`` becomes a dual tensor. The graph is always retained."""
         listed = None if inputs is None else graph._listed_inputs(inputs, "backward")
         backward_of_duals([self], [gradient], create_graph, listed)
 
 
 class _Level:
-    """The one level that can be open: its tag, what was made dual in it and the tensors to be set free at its end."""
+    """The level, of which only one can be open: its tag, its dual tensors, and the tensors to convert at its end."""
 
     def __init__(self) -> None:
         self.depth = entered()
         self.tag = self.depth.__enter__()
         self.duals: list[tuple[Tensor, Tensor]] = []  # (primal on the tape, tangent)
-        self.hidden: set[Any] = set()  # leaves that stand only for a primal
+        self.hidden: set[Any] = set()  # hidden leaves for primals
         self.members: list[weakref.ref[Tensor]] = []
 
     def adopt(self, t: Any) -> Any:
-        """Take care of a tensor that may be dual."""
+        """Register a tensor with the level if it is dual."""
         if isinstance(t, Tensor) and isinstance(t._a, Dual) and t._a.tag == self.tag and type(t) is Tensor:
-            if t._a.dtype.kind in "iub":  # converted into numbers without derivatives
+            if t._a.dtype.kind in "iub":  # converted to a dtype without derivatives
                 v = t._a.v
                 t._a = v._a if isinstance(v, Tensor) else v
                 return t
@@ -131,7 +131,7 @@ def _is_fwd_grad_enabled() -> bool:
 
 
 class _set_fwd_grad_enabled(_ModeDecorator):
-    """Whether results carry tangents; acts at once, and as a context manager."""
+    """Set whether results carry tangents, immediately or as a context manager."""
 
     def __init__(self, mode: bool) -> None:
         global _enabled
@@ -147,7 +147,7 @@ class _set_fwd_grad_enabled(_ModeDecorator):
         _enabled = self.prev
 
     def clone(self) -> _set_fwd_grad_enabled:
-        """The same setting once more."""
+        """A new context manager with the same setting."""
         return type(self)(self.mode)
 
 
@@ -162,7 +162,8 @@ def enter_dual_level() -> int:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _state.level = _Level()
     modes.watch_operators(_record)
-    views.rebound.append(_adopt)
+    replaced.payload_replaced.append(_adopt)
+    graph.interceptors.append(_DUALS)
     return 0
 
 
@@ -176,10 +177,11 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
         )
     _state.level = None
-    with contextlib.suppress(ValueError):  # closed in another context than it was opened in
+    with contextlib.suppress(ValueError):  # closed in a different context than the one that opened it
         now.depth.__exit__()
     modes.unwatch_operators(_record)
-    views.rebound.remove(_adopt)
+    replaced.payload_replaced.remove(_adopt)
+    graph.interceptors.remove(_DUALS)
     for ref in now.members:
         t = ref()
         if t is not None:
@@ -205,7 +207,7 @@ def _set_free(t: Tensor, level: _Level) -> None:
 
 
 class dual_level(_ModeDecorator):
-    """Forward-mode differentiation happens inside of this.
+    """A context in which dual tensors exist, for forward-mode differentiation.
 
     >>> import wengert as torch
     >>> import wengert.autograd.forward_ad as fwAD
@@ -223,7 +225,7 @@ class dual_level(_ModeDecorator):
 
 
 def _record(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
-    """The hook on operators: run one as it would have run, and take care of its results."""
+    """The hook on operators: run the operator and register its results."""
     result = proceed()
     level = _level()
     if level is not None:
@@ -240,7 +242,7 @@ def _adopt(t: Tensor) -> None:
 
 # --------------------------------------------------------------------------------------------------------- dual tensors
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A tensor of the same value that carries ``tangent`` along in everything that is computed from it.
+    """A dual tensor with the value of ``tensor`` and a tangent, which operations on it propagate.
 
     Backward passes go through it to both.
     """
@@ -274,29 +276,13 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     return now.adopt(t)
 
 
-def check_tangent(tensor: Tensor, tangent: Tensor) -> None:
-    """A tangent must have its tensor's shape."""
-    if tuple(tangent.shape) != tuple(tensor.shape):
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}."
-        )
-
-
 def _on_tape(tensor: Tensor, level: _Level) -> Tensor:
     if current_fn(tensor) is not None:
         with grad_mode(True):
             return tensor.view_as(tensor)  # type: ignore[attr-defined]
-    primal = wrap(_dense(tensor))
+    primal = wrap(alias_payload(tensor))
     level.hidden.add(leaf_node(primal))
     return primal
-
-
-def _dense(tensor: Tensor) -> Any:
-    from .._tape.tensor import alias_payload
-
-    return alias_payload(tensor)
 
 
 def _plain(p: Any) -> Tensor:
@@ -315,7 +301,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if now is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
     a = tensor._a
-    while tensor._fn is None and isinstance(a, (Const, Tensor)):  # what a level's operators made of constants
+    while tensor._fn is None and isinstance(a, (Const, Tensor)):  # results of operators on constants in a level
         tensor = _plain(a.v) if isinstance(a, Const) else a
         a = tensor._a
     if not (isinstance(a, Dual) and a.tag == now.tag):
@@ -325,7 +311,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def _shown(p: Any, level: _Level) -> Tensor:
-    """A part of a dual tensor for the user: without the level's hidden leaves."""
+    """The primal or tangent of a dual tensor for the user, without the level's hidden leaves."""
     t = _plain(p)
     if t._fn is not None and not _leads_out(t, level):
         return wrap(t._a)
@@ -353,14 +339,14 @@ def _visible(a: Any, level: _Level | None = None) -> bool:
 
 # ---------------------------------------------------------------------------------------- backward through dual tensors
 def _inner(t: Any, tag: int) -> Any:
-    """What stands on the tape for an output, an input or a cotangent."""
+    """The tensor on the tape that represents an output, an input or a cotangent."""
     while isinstance(t, Tensor) and isinstance(t._a, Dual) and t._a.tag == tag:
         t = _plain(t._a.v)
     return t
 
 
 def involves_duals(values: Any) -> bool:
-    """Whether a pass with these roots, inputs and cotangents is about dual tensors."""
+    """Whether these roots, inputs or cotangents are dual tensors."""
     level = _level()
     return level is not None and any(isinstance(t, DualTensor) for t in values)
 
@@ -368,13 +354,13 @@ def involves_duals(values: Any) -> bool:
 def grad_of_duals(
     outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool
 ) -> list[Tensor | None]:
-    """``autograd.grad`` where some tensors are dual: gradients that are dual themselves."""
+    """``autograd.grad`` if some tensors are dual; the gradients are dual too."""
     level = _level()
     assert level is not None
     tag = level.tag
     roots = graph._roots([_inner(y, tag) for y in outputs], [_inner(g, tag) for g in grads], True)
     nodes = [graph._input_node(_inner(x, tag)) for x in inputs]
-    found = graph._run(roots, True, True, nodes)
+    found = graph._run(roots, True, True, nodes, returned=True)
     return [None if g is None else _with_tangent(g, level, create_graph) for g in found]
 
 
@@ -394,7 +380,7 @@ def _with_tangent(g: Tensor, level: _Level, create_graph: bool) -> Tensor:
 
 
 def _tangent_of(g: Tensor, level: _Level) -> Tensor | None:
-    """How a tensor on the primals' tape moves with the tangents of everything that was made dual."""
+    """The tangent of a tensor on the primals' tape, from the tangents of all dual tensors."""
     if current_fn(g) is None or not level.duals:
         return None
     u = wrap(np.zeros(g._a.shape, g._a.dtype))
@@ -408,7 +394,7 @@ def _tangent_of(g: Tensor, level: _Level) -> Tensor | None:
 
 
 def backward_of_duals(tensors: list[Any], grads: list[Any], create_graph: bool, inputs: list[Any] | None) -> None:
-    """``autograd.backward`` where some tensors are dual."""
+    """``autograd.backward`` if some tensors are dual."""
     level = _level()
     if level is None:
         raise noted(RuntimeError("backward() of a dual tensor outside of its level"))
@@ -438,3 +424,6 @@ def _leaves(roots: list[Any], level: _Level) -> list[Tensor]:
                 seen.add(m)
                 stack.append(m)
     return leaves
+
+
+_DUALS = graph.Interceptor(involves_duals, backward_of_duals, grad_of_duals)

@@ -1,8 +1,8 @@
-"""Custom functions: ``Function`` with ``forward`` and ``backward`` written by the user.
+"""``Function``, the base class of custom functions, whose ``forward`` and ``backward`` the user defines.
 
-The context that both are given is the graph node itself, as in PyTorch, so what a user puts on ``ctx`` is found again
-on ``grad_fn``. What ``save_for_backward`` keeps is boxed like any operator's saved value: checked for writes in place,
-freed with the graph, without a reference cycle through an output. Functions of PyTorch 0.1 (``F()(x)``, with
+The context passed to both is the graph node itself, as in PyTorch, so attributes of ``ctx`` are attributes of
+``grad_fn``. Values of ``save_for_backward`` are boxed like those of operators: checked for writes in place, freed with
+the graph, without a reference cycle through an output. Functions of PyTorch 0.1 (``F()(x)``, with
 ``forward(self, x)``) run too: there the instance is the context.
 """
 
@@ -25,7 +25,7 @@ from .._payloads.transforms import of_transform
 from .._tape.inference import is_inference, not_saved
 from .._tape.node import AccumulateGrad, Node, Port, box_of, tick, view_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
-from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, bump, check_inplace, rebase
+from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, check_inplace, count_write, rebase_history
 from ..utils._pytree import tree_flatten, tree_unflatten
 from ._function_node import BackwardCFunction, FunctionCtx
 
@@ -36,7 +36,7 @@ BackwardCFunction.__module__ = FunctionCtx.__module__ = __name__
 
 
 class FunctionMeta(type):
-    """Gives each Function its node class."""
+    """The metaclass of functions, which makes the node class of each."""
 
     def __init__(cls, name: str, bases: Any, members: Any) -> None:
         cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
@@ -44,10 +44,10 @@ class FunctionMeta(type):
 
 
 class Function(FunctionCtx, metaclass=FunctionMeta):
-    """Base of custom functions: write static ``forward`` and ``backward``, call ``apply``.
+    """Base class of custom functions: define static methods ``forward`` and ``backward``, and call ``apply``.
 
-    ``forward(ctx, *args)`` computes (nothing in it is recorded) and saves what ``backward(ctx, *grad_outputs)`` needs;
-    that returns one gradient for each argument, ``None`` for what needs none.
+    ``forward(ctx, *args)`` computes the outputs, without recording, and saves values for
+    ``backward(ctx, *grad_outputs)``, which returns one gradient per argument, ``None`` where none is needed.
 
     >>> import wengert as torch
     >>> class Square(torch.autograd.Function):
@@ -81,17 +81,17 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs; to be written by the subclass."""
+        """Compute the outputs. Subclasses define this."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Save for backward, where ``forward`` takes no ``ctx``."""
+        """Save values for backward, if ``forward`` takes no ``ctx``."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """The gradients of the arguments from those of the outputs; to be written by the subclass."""
+        """Compute the gradients of the arguments from those of the outputs. Subclasses define this."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
             "backward mode AD."
@@ -101,14 +101,14 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """The tangents of the outputs from those of the arguments (forward mode); to be written by the subclass."""
+        """Compute the tangents of the outputs from those of the arguments (forward mode). Subclasses define this."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-        """The batching rule; to be written by the subclass."""
+        """The batching rule. Subclasses define this."""
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."
@@ -141,12 +141,12 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
             raise RuntimeError(NEEDS_SETUP_CONTEXT)
         outputs, ctx = run(cls, args)
-        ctx.__dict__.pop("saved_for_forward", None)  # only forward mode reads it, and an output among it is a cycle
+        ctx.__dict__.pop("saved_for_forward", None)  # only forward mode reads it, and an output in it would be a cycle
         return outputs
 
     # ----------------------------------------------------------------------------------------------- PyTorch 0.1 to 0.4
     def __call__(self, *args: Any) -> Any:
-        """Run a function of the old style, whose instance is its context."""
+        """Run an old-style function, whose instance is its context."""
         if _is_static(type(self), "forward"):
             raise noted(
                 RuntimeError(
@@ -160,12 +160,12 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """Of an old-style function: what ``save_for_backward`` kept."""
+        """The tensors of ``save_for_backward``, for old-style functions."""
         return self._old_ctx.saved_tensors
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
-        """Of an old-style function: which arguments need a gradient."""
+        """Whether each argument needs a gradient, for old-style functions."""
         return self._old_ctx.needs_input_grad
 
 
@@ -196,11 +196,11 @@ def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
 
 
 # -------------------------------------------------------------------------------------------------------------- running
-watchers: list[Any] = []  # who stands around every call of a custom function: fn(cls, args, proceed) -> proceed()
+watchers: list[Any] = []  # observers around every call of a custom function: fn(cls, args, proceed) -> proceed()
 
 
 def run(cls: Any, args: tuple[Any, ...], old_style: Any = None) -> tuple[Any, BackwardCFunction]:
-    """Call ``forward`` without recording and give its outputs their history."""
+    """Call ``forward`` without recording and attach the history to its outputs."""
     if watchers:
         return _watched(tuple(watchers), cls, args, old_style)
     return _run(cls, args, old_style)
@@ -233,7 +233,7 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
     if not track:
         if ctx.dirty_tensors:
             for t in ctx.dirty_tensors:
-                bump(t)
+                count_write(t)
         fresh = tuple([_alias_input(o, args, ctx) for o in flat])
         return (fresh[0] if single else fresh), ctx
     ctx.fx = edges
@@ -245,7 +245,7 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
 
 
 def _in_transform(args: tuple[Any, ...]) -> bool:
-    """Whether a tensor among these holds a transform's value."""
+    """Whether one of these tensors holds a transform's value."""
     for a in args:  # noqa: SIM110  a generator takes three times as long
         if isinstance(a, Tensor) and of_transform(a._a):
             return True
@@ -265,7 +265,7 @@ def _call_forward(cls: Any, ctx: Any, args: tuple[Any, ...], old_style: Any) -> 
 
 
 def _adopt_old_context(ctx: Any, old: Any) -> None:
-    """What an old-style instance said about its call moves to the node."""
+    """Move the marks that an old-style instance made during its call to the node."""
     state = old.__dict__
     for name in ("to_save", "dirty_tensors", "non_differentiable"):
         if name in state:
@@ -273,12 +273,12 @@ def _adopt_old_context(ctx: Any, old: Any) -> None:
     if "materialize_grads" in state:
         ctx.materialize_grads = state["materialize_grads"]
     ctx._old_style = old
-    # the node holds the instance; the instance must not hold the node, or both wait for the garbage collector
+    # the node refers to the instance; a reference back would be a cycle, which only the garbage collector frees
     old.__dict__["_old_ctx"] = _Weak(ctx)
 
 
 class _Weak:
-    """A weak stand-in for a node."""
+    """A weak proxy of a node."""
 
     def __init__(self, node: Any) -> None:
         self._ref = weakref.ref(node)
@@ -288,7 +288,7 @@ class _Weak:
 
 
 def _alias_input(o: Any, args: tuple[Any, ...], ctx: Any) -> Any:
-    """Without recording: an input that is returned as it is comes back as a new tensor on the same memory."""
+    """Outputs of an unrecorded call: an input that is returned unchanged becomes a new tensor on the same memory."""
     if isinstance(o, Tensor) and any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
         if of_transform(o._a):
             return wrap(o._a)
@@ -313,7 +313,7 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
         node: Any = (Port(ctx, k) if many else ctx) if differentiable else None
         results.append(_one_output(ctx, o, node, id(o) in inputs, id(o) in dirty))
     tracked = [r for r in results if isinstance(r, Tensor) and r._fn is not None] if many else ()
-    if len(tracked) > 1:  # a write to one view of several could not be told from a write to the others
+    if len(tracked) > 1:  # a write to one of several views could not be distinguished from a write to another
         for r in tracked:
             view = view_of(r)
             if view is not None and id(r) not in dirty:
@@ -346,7 +346,7 @@ def _check_dirty(ctx: Any, flat: tuple[Any, ...]) -> None:
 
 
 def stands_for_a_primal(t: Tensor) -> bool:
-    """Whether a leaf is none of the user's: a dual tensor's primal on its tape (``forward_ad``)."""
+    """Whether a leaf is hidden from the user: a dual tensor's primal on its tape (``forward_ad``)."""
     from .forward_ad import _level
 
     level = _level()
@@ -357,7 +357,7 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
     if is_dirty:
         if type(o._fn) is AccumulateGrad:
             if stands_for_a_primal(o):
-                bump(o, ctx.seq)
+                count_write(o, ctx.seq)
                 o._fn = node
                 return o
             raise noted(
@@ -367,12 +367,12 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
                 code="W005",
             )
         check_inplace(o, True)
-        bump(o, ctx.seq)
-        rebase(o, node)
+        count_write(o, ctx.seq)
+        rebase_history(o, node)
         return o
     if is_input and node is None and isinstance(o._a, np.ndarray):
         return o.detach()
-    if is_input:  # returned as it is: a view of the input, which may not be written in place
+    if is_input:  # returned unchanged: a view of the input, which may not be written in place
         a = alias_payload(o)
         t = wrap(a[...] if isinstance(a, np.ndarray) else a, node)
         if isinstance(a, np.ndarray):
@@ -386,7 +386,7 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
 
 
 def _save(ctx: Any, results: list[Any]) -> None:
-    """Box what was given to ``save_for_backward``."""
+    """Box the values passed to ``save_for_backward``."""
     for name in ("dirty_tensors", "non_differentiable"):  # an output among them would be a cycle
         ctx.__dict__.pop(name, None)
     to_save = ctx.__dict__.pop("to_save", ())
@@ -408,7 +408,7 @@ def _save(ctx: Any, results: list[Any]) -> None:
             raise not_saved()
         k = next((k for k, r in enumerate(results) if r is t), None)
         if hooks:
-            from ._saved_hooks import pack_box
+            from .._tape.saved_hooks import pack_box
 
             boxes.append(pack_box(ctx, box, ctx._output_node(k) if k is not None else t._fn, hooks[-1], k is not None))
         else:
@@ -417,7 +417,7 @@ def _save(ctx: Any, results: list[Any]) -> None:
 
 
 class _Alias:
-    """The view operator of an input that a custom function returned as it is."""
+    """The view operator of an input that a custom function returned unchanged."""
 
     name = "reshape"
     outputs = 1
@@ -432,7 +432,7 @@ _ALIAS = _Alias()
 
 
 class InplaceFunction(Function):
-    """A function with an ``inplace`` flag, kept for old programs."""
+    """A function with an ``inplace`` flag, for old programs."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -440,10 +440,10 @@ class InplaceFunction(Function):
 
 
 class NestedIOFunction(Function):
-    """A function of the old style (``F()(x)``) whose arguments and results are nested tuples and lists of tensors.
+    """An old-style function (``F()(x)``) whose arguments and results are nested tuples and lists of tensors.
 
-    The subclass writes ``forward_extended(self, *input)`` and ``backward_extended(self, *grad_output)``, which are
-    given, and return, the nested structures.
+    Subclasses define ``forward_extended(self, *input)`` and ``backward_extended(self, *grad_output)``, which take and
+    return nested structures.
     """
 
     def __call__(self, *input: Any) -> Any:
@@ -463,34 +463,34 @@ class NestedIOFunction(Function):
         return tuple(tree_flatten(self.backward_extended(*tree_unflatten(list(gradients), self._output_spec)))[0])
 
     def save_for_backward(self, *args: Any) -> None:
-        """Keep nested tensors for backward."""
+        """Save nested tensors for backward."""
         flat, self._saved_spec = tree_flatten(args)
         super().save_for_backward(*flat)
 
     @property
     def saved_tensors(self) -> Any:
-        """What ``save_for_backward`` kept, nested as it was."""
+        """The tensors of ``save_for_backward``, nested as before."""
         return tree_unflatten(list(super().saved_tensors), self._saved_spec)
 
     def mark_dirty(self, *args: Any) -> None:
-        """Say which inputs were changed in place, nested as they are."""
+        """Mark inputs, nested, that were changed in place."""
         super().mark_dirty(*tree_flatten(args)[0])
 
     def mark_non_differentiable(self, *args: Any) -> None:
-        """Say which outputs have no derivative, nested as they are."""
+        """Mark outputs, nested, that have no derivative."""
         super().mark_non_differentiable(*tree_flatten(args)[0])
 
     def forward_extended(self, *input: Any) -> Any:
-        """The function itself; to be written by the subclass."""
+        """Compute the outputs. Subclasses define this."""
         raise NotImplementedError
 
     def backward_extended(self, *grad_output: Any) -> Any:
-        """Its derivative; to be written by the subclass."""
+        """Compute the gradients of the inputs. Subclasses define this."""
         raise NotImplementedError
 
 
 def once_differentiable(fn: Any) -> Any:
-    """Decorator of a ``backward`` that cannot itself be differentiated: a second derivative is an error, not wrong."""
+    """Decorator for a ``backward`` that is not differentiable: a second derivative raises an error."""
 
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:
@@ -507,7 +507,7 @@ def once_differentiable(fn: Any) -> Any:
 
 
 class DelayedError(Node):
-    """A node whose backward step is an error."""
+    """A node whose backward step raises an error."""
 
     __slots__ = ("message",)
 
@@ -531,10 +531,10 @@ def _refusing(v: Any) -> Any:
 
 
 def traceable(fn_cls: Any) -> Any:
-    """Kept for old programs; does nothing."""
+    """Does nothing; for old programs."""
     return fn_cls
 
 
 def _is_setup_context_defined(fn: Any) -> bool:
-    """Whether ``fn`` is a class's own ``setup_context``, not the one of ``Function`` that raises."""
+    """Whether ``fn`` is a ``setup_context`` other than the one of ``Function``, which raises an error."""
     return fn is not Function.setup_context

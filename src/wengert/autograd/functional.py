@@ -1,6 +1,6 @@
-"""``torch.autograd.functional``: products with Jacobians and Hessians, and these themselves, of functions of tensors.
+"""``torch.autograd.functional``: Jacobians and Hessians of functions of tensors, and products with them.
 
-These work on the tape with ``autograd.grad``; ``torch.func`` has the same as transforms that nest.
+They use the tape and ``autograd.grad``; ``torch.func`` has the same functions as transforms that nest.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import numpy as np
 
 from .._base.grad_mode import enable_grad, grad_mode
 from .._base.modes import is_grad_enabled
-from .._tape.graph import check_floating, grad
+from .._tape.graph import grad
 from .._tape.promotion import logical_dtype
+from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, wrap
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -23,7 +24,7 @@ Tensors = Tensor | tuple[Tensor, ...]
 
 # ------------------------------------------------------------------------------------------------------------ arguments
 def _as_tuple(value: Any, what: str | None = None, who: str | None = None) -> tuple[bool, tuple[Tensor, ...]]:
-    """Whether a tuple was given, and it as a tuple of Tensors."""
+    """Whether the argument is a tuple, and the argument as a tuple of Tensors."""
     single = not isinstance(value, tuple)
     values = (value,) if single else value
     for i, v in enumerate(values):
@@ -42,7 +43,7 @@ def _as_tuple(value: Any, what: str | None = None, who: str | None = None) -> tu
 
 
 def _fresh(inputs: tuple[Tensor, ...], create_graph: bool, need_graph: bool) -> tuple[Tensor, ...]:
-    """Inputs that can be differentiated by without touching the caller's: a view on his graph, or a new leaf."""
+    """Inputs for differentiation that leave the caller's tensors alone: views in their graph, or new leaves."""
     out = []
     for t in inputs:
         if create_graph and t.requires_grad:
@@ -53,14 +54,14 @@ def _fresh(inputs: tuple[Tensor, ...], create_graph: bool, need_graph: bool) -> 
 
 
 def _leaf(t: Tensor) -> Tensor:
-    """The tensor, requiring grad; inside of a transform too, where a user's requires_grad_() is refused."""
+    """Make a tensor require grad, also inside a transform, where requires_grad_() raises an error for users."""
     check_floating(t)
     t.requires_grad = True
     return t
 
 
 def _finished(value: Any, create_graph: bool) -> Any:
-    """Results as they are with ``create_graph``, else without history."""
+    """The results, unchanged with ``create_graph``, otherwise without history."""
     if create_graph:
         return value
     if isinstance(value, Tensor):
@@ -69,7 +70,7 @@ def _finished(value: Any, create_graph: bool) -> Any:
 
 
 def _repacked(value: Any, many: bool | tuple[bool, ...]) -> Any:
-    """Tuples made single again where the caller gave or returned a single Tensor."""
+    """Unpack tuples of one element where the caller passed or returned a single Tensor."""
     if isinstance(many, tuple):
         outer, inner = many
         value = tuple(_repacked(v, inner) for v in value)
@@ -148,7 +149,7 @@ def _require_grad(tensors: Sequence[Tensor | None], what: str, strict: bool) -> 
 def _filled(
     grads: Sequence[Any], like: Sequence[Tensor], strict: bool, create_graph: bool, stage: str
 ) -> tuple[Tensor, ...]:
-    """Zeros where nothing arrived, or in strict mode an error."""
+    """Replace missing gradients by zeros, or in strict mode raise an error."""
     out = []
     for i, g in enumerate(grads):
         if g is None:
@@ -191,7 +192,7 @@ _ONE_INPUT = (
 
 
 class _Evaluated(NamedTuple):
-    """A function's inputs, a vector like them, and its outputs; whether inputs and outputs were tuples."""
+    """A function's inputs, outputs and vector, and whether inputs and outputs were tuples."""
 
     xs: tuple[Tensor, ...]
     vs: Any
@@ -200,11 +201,11 @@ class _Evaluated(NamedTuple):
     many_out: bool
 
     def vector(self) -> Any:
-        """The vector; ones, if there is none."""
+        """The vector, or ones if it is None."""
         return tuple(wrap(np.ones(x._a.shape, logical_dtype(x))) for x in self.xs) if self.vs is None else self.vs
 
     def given_back(self, result: Any, many: bool, create_graph: bool) -> tuple[Any, Any]:
-        """The outputs and a result, as the user gets them."""
+        """The outputs and a result, in the form for the user."""
         outputs = _repacked(_finished(self.outputs, create_graph), self.many_out)
         return outputs, _repacked(_finished(result, create_graph), many)
 
@@ -219,7 +220,7 @@ def _evaluated(who: str, func: Any, inputs: Any, v: Any, create_graph: bool, str
 
 
 def _gradient(at: _Evaluated, who: str, strict: bool) -> Any:
-    """The gradient of the only output, which must be one number."""
+    """The gradient of the only output, which must have one element."""
     _scalar_output(at.outputs, at.many_out, who)
     jac = _grads(at.outputs, at.xs, None, True)
     _require_grad(jac, "jacobian", strict)
@@ -227,7 +228,7 @@ def _gradient(at: _Evaluated, who: str, strict: bool) -> Any:
 
 
 def _linear_in_cotangents(ys: Any, xs: tuple[Tensor, ...], like: tuple[Tensor, ...]) -> tuple[Any, Any]:
-    """Cotangents of ys, and a backward pass of them: it is linear in them, so its gradient by them is a jvp."""
+    """Cotangents of ys and their backward pass, which is linear in them: its gradient with respect to them is a jvp."""
     us = tuple(_leaf(_zeros(y)) for y in like)
     return us, _grads(ys, xs, us, True)
 
@@ -241,7 +242,7 @@ def vjp(
 ) -> tuple[Tensors, Tensors]:
     """``(func(inputs), v J)``: the vector-Jacobian product. ``v`` has the outputs' shapes.
 
-    ``create_graph`` makes both differentiable. ``strict``: an input that the outputs do not depend on is an error.
+    ``create_graph`` makes both differentiable. ``strict``: raise an error if the outputs do not depend on an input.
 
     >>> import wengert as torch
     >>> torch.autograd.functional.vjp(lambda x: x ** 2, torch.tensor([1., 2.]), torch.ones(2))
@@ -265,7 +266,7 @@ def jvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Tensors, Tensors]:
-    """``(func(inputs), J v)``: the Jacobian-vector product, by two passes in reverse. ``v`` is like the inputs.
+    """``(func(inputs), J v)``: the Jacobian-vector product, by two backward passes. ``v`` has the inputs' shapes.
 
     >>> import wengert as torch
     >>> torch.autograd.functional.jvp(lambda x: x ** 2, torch.tensor([1., 2.]), torch.ones(2))
@@ -315,7 +316,7 @@ def hvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Tensor, Tensors]:
-    """``(func(inputs), H v)``: the Hessian-vector product of a scalar function. ``vhp`` is the same and cheaper.
+    """``(func(inputs), H v)``: the Hessian-vector product of a scalar function. ``vhp`` gives the same at less cost.
 
     >>> import wengert as torch
     >>> torch.autograd.functional.hvp(lambda x: (x ** 3).sum(), torch.tensor([1., 2.]), torch.ones(2))
@@ -340,9 +341,9 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The Jacobian: for each output (and each input, if there are several) a Tensor of both shapes joined.
+    """The Jacobian: for each output and input a Tensor whose shape is the output's followed by the input's.
 
-    ``vectorize`` computes all rows at once by vmap; ``strategy="forward-mode"`` (with it) goes by columns.
+    ``vectorize`` computes all rows at once by vmap, or with ``strategy="forward-mode"`` all columns.
 
     >>> import wengert as torch
     >>> torch.autograd.functional.jacobian(lambda x: x ** 2, torch.tensor([1., 2.]))
@@ -374,7 +375,7 @@ def jacobian(
 
 
 def _construct_standard_basis_for(tensors: tuple[Tensor, ...], tensor_numels: tuple[int, ...]) -> tuple[Tensor, ...]:
-    """The rows of a unit matrix, cut into columns for each tensor; libraries find it here."""
+    """The rows of a unit matrix, split into columns for each tensor; a private name that libraries import."""
     ends = np.cumsum(tensor_numels)
     return tuple(
         wrap(np.eye(ends[-1], n, int(n - end), dtype=logical_dtype(t)))

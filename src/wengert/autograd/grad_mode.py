@@ -1,4 +1,4 @@
-"""``torch.autograd.grad_mode``: the grad modes under the module name that PyTorch gives them."""
+"""``torch.autograd.grad_mode``: context managers for recording."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_
 
 
 class set_multithreading_enabled:
-    """Whether backward passes may use several threads. Here a pass always runs in the thread that called it.
+    """Set whether backward passes may use several threads. wengert's passes always run in the calling thread.
 
-    Kept so that programs that turn it off run; as in PyTorch it acts at once and as a context manager.
+    It exists for programs that turn multithreading off. It acts immediately and as a context manager, as in PyTorch.
     """
 
     def __init__(self, mode: bool) -> None:
@@ -32,7 +32,7 @@ class set_multithreading_enabled:
         _multithreading = self.prev
 
     def clone(self) -> set_multithreading_enabled:
-        """The same setting once more."""
+        """A new context manager with the same setting."""
         return type(self)(self.mode)
 
 
@@ -40,14 +40,14 @@ _multithreading = True
 
 
 def is_multithreading_enabled() -> bool:
-    """The latest setting; see ``set_multithreading_enabled``."""
+    """The current setting; see ``set_multithreading_enabled``."""
     return _multithreading
 
 
 class _unsafe_preserve_version_counter:
-    """Writes in place inside are not counted: the tensors' versions are afterwards what they were before.
+    """A context that does not count writes in place: it restores the tensors' versions at its end.
 
-    Unsafe, as a node that saved such a tensor will not find that it was overwritten.
+    It is unsafe: a node that saved such a tensor does not notice that it was overwritten.
     """
 
     def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:

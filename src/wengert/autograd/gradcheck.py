@@ -1,8 +1,8 @@
-"""``gradcheck`` and ``gradgradcheck``: derivatives against central differences.
+"""``gradcheck`` and ``gradgradcheck``: comparison of derivatives with central differences.
 
-A function of several outputs and inputs, real or complex, is looked at as real outputs (a complex one by its real and
-by its imaginary part) of complex or real inputs; the gradient of a real s by a complex z is ds/dx + i ds/dy, which is
-what a backward pass gives. Jacobians are kept as PyTorch's messages print them: a row for each element of the input.
+The outputs of a function are treated as real (a complex output by its real and its imaginary part), its inputs as real
+or complex. The gradient of a real s with respect to a complex z is ds/dx + i ds/dy, the result of a backward pass.
+Jacobians are stored as PyTorch's messages print them, with a row for each element of the input.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .._base.errors import noted
 from .._base.grad_mode import enable_grad, grad_mode
 from .._tape.graph import grad
 from .._tape.tensor import Tensor, wrap
-from ..random import Generator
+from .._tensor_api.generator import Generator
 from ._differences import (
     Check,
     central_difference,
@@ -36,7 +36,7 @@ Tensors = Tensor | tuple[Any, ...]
 
 
 class GradcheckError(RuntimeError):
-    """Raised by ``gradcheck`` and ``gradgradcheck``: a derivative is not what the differences say."""
+    """Raised by ``gradcheck`` and ``gradgradcheck`` if a derivative disagrees with the differences."""
 
 
 _FAST = (
@@ -50,7 +50,7 @@ _BATCHED_FORWARD = "gradcheck failed while testing batched gradient computation 
 
 # ------------------------------------------------------------------------------------------------------------- backward
 def _basis_grads(check: Check, y: Tensor, unit: Any, who: str, nondet_tol: float, dtypes: bool) -> list[Any]:
-    """The Jacobians of one output by all inputs, from one backward pass for each of its elements, made twice."""
+    """The Jacobians of one output with respect to all inputs, by one backward pass per element, made twice."""
     xs = [check.inputs[i] for i in check.wanted]
     jacobians = [np.zeros((x.numel(), y.numel()), np.complex128 if x._a.dtype.kind == "c" else np.float64) for x in xs]
     for k in range(y.numel()):
@@ -118,7 +118,7 @@ def _slow_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtype
 
 
 def _unit(shape: Any, dtype: Any, generator: Generator) -> Any:
-    """A random direction of length 1; for real inputs PyTorch's, so that an error has the same digits."""
+    """A random direction of length 1. For real inputs it is PyTorch's, which gives errors the same digits."""
 
     def draw() -> Any:
         from .._ops.random.random import rand
@@ -131,7 +131,7 @@ def _unit(shape: Any, dtype: Any, generator: Generator) -> Any:
 
 
 def _fast_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtypes: bool) -> None:
-    """One random direction in each input and one of each output, instead of whole Jacobians."""
+    """Compare along one random direction of each input and each output, instead of whole Jacobians."""
     generator = Generator()
     live = check.differentiable(outputs)
     xs = [check.inputs[i] for i in check.wanted]
@@ -170,7 +170,7 @@ def _slow_text(check: Check, outputs: list[Tensor], k: int, i: int, nondet_tol: 
 
 # -------------------------------------------------------------------------------------------------------------- forward
 def _pushed(check: Check, i: int, direction: Any) -> list[Any]:
-    """The outputs' tangents for a tangent of one input, flat; ``None`` where there is none."""
+    """The outputs' flattened tangents for a tangent of one input; ``None`` for an output without tangent."""
     with dual_level():
         args = list(check.inputs)
         args[i] = make_dual(args[i].detach(), wrap(np.array(direction)))
@@ -207,7 +207,7 @@ def _forward(check: Check, outputs: list[Tensor], fast: bool) -> None:
 
 
 def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
-    """A tangent of zeros and no tangent must be the same."""
+    """Check that a tangent of zeros and no tangent give the same result."""
     generator = Generator()
     for i in check.wanted:
         x = check.inputs[i]
@@ -297,7 +297,7 @@ def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
 
 
 class UndefinedGrad(Function):
-    """Passes a value on, and no gradient back."""
+    """The identity, with no gradient in backward."""
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
@@ -311,7 +311,7 @@ class UndefinedGrad(Function):
 
 
 def _undefined_backward(check: Check) -> None:
-    """Where no cotangent arrives, zeros or nothing must come out."""
+    """Check that backward returns zeros or None for outputs without cotangent."""
     xs = [check.inputs[i] for i in check.wanted]
     count = len(check.differentiable(check.call()))
     for skipped in [None, *range(count if count > 1 else 0)]:
@@ -360,11 +360,11 @@ def gradcheck(
     fast_mode: bool = False,
     masked: bool | None = None,
 ) -> bool:
-    """Whether the gradients of ``func`` at ``inputs`` are what small differences say.
+    """Whether the gradients of ``func`` at ``inputs`` agree with central differences.
 
-    Inputs that require grad should be in double precision. ``fast_mode`` compares along one random direction instead
-    of whole Jacobians. GradcheckError (or ``False``, with ``raise_exception=False``) says where they differ, and
-    whether the function seems to have a kink there.
+    Inputs that require grad should have double precision. ``fast_mode`` compares along one random direction instead
+    of whole Jacobians. If the gradients differ, a GradcheckError shows where, and whether the function seems to have a
+    kink there; with ``raise_exception=False`` the result is False.
 
     >>> import wengert as torch
     >>> x = torch.tensor([0.5, 1.5], dtype=torch.float64, requires_grad=True)
@@ -443,7 +443,7 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """Whether the gradients of the gradients of ``func`` are what small differences say.
+    """Whether the second derivatives of ``func`` agree with central differences of the first.
 
     >>> import wengert as torch
     >>> x = torch.tensor([0.5, 1.5], dtype=torch.float64, requires_grad=True)
@@ -509,7 +509,7 @@ def _cotangents(outputs: list[Tensor], given: Any, non_contiguous: bool) -> tupl
 def get_numerical_jacobian(
     fn: Callable[..., Any], inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0
 ) -> Any:
-    """Deprecated, kept for old tests: the Jacobians of ``fn(inputs)``'s first output by differences."""
+    """Deprecated; for old tests. The Jacobians of ``fn(inputs)``'s first output by differences."""
     check = Check(lambda *xs: fn(inputs), inputs, eps, 0, 0)
     check.wanted = [i for i, x in enumerate(check.inputs) if isinstance(x, Tensor) and x.requires_grad]
     outputs = check.call()
@@ -525,12 +525,12 @@ def get_numerical_jacobian_wrt_specific_input(
     input: Any = None,
     is_forward_ad: bool = False,
 ) -> tuple[Tensor, ...]:
-    """The Jacobians of all of ``fn(*inputs)``'s outputs by one input, by differences: ``(inputs, outputs)`` each."""
+    """The Jacobians of all outputs of ``fn`` with respect to one input, by differences, each ``(inputs, outputs)``."""
     check = Check(fn, inputs, eps, 0, 0)
     return tuple(wrap(real) for real, _ in numerical_jacobians(check, input_idx, check.call()))
 
 
 def get_analytical_jacobian(inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0) -> Any:
-    """Deprecated, kept for old tests: ``(jacobians, reentrant, sizes_ok, types_ok)`` of one output."""
+    """Deprecated; for old tests. Returns ``(jacobians, reentrant, sizes_ok, types_ok)`` of one output."""
     check = Check(lambda *xs: output, inputs, 0, 0, 0)
     return tuple(wrap(j) for j in _basis_grads(check, output, 1, "", nondet_tol, False)), True, True, True

@@ -1,4 +1,4 @@
-"""The graph's own surface: nodes, edges into them, hooks on several tensors at once and on what nodes save."""
+"""``torch.autograd.graph``: nodes, gradient edges, hooks on several tensors, and saved-tensor hooks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._tape.engine import current_pass
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, Node, Port, RemovableHandle, cell_of
 from .._tape.tensor import Tensor, current_fn, wrap
-from .._tape.views import bump
+from .._tape.views import count_write
 
 __all__ = [
     "GradientEdge",
@@ -32,9 +32,9 @@ __all__ = [
 
 # ---------------------------------------------------------------------------------------------------------------- edges
 class GradientEdge(NamedTuple):
-    """Where in the graph a tensor's gradient arrives: a node and which of its outputs the tensor is.
+    """The position in the graph at which a tensor's gradient arrives: a node and the number of its output.
 
-    ``autograd.grad`` and ``autograd.backward`` take it in place of the tensor, which need not live any more.
+    ``autograd.grad`` and ``autograd.backward`` accept it in place of the tensor, which may have been freed.
     """
 
     node: Node
@@ -43,7 +43,7 @@ class GradientEdge(NamedTuple):
 
 
 class _EdgeOfTensor(GradientEdge):
-    """An edge that knows the shape and dtype of its tensor: ``autograd.backward`` of a scalar's needs no gradient."""
+    """An edge with the shape and dtype of its tensor; for a scalar, ``autograd.backward`` needs no cotangent."""
 
     shape: Any
     dtype: Any
@@ -73,7 +73,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a write that the library could not see, such as one through a pointer to the tensor's memory.
+    """Increase a tensor's version after a write that was not counted, such as one through a pointer to its memory.
 
     >>> import wengert as torch
     >>> x = torch.ones(2)
@@ -87,7 +87,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         if not isinstance(t, Tensor):
             raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
         if not is_inference(t):
-            bump(t)
+            count_write(t)
 
 
 # ------------------------------------------------------------------------------------------------ hooks on saved values
@@ -95,10 +95,10 @@ DISABLED: ContextVar[str | None] = ContextVar("wengert_saved_tensors_hooks_disab
 
 
 class saved_tensors_hooks:
-    """Inside, what nodes save goes through ``pack_hook`` and, when it is read, through ``unpack_hook``.
+    """A context in which saved tensors go through ``pack_hook``, and through ``unpack_hook`` when they are read.
 
-    ``pack_hook(tensor)`` returns anything; ``unpack_hook`` makes a tensor of the same content from that. Of nested
-    contexts the innermost is used. A packed value is not checked for writes in place.
+    ``pack_hook(tensor)`` may return any object, from which ``unpack_hook`` makes a tensor with the same content. The
+    innermost context applies. A packed value is not checked for writes in place.
 
     >>> import wengert as torch
     >>> x = torch.tensor([1., 2.], requires_grad=True)
@@ -126,12 +126,12 @@ class saved_tensors_hooks:
         before, token = self._tokens.pop()
         try:
             MODE.reset(token)
-        except ValueError:  # left in another context than it was entered in
+        except ValueError:  # left in a different context than the one that entered it
             MODE.set(before)
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Inside, saved tensors are kept in the CPU's memory, which is where all of wengert's NumPy tensors are anyway."""
+    """A context that keeps saved tensors in the CPU's memory, where all of wengert's tensors are anyway."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         def pack(tensor: Tensor) -> tuple[Any, Tensor]:
@@ -146,7 +146,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Inside, ``saved_tensors_hooks`` is refused with this message.
+    """A context in which ``saved_tensors_hooks`` raises an error with this message.
 
     >>> import wengert as torch
     >>> with torch.autograd.graph.disable_saved_tensors_hooks("not here"):
@@ -166,7 +166,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 class _Handle:
-    """Stands for a saved tensor in the graph: the copy lives as long as some node needs it."""
+    """The handle of a saved tensor in the graph, which keeps the copy alive while a node needs it."""
 
     __slots__ = ("__weakref__", "cell", "version")
 
@@ -176,7 +176,7 @@ class _Handle:
 
 
 class _AllowMutationOnSavedContext:
-    """What ``allow_mutation_on_saved_tensors`` yields: the values of saved tensors, as long as they are needed."""
+    """The object that ``allow_mutation_on_saved_tensors`` yields: the values of saved tensors that are still needed."""
 
     def __init__(self) -> None:
         self.original: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
@@ -184,7 +184,7 @@ class _AllowMutationOnSavedContext:
 
     @property
     def cloned(self) -> dict[_Handle, Tensor]:
-        """The copies of those tensors that were written to since."""
+        """The copies of the tensors that were written after they were saved."""
         return {h: copy for h, copy in self.original.items() if h.cell.version != h.version}
 
     def clear(self) -> None:
@@ -198,10 +198,10 @@ _mutable = threading.local()
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
-    """Inside, a tensor may be written in place although a node saved it: backward uses the value it had.
+    """A context in which saved tensors may be written in place: backward uses the saved value.
 
-    Forward and backward both run inside. (PyTorch copies when a saved tensor is first written; here it is copied when
-    it is saved.)
+    Both forward and backward must run inside. PyTorch copies a saved tensor when it is first written; wengert copies it
+    when it is saved.
 
     >>> import wengert as torch
     >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():
@@ -259,10 +259,10 @@ def register_multi_grad_hook(
     *,
     mode: Literal["all", "any"] = "all",
 ) -> RemovableHandle:
-    """Call ``fn`` once in a backward pass, for several tensors together.
+    """Call ``fn`` once per backward pass for several tensors.
 
-    ``"all"``: ``fn(grads)`` once every gradient that this pass will compute is there (``None`` for the others).
-    ``"any"``: ``fn(grad)`` with the first of them.
+    ``"all"``: call ``fn(grads)`` when all gradients that the pass computes are known (``None`` for the others).
+    ``"any"``: call ``fn(grad)`` with the first gradient.
 
     >>> import wengert as torch
     >>> a, b = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
@@ -278,7 +278,7 @@ def register_multi_grad_hook(
     return _MultiHandle(_on_all(tensors, fn))
 
 
-def _pass_id() -> tuple[Any, Any]:
+def _pass_id() -> tuple[Any, int]:
     now = current_pass()
     if now is None:
         raise AssertionError("expected this hook to be called inside a backward call")
@@ -287,12 +287,12 @@ def _pass_id() -> tuple[Any, Any]:
 
 def _on_any(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
     lock = threading.Lock()
-    latest: list[Any] = []  # the passes in which fn has run; they are compared by identity
+    latest: list[int] = []  # the passes in which fn has run
 
     def hook(grad: Tensor) -> None:
         _, key = _pass_id()
         with lock:
-            if any(k is key for k in latest):
+            if key in latest:
                 return
             latest.append(key)
             del latest[:-8]
@@ -303,7 +303,7 @@ def _on_any(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
 
 def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
     lock = threading.Lock()
-    state: dict[int, list[Any]] = {}  # by pass: [the pass's object, calls left, gradients]
+    state: dict[int, list[Any]] = {}  # by pass: [calls left, gradients]
     for t in tensors:
         if current_fn(t) is None:
             raise AssertionError("Expected gradient function to be set")
@@ -315,22 +315,22 @@ def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
             refuse_leaf(now)
         nodes = now.nodes()
         ports = {(n.fx, n.k) for n in nodes if type(n) is Port}
-        return [now.id, sum(_runs(t, nodes, ports) for t in tensors), [None] * len(tensors)]
+        return [sum(_runs(t, nodes, ports) for t in tensors), [None] * len(tensors)]
 
     def inner(i: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
             now, key = _pass_id()
             with lock:
-                if id(key) not in state or state[id(key)][0] is not key:
-                    state[id(key)] = start(now)
-                entry = state[id(key)]
-                entry[1] -= 1
-                entry[2][i] = grad
-                done = entry[1] == 0
+                if key not in state:
+                    state[key] = start(now)
+                entry = state[key]
+                entry[0] -= 1
+                entry[1][i] = grad
+                done = entry[0] == 0
                 if done:
-                    del state[id(key)]
+                    del state[key]
             if done:
-                fn(entry[2])
+                fn(entry[1])
 
         return hook
 
@@ -343,4 +343,4 @@ def _runs(t: Tensor, nodes: set[Any], ports: set[Any]) -> bool:
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
-    """Accepted: there are no streams whose mismatch could be warned of."""
+    """Does nothing: there are no streams that could mismatch."""

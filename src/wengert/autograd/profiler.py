@@ -1,7 +1,7 @@
-"""``torch.autograd.profiler``: how long operators and backward steps take.
+"""``torch.autograd.profiler``: the times of operators and backward steps.
 
-``torch.profiler`` is the same with schedules. Operators are those of wengert: a function that PyTorch composes of
-several may be one here, and what a derivative formula computes on arrays is inside of its backward step.
+``torch.profiler`` adds schedules. The operators are wengert's: a function that PyTorch composes of several operators
+may be a single one, and computations of a derivative formula on arrays are part of its backward step.
 """
 
 from __future__ import annotations
@@ -55,20 +55,19 @@ _DEVICES = ["cuda", "xpu", "mtia", "hpu"]
 
 
 def kineto_available() -> bool:
-    """Whether PyTorch's tracing library is there: no. Traces are written without it."""
+    """False: PyTorch's tracing library is not available. Traces are written without it."""
     return False
 
 
 class profile:
-    """Inside, every operator and every backward step is timed.
+    """A context that times every operator and every backward step in the current thread.
 
-    Of what the thread that enters runs. ``record_shapes``: with the shapes of the operands. ``profile_memory``: with
-    the bytes allocated for results. ``with_stack``: with the lines that led to the call. ``with_flops``: with an
-    estimate for matrix products and convolutions. Devices other than the CPU are warned about.
+    ``record_shapes``: record the shapes of the operands. ``profile_memory``: record the bytes allocated for results.
+    ``with_stack``: record the call stack. ``with_flops``: estimate the operations of matrix products and convolutions.
+    Devices other than the CPU cause a warning.
 
-    What PyTorch's tracing library is told has nobody to tell here, and no effect: ``use_kineto``,
-    ``experimental_config``, ``activity_filters``, ``post_processing_timeout_s`` (results are there at once), and
-    ``with_modules``, which concerns TorchScript.
+    Options of PyTorch's tracing library and of TorchScript have no effect: ``use_kineto``, ``experimental_config``,
+    ``activity_filters``, ``post_processing_timeout_s``, ``with_modules``.
 
     >>> import wengert as torch
     >>> x = torch.ones(3, requires_grad=True)
@@ -200,14 +199,14 @@ class profile:
         )
 
     def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[Any]) -> None:
-        """Stop recording for a while, or go on, without leaving the block."""
+        """Pause or resume recording within the block."""
         if self._recorder is not None and any(getattr(a, "name", a) == "CPU" for a in activities):
             self._recorder.paused = not enabled
 
     # ---------------------------------------------------------------------------------------------------------- results
     @property
     def function_events(self) -> EventList:
-        """Every call, in the order in which they began."""
+        """All calls, in the order of their start."""
         events = self._function_events
         if events is None:
             raise AssertionError("Expected profiling results")
@@ -254,7 +253,7 @@ class profile:
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Microseconds of all calls, each without what ran inside."""
+        """The microseconds of all calls, without nested calls."""
         return self.function_events.self_cpu_time_total
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
@@ -299,14 +298,14 @@ class profile:
 
 
 def _count_what_ran_inside(events: EventList) -> None:
-    """Memory is noted by who returned it; what an operator returns was mostly allocated by what it called."""
-    for event in reversed(events):  # in the order in which they began, so an inner one comes first here
+    """Attribute memory to the call that allocated it: operators often return memory that an inner call allocated."""
+    for event in reversed(events):  # in the order of their start, so an inner call comes first here
         inside = sum(child.cpu_memory_usage for child in event.cpu_children)
         event.cpu_memory_usage = max(event.cpu_memory_usage, inside)
 
 
 class record_function(ContextDecorator):
-    """A name for a block of code, or for a function as a decorator, in the profile.
+    """A context manager that names a block of code in the profile, or a decorator that names a function.
 
     >>> import wengert as torch
     >>> with torch.autograd.profiler.profile() as prof:
@@ -338,7 +337,7 @@ class record_function(ContextDecorator):
             span.end = time.perf_counter_ns()
 
     def _call_end_callbacks_on_future(self, fut: Any) -> Any:
-        """End the block when a future is done, not at the end of ``with``; the future that is done with it."""
+        """End the block when a future is done, not at the end of ``with``; return a future that is then done too."""
         if not self._spans:
             raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
         spans = self._spans.pop()
@@ -354,7 +353,7 @@ class record_function(ContextDecorator):
 
 # -------------------------------------------------------------------------------------------------- what is not here
 class _NoMarks:
-    """A context manager that would send marks to a device's own profiler."""
+    """Base of context managers that send marks to a device's own profiler."""
 
     tool = ""
 
@@ -377,13 +376,13 @@ class _NoMarks:
 
 
 class emit_nvtx(_NoMarks):
-    """Marks for NVIDIA's tools; an error here, unless ``enabled=False``."""
+    """Marks for NVIDIA's tools. Raises an error unless ``enabled=False``."""
 
     tool = "NVTX"
 
 
 class emit_itt(_NoMarks):
-    """Marks for Intel's VTune; an error here, unless ``enabled=False``."""
+    """Marks for Intel's VTune. Raises an error unless ``enabled=False``."""
 
     tool = "ITT"
 
@@ -397,7 +396,7 @@ parse_nvprof_trace = load_nvprof
 
 
 class EnforceUnique:
-    """Refuses a key that it has seen."""
+    """Raises an error for a key that occurs twice."""
 
     def __init__(self) -> None:
         self.seen: set[Any] = set()
@@ -410,7 +409,7 @@ class EnforceUnique:
 
 
 class KinetoStepTracker:
-    """Counts steps for several requesters; the step that it is now is the largest of their counts."""
+    """Counts steps for several requesters; the current step is the largest of their counts."""
 
     _steps: dict[str, int] = {}
     _now = 0
@@ -427,7 +426,7 @@ class KinetoStepTracker:
 
     @classmethod
     def increment_step(cls, requester: str) -> int:
-        """One step more for a requester."""
+        """Count one step for a requester."""
         cls._steps[requester] = cls._steps.get(requester, cls._now) + 1
         cls._now = max(cls._now, *cls._steps.values())
         return cls._now

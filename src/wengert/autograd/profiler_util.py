@@ -1,4 +1,4 @@
-"""What a profile consists of: events, averages of events, and lists of either that print as a table."""
+"""The events of a profile, their averages, and lists of both that print as a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAv
 
 
 class DeviceType(enum.Enum):
-    """Where an event ran. Here that is always the CPU."""
+    """The device of an event, which in wengert is always the CPU."""
 
     CPU = 0
     CUDA = 1
@@ -31,7 +31,7 @@ class DeviceType(enum.Enum):
 
 
 class Kernel(NamedTuple):
-    """A device's kernel; there are none on the CPU."""
+    """A device's kernel, of which the CPU has none."""
 
     name: str
     device: int
@@ -85,13 +85,13 @@ class FormattedTimesMixin:
 
     @property
     def device_time(self) -> float:
-        """Microseconds per call on a device other than the CPU: none."""
+        """Microseconds per call on a device other than the CPU: 0."""
         return self.device_time_total / self.count if self.count else 0.0
 
     def __getattr__(self, name: str) -> Any:
         if name.endswith("_str") and name[:-4].strip("_"):
             return _format_time(getattr(self, name[:-4]))
-        if "cuda" in name:  # older programs' name for whatever device
+        if "cuda" in name:  # the name in older programs, for any device
             return getattr(self, name.replace("cuda", "device"))
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
@@ -166,37 +166,37 @@ class FunctionEvent(FormattedTimesMixin):
         self.total_cpu_percent: Any = -1
 
     def append_cpu_child(self, child: FunctionEvent) -> None:
-        """Note that ``child`` ran directly inside of this."""
+        """Record that ``child`` ran directly inside this event."""
         if not isinstance(child, FunctionEvent):
             raise AssertionError("Expected child to be a FunctionEvent")
         self.cpu_children.append(child)
 
     def set_cpu_parent(self, parent: FunctionEvent) -> None:
-        """Note what this ran directly inside of."""
+        """Record the event inside which this one ran directly."""
         if not isinstance(parent, FunctionEvent):
             raise AssertionError("Expected parent to be a FunctionEvent")
         self.cpu_parent = parent
 
     @property
     def key(self) -> str:
-        """What calls are grouped by: the name."""
+        """The key by which calls are grouped: the name."""
         return self.name
 
     @property
     def cpu_time_total(self) -> float:  # type: ignore[override]
-        """Microseconds, with what ran inside."""
+        """Microseconds, including nested calls."""
         return self.time_range.elapsed_us()
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Microseconds, without what ran inside."""
+        """Microseconds, without nested calls."""
         if self.is_async:
             return 0.0
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
     @property
     def self_cpu_memory_usage(self) -> int:
-        """Bytes, without what ran inside."""
+        """Bytes, without nested calls."""
         if self.is_async:
             return 0
         return self.cpu_memory_usage - sum(child.cpu_memory_usage for child in self.cpu_children)
@@ -223,7 +223,7 @@ _SUMMED = ("cpu_time_total", "self_cpu_time_total", "device_time_total", "self_d
 
 
 class FunctionEventAvg(FormattedTimesMixin):
-    """All calls of one key together: times and memory are sums, ``cpu_time`` is per call."""
+    """The calls of one key: times and memory are sums, ``cpu_time`` is per call."""
 
     def __init__(self) -> None:
         self.key: str | None = None
@@ -245,7 +245,7 @@ class FunctionEventAvg(FormattedTimesMixin):
         self.flops: int = 0
 
     def add(self, other: Any) -> FunctionEventAvg:
-        """Count another event, or average, of the same key."""
+        """Add another event, or average, of the same key."""
         if not isinstance(other, (FunctionEvent, FunctionEventAvg)):
             raise AssertionError("Expected other to be a FunctionEvent or FunctionEventAvg")
         if self.key is None:
@@ -273,7 +273,7 @@ class FunctionEventAvg(FormattedTimesMixin):
 
 # ---------------------------------------------------------------------------------------------------------------- lists
 class EventList(list[Any]):
-    """Events or averages: ``table()``, ``key_averages()``, ``total_average()``, ``export_chrome_trace(path)``."""
+    """A list of events or averages, which prints as a table."""
 
     def __init__(
         self,
@@ -293,7 +293,7 @@ class EventList(list[Any]):
 
     # ------------------------------------------------------------------------------------------------------- the tree
     def _build_tree(self) -> None:
-        """Find which event ran inside of which: the innermost of its thread whose time encloses its own."""
+        """Find the parent of each event: the innermost event of the same thread whose time encloses it."""
         by_thread: dict[Any, list[FunctionEvent]] = {}
         for event in self:
             if not event.is_async:
@@ -312,7 +312,7 @@ class EventList(list[Any]):
         self._tree_built = True
 
     def _drop_repeated(self) -> None:
-        """An operator that only calls itself once more (in another dtype, say) is one call."""
+        """Merge an operator with its only child if that has the same name, as after a conversion of the dtype."""
         dropped: set[int] = set()
         for event in self:
             parent = event.cpu_parent
@@ -337,13 +337,13 @@ class EventList(list[Any]):
     # ---------------------------------------------------------------------------------------------------------- sums
     @property
     def self_cpu_time_total(self) -> float:
-        """Microseconds of all events, each without what ran inside."""
+        """The microseconds of all events, without nested calls."""
         return sum(event.self_cpu_time_total for event in self)
 
     def key_averages(
         self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """All calls of each name together; on demand apart by input shapes, and by the innermost lines of the stack."""
+        """The calls grouped by name, and optionally by input shapes and by the innermost lines of the stack."""
         if not self._tree_built:
             raise AssertionError("Expected tree to be built before calling key_averages")
         groups: dict[Any, FunctionEventAvg] = {}
@@ -370,7 +370,7 @@ class EventList(list[Any]):
         )
 
     def total_average(self) -> FunctionEventAvg:
-        """Everything together, under the key ``Total``."""
+        """The sum of all events, under the key ``Total``."""
         total = FunctionEventAvg()
         for event in self:
             total.key = None
@@ -390,7 +390,7 @@ class EventList(list[Any]):
         top_level_events_only: bool = False,
         time_unit: str | None = None,
     ) -> str:
-        """The list as text. ``sort_by`` names an attribute such as ``"self_cpu_time_total"``, largest first."""
+        """The list as a text table. ``sort_by`` names an attribute such as ``"self_cpu_time_total"``, largest first."""
         from ._profiler_table import Table
 
         if not self:
@@ -426,7 +426,7 @@ class EventList(list[Any]):
             )
 
     def supported_export_stacks_metrics(self) -> list[str]:
-        """What ``export_stacks`` can be asked for."""
+        """The metrics of ``export_stacks``."""
         return [
             "self_cpu_time_total",
             "self_cuda_time_total",
@@ -456,7 +456,7 @@ def _encloses(outer: Interval, inner: Interval) -> bool:
 
 
 def _backward_step(event: FunctionEvent | None) -> FunctionEvent | None:
-    """The backward step that an event is, or ran in."""
+    """The backward step that an event is or belongs to."""
     while event is not None and event.scope != 1:
         event = event.cpu_parent
     return event

@@ -1,4 +1,4 @@
-"""``Variable``: PyTorch 0.1's name for what is a Tensor today."""
+"""``Variable``, the name of tensors with gradients in PyTorch 0.1."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class VariableMeta(TensorMeta):
         if data is None:
             t: Any = Tensor()
         elif isinstance(data, Tensor):
-            t = make()  # a plain tensor, whatever class data is of
+            t = make()  # a plain tensor, whatever the class of data
             t._a = alias_payload(data)
             t._fn = None
             t._m = None
@@ -41,7 +41,7 @@ class VariableMeta(TensorMeta):
             )
             return mark_volatile(t)
         if requires_grad:
-            from .._tape.graph import check_floating
+            from .._tape.properties import check_floating
 
             check_floating(t)
             leaf_node(t)
@@ -49,18 +49,18 @@ class VariableMeta(TensorMeta):
 
 
 class _ExecutionEngine:
-    """What programs call by ``Variable._execution_engine``."""
+    """The engine interface that programs call by ``Variable._execution_engine``."""
 
     @staticmethod
     def queue_callback(callback: Any) -> None:
-        """Call ``callback()`` at the end of the backward pass that is running."""
+        """Call ``callback()`` at the end of the running backward pass."""
         from .._tape.engine import queue_callback
 
         queue_callback(callback)
 
 
 class Variable(metaclass=VariableMeta):
-    """``Variable(t)`` is a Tensor on t's memory, outside of t's graph.
+    """``Variable(t)`` returns a Tensor on t's memory, without t's history.
 
     >>> import wengert as torch
     >>> from wengert.autograd import Variable

@@ -1,84 +1,280 @@
 # Made by tools/make_stubs.py; do not edit.
-from .._compat.cuda import AcceleratorError as AcceleratorError
-from .._compat.cuda import CUDAGraph as CUDAGraph
-from .._compat.cuda import CUDAPluggableAllocator as CUDAPluggableAllocator
-from .._compat.cuda import CudaError as CudaError
-from .._compat.cuda import DeferredCudaCallError as DeferredCudaCallError
-from .._compat.cuda import Event as Event
-from .._compat.cuda import ExternalStream as ExternalStream
-from .._compat.cuda import MemPool as MemPool
-from .._compat.cuda import OutOfMemoryError as OutOfMemoryError
-from .._compat.cuda import Stream as Stream
-from .._compat.cuda import StreamContext as StreamContext
-from .._compat.cuda import amp as amp
-from .._compat.cuda import caching_allocator_alloc as caching_allocator_alloc
-from .._compat.cuda import caching_allocator_delete as caching_allocator_delete
-from .._compat.cuda import can_device_access_peer as can_device_access_peer
-from .._compat.cuda import clock_rate as clock_rate
-from .._compat.cuda import cudart as cudart
-from .._compat.cuda import current_blas_handle as current_blas_handle
-from .._compat.cuda import current_device as current_device
-from .._compat.cuda import current_stream as current_stream
-from .._compat.cuda import default_generators as default_generators
-from .._compat.cuda import default_stream as default_stream
-from .._compat.cuda import device as device
-from .._compat.cuda import device_count as device_count
-from .._compat.cuda import device_of as device_of
-from .._compat.cuda import empty_cache as empty_cache
-from .._compat.cuda import get_allocator_backend as get_allocator_backend
-from .._compat.cuda import get_arch_list as get_arch_list
-from .._compat.cuda import get_device_capability as get_device_capability
-from .._compat.cuda import get_device_name as get_device_name
-from .._compat.cuda import get_device_properties as get_device_properties
-from .._compat.cuda import get_gencode_flags as get_gencode_flags
-from .._compat.cuda import get_per_process_memory_fraction as get_per_process_memory_fraction
-from .._compat.cuda import get_rng_state as get_rng_state
-from .._compat.cuda import get_rng_state_all as get_rng_state_all
-from .._compat.cuda import get_stream_from_external as get_stream_from_external
-from .._compat.cuda import get_sync_debug_mode as get_sync_debug_mode
-from .._compat.cuda import graph as graph
-from .._compat.cuda import graph_pool_handle as graph_pool_handle
-from .._compat.cuda import has_half as has_half
-from .._compat.cuda import has_magma as has_magma
-from .._compat.cuda import init as init
-from .._compat.cuda import initial_seed as initial_seed
-from .._compat.cuda import ipc_collect as ipc_collect
-from .._compat.cuda import is_available as is_available
-from .._compat.cuda import is_bf16_supported as is_bf16_supported
-from .._compat.cuda import is_current_stream_capturing as is_current_stream_capturing
-from .._compat.cuda import is_initialized as is_initialized
-from .._compat.cuda import is_tf32_supported as is_tf32_supported
-from .._compat.cuda import make_graphed_callables as make_graphed_callables
-from .._compat.cuda import manual_seed as manual_seed
-from .._compat.cuda import manual_seed_all as manual_seed_all
-from .._compat.cuda import max_memory_allocated as max_memory_allocated
-from .._compat.cuda import max_memory_cached as max_memory_cached
-from .._compat.cuda import max_memory_reserved as max_memory_reserved
-from .._compat.cuda import mem_get_info as mem_get_info
-from .._compat.cuda import memory_allocated as memory_allocated
-from .._compat.cuda import memory_cached as memory_cached
-from .._compat.cuda import memory_reserved as memory_reserved
-from .._compat.cuda import memory_snapshot as memory_snapshot
-from .._compat.cuda import memory_stats as memory_stats
-from .._compat.cuda import memory_stats_as_nested_dict as memory_stats_as_nested_dict
-from .._compat.cuda import memory_summary as memory_summary
-from .._compat.cuda import memory_usage as memory_usage
-from .._compat.cuda import nvtx as nvtx
-from .._compat.cuda import power_draw as power_draw
-from .._compat.cuda import random as random
-from .._compat.cuda import reset_accumulated_memory_stats as reset_accumulated_memory_stats
-from .._compat.cuda import reset_max_memory_allocated as reset_max_memory_allocated
-from .._compat.cuda import reset_max_memory_cached as reset_max_memory_cached
-from .._compat.cuda import reset_peak_memory_stats as reset_peak_memory_stats
-from .._compat.cuda import seed as seed
-from .._compat.cuda import seed_all as seed_all
-from .._compat.cuda import set_device as set_device
-from .._compat.cuda import set_per_process_memory_fraction as set_per_process_memory_fraction
-from .._compat.cuda import set_rng_state as set_rng_state
-from .._compat.cuda import set_rng_state_all as set_rng_state_all
-from .._compat.cuda import set_stream as set_stream
-from .._compat.cuda import set_sync_debug_mode as set_sync_debug_mode
-from .._compat.cuda import stream as stream
-from .._compat.cuda import synchronize as synchronize
-from .._compat.cuda import temperature as temperature
-from .._compat.cuda import utilization as utilization
+from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import EllipsisType
+from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
+
+import numpy as np
+from typing_extensions import TypeIs
+
+from .. import return_types as _return_types
+from .._base.constants import Size as _Size
+from .._base.constants import device as _device
+from .._base.constants import layout as _layout
+from .._base.constants import memory_format as _memory_format
+from .._base.dtypes import dtype as _dtype
+from .._tape.node import Node as _Node
+from .._tape.node import RemovableHandle as _RemovableHandle
+from .._tensor_api.storage import TypedStorage as _TypedStorage
+from .._tensor_api.storage import UntypedStorage as _UntypedStorage
+from ..random import Generator as _Generator
+from .._compat._devices import NoDevice as _Base_device
+from .._compat._devices import NoStream as StreamContext
+from .._tape.tensor import Tensor as Tensor
+from ..cuda import amp as amp
+from ..cuda import nvtx as nvtx
+from ..cuda import random as random
+
+Number: TypeAlias = _bool | _int | _float | _complex
+_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+class AcceleratorError(RuntimeError): ...
+class BFloat16Tensor(Tensor): ...
+class BoolTensor(Tensor): ...
+class ByteTensor(Tensor): ...
+class CUDAGraph(Any): ...
+class CUDAPluggableAllocator(Any): ...
+class CharTensor(Tensor): ...
+class CudaError(RuntimeError): ...
+class DeferredCudaCallError(Exception): ...
+class DoubleTensor(Tensor): ...
+class Event(Any): ...
+class ExternalStream(Any): ...
+class FloatTensor(Tensor): ...
+class HalfTensor(Tensor): ...
+class IntTensor(Tensor): ...
+class LongTensor(Tensor): ...
+class MemPool(Any): ...
+class OutOfMemoryError(RuntimeError): ...
+class ShortTensor(Tensor): ...
+class Stream(Any): ...
+def caching_allocator_alloc(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def caching_allocator_delete(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def can_device_access_peer(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def clock_rate(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def cudart(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def current_blas_handle(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def current_device(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def current_stream(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+default_generators: _tuple
+def default_stream(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+class device(_Base_device):
+    ...
+def device_count(*args: Any, **kwargs: Any) -> _int:
+    """There is no such device."""
+class device_of(Any): ...
+def empty_cache(*args: Any, **kwargs: Any) -> None:
+    """There is no such device."""
+def get_allocator_backend(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def get_arch_list(*args: Any, **kwargs: Any) -> _list:
+    """There is no such device."""
+def get_device_capability(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def get_device_name(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def get_device_properties(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def get_gencode_flags(*args: Any, **kwargs: Any) -> _str:
+    """There is no such device."""
+def get_per_process_memory_fraction(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def get_rng_state(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def get_rng_state_all(*args: Any, **kwargs: Any) -> _list:
+    """There is no such device."""
+def get_stream_from_external(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def get_sync_debug_mode(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+class graph(Any): ...
+def graph_pool_handle(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+has_half: _bool
+has_magma: _bool
+def init(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def initial_seed(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def ipc_collect(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def is_available(*args: Any, **kwargs: Any) -> _bool:
+    """There is no such device."""
+def is_bf16_supported(*args: Any, **kwargs: Any) -> _bool:
+    """There is no such device."""
+def is_current_stream_capturing() -> _bool:
+    """There is no such device."""
+def is_initialized(*args: Any, **kwargs: Any) -> _bool:
+    """There is no such device."""
+def is_tf32_supported(*args: Any, **kwargs: Any) -> _bool:
+    """There is no such device."""
+def make_graphed_callables(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def manual_seed(*args: Any, **kwargs: Any) -> None:
+    """There is no such device."""
+def manual_seed_all(*args: Any, **kwargs: Any) -> None:
+    """There is no such device."""
+def max_memory_allocated(*args: Any, **kwargs: Any) -> _int:
+    """There is no such device."""
+def max_memory_cached(*args: Any, **kwargs: Any) -> _int:
+    """There is no such device."""
+def max_memory_reserved(*args: Any, **kwargs: Any) -> _int:
+    """There is no such device."""
+def mem_get_info(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def memory_allocated(*args: Any, **kwargs: Any) -> _int:
+    """There is no such device."""
+def memory_cached(*args: Any, **kwargs: Any) -> _int:
+    """There is no such device."""
+def memory_reserved(*args: Any, **kwargs: Any) -> _int:
+    """There is no such device."""
+def memory_snapshot(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def memory_stats(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device."""
+def memory_stats_as_nested_dict(*args: Any, **kwargs: Any) -> _dict:
+    """There is no such device."""
+def memory_summary(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def memory_usage(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def power_draw(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def reset_accumulated_memory_stats(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def reset_max_memory_allocated(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def reset_max_memory_cached(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def reset_peak_memory_stats(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def seed(*args: Any, **kwargs: Any) -> None:
+    """There is no such device."""
+def seed_all(*args: Any, **kwargs: Any) -> None:
+    """There is no such device."""
+def set_device(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def set_per_process_memory_fraction(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def set_rng_state(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def set_rng_state_all(new_states: Any) -> None:
+    """Nothing to set for no device."""
+def set_stream(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def set_sync_debug_mode(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def stream(stream: Any) -> Any:
+    """A context for a stream: it does nothing."""
+def synchronize(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def temperature(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+def utilization(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: AssertionError."""
+
+__all__ = [
+    "AcceleratorError",
+    "BFloat16Tensor",
+    "BoolTensor",
+    "ByteTensor",
+    "CUDAGraph",
+    "CUDAPluggableAllocator",
+    "CharTensor",
+    "CudaError",
+    "DeferredCudaCallError",
+    "DoubleTensor",
+    "Event",
+    "ExternalStream",
+    "FloatTensor",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "MemPool",
+    "OutOfMemoryError",
+    "ShortTensor",
+    "Stream",
+    "StreamContext",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
+    "can_device_access_peer",
+    "clock_rate",
+    "cudart",
+    "current_blas_handle",
+    "current_device",
+    "current_stream",
+    "default_generators",
+    "default_stream",
+    "device",
+    "device_count",
+    "device_of",
+    "empty_cache",
+    "get_allocator_backend",
+    "get_arch_list",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "get_gencode_flags",
+    "get_per_process_memory_fraction",
+    "get_rng_state",
+    "get_rng_state_all",
+    "get_stream_from_external",
+    "get_sync_debug_mode",
+    "graph",
+    "graph_pool_handle",
+    "has_half",
+    "has_magma",
+    "init",
+    "initial_seed",
+    "ipc_collect",
+    "is_available",
+    "is_bf16_supported",
+    "is_current_stream_capturing",
+    "is_initialized",
+    "is_tf32_supported",
+    "make_graphed_callables",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_cached",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_cached",
+    "memory_reserved",
+    "memory_snapshot",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
+    "memory_usage",
+    "power_draw",
+    "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_per_process_memory_fraction",
+    "set_rng_state",
+    "set_rng_state_all",
+    "set_stream",
+    "set_sync_debug_mode",
+    "stream",
+    "synchronize",
+    "temperature",
+    "utilization",
+    "amp",
+    "nvtx",
+    "random",
+]

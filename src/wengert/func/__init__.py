@@ -1,4 +1,4 @@
-"""``torch.func``: transforms of functions; they nest in any order."""
+"""``torch.func``: function transforms, which nest in any order."""
 
 from ._autodiff import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from ._modules import (

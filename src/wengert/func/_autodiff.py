@@ -1,11 +1,10 @@
-"""``grad``, ``vjp``, ``jvp`` and the Jacobians made of them.
+"""``grad``, ``vjp``, ``jvp`` and the Jacobians built on them.
 
 NOTE [ Which tape ]
-    Reverse mode in an ordinary place uses the user's own tape: the function's variables are fresh leaves (or nodes on
-    the outer tape where the arguments are tracked there), and what is computed from them is differentiated as
-    ``autograd.grad`` would. Inside of another transform it needs a tape of its own level (``_payloads.transforms``,
-    NOTE [ Levels ]): the variables are ``Lift`` values then, and everything older, tracked or not, is a payload inside
-    of them.
+Outside other transforms, reverse mode uses the user's own tape: the function's variables are fresh leaves (or nodes on
+the outer tape if the arguments are tracked there), and the results are differentiated as by ``autograd.grad``. Inside
+another transform it needs a tape of its own level (``_payloads.transforms``, NOTE [ Levels ]): the variables are then
+``Lift`` values, and all older tensors, tracked or not, are payloads inside them.
 """
 
 from __future__ import annotations
@@ -19,14 +18,15 @@ import numpy as np
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled, transform
 from .._base.registry import T
-from .._payloads.transforms import DEPTH, Dual, Lift, entered, ones_payload, zeros_payload
+from .._payloads.transforms import DEPTH, Dual, Lift, entered
 from .._tape.engine import run
-from .._tape.graph import _check_cotangent, check_floating
+from .._tape.graph import _check_cotangent
 from .._tape.node import leaf_node
 from .._tape.promotion import logical_dtype
-from .._tape.tensor import Tensor, current_fn, wrap
+from .._tape.properties import check_floating
+from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
-from ._levels import TAPES, bare, check_adopted, check_captured, only_leads_to, payload, tensor
+from ._levels import TAPES, bare, check_adopted, check_captured, check_tangent, only_leads_to, payload, tensor
 from ._vmap import vmap
 
 Argnums = int | tuple[int, ...]
@@ -35,10 +35,10 @@ _P = ParamSpec("_P")
 
 # --------------------------------------------------------------------------------------------------------- reverse mode
 class _Tape:
-    """The variables of one use of reverse mode, and the way back to them."""
+    """The variables of one use of reverse mode, and the backward pass to them."""
 
     def __init__(self) -> None:
-        self.recording = is_grad_enabled()  # outside: whether results may be tracked by what the function closes over
+        self.recording = is_grad_enabled()  # whether captured tensors may track the results
         self.lifted = DEPTH.get() > 0
         self.level = entered() if self.lifted else None
         self.tag = 0
@@ -57,14 +57,14 @@ class _Tape:
     def __exit__(self, *exc: object) -> None:
         self.open = False
         self.inside.__exit__(*exc)
-        if self.inside.rebound and self.inside.outer is not None:  # looked at when the results are out of the way
+        if self.inside.rebound and self.inside.outer is not None:  # examined after the results are freed
             self.inside.outer.rebound += self.inside.rebound
         self.mode.__exit__(*exc)
         if self.level is not None:
             self.level.__exit__(*exc)
 
     def variable(self, x: Any) -> Tensor:
-        """A fresh variable on an argument."""
+        """A fresh variable for an argument."""
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         if self.lifted:
@@ -83,7 +83,7 @@ class _Tape:
         return t
 
     def left(self, y: Any) -> Any:
-        """A result on the way out: without this tape, unless an outer one is in it."""
+        """A result to return: detached from this tape, but not from outer ones."""
         if not isinstance(y, Tensor):
             return y
         if self.lifted:
@@ -93,7 +93,7 @@ class _Tape:
         return wrap(y._a)
 
     def pulled_back(self, outputs: list[Tensor], cotangents: list[Tensor], keep: bool) -> list[Tensor]:
-        """The gradients of the variables; zeros where nothing leads."""
+        """The gradients of the variables; zeros for a variable on which the outputs do not depend."""
         live = [(current_fn(y), g) for y, g in zip(outputs, cotangents, strict=True) if self._is_mine(y)]
         nodes: list[Any] = [x._fn for x in self.inputs]
         wanted = [n for n in nodes if n is not None]
@@ -119,7 +119,7 @@ class _Tape:
 
     def _gradient(self, x: Tensor, g: Any) -> Tensor:
         if g is None:
-            a = zeros_payload(x._a)
+            a = payload_like(x._a, np.zeros)
             return wrap(a.v if self.lifted else a)
         if self.lifted:
             return tensor(g._a.v if isinstance(g._a, Lift) and g._a.tag == self.tag else g._a)
@@ -168,7 +168,7 @@ def _replaced(args: tuple[Any, ...], positions: Any, values: Any) -> tuple[Any, 
 def grad_and_value(
     func: Callable[_P, Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[_P, tuple[Any, Any]]:
-    """A function that returns a scalar function's ``(gradient, value)``; with ``has_aux`` ``(gradient, (value, aux))``.
+    """A function that returns ``(gradient, value)`` of a scalar function; ``(gradient, (value, aux))`` if ``has_aux``.
 
     >>> import wengert as torch
     >>> torch.func.grad_and_value(lambda x: x ** 3)(torch.tensor(2.))
@@ -195,7 +195,7 @@ def grad_and_value(
             _check_scalar(value)
             if logical_dtype(value).kind not in "fV" and current_fn(value) is not None:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {value.dtype}")
-            one = ones_payload(value._a)
+            one = payload_like(value._a, np.ones)
             one = wrap(one.v if isinstance(one, Lift) and one.tag == tape.tag else one)
             grads = tape.pulled_back([value], [one], False)
         result = tree_unflatten(grads, spec)
@@ -237,7 +237,7 @@ def grad(func: Callable[_P, Any], argnums: Argnums = 0, has_aux: bool = False) -
 def vjp(
     func: Callable[..., Any], *primals: Any, has_aux: bool = False
 ) -> tuple[Any, Callable[..., Any]] | tuple[Any, Callable[..., Any], Any]:
-    """``(func(*primals), vjp_fn)``: ``vjp_fn(cotangents)`` gives the vector-Jacobian products, one for each primal.
+    """``(func(*primals), vjp_fn)``: ``vjp_fn(cotangents)`` returns the vector-Jacobian products, one for each primal.
 
     >>> import wengert as torch
     >>> out, vjp_fn = torch.func.vjp(torch.sin, torch.zeros(2))
@@ -304,7 +304,7 @@ def jvp(
 ) -> tuple[Any, Any] | tuple[Any, Any, Any]:
     """``(func(*primals), tangent)``: the Jacobian-vector product, by forward mode.
 
-    ``strict``: an output that does not depend on the inputs is an error.
+    ``strict``: raise an error if an output does not depend on the inputs.
 
     >>> import wengert as torch
     >>> torch.func.jvp(torch.sin, (torch.zeros(2),), (torch.ones(2),))
@@ -354,8 +354,6 @@ CAPTURED = (
 
 
 def _dual(x: Tensor, v: Tensor, tag: int) -> Tensor:
-    from ..autograd.forward_ad import check_tangent
-
     for t, what in ((x, "primal"), (v, "tangent")):
         if logical_dtype(t).kind not in "fcV":
             raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")
@@ -376,11 +374,11 @@ def _unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
             "allowed with strict=True."
         )
-    return primal, wrap(zeros_payload(primal._a))
+    return primal, wrap(payload_like(primal._a, np.zeros))
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """``(func(*primals), jvp_fn)``: ``jvp_fn(*tangents)`` is the linear map of the tangents at ``primals``.
+    """``(func(*primals), jvp_fn)``: ``jvp_fn(*tangents)`` is the Jacobian-vector product at ``primals``.
 
     >>> import wengert as torch
     >>> out, f = torch.func.linearize(torch.sin, torch.zeros(2))
@@ -392,9 +390,9 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         raise RuntimeError("linearize(f, *primals): Expected primals to contain at least one Tensor.")
     out, pull = vjp(func, *primals)
     outs, out_spec = tree_flatten(out)
-    # jvp is the transpose of vjp, which is linear: its transpose is recorded once and walked for each tangent
+    # vjp is linear and jvp is its transpose: vjp is recorded once, and its graph walked for each tangent
     with entered() as tag:
-        zeros = [wrap(Lift(zeros_payload(y._a), tag)) for y in outs]
+        zeros = [wrap(Lift(payload_like(y._a, np.zeros), tag)) for y in outs]
         leaves = [leaf_node(u) for u in zeros]
         with grad_mode(True):
             back, _ = tree_flatten(pull(tree_unflatten(zeros, out_spec)))
@@ -418,7 +416,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         results = []
         for g, y in zip(found, outs, strict=True):
             if g is None:
-                results.append(wrap(zeros_payload(y._a)))
+                results.append(wrap(payload_like(y._a, np.zeros)))
                 continue
             t = tensor(g._a.v if isinstance(g._a, Lift) and g._a.tag == tag else g._a)
             results.append(bare(t) if only_leads_to([t._fn], set()) else t)
@@ -429,7 +427,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
 # ------------------------------------------------------------------------------------------------------------ Jacobians
 def _basis(x: Tensor) -> Tensor:
-    """The standard basis of a tensor's space, one vector for each element, in front."""
+    """The standard basis of a tensor's space, with the basis vectors along a new first dim."""
     n = 1
     for s in x.shape:
         n *= s
@@ -452,9 +450,9 @@ def jacrev(
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Callable[_P, Any]:
-    """The Jacobian of a function by reverse mode: for each output, its derivative by each chosen argument.
+    """The Jacobian of a function by reverse mode: the derivative of each output with respect to each argument.
 
-    ``chunk_size``: how many rows at once.
+    ``argnums`` chooses the arguments; ``chunk_size`` is the number of rows to compute at once.
 
     >>> import wengert as torch
     >>> torch.func.jacrev(torch.sin)(torch.zeros(2))
@@ -481,7 +479,7 @@ def jacrev(
         for k, y in enumerate(flat_out):
 
             def one(v: Tensor, k: int = k) -> Any:
-                given = [v if j == k else wrap(zeros_payload(z._a)) for j, z in enumerate(flat_out)]
+                given = [v if j == k else wrap(payload_like(z._a, np.zeros)) for j, z in enumerate(flat_out)]
                 return vjp_fn(tree_unflatten(given, out_spec))
 
             rows = vmap(one, chunk_size=chunk_size)(_basis(y))
@@ -525,7 +523,7 @@ def jacfwd(
         for k, x in enumerate(flat):
 
             def one(v: Tensor, k: int = k) -> Any:
-                tangents = tuple(v if j == k else wrap(zeros_payload(z._a)) for j, z in enumerate(flat))
+                tangents = tuple(v if j == k else wrap(payload_like(z._a, np.zeros)) for j, z in enumerate(flat))
                 pushed = jvp(partial, tuple(flat), tangents, has_aux=has_aux)
                 _refuse_complex("jacfwd", pushed[0], "output")
                 return (pushed[1], pushed[2]) if has_aux else pushed[1]
@@ -542,7 +540,7 @@ def jacfwd(
 
 
 def _transposed(columns: list[Any], spec: TreeSpec, single: bool) -> Any:
-    """A list by input of structures by output, as a structure by output of structures by input."""
+    """Transpose a list over inputs of structures over outputs to a structure over outputs of structures over inputs."""
     flat = [tree_flatten(c) for c in columns]
     out_spec = flat[0][1]
     by_output = []
@@ -553,7 +551,7 @@ def _transposed(columns: list[Any], spec: TreeSpec, single: bool) -> Any:
 
 
 def hessian(func: Callable[_P, Any], argnums: Argnums = 0) -> Callable[_P, Any]:
-    """The Hessian of a function: forward mode over reverse mode.
+    """The Hessian of a function, by forward mode over reverse mode.
 
     >>> import wengert as torch
     >>> torch.func.hessian(lambda x: (x ** 3).sum())(torch.ones(2))

@@ -1,4 +1,4 @@
-"""Going into a transform and out of it: payloads and Tensors."""
+"""Conversion between Tensors and the payloads inside a transform."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from .._tape.tensor import Tensor, current_fn, wrap
 
 
 def payload(x: Tensor) -> Any:
-    """What goes inside: the bare payload, or the Tensor itself if it is tracked, so that its tape sees what happens."""
+    """The value to pass inside: the payload, or the Tensor itself if it is tracked, for its tape to record."""
     return x if current_fn(x) is not None else x._a
 
 
 def tensor(p: Any) -> Tensor:
-    """A payload that comes out of a transform, as a Tensor."""
+    """A Tensor on a payload that leaves a transform."""
     return p if isinstance(p, Tensor) else wrap(p.v if type(p) is Const else p)
 
 
 def bare(t: Tensor) -> Tensor:
-    """The tensor without its tape."""
+    """The tensor without its history."""
     return t if t._fn is None else wrap(t._a)
 
 
 def check_captured(inside: Any, tag: int, message: str) -> None:
-    """Refuse that a transform's function wrote to a tensor that outlives it.
+    """Raise an error if a transform's function wrote to a tensor that outlives it.
 
-    Such a tensor would go on as a value of a transform that is over. It gets its old value back.
+    Otherwise the tensor would hold a value of a transform that has ended. Its old value is restored.
     """
     captured = []
     for ref, a, fn in inside.rebound:
         t = ref()
         if t is None:
             continue
-        if getattr(t._a, "tag", 0) & DEEPEST >= tag & DEEPEST:  # a value of this transform, or of one inside of it
+        if getattr(t._a, "tag", 0) & DEEPEST >= tag & DEEPEST:  # a value of this transform, or of one inside it
             t._a, t._fn, t._m = a, fn, None
             captured.append(t)
         elif inside.outer is not None:
@@ -50,10 +50,10 @@ def check_captured(inside: Any, tag: int, message: str) -> None:
 
 
 def check_adopted(inside: Any, results: list[Any], message: str) -> None:
-    """Refuse that reverse mode's function wrote a value that depends on its variables to a tensor that outlives it.
+    """Raise an error if reverse mode's function wrote a value that depends on its variables to an outer tensor.
 
-    Such a tensor would go on with the history of a tape that is over. It is found when the function's own tensors are
-    gone, so it keeps what was written, without that history.
+    Otherwise the tensor would keep the history of a tape that has ended. The write is found only after the function's
+    own tensors are freed, so the tensor keeps the new value, without the history.
     """
     captured = [t for ref in inside.adopted if (t := ref()) is not None and not any(t is r for r in results)]
     for t in captured:
@@ -66,11 +66,11 @@ def check_adopted(inside: Any, results: list[Any], message: str) -> None:
         )
 
 
-TAPES: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()  # the variables of transforms, and whose they are
+TAPES: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()  # the variables of transforms, and their owners
 
 
 def only_leads_to(roots: list[Node | None], own: set[Node]) -> bool:
-    """Whether every leaf that a graph leads to is one of ``own``, or the variable of a transform that is over."""
+    """Whether every leaf of a graph is one of ``own``, or the variable of a transform that has ended."""
     seen: set[Node] = set()
     stack = [n for n in roots if n is not None]
     while stack:
@@ -87,3 +87,13 @@ def only_leads_to(roots: list[Node | None], own: set[Node]) -> bool:
             continue
         stack.extend(m for m in n.edges() if m is not None and m not in seen)
     return True
+
+
+def check_tangent(tensor: Tensor, tangent: Tensor) -> None:
+    """A tangent must have its tensor's shape."""
+    if tuple(tangent.shape) != tuple(tensor.shape):
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )

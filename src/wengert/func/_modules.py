@@ -1,4 +1,4 @@
-"""Modules as functions of their parameters: ``functional_call``, ``stack_module_state``; and what looks into values."""
+"""Modules as functions of their parameters (``functional_call``, ``stack_module_state``), and ``debug_unwrap``."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with other tensors in the place of some of its parameters and buffers.
+    """Call a module with other tensors in place of some of its parameters and buffers.
 
-    They are given by the module's names for them, in one dict or in several that have no name in common. ``args`` is
-    the tuple of arguments, or the one argument. ``tie_weights``: a tensor that the module has under several names is
-    replaced under all of them. ``strict``: the names must be exactly the module's.
+    The tensors are given by the module's names, in one dict or in several without common names. ``args`` is the tuple
+    of arguments, or a single argument. ``tie_weights``: a tensor that the module has under several names is replaced
+    under all of them. ``strict``: the names must be exactly the module's.
 
     >>> import wengert as torch
     >>> layer = torch.nn.Linear(2, 1)
@@ -40,7 +40,7 @@ def functional_call(
 
 
 def _joined(dicts: Any) -> dict[str, Tensor]:
-    """One dict of all; one that was given alone is itself, as what the call puts into it goes to the caller."""
+    """Merge the dicts. A single dict is returned itself, since the caller sees what the call writes to it."""
     if isinstance(dicts, dict):
         return dicts
     if not isinstance(dicts, Sequence):
@@ -59,9 +59,9 @@ def _joined(dicts: Any) -> dict[str, Tensor]:
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parameters and the buffers of modules of one kind, stacked by name: an ensemble for ``vmap``.
+    """The parameters and buffers of several modules of one class, stacked by name: an ensemble for ``vmap``.
 
-    The stacked parameters are new leaves, which an optimizer can be given.
+    The stacked parameters are new leaves, which can be passed to an optimizer.
 
     >>> import wengert as torch
     >>> models = [torch.nn.Linear(3, 2) for _ in range(4)]
@@ -97,7 +97,7 @@ def _stacked(states: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def replace_all_batch_norm_modules_(root: Any) -> Any:
-    """Make every batch normalization in ``root`` one without running statistics, as ``vmap`` wants; returns it.
+    """Remove the running statistics of every batch normalization in ``root``, for ``vmap``; return ``root``.
 
     >>> import wengert as torch
     >>> net = torch.nn.Sequential(torch.nn.BatchNorm1d(3))
@@ -114,10 +114,9 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """``func`` for tools that trace it: in PyTorch, without writes in place.
+    """A function that returns what ``func`` returns and writes to the same arguments.
 
-    It gives what ``func`` gives, and arguments that it writes to are written to. There is no tracer here whose graph
-    would have to be without writes, so that is all.
+    In PyTorch it removes the writes in place from traced graphs. wengert does not trace, so it only calls ``func``.
     """
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
@@ -136,9 +135,9 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
 
 def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
-    """What is inside of a tensor of ``vmap`` or forward mode: the whole batch, the primal. For looking, not computing.
+    """The value inside a tensor of ``vmap`` (the whole batch) or forward mode (the primal), for debugging only.
 
-    ``recurse``: through all levels; otherwise the innermost only. Any other tensor is returned as it is.
+    ``recurse``: unwrap all levels, not only the innermost. Other tensors are returned unchanged.
 
     >>> import wengert as torch
     >>> def f(x):

@@ -1,4 +1,4 @@
-"""``vmap``: a function of single examples, run on a whole batch at once."""
+"""``vmap``: vectorise a function of single examples over a batch."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def vmap(
 ) -> Callable[_P, _R]:
     """``func`` mapped over a dimension of its arguments.
 
-    ``in_dims``: the dimension of each argument that is mapped over (``None``: the same for all), a value or a nested
-    structure like the arguments; ``out_dims`` where the mapped dimension goes in the results. ``randomness``: what
-    random operators do inside: ``"error"``, ``"different"`` or ``"same"`` for each example. ``chunk_size``: how many
-    examples at once.
+    ``in_dims``: the dimension of each argument to map over (``None``: do not map this argument), one value or a nested
+    structure like the arguments. ``out_dims``: the position of the mapped dimension in the results. ``randomness``:
+    the behaviour of random operators, ``"error"``, or ``"different"`` or ``"same"`` numbers for each example.
+    ``chunk_size``: the number of examples to run at once.
 
     >>> import wengert as torch
     >>> torch.vmap(torch.dot)(torch.ones(3, 2), torch.ones(3, 2))
@@ -75,7 +75,7 @@ def _check_out_dims(out_dims: Any, func: Any) -> None:
 
 
 def _checked_inputs(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[list[Any], list[int | None], TreeSpec]:
-    """The arguments flat, the mapped dimension of each, and their structure."""
+    """The flattened arguments, the mapped dimension of each, and their structure."""
     name = _name(func)
     head = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, (int, tuple)):
@@ -162,7 +162,7 @@ def _enter(x: Tensor, d: int, tag: int) -> Tensor:
 
 
 def _write_back(changed: list[tuple[Tensor, Tensor, int]], tag: int) -> None:
-    """What the function wrote into its arguments in place is written into the tensors that it was given."""
+    """Copy the function's writes to its arguments to the tensors that the caller passed."""
     for x, inner, d in changed:
         if inner._m is None or inner._m.cell is None or not inner._m.cell.version:
             continue

@@ -1,6 +1,6 @@
-"""``torch.fx``: PyTorch's symbolic tracer is not here; what libraries name when they are imported is.
+"""``torch.fx`` without the symbolic tracer: the names that libraries need at import.
 
-``wrap`` and the classes can be named and asked for by ``isinstance``; to trace is an error that says so.
+``wrap`` and the classes exist, for ``isinstance``; tracing raises an error.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from importlib import import_module
 from typing import Any
 
 from .._base.errors import noted
+from .._compat import open_rows
 from ..nn.modules.module import Module
 
 __all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "symbolic_trace", "wrap"]
 
 
 def wrap(fn_or_name: Any) -> Any:
-    """The function itself: nothing is traced that it would have to be kept whole in."""
+    """The function itself, since nothing is traced."""
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
     return fn_or_name
@@ -30,7 +31,7 @@ def _refuse(*args: Any, **kwargs: Any) -> Any:
 
 
 def symbolic_trace(root: Any, concrete_args: Any = None) -> Any:
-    """Not possible.
+    """Symbolic tracing, which wengert does not support.
 
     Raises:
         NotImplementedError: always.
@@ -50,9 +51,12 @@ Node = _absent("Node")
 Proxy = _absent("Proxy")
 Tracer = _absent("Tracer")
 Transformer = _absent("Transformer")
+_CodeOnlyModule = _absent("_CodeOnlyModule")
+
+open_rows(globals())
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("graph", "graph_module", "node", "proxy"):  # in PyTorch they come with the package
+    if name in ("graph", "graph_module", "node", "proxy"):  # PyTorch imports them with the package
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

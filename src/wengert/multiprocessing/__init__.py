@@ -1,7 +1,7 @@
-"""``torch.multiprocessing``: the standard library's ``multiprocessing``, with tensors that go through its queues.
+"""``torch.multiprocessing``: the standard library's ``multiprocessing``, whose queues can pass tensors.
 
-A tensor is copied on its way, except one whose memory is shared (``share_memory_()``): then both processes have the
-same memory, on Linux also where the other one was started anew (``spawn``).
+A tensor is copied, unless its memory is shared (``share_memory_()``): then both processes use the same memory, on Linux
+also if one spawned the other.
 
 >>> import wengert as torch
 >>> import wengert.multiprocessing as mp
@@ -58,10 +58,10 @@ def get_sharing_strategy() -> str:
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Kept and told: memory is shared in one way here, which needs neither many descriptors nor files.
+    """Store the strategy, which has no effect: wengert shares memory in one way.
 
     Raises:
-        AssertionError: it is none of ``get_all_sharing_strategies()``.
+        AssertionError: the strategy is not in ``get_all_sharing_strategies()``.
     """
     global _strategy
     if new_strategy not in _strategies:

@@ -1,19 +1,18 @@
-"""How tensors are pickled on their way to another process.
+"""Pickling of tensors for other processes.
 
-In memory that was shared they go as the descriptor of that memory; else as a copy. A history stays behind, so a tensor
-that has one is refused.
+A tensor in shared memory is sent as the descriptor of the memory, other tensors as copies. History cannot be sent, so
+a tensor with a history raises an error.
 """
 
 from __future__ import annotations
 
-import mmap
-import os
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
 
 import numpy as np
 
 from .._arrays.memory import address_of
+from .._arrays.shared_memory import SharedMemory
 from .._base.errors import noted
 from .._tape.tensor import Tensor
 from .._tensor_api.copying import rebuild
@@ -22,37 +21,11 @@ from .._tensor_api.storage import memory_root
 __all__ = ["init_reductions", "reduce_tensor"]
 
 
-class SharedMemory(mmap.mmap):
-    """Memory that other processes can map too, by its descriptor, which it closes in the end. Linux only."""
-
-    fd: int
-
-    def __new__(cls, fd: int, size: int) -> SharedMemory:
-        memory = super().__new__(cls, fd, size)
-        memory.fd = fd
-        return memory
-
-    def __init__(self, fd: int, size: int) -> None:
-        super().__init__()
-
-    def __del__(self) -> None:
-        os.close(self.fd)
-
-
-def shared_memory(size: int) -> mmap.mmap:
-    """New memory, all zeros; where there is no ``memfd`` only forked processes share it."""
-    if not hasattr(os, "memfd_create"):
-        return mmap.mmap(-1, size)
-    fd = os.memfd_create("wengert-tensor", os.MFD_CLOEXEC)
-    os.ftruncate(fd, size)
-    return SharedMemory(fd, size)
-
-
 def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
-    """What pickle needs to make the tensor again in another process.
+    """The function and arguments with which pickle rebuilds the tensor in another process.
 
     Raises:
-        RuntimeError: the tensor is a result that requires grad.
+        RuntimeError: the tensor requires grad and is not a leaf.
     """
     if tensor.requires_grad and not tensor.is_leaf:
         raise noted(
@@ -80,7 +53,7 @@ def _attached(kind: type, descriptor: Any, size: int, layout: tuple[Any, ...], r
 
 
 def init_reductions() -> None:
-    """Teach ``multiprocessing`` about tensors; done when this package is imported."""
+    """Register the reductions of tensors with ``multiprocessing``, when this package is imported."""
     from ..nn.parameter import Buffer, Parameter
 
     for kind in (Tensor, Parameter, Buffer):

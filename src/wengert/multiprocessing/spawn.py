@@ -1,4 +1,4 @@
-"""``spawn``: several processes that run one function, and the first error of any of them."""
+"""``spawn``: runs a function in several processes, and reports the first error."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GRACE = 30.0  # seconds that a process may take to end after SIGTERM
 
 
 class ProcessException(Exception):
-    """A process failed: ``error_index`` says which, ``error_pid`` is its process id."""
+    """Raised if a process failed; ``error_index`` is its index, ``error_pid`` its process id."""
 
     def __init__(self, msg: str, error_index: int, error_pid: int) -> None:
         super().__init__(msg)
@@ -44,11 +44,11 @@ class ProcessException(Exception):
 
 
 class ProcessRaisedException(ProcessException):
-    """A process failed by an exception, whose traceback is in the text."""
+    """Raised if a process failed with an exception; the message has the traceback."""
 
 
 class ProcessExitedException(ProcessException):
-    """A process was killed by a signal, or ended with an exit code other than 0."""
+    """Raised if a process was killed by a signal or ended with an exit code other than 0."""
 
     def __init__(
         self, msg: str, error_index: int, error_pid: int, exit_code: int, signal_name: str | None = None
@@ -85,13 +85,13 @@ class ProcessContext:
         return [int(process.pid) for process in self.processes]
 
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
-        """Wait until one ends, or ``timeout`` seconds: whether all have ended well.
+        """Wait at most ``timeout`` seconds until a process ends; return whether all have ended without error.
 
-        If one failed the others are ended, after ``grace_period`` seconds.
+        If a process failed, the others are terminated, after ``grace_period`` seconds.
 
         Raises:
-            ProcessRaisedException: an exception in one.
-            ProcessExitedException: one was killed, or ended with an exit code other than 0.
+            ProcessRaisedException: a process raised an exception.
+            ProcessExitedException: a process was killed, or ended with an exit code other than 0.
         """
         if not self.sentinels:
             return True
@@ -165,15 +165,16 @@ def start_processes(
 ) -> ProcessContext | None:
     """Run ``fn(i, *args)`` in ``nprocs`` processes, ``i`` counting from 0.
 
-    With ``join`` wait for all of them; else return their ``ProcessContext``. ``daemon`` processes end with this one.
+    With ``join`` wait for all processes, otherwise return their ``ProcessContext``. ``daemon`` processes end with this
+    one.
 
     Raises:
-        ProcessException: with ``join``, that of the first that failed.
+        ProcessException: the first failure, if ``join``.
     """
     context: Any = multiprocessing.get_context(start_method)
     processes, error_files = [], []
     for index in range(nprocs):
-        # a name of its own and not yet a file: there is one only if the process writes an error
+        # a unique name without a file: the file exists only if the process writes an error
         handle, error_file = tempfile.mkstemp(prefix="wengert-errorfile-", suffix=".pickle")
         os.close(handle)
         os.unlink(error_file)

@@ -1,4 +1,4 @@
-"""Neural networks: ``torch.nn``. Layers are in ``modules``, functions in ``functional``, initial values in ``init``.
+"""``torch.nn``: neural networks, with layers in ``modules``, functions in ``functional``, initial values in ``init``.
 
 >>> import wengert as torch
 >>> from wengert import nn

@@ -1,4 +1,4 @@
-"""PyTorch's name for how losses are reduced: numbers and words for ``reduction``, and for what came before it."""
+"""Conversion of the ``reduction`` of losses, and of the older ``size_average`` and ``reduce``, to numbers and words."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def get_enum(reduction: str) -> int:
 
 
 def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:
-    """The number for ``size_average`` and ``reduce``, either of which may be ``None``: then it counts as true."""
+    """The number for ``size_average`` and ``reduce``, where ``None`` counts as True."""
     return get_enum(legacy_get_string(size_average, reduce, emit_warning))
 
 
 def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
-    """The same as a word, with PyTorch's warning."""
+    """The word for ``size_average`` and ``reduce``, with PyTorch's warning."""
     from .._ops.nn.loss import LEGACY_WARNING, legacy_reduction
 
     word = legacy_reduction(size_average, reduce)

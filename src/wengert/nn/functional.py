@@ -1,4 +1,4 @@
-"""The functions of ``torch.nn.functional``, as the operators declare them.
+"""``torch.nn.functional``: the functions that the operators declare.
 
 >>> import wengert as torch
 >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))

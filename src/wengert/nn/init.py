@@ -1,8 +1,8 @@
-"""Initial values: fill a tensor in place, outside of the graph, and return it.
+"""``torch.nn.init``: functions that fill a tensor with initial values in place, without recording, and return it.
 
-The numbers are drawn from PyTorch's stream in PyTorch's order, so that a program that seeds starts from the same
-parameters. Sources: Glorot and Bengio 2010 (``xavier_*``), He et al. 2015 (``kaiming_*``), Saxe et al. 2013
-(``orthogonal_``), Martens 2010 (``sparse_``).
+The numbers are drawn from PyTorch's stream in PyTorch's order: a seeded program starts from the same parameters.
+Sources: Glorot and Bengio 2010 (``xavier_*``), He et al. 2015 (``kaiming_*``), Saxe et al. 2013 (``orthogonal_``),
+Martens 2010 (``sparse_``).
 
 >>> import wengert as torch
 >>> torch.nn.init.ones_(torch.empty(2))
@@ -46,7 +46,7 @@ _GAINS |= {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The factor by which an activation function calls for larger initial values.
+    """The factor of the initial values that suits an activation function.
 
     >>> import wengert as torch
     >>> torch.nn.init.calculate_gain("leaky_relu", 1)
@@ -66,7 +66,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 # ------------------------------------------------------------------------------------------------------- plain fillings
 @add_function
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
-    """Uniform numbers on [a, b)."""
+    """Fill with uniform random numbers on [a, b)."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
@@ -97,7 +97,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """The identity matrix, as far as the shape goes."""
+    """Fill a matrix with ones on the diagonal and zeros elsewhere."""
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
@@ -106,7 +106,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """A kernel of a convolution that hands its channels through, in each group."""
+    """Fill the weight of a convolution such that it copies its input channels, in each group."""
     if tensor.ndimension() not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     sizes = tensor.size()
@@ -126,7 +126,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
-    """Normal numbers that lie in [a, b], by drawing again those that do not."""
+    """Fill with normal random numbers in [a, b]; numbers outside are drawn again."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
@@ -159,7 +159,7 @@ def _by_normals(tensor: Tensor, mean: float, std: float, a: float, b: float, gen
 
 
 def _by_uniforms(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Tensor:
-    """Where few normals would lie in [a, b]: uniform candidates, each taken with probability density / its maximum."""
+    """Rejection sampling from a uniform distribution, for intervals [a, b] that normal numbers rarely hit."""
     if tensor.is_meta:
         return tensor
     mode = max(a, min(mean, b))
@@ -200,14 +200,14 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Uniform on [-a, a] with ``a = gain * sqrt(6 / (fan_in + fan_out))``."""
+    """Fill with uniform numbers on [-a, a], ``a = gain * sqrt(6 / (fan_in + fan_out))``."""
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     bound = math.sqrt(3.0) * (gain * math.sqrt(2.0 / float(fan_in + fan_out)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Normal with standard deviation ``gain * sqrt(2 / (fan_in + fan_out))``."""
+    """Fill with normal numbers of standard deviation ``gain * sqrt(2 / (fan_in + fan_out))``."""
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     return normal_(tensor, 0.0, std, generator)
@@ -217,7 +217,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
-    """Uniform on [-b, b] with ``b = gain * sqrt(3 / fan)``; ``a`` is the slope of the leaky ReLU that follows."""
+    """Fill with uniform numbers on [-b, b], ``b = gain * sqrt(3 / fan)``; ``a`` is the slope of the leaky ReLU."""
     if _is_empty(tensor):
         return tensor
     bound = math.sqrt(3.0) * _kaiming_deviation(tensor, a, mode, nonlinearity)
@@ -227,7 +227,7 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
-    """Normal with standard deviation ``gain / sqrt(fan)``; ``a`` is the slope of the leaky ReLU that follows."""
+    """Fill with normal numbers of standard deviation ``gain / sqrt(fan)``; ``a`` is the slope of the leaky ReLU."""
     if _is_empty(tensor):
         return tensor
     return normal_(tensor, 0.0, _kaiming_deviation(tensor, a, mode, nonlinearity), generator)
@@ -247,7 +247,7 @@ def _kaiming_deviation(tensor: Tensor, a: float, mode: str, nonlinearity: str) -
 
 # ------------------------------------------------------------------------------------------------------------- matrices
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
-    """A random (semi-)orthogonal matrix; dimensions after the first count as one."""
+    """Fill with a random (semi-)orthogonal matrix; dimensions after the first are flattened."""
     if tensor.ndimension() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
@@ -263,7 +263,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
-    """A normal matrix in which each column has this fraction of zeros."""
+    """Fill a matrix with normal numbers, except a fraction ``sparsity`` of zeros in each column."""
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
@@ -317,7 +317,7 @@ __all__ += [
 ]
 
 
-# Names by which modules of older programs call the same.
+# Deprecated names of the same functions.
 _no_grad_uniform_ = uniform_
 _no_grad_normal_ = normal_
 _no_grad_trunc_normal_ = trunc_normal_

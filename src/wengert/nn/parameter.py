@@ -1,6 +1,6 @@
 """``Parameter`` and ``Buffer``: tensors that a module registers when they are assigned to it, and their lazy forms.
 
-What is computed from a parameter is a plain ``Tensor``; so are ``.data`` and ``.detach()``.
+Results of operations on parameters are plain Tensors, and so are ``.data`` and ``.detach()``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import get_default_dtype
 from .._base.torch_function import DISABLED
-from .._tape.graph import check_floating
 from .._tape.node import Cell, box_of, cell_of, leaf_node
+from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, TensorMeta, alias_payload, make, new
 from .._tensor_api.construct import placed
 from .._tensor_api.protocol import PLAIN_NAMES
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def _leaf(cls: type, data: Tensor, requires_grad: bool) -> Any:
-    """A leaf of a class on the memory of ``data``, with which it shares the version; outside of its history."""
+    """A leaf of a class that shares the memory and the version of ``data``, but not its history."""
     t = new(cls)
     t._a = alias_payload(data)
     t._fn = t._m = None
@@ -49,7 +49,7 @@ def _empty(device: Any, dtype: Dtype | None) -> Tensor:
 
 
 class _ParameterMeta(TensorMeta):
-    """An instance of another tensor class that was made a parameter counts as one."""
+    """An instance of another tensor class counts as a parameter if it was made one."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance):
@@ -88,7 +88,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     @property
     def data(self) -> Tensor:
-        """The same memory outside of the graph, as a plain tensor."""
+        """A plain tensor on the same memory, without history."""
         t = make()
         a = self._a
         t._a = a if type(a) is np.ndarray else alias_payload(self)
@@ -113,14 +113,14 @@ PLAIN_NAMES.add(Parameter)
 
 
 class UninitializedTensorMixin:
-    """A parameter or buffer whose shape a lazy module finds out at its first call."""
+    """Base of parameters and buffers whose shape a lazy module determines at its first call."""
 
     __slots__ = ()
     cls_to_become: Any = None
     __torch_function__ = DISABLED
 
     def materialize(self: Any, shape: Any, device: Any = None, dtype: Dtype | None = None) -> None:
-        """Give it a shape, and with it uninitialised memory; it becomes an ordinary ``Parameter`` or tensor."""
+        """Allocate uninitialised memory of a shape; the object becomes an ordinary ``Parameter`` or tensor."""
         from .._ops.create.create import empty
 
         self._a = empty(tuple(shape), dtype=dtype or self.dtype, device=self.device if device is None else device)._a
@@ -131,7 +131,7 @@ class UninitializedTensorMixin:
 
     @property
     def shape(self) -> Any:
-        """Not known yet: RuntimeError."""
+        """Raises RuntimeError: the shape is not known yet."""
         raise RuntimeError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
             "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
@@ -139,7 +139,7 @@ class UninitializedTensorMixin:
         )
 
     def share_memory_(self) -> Any:
-        """Not possible yet: RuntimeError."""
+        """Raises RuntimeError: there is no memory yet."""
         raise RuntimeError(
             "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
             "before calling `module.share_memory()`."

@@ -1,4 +1,4 @@
-"""``torch.onnx``: there is no export; whether one is going on is answered.
+"""``torch.onnx``: export raises an error; the query whether an export is running returns False.
 
 >>> import wengert as torch
 >>> torch.onnx.is_in_onnx_export()
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.errors import noted
+from .._compat import open_rows
 
 __all__ = [
     "OnnxExporterError", "dynamo_export", "export", "is_in_onnx_export", "is_onnxrt_backend_supported",
@@ -18,7 +19,7 @@ __all__ = [
 
 
 class OnnxExporterError(RuntimeError):
-    """A model that could not be exported."""
+    """Raised if a model cannot be exported."""
 
 
 def is_in_onnx_export() -> bool:
@@ -32,7 +33,7 @@ def is_onnxrt_backend_supported() -> bool:
 
 
 def export(*args: Any, **kwargs: Any) -> Any:
-    """Not possible.
+    """Export a model, which wengert does not support.
 
     Raises:
         OnnxExporterError: always.
@@ -48,8 +49,11 @@ dynamo_export = export
 
 
 def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Any, opset_version: int) -> None:
-    """Nothing: there is no export that it would serve."""
+    """Does nothing, since there is no export."""
 
 
 def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
     """Nothing: there is no export that it would serve."""
+
+
+open_rows(globals())

@@ -1,4 +1,4 @@
-"""Optimizers and learning-rate schedules: ``torch.optim``.
+"""``torch.optim``: optimizers and learning-rate schedules.
 
 >>> import wengert as torch
 >>> w = torch.tensor([4.], requires_grad=True)

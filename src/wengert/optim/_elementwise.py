@@ -1,15 +1,14 @@
-"""What optimizers share whose update of an element depends on that element alone: all but L-BFGS and SparseAdam.
+"""The base class of optimizers that update each element independently: all but L-BFGS and SparseAdam.
 
-Such an optimizer gives two things. ``_begin`` makes a parameter's state; ``_rule`` says which state arrays take part
-and with which constants. The update itself is one function ``kernel(x, p, g, *state, t, u, *constants)`` that returns
-the new ``(p, *state)``. ``x`` is ``ArrayLibrary``, and every result is written into one of the operands, so a step
-makes no array; or it is ``TensorLibrary``, whose functions ignore where to write to: then the same formula is
-differentiated through (``differentiable=True``), or runs on payloads that are not NumPy's.
+Such an optimizer defines two methods. ``_begin`` makes a parameter's state; ``_rule`` returns the kernel, the names of
+its state arrays and its constants. ``kernel(x, p, g, *state, t, u, *constants)`` returns the new ``(p, *state)``. With
+``ArrayLibrary`` as ``x`` every result is written into one of the operands, and a step allocates no array. With
+``TensorLibrary``, whose functions ignore ``out``, the same formula is recorded (``differentiable=True``), or runs on
+payloads other than NumPy arrays.
 
 NOTE [ Blocks ]
-    A kernel makes ten and more passes over its arrays. On large ones they are made block by block, so that from the
-    second pass on everything is in cache, and on several threads where that pays. What not to do: let a kernel look at
-    more than its own element.
+A kernel makes ten or more passes over its arrays. Large arrays are processed in blocks, which stay in cache from the
+second pass on, and on several threads where that pays. A kernel must therefore read no element but its own.
 """
 
 from __future__ import annotations
@@ -27,15 +26,14 @@ import wengert as torch
 from .._arrays.threads import cut_parts, freely
 from .._base.errors import user_frame
 from .._base.grad_mode import enable_grad
-from .._tape.inplace import written
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import bump, writable
+from .._tape.views import count_write, count_write_at, writable
 from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar
 
-BLOCK = 65536  # elements in a pass over what is not contiguous
-_COST = 4e-5  # microseconds for a byte: each array of the state brings passes over all of them
-SMALL = 4096  # elements up to which blocks are not worth their slices
+BLOCK = 65536  # elements per block of a parameter that is not contiguous
+_COST = 4e-5  # microseconds per byte; each state array adds passes over all arrays
+SMALL = 4096  # up to this number of elements, blocks cost more than they save
 
 
 class ArrayLibrary:
@@ -56,7 +54,7 @@ class ArrayLibrary:
 
     @staticmethod
     def add_scaled(a: Any, b: Any, factor: float, t: Any) -> Any:
-        """``a + factor * b``, written into ``a``; ``t`` is to calculate in, and may be ``b``."""
+        """``a + factor * b``, written into ``a``; ``t`` is a temporary array and may be ``b``."""
         return np.add(a, np.multiply(b, factor, t), a)
 
 
@@ -138,7 +136,7 @@ def quotient_step(x: Any, p: Any, numerator: Any, size: Any, denominator: Any, t
 
 
 def number(value: Any) -> Any:
-    """An option as a Python number: a learning rate may be a tensor."""
+    """An option as a Python number, since a learning rate may be a tensor."""
     return value.item() if isinstance(value, Tensor) else value
 
 
@@ -147,36 +145,44 @@ def step_at_rows(p: Tensor, g: Any, factor: Any) -> None:
     from .._payloads.sparse import add_into
 
     add_into(writable(p), g, factor)
-    bump(p)
+    count_write(p)
 
 
 def check_option(name: str, value: Any, ok: bool | Tensor) -> None:
-    """Refuse an option's value, in PyTorch's words."""
+    """Raise PyTorch's error for an invalid option."""
     if not ok:
         raise ValueError(f"Invalid {name}: {value}")
 
 
 def check_lr(lr: Any) -> None:
-    """A learning rate is a number, or a tensor with one element, and not negative."""
+    """Check that a learning rate is a nonnegative number, or a tensor with one element."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
     check_option("learning rate", lr, lr >= 0.0)
 
 
 def check_not_negative(**options: Any) -> None:
-    """Refuse the first of these options that is negative."""
+    """Raise an error for the first of these options that is negative."""
     for name, value in options.items():
         check_option(f"{name} value", value, value >= 0.0)
 
 
 def check_betas(betas: Any) -> None:
-    """Decay rates lie in [0, 1)."""
+    """Check that the decay rates lie in [0, 1)."""
     for i in (0, 1):
         check_option(f"beta parameter at index {i}", betas[i], 0.0 <= betas[i] < 1.0)
 
 
+def check_adam(lr: Any, betas: Any, eps: Any, **not_negative: Any) -> None:
+    """What Adam's relatives require, in PyTorch's order."""
+    check_lr(lr)
+    check_not_negative(epsilon=eps)
+    check_betas(betas)
+    check_not_negative(**not_negative)
+
+
 def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
-    """The two ways to be fast exclude each other, and one of them gradients of the step."""
+    """Check that ``fused`` is not combined with ``foreach`` or ``differentiable``."""
     if fused:
         if differentiable:
             raise RuntimeError("`fused` does not support `differentiable`")
@@ -185,7 +191,7 @@ def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
 
 
 def new_step(value: float = 0.0, fused: Any = None) -> Tensor:
-    """A counter, as the states keep it: a tensor without dimensions."""
+    """A new step counter for a state: a tensor without dimensions."""
     return torch.tensor(value, dtype=_get_scalar_dtype(fused))
 
 
@@ -196,29 +202,37 @@ def advance(state: dict[str, Any]) -> int | float:
     if isinstance(a, np.ndarray):
         a += 1
         if step._m is not None:
-            bump(step)
+            count_write(step)
         return a.item()
     step += 1
     return step.item()
 
 
 def set_number(tensor: Tensor, value: float) -> float:
-    """Write a number into a tensor without dimensions; returns it as it was rounded."""
+    """Write a number into a tensor without dimensions; return the rounded value."""
     a = alias_payload(tensor)
     a[...] = value
     if tensor._m is not None:
-        bump(tensor)
+        count_write(tensor)
     return a.item()
 
 
+def options(arguments: dict[str, Any], names: str) -> dict[str, Any]:
+    """The defaults of an optimizer in PyTorch's order, from the arguments of its ``__init__`` (``locals()``)."""
+    return {name: arguments[name] for name in names.split()}
+
+
 class ElementwiseOptimizer(Optimizer):
-    """An optimizer that updates each element by itself; see the module."""
+    """Base of optimizers that update each element independently; see the module."""
 
     _late_options: dict[str, Any] = {"foreach": None, "maximize": False, "differentiable": False}  # for old checkpoints
     _late_numbers: tuple[str, ...] = ("step",)  # what old checkpoints hold as plain numbers
+    _state: tuple[str, ...] = ()  # what a parameter's state begins with: zeros, and "step"
 
     def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
         """Make the state of a parameter that is stepped for the first time."""
+        for name in self._state:
+            state[name] = new_step() if name == "step" else torch.zeros_like(p)
 
     def _rule(
         self, group: dict[str, Any], state: dict[str, Any], number: Callable[[Any], Any]
@@ -268,11 +282,11 @@ class ElementwiseOptimizer(Optimizer):
                 else:
                     kernel, names, constants = self._rule(group, state, number)
                     self._step_in_place(a, grad._a, [state[n] for n in names], kernel, constants, decay, maximize)
-                    written(p, frame)
+                    count_write_at(p, frame)
         return loss
 
     def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:
-        """One step by a sparse gradient, of which most optimizers have none."""
+        """Step by a sparse gradient, which most optimizers do not support."""
         raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     def _state_of(self, group: dict[str, Any], p: Tensor) -> dict[str, Any]:
@@ -296,7 +310,7 @@ class ElementwiseOptimizer(Optimizer):
             s = tensor._a
             arrays.append(s if type(s) is np.ndarray and s.flags.writeable else writable(tensor))
             if tensor._m is not None:
-                bump(tensor)
+                count_write(tensor)
         if a.dtype.kind == "c":
             arrays = [x[..., None].view(x.real.dtype) for x in map(np.asarray, arrays)]
             a = arrays[0]
@@ -331,7 +345,7 @@ class ElementwiseOptimizer(Optimizer):
         kernel(ArrayLibrary, *arrays, t, u, *constants)
 
     def _scratch(self, shape: Any, dtype: Any) -> Any:
-        """Three arrays to calculate in, parts of a thread's own, which are kept from step to step."""
+        """Three temporary arrays, cut from buffers that each thread keeps from step to step."""
         key = (dtype, get_ident())
         size = math.prod(shape)
         try:
@@ -346,7 +360,7 @@ class ElementwiseOptimizer(Optimizer):
         return [t[:size].reshape(shape) for t in made]
 
     def _step_recorded(self, group: dict[str, Any], p: Tensor, grad: Tensor, state: dict[str, Any]) -> None:
-        """The same update by recorded operators, so that gradients go through it."""
+        """The same update by recorded operators, for ``differentiable=True``."""
         with torch.set_grad_enabled(bool(self.defaults.get("differentiable"))):
             kernel, names, constants = self._rule(group, state, _to_scalar)
             decay = 0 if group.get("decoupled_weight_decay") else group.get("weight_decay", 0)

@@ -1,4 +1,4 @@
-"""Schedules made of schedules, and the one that waits for a metric; public in ``lr_scheduler``."""
+"""Schedules that combine other schedules, and ``ReduceLROnPlateau``; public in ``lr_scheduler``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Combined(LRScheduler):
         return optimizer
 
     def state_dict(self) -> dict[str, Any]:
-        """Every attribute but the optimizer; of the schedulers, their state dicts."""
+        """Every attribute but the optimizer; the schedulers are represented by their state dicts."""
         state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "_schedulers")}
         state["_schedulers"] = [s.state_dict() for s in self._schedulers]
         return state
@@ -58,7 +58,7 @@ class _Combined(LRScheduler):
 
 
 class SequentialLR(_Combined):
-    """One schedule after the other: the next one takes over, from its start, at each of the ``milestones``.
+    """Several schedules one after the other: at each of the ``milestones`` the next one starts.
 
     >>> import wengert as torch
     >>> from wengert.optim.lr_scheduler import ConstantLR, ExponentialLR, SequentialLR
@@ -84,8 +84,7 @@ class SequentialLR(_Combined):
                 f"milestone points, but got number of schedulers {len(schedulers)} and the number of milestones to be "
                 f"equal to {len(milestones)}"
             )
-        # Each schedule has stepped when it was made, one on top of the other: all of that is undone, and the one
-        # whose turn is first starts anew.
+        # Each schedule made a step when it was created. These steps are undone, and the first schedule starts again.
         for group in optimizer.param_groups:
             _update_param_group_val(group, "lr", group["initial_lr"])
         self._schedulers, self._milestones = schedulers, milestones
@@ -96,7 +95,7 @@ class SequentialLR(_Combined):
         self._last_lr = first.get_last_lr()
 
     def recursive_undo(self, sched: Any = None) -> None:
-        """Take back the step that each of the schedules made when it was made."""
+        """Undo the step that each schedule made when it was created."""
         schedule = self if sched is None else sched
         if hasattr(schedule, "_schedulers"):
             for part in schedule._schedulers:
@@ -105,19 +104,19 @@ class SequentialLR(_Combined):
             schedule.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]
-        """Step the schedule whose turn it is."""
+        """Step the current schedule."""
         self.last_epoch += 1
         passed = bisect_right(self._milestones, self.last_epoch)
         current = self._schedulers[passed]
         if passed and self._milestones[passed - 1] == self.last_epoch:
-            current._update_lr(0)  # its turn begins now
+            current._update_lr(0)  # it starts now
         else:
             current.step()
         self._last_lr = current.get_last_lr()
 
 
 class ChainedScheduler(_Combined):
-    """Several schedules at once: each changes what the one before it has set."""
+    """Several schedules at once: each changes the rate that the previous one has set."""
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         self.optimizer = self._check(schedulers, optimizer, " to be chained")
@@ -132,10 +131,11 @@ class ChainedScheduler(_Combined):
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """The rate times ``factor`` when a metric has not improved for more than ``patience`` steps.
+    """Multiply the rate by ``factor`` when a metric has not improved for more than ``patience`` steps.
 
-    ``step(metric)``. ``mode``: whether less (``"min"``) or more (``"max"``) is better. An improvement is one by more
-    than ``threshold``, relative (``"rel"``) or absolute (``"abs"``). ``cooldown`` steps after a reduction do not count.
+    Call ``step(metric)``. ``mode``: whether lower (``"min"``) or higher (``"max"``) values are better. An improvement
+    must exceed ``threshold``, which is relative (``"rel"``) or absolute (``"abs"``) by ``threshold_mode``. The first
+    ``cooldown`` steps after a reduction do not count.
 
     >>> import wengert as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.)
@@ -176,7 +176,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Look at the metric, a number or a tensor of one element, and reduce the rate if it is time."""
+        """Record the metric, a number or a tensor with one element, and reduce the rate if it has stopped improving."""
         value = float(metrics)
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
@@ -213,7 +213,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether the steps after a reduction that do not count are not over."""
+        """Whether the cooldown after a reduction is still running."""
         return self.cooldown_counter > 0
 
     def _is_better(self, a: float, best: float) -> bool:

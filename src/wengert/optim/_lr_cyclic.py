@@ -1,4 +1,4 @@
-"""Schedules that go up and down, some with the momentum going the other way; public in ``lr_scheduler``."""
+"""Cyclic schedules, some of which also change the momentum; public in ``lr_scheduler``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _WithMomentum(LRScheduler):
     use_beta1: bool
 
     def _momentum_range(self, least: Any, most: Any, fresh: bool) -> tuple[list[float], list[float]]:
-        """Both ends of the momentum for each group; ``fresh``: it begins at the upper one."""
+        """Set the bounds of the momentum for each group; ``fresh``: the momentum starts at the upper bound."""
         defaults = self.optimizer.defaults
         if not defaults.keys() & {"momentum", "betas"}:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
@@ -66,9 +66,9 @@ _HEIGHTS = {"triangular": _same, "triangular2": _half_of_the_last, "exp_range": 
 class CyclicLR(_WithMomentum):
     """The rate goes up and down between ``base_lr`` and ``max_lr``, the momentum down and up.
 
-    ``mode``: ``"triangular"``; ``"triangular2"``, with half the height each time; ``"exp_range"``, with a height
-    that is multiplied by ``gamma`` each step. ``scale_fn`` of the cycle or the iteration (``scale_mode``) takes the
-    place of a mode. Source: Smith 2015.
+    ``mode``: ``"triangular"``; ``"triangular2"``, where each cycle has half the height of the one before;
+    ``"exp_range"``, where the height is multiplied by ``gamma`` at each step. ``scale_fn``, a function of the cycle or
+    the iteration (``scale_mode``), replaces the mode. Source: Smith 2015.
 
     >>> import wengert as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1., momentum=0.9)
@@ -124,7 +124,7 @@ class CyclicLR(_WithMomentum):
             self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
 
     def scale_fn(self, x: float) -> float:
-        """The height of the cycle, of 1, at a cycle or iteration."""
+        """The height at a cycle or iteration, relative to the first cycle's."""
         fn = self._scale_fn_ref if self._scale_fn_custom is None else self._scale_fn_custom
         return fn(x)
 
@@ -146,7 +146,7 @@ class CyclicLR(_WithMomentum):
         return rates
 
     def state_dict(self) -> dict[str, Any]:
-        """Every attribute but the optimizer and functions; of a callable object, its attributes."""
+        """Every attribute but the optimizer and functions; a callable object is represented by its attributes."""
         fn = self._scale_fn_custom
         kept = None if fn is None or isinstance(fn, types.FunctionType) else fn.__dict__.copy()
         state = {key: value for key, value in super().state_dict().items() if key != "_scale_fn_ref"}
@@ -162,7 +162,7 @@ class CyclicLR(_WithMomentum):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a cosine from the first rate to ``eta_min``, again and again, each ``T_mult`` times as long; first ``T_0``.
+    """Half cosines from the first rate to ``eta_min``: the first has ``T_0`` steps, each next ``T_mult`` times as many.
 
     Source: Loshchilov and Hutter, SGDR, 2016.
     """
@@ -187,7 +187,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (rate - self.eta_min) * rise / 2 for rate in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """Go to the next rate, or to that of an epoch, which may be a fraction."""
+        """Set the next rate, or the rate of ``epoch``, which may be fractional."""
         if epoch is not None or self.last_epoch < 0:
             target = 0 if epoch is None else epoch
             self._go_to(target)
@@ -218,8 +218,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 class OneCycleLR(_WithMomentum):
     """One cycle: the rate rises from ``max_lr / div_factor`` to ``max_lr`` and falls far below its start.
 
-    The cycle has ``total_steps`` steps, or ``epochs * steps_per_epoch``, of which ``pct_start`` rise. ``three_phase``:
-    down to the start first, and below it in a third phase. Source: Smith and Topin 2017.
+    The cycle has ``total_steps`` steps, or ``epochs * steps_per_epoch``; the rate rises during the fraction
+    ``pct_start`` of them. ``three_phase``: the rate falls to its start in a second phase and below it in a third.
+    Source: Smith and Topin 2017.
     """
 
     def __init__(

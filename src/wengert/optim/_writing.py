@@ -1,4 +1,4 @@
-"""What optimizers written for PyTorch import from ``torch.optim.optimizer`` besides ``Optimizer``."""
+"""Helpers that optimizers written for PyTorch import from ``torch.optim.optimizer`` besides ``Optimizer``."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _get_value(x: Any) -> Any:
-    """The number that a tensor of one element holds; a number as it is."""
+    """The value of a tensor with one element; a number is returned unchanged."""
     return x.item() if isinstance(x, Tensor) else x
 
 
 def _stack_if_compiling(x: Any) -> Any:
-    """The list itself: nothing is compiled."""
+    """The list itself, since nothing is compiled."""
     return x
 
 
 def _view_as_real(params: list[Any], *state_and_grads: list[Any]) -> None:
-    """Put real views, with a last dimension of two, in the place of complex parameters and of what goes with them."""
+    """Replace complex parameters and their states, in the lists, by real views with a last dimension of two."""
     view = PUBLIC["torch"]["view_as_real"]
     for i, param in enumerate(params):
         if param.is_complex():
@@ -58,7 +58,7 @@ def _view_as_real(params: list[Any], *state_and_grads: list[Any]) -> None:
 
 
 def _default_to_fused_or_foreach(params: list[Any], differentiable: bool, use_fused: bool = False) -> tuple[bool, bool]:
-    """Which of its kernels PyTorch takes if it is not told: ``(fused, foreach)``."""
+    """PyTorch's default choice of kernels: ``(fused, foreach)``."""
     if differentiable:
         return False, False
 
@@ -77,10 +77,10 @@ def _default_to_fused_or_foreach(params: list[Any], differentiable: bool, use_fu
 
 
 def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
-    """Devices on which ``capturable=True`` is taken: none that is here."""
+    """The devices that support ``capturable=True``; wengert has none of them."""
     return ["cuda", "xpu", "hpu", "privateuseone"] + ["xla"] * supports_xla
 
 
 def _disable_dynamo_if_unsupported(single_tensor_fn: Any = None) -> Callable[[Any], Any]:
-    """A decorator that changes nothing: nothing is compiled."""
+    """A decorator that returns the function unchanged, since nothing is compiled."""
     return lambda func: func

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import wengert as torch
-
 from .._tape.tensor import Tensor
 from ._elementwise import (
     ElementwiseOptimizer,
@@ -14,7 +12,7 @@ from ._elementwise import (
     check_not_negative,
     check_option,
     ema_of_squares,
-    new_step,
+    options,
 )
 from .optimizer import ParamsT
 
@@ -33,7 +31,7 @@ def _adadelta(x: Any, p: Any, g: Any, squares: Any, deltas: Any, t: Any, u: Any,
 
 
 class Adadelta(ElementwiseOptimizer):
-    """Scales the gradient by the ratio of two roots: of the average squared step and the average squared gradient.
+    """Adadelta: scales the gradient by the root mean square of past steps over that of past gradients.
 
     Source: Zeiler 2012.
 
@@ -47,6 +45,7 @@ class Adadelta(ElementwiseOptimizer):
     """
 
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    _state = ("step", "square_avg", "acc_delta")
 
     def __init__(
         self,
@@ -64,22 +63,8 @@ class Adadelta(ElementwiseOptimizer):
         check_lr(lr)
         check_option("rho value", rho, 0.0 <= rho <= 1.0)
         check_not_negative(epsilon=eps, weight_decay=weight_decay)
-        defaults = {
-            "lr": lr,
-            "rho": rho,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "capturable": capturable,
-            "foreach": foreach,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
-
-    def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
-        state["step"] = new_step()
-        state["square_avg"] = torch.zeros_like(p)
-        state["acc_delta"] = torch.zeros_like(p)
+        names = "lr rho eps weight_decay maximize capturable foreach differentiable"
+        super().__init__(params, options(locals(), names))
 
     def _rule(self, group: dict[str, Any], state: dict[str, Any], number: Any) -> Any:
         advance(state)

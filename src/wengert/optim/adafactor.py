@@ -14,9 +14,8 @@ import wengert as torch
 from .._base.errors import user_frame
 from .._base.grad_mode import enable_grad
 from .._payloads.transforms import plain_dtype
-from .._tape.inplace import written
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import writable
+from .._tape.views import count_write_at, writable
 from ._elementwise import advance, new_step
 from .optimizer import Optimizer, ParamsT, _to_scalar
 
@@ -24,12 +23,12 @@ __all__ = ["Adafactor"]
 
 
 class Adafactor(Optimizer):
-    """Adam's scaling with the second moments of a matrix kept as a row and a column.
+    """Adafactor: Adam's scaling, with the second moments of a matrix stored as a row and a column.
 
-    So the state of an ``(n, m)`` parameter has ``n + m`` numbers. Steps are relative to the parameter's own size, and
-    an update whose root mean square exceeds ``d`` is scaled down to it. ``eps``: the least second moment's root
-    (``None``: the dtype's), and the least size of a parameter. ``foreach`` changes nothing here. (Shazeer and Stern
-    2018)
+    The state of an ``(n, m)`` parameter has ``n + m`` numbers. Steps are relative to the parameter's root mean square,
+    and an update whose root mean square exceeds ``d`` is scaled down to it. ``eps``: the lower bounds of the root of
+    the second moments (``None``: the dtype's eps) and of the parameter's root mean square. ``foreach`` has no effect.
+    Source: Shazeer and Stern 2018.
 
     >>> import wengert as torch
     >>> w = torch.ones(2, 3, requires_grad=True)
@@ -82,7 +81,7 @@ class Adafactor(Optimizer):
                     if refused:
                         raise RuntimeError(f"Adafactor does not support {reason}")
                 self._step_one(group, writable(p), alias_payload(p.grad), self._state_of(p))
-                written(p, frame)
+                count_write_at(p, frame)
         return loss
 
     def _state_of(self, p: Tensor) -> dict[str, Any]:
@@ -105,7 +104,7 @@ class Adafactor(Optimizer):
         lr = _to_scalar(group["lr"])
         least = np.finfo(plain_dtype(p.dtype)).eps if group["eps"][0] is None else group["eps"][0]
         size = max(group["eps"][1], _root_mean_square(p))
-        share = count ** group["beta2_decay"]  # of the new squares in the moments
+        share = count ** group["beta2_decay"]  # the weight of the new squares in the moments
         if group["weight_decay"] != 0:
             np.multiply(p, 1 - lr * group["weight_decay"], p)
         squares = g * g
@@ -130,5 +129,5 @@ def _root_mean_square(x: Any) -> float:
 
 
 def _move(average: Any, value: Any, share: float) -> None:
-    """The average, moved by a share of the way to a value, in place."""
+    """Move an average towards a value by a fraction of the distance, in place."""
     average += share * (value - average)

@@ -18,6 +18,7 @@ from ._elementwise import (
     check_not_negative,
     new_step,
     number,
+    options,
     quotient_step,
     step_at_rows,
 )
@@ -33,7 +34,7 @@ def _adagrad(x: Any, p: Any, g: Any, total: Any, t: Any, u: Any, lr: Any, eps: A
 
 
 class Adagrad(ElementwiseOptimizer):
-    """Divides the gradient by the root of the sum of all its squares so far. Source: Duchi et al. 2011.
+    """Adagrad: divides the gradient by the root of the sum of its squares so far. Source: Duchi et al. 2011.
 
     The learning rate of step ``t`` is ``lr / (1 + (t - 1) * lr_decay)``.
 
@@ -69,18 +70,8 @@ class Adagrad(ElementwiseOptimizer):
             initial_accumulator_value=initial_accumulator_value,
             epsilon=eps,
         )
-        defaults = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        names = "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused"
+        super().__init__(params, options(locals(), names))
         check_fused(fused, foreach, differentiable)
         for group in self.param_groups:
             for p in group["params"]:
@@ -92,7 +83,7 @@ class Adagrad(ElementwiseOptimizer):
         state["sum"] = torch.full_like(p.detach(), complex(value, value) if p.is_complex() else value)
 
     def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:
-        """The same update of the elements that the gradient stores."""
+        """The same update, of the elements that the sparse gradient stores."""
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
         state = self.state[p]
@@ -103,7 +94,7 @@ class Adagrad(ElementwiseOptimizer):
         step_at_rows(p, g.like(g.values / (np.sqrt(total[tuple(g.indices)]) + group["eps"])), -lr)
 
     def share_memory(self) -> None:
-        """Put the sums into shared memory."""
+        """Move the sums to shared memory."""
         for group in self.param_groups:
             for p in group["params"]:
                 self.state[p]["sum"].share_memory_()

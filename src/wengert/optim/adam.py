@@ -10,13 +10,13 @@ from .._tape.tensor import Tensor
 from ._elementwise import (
     ElementwiseOptimizer,
     advance,
-    check_betas,
+    check_adam,
     check_fused,
     check_lr,
-    check_not_negative,
     ema_of_squares,
     lerp,
     new_step,
+    options,
     quotient_step,
 )
 from .optimizer import ParamsT, _to_scalar
@@ -24,21 +24,8 @@ from .optimizer import ParamsT, _to_scalar
 __all__ = ["Adam"]
 
 
-def _adam(
-    x: Any,
-    p: Any,
-    g: Any,
-    m: Any,
-    v: Any,
-    t: Any,
-    u: Any,
-    shrink: Any,
-    beta1: Any,
-    beta2: Any,
-    root: Any,
-    eps: Any,
-    step_size: Any,
-) -> Any:
+def _adam(x: Any, p: Any, g: Any, m: Any, v: Any, t: Any, u: Any, *constants: Any) -> Any:
+    shrink, beta1, beta2, root, eps, step_size = constants
     if shrink is not None:
         p = x.multiply(p, shrink, p)
     m = lerp(x, m, g, 1 - beta1, t)
@@ -47,22 +34,8 @@ def _adam(
     return quotient_step(x, p, m, -step_size * root, t, u), m, v
 
 
-def _amsgrad(
-    x: Any,
-    p: Any,
-    g: Any,
-    m: Any,
-    v: Any,
-    most: Any,
-    t: Any,
-    u: Any,
-    shrink: Any,
-    beta1: Any,
-    beta2: Any,
-    root: Any,
-    eps: Any,
-    step_size: Any,
-) -> Any:
+def _amsgrad(x: Any, p: Any, g: Any, m: Any, v: Any, most: Any, t: Any, u: Any, *constants: Any) -> Any:
+    shrink, beta1, beta2, root, eps, step_size = constants
     if shrink is not None:
         p = x.multiply(p, shrink, p)
     m = lerp(x, m, g, 1 - beta1, t)
@@ -73,14 +46,14 @@ def _amsgrad(
 
 
 def check_tensor_lr(lr: Any, foreach: Any, capturable: bool) -> None:
-    """``lr`` may be a tensor of one element, but for ``foreach=True``."""
+    """Check that ``lr`` is a number, or a tensor with one element unless ``foreach=True``."""
     if isinstance(lr, Tensor) and foreach and not capturable:
         raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
     check_lr(lr)
 
 
 def check_tensor_betas(betas: Any, foreach: Any, capturable: bool) -> None:
-    """Both decay rates are floats, or both are tensors of one element."""
+    """Check that both decay rates are floats, or both tensors with one element."""
     kinds = [float if isinstance(b, float) else Tensor if isinstance(b, Tensor) else None for b in betas[:2]]
     if kinds not in ([float, float], [Tensor, Tensor]):
         raise ValueError("betas must be either both floats or both Tensors")
@@ -96,8 +69,8 @@ class Adam(ElementwiseOptimizer):
     """Adam: steps by the average gradient, divided by the root of the average squared gradient.
 
     ``amsgrad``: divide by the largest such root so far. ``decoupled_weight_decay``: shrink the parameters instead of
-    adding to the gradient (AdamW). Source: Kingma and Ba 2014; Reddi et al. 2018. ``foreach``, ``fused`` and
-    ``capturable`` change nothing here.
+    adding to the gradient (AdamW). ``foreach``, ``fused`` and ``capturable`` have no effect. Source: Kingma and Ba
+    2014; Reddi et al. 2018.
 
     >>> import wengert as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
@@ -135,24 +108,13 @@ class Adam(ElementwiseOptimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check_tensor_lr(lr, foreach, capturable)
-        check_not_negative(epsilon=eps)
-        check_betas(betas)
-        check_not_negative(weight_decay=weight_decay)
+        check_adam(lr, betas, eps, weight_decay=weight_decay)
         check_tensor_betas(betas, foreach, capturable)
-        defaults = {
-            "lr": lr,
-            "betas": tuple(map(_to_scalar, betas)),
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
-        super().__init__(params, defaults)
+        betas = tuple(map(_to_scalar, betas))
+        names = (
+            "lr betas eps weight_decay amsgrad maximize foreach capturable differentiable fused decoupled_weight_decay"
+        )
+        super().__init__(params, options(locals(), names))
         check_fused(fused, foreach, differentiable)
 
     def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:

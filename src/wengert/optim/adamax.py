@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import wengert as torch
-
 from .._tape.tensor import Tensor
 from ._elementwise import (
     ElementwiseOptimizer,
     advance,
-    check_betas,
-    check_lr,
-    check_not_negative,
+    check_adam,
     lerp,
-    new_step,
+    options,
     quotient_step,
 )
 from .optimizer import ParamsT
@@ -32,7 +28,7 @@ def _adamax(
 
 
 class Adamax(ElementwiseOptimizer):
-    """Adam with the largest recent gradient in place of the root of the average square.
+    """Adamax: Adam with the decayed maximum of the gradient in place of the root of the average square.
 
     Source: Kingma and Ba 2014, section 7.1.
 
@@ -46,6 +42,7 @@ class Adamax(ElementwiseOptimizer):
     """
 
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    _state = ("step", "exp_avg", "exp_inf")
 
     def __init__(
         self,
@@ -60,26 +57,9 @@ class Adamax(ElementwiseOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_not_negative(epsilon=eps)
-        check_betas(betas)
-        check_not_negative(weight_decay=weight_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
-
-    def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
-        state["step"] = new_step()
-        state["exp_avg"] = torch.zeros_like(p)
-        state["exp_inf"] = torch.zeros_like(p)
+        check_adam(lr, betas, eps, weight_decay=weight_decay)
+        names = "lr betas eps weight_decay foreach maximize differentiable capturable"
+        super().__init__(params, options(locals(), names))
 
     def _rule(self, group: dict[str, Any], state: dict[str, Any], number: Any) -> Any:
         beta1, beta2 = group["betas"]

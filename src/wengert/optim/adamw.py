@@ -12,7 +12,7 @@ __all__ = ["AdamW"]
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay: each step also shrinks the parameters by ``1 - lr * weight_decay``.
+    """AdamW: Adam with decoupled weight decay. Each step also multiplies the parameters by ``1 - lr * weight_decay``.
 
     Source: Loshchilov and Hutter 2017.
 

@@ -7,7 +7,7 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
-from ._elementwise import ElementwiseOptimizer, advance, check_lr, check_not_negative, new_step, set_number
+from ._elementwise import ElementwiseOptimizer, advance, check_lr, check_not_negative, new_step, options, set_number
 from .optimizer import ParamsT
 
 __all__ = ["ASGD"]
@@ -23,7 +23,7 @@ def _asgd(x: Any, p: Any, g: Any, average: Any, t: Any, u: Any, shrink: float, e
 
 
 class ASGD(ElementwiseOptimizer):
-    """Averaged stochastic gradient descent: from step ``t0`` on the mean of the parameters is kept, as state ``ax``.
+    """Averaged stochastic gradient descent. From step ``t0`` on, the state ``ax`` is the mean of the parameters.
 
     Source: Polyak and Juditsky 1992.
 
@@ -54,18 +54,8 @@ class ASGD(ElementwiseOptimizer):
     ) -> None:
         check_lr(lr)
         check_not_negative(weight_decay=weight_decay)
-        defaults = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        names = "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable"
+        super().__init__(params, options(locals(), names))
 
     def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
         state["step"] = new_step()

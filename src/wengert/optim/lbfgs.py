@@ -1,7 +1,7 @@
 """L-BFGS, with a line search that meets the strong Wolfe conditions.
 
-Source: Nocedal and Wright, Numerical Optimization, algorithms 7.4, 7.5, 3.5 and 3.6; the constants and the rules to
-stop are those of Schmidt's minFunc, which PyTorch follows.
+Source: Nocedal and Wright, Numerical Optimization, algorithms 7.4, 7.5, 3.5 and 3.6. The constants and the stopping
+criteria are those of Schmidt's minFunc, which PyTorch follows.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ __all__ = ["LBFGS"]
 
 
 def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> Any:
-    """Where the cubic through two values and slopes is least, within the bounds."""
+    """The minimum, within the bounds, of the cubic with the given values and slopes at two points."""
     mean_slope = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
     square = mean_slope**2 - g1 * g2
     (left, g_left), (right, g_right) = ((x1, g1), (x2, g2)) if x1 <= x2 else ((x2, g2), (x1, g1))
     low, high = (left, right) if bounds is None else bounds
-    if not square >= 0:  # there is no least, or NaN
+    if not square >= 0:  # no minimum, or NaN
         return (low + high) / 2.0
     root = square.sqrt()
     least = right - (right - left) * ((g_right + root - mean_slope) / (g_right - g_left + 2 * root))
@@ -57,7 +57,7 @@ def _strong_wolfe(
     tolerance_change: float = 1e-9,
     max_ls: int = 25,
 ) -> tuple[Any, Tensor, Any, int]:
-    """The line search as PyTorch has it, which libraries call: loss, gradient, step length, evaluations."""
+    """PyTorch's line search, for libraries that call it. Returns loss, gradient, step length, evaluations."""
 
     def evaluate(t: Any) -> _Point:
         f, g = obj_func(x, t, d)
@@ -77,7 +77,7 @@ def _search(
     c2: float = 0.9,
     tolerance_change: float = 1e-9,
 ) -> tuple[_Point, int]:
-    """A step length with a lower loss and a flatter slope, and how often the loss was computed to find it."""
+    """A step length with a lower loss and a flatter slope, and the number of evaluations of the loss."""
     new = evaluate(t)
     evaluations = 1
     rounds = 0
@@ -124,7 +124,7 @@ def _zoom(
         t = _cubic_between(ends[0], ends[1])
         least, most = min(ends[0].t, ends[1].t), max(ends[0].t, ends[1].t)
         margin = 0.1 * (most - least)
-        if min(most - t, t - least) < margin:  # close to an end, twice or all the way: move a tenth inwards
+        if min(most - t, t - least) < margin:  # close to an end twice, or at an end: move a tenth inwards
             if stuck or t >= most or t <= least:
                 t = most - margin if abs(t - most) < abs(t - least) else least + margin
                 stuck = False
@@ -150,9 +150,9 @@ def _zoom(
 class LBFGS(Optimizer):
     """L-BFGS: steps by an estimate of the inverse Hessian made from the last ``history_size`` steps.
 
-    ``step(closure)`` makes up to ``max_iter`` iterations and calls the closure, which computes the loss and the
-    gradients anew, up to ``max_eval`` times (``5/4 * max_iter`` if not given). ``line_search_fn``: ``"strong_wolfe"``,
-    or None for steps of length ``lr``. All parameters are in one group.
+    ``step(closure)`` makes up to ``max_iter`` iterations and calls the closure, which recomputes the loss and the
+    gradients, up to ``max_eval`` times (``5/4 * max_iter`` by default). ``line_search_fn``: ``"strong_wolfe"``, or
+    None for steps of length ``lr``. All parameters must be in one group.
 
     >>> import wengert as torch
     >>> w = torch.tensor([3., -2.], requires_grad=True)
@@ -221,7 +221,7 @@ class LBFGS(Optimizer):
             offset += count
 
     def _evaluate(self, closure: Any, origin: list[Tensor], t: Any, d: Tensor) -> _Point:
-        """The loss and the gradient a step of length ``t`` away; the parameters are where they were afterwards."""
+        """The loss and the gradient after a step of length ``t``; the parameters are restored afterwards."""
         self._add_grad(t, d)
         loss = float(closure())
         grad = self._gather_flat_grad()
@@ -231,7 +231,7 @@ class LBFGS(Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
-        """Minimise for up to ``max_iter`` iterations; returns the loss before the first."""
+        """Minimise for up to ``max_iter`` iterations; return the loss before the first."""
         assert len(self.param_groups) == 1, f"Expected exactly one param_group, but got {len(self.param_groups)}"
         closure = torch.enable_grad()(closure)
         group = self.param_groups[0]

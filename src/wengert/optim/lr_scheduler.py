@@ -1,8 +1,8 @@
-"""Learning-rate schedules: each changes the ``"lr"`` of an optimizer's groups when it is stepped.
+"""Learning-rate schedules, each of which changes the ``"lr"`` of an optimizer's groups at each step.
 
-``get_lr`` gives the rates of the next step from those of the last (so that several schedules can act on one
-optimizer); ``_get_closed_form_lr``, where there is one, from the step's number alone. Names, state and rounding are
-PyTorch's. Schedules that bring others together, or look at a metric, are in ``_lr_combined`` and ``_lr_cyclic``.
+``get_lr`` computes the next rates from the current ones, which lets several schedules act on one optimizer.
+``_get_closed_form_lr``, where defined, computes them from the number of the step alone. Names, state and rounding are
+PyTorch's. ``_lr_combined`` and ``_lr_cyclic`` hold the combined, metric-driven and cyclic schedules.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _param_groups_val_list(optimizer: Optimizer, key: str) -> list[Any]:
 
 
 def _update_param_group_val(group: dict[str, Any], key: str, value: Any) -> None:
-    """Set an option; one that is a tensor keeps its identity."""
+    """Set an option; an option that is a tensor is written in place."""
     if isinstance(group[key], Tensor):
         group[key].fill_(_to_scalar(value))
     else:
@@ -97,7 +97,7 @@ def _require_optimizer(optimizer: Any) -> None:
 
 
 def _notice_steps(optimizer: Any) -> None:
-    """Let the optimizer note that it was stepped, so that a schedule stepped before it can warn."""
+    """Make the optimizer record that it was stepped, for the warning about a schedule stepped before it."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
     step = optimizer.step.__func__
@@ -114,7 +114,7 @@ def _notice_steps(optimizer: Any) -> None:
 
 
 class LRScheduler:
-    """Base of the schedules: one of one's own defines ``get_lr``, the list of rates for ``self.last_epoch``.
+    """Base class of the schedules. A subclass defines ``get_lr``, the list of rates for ``self.last_epoch``.
 
     >>> import wengert as torch
     >>> class Halving(torch.optim.lr_scheduler.LRScheduler):
@@ -176,7 +176,7 @@ class LRScheduler:
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[float | Tensor]:
-        """The rates that the latest step set, one for each group."""
+        """The rates that the last step set, one for each group."""
         return self._last_lr
 
     def get_lr(self) -> list[float | Tensor]:
@@ -190,7 +190,7 @@ class LRScheduler:
         return [group["lr"] * factor for group in self.optimizer.param_groups]
 
     def step(self, epoch: int | None = None) -> None:
-        """Go to the next rate; ``epoch`` (deprecated): to that of an epoch."""
+        """Set the next rates, or with ``epoch`` (deprecated) the rates of that epoch."""
         if self._step_count == 1:
             self._check_order()
         self._step_count += 1
@@ -199,7 +199,7 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def _check_order(self) -> None:
-        """Before the second rate: warn unless the optimizer was stepped with the first."""
+        """Warn before the second rate if the optimizer was not stepped with the first."""
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
             warnings.warn(_OVERRIDDEN + _ORDER, UserWarning, stacklevel=3)
         elif not getattr(self.optimizer, "_opt_called", False):
@@ -232,7 +232,7 @@ def _warn_get_lr_called_within_step(scheduler: LRScheduler) -> None:
 
 
 class _WithFunctions(LRScheduler):
-    """A schedule given by functions: they are not saved, but the attributes of callable objects are."""
+    """A schedule given by functions. State dicts hold the attributes of callable objects, but no functions."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         self.optimizer = optimizer
@@ -249,7 +249,7 @@ class _WithFunctions(LRScheduler):
         pass
 
     def state_dict(self) -> dict[str, Any]:
-        """Every attribute but the optimizer and the functions; of callable objects, their attributes."""
+        """Every attribute but the optimizer and functions; callable objects are represented by their attributes."""
         state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "lr_lambdas")}
         state["lr_lambdas"] = [
             None if isinstance(fn, types.FunctionType) else fn.__dict__.copy() for fn in self.lr_lambdas
@@ -265,7 +265,7 @@ class _WithFunctions(LRScheduler):
 
 
 class LambdaLR(_WithFunctions):
-    """The first rate times ``lr_lambda(epoch)``; a list of functions: one for each group.
+    """The first rate times ``lr_lambda(epoch)``, where ``lr_lambda`` is a function or a list of one per group.
 
     >>> import wengert as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.)
@@ -283,7 +283,7 @@ class LambdaLR(_WithFunctions):
 
 
 class MultiplicativeLR(_WithFunctions):
-    """Each time the rate is multiplied by ``lr_lambda(epoch)``; a list of functions: one for each group."""
+    """The rate times ``lr_lambda(epoch)`` at each step; ``lr_lambda`` is a function or a list of one per group."""
 
     def _check_functions(self) -> None:
         for fn in self.lr_lambdas:
@@ -367,7 +367,7 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The rate times a factor that goes evenly from ``start_factor`` to ``end_factor`` in ``total_iters`` steps."""
+    """The rate times a factor that goes linearly from ``start_factor`` to ``end_factor`` in ``total_iters`` steps."""
 
     def __init__(
         self,
@@ -439,7 +439,7 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """From the first rate to ``eta_min`` along half a cosine of ``T_max`` steps, and back. Source: SGDR, 2016.
+    """The rate goes from its start to ``eta_min`` along half a cosine of ``T_max`` steps, and back. Source: SGDR, 2016.
 
     >>> import wengert as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.)
@@ -463,7 +463,7 @@ class CosineAnnealingLR(LRScheduler):
         if self._step_count == 1 and self.last_epoch > 0:  # resumed
             return self._get_closed_form_lr()
         least, groups = self.eta_min, self.optimizer.param_groups
-        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # from the lowest point no ratio leads up
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # at the minimum a ratio cannot raise the rate
             step = 1 - math.cos(math.pi / self.T_max)
             return [g["lr"] + (first - least) * step / 2 for first, g in zip(self.base_lrs, groups, strict=True)]
         ratio = self._height(self.last_epoch) / self._height(self.last_epoch - 1)

@@ -13,9 +13,8 @@ import wengert as torch
 
 from .._base.errors import user_frame
 from .._base.grad_mode import enable_grad
-from .._tape.inplace import written
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import writable
+from .._tape.views import count_write_at, writable
 from .optimizer import Optimizer, ParamsT, _to_scalar
 
 __all__ = ["Muon"]
@@ -24,12 +23,12 @@ _ADJUSTMENTS = ("original", "match_rms_adamw")
 
 
 class Muon(Optimizer):
-    """Momentum whose update of a matrix is made orthogonal before it is applied.
+    """Muon: momentum whose update of a matrix is orthogonalised before it is applied.
 
-    Newton and Schulz's iteration does that to about one digit, in bfloat16 as PyTorch: each product is rounded to it,
-    whether or not ``ml_dtypes`` is installed. Only for parameters with two dimensions. ``adjust_lr_fn``: how the rate
-    depends on a matrix's shape, ``"original"`` (also ``None``) or ``"match_rms_adamw"``. (Jordan 2024,
-    https://kellerjordan.github.io/posts/muon/)
+    The Newton-Schulz iteration does that to about one digit, in bfloat16 as in PyTorch: each product is rounded to
+    bfloat16, whether or not ``ml_dtypes`` is installed. Parameters must have two dimensions. ``adjust_lr_fn``: how the
+    rate depends on a matrix's shape, ``"original"`` (also ``None``) or ``"match_rms_adamw"``. Source: Jordan 2024,
+    https://kellerjordan.github.io/posts/muon/.
 
     >>> import wengert as torch
     >>> w = torch.ones(2, 2, requires_grad=True)
@@ -87,7 +86,7 @@ class Muon(Optimizer):
                 if "momentum_buffer" not in state:
                     state["momentum_buffer"] = torch.zeros_like(p.grad)
                 self._step_one(group, writable(p), alias_payload(p.grad), alias_payload(state["momentum_buffer"]))
-                written(p, frame)
+                count_write_at(p, frame)
         return loss
 
     @staticmethod
@@ -105,7 +104,7 @@ class Muon(Optimizer):
 
 
 def orthogonal(matrix: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
-    """About the nearest orthogonal matrix: the singular values are brought near to 1 by a polynomial, step by step."""
+    """Approximately the nearest orthogonal matrix: a polynomial is iterated that moves the singular values to 1."""
     if steps >= 100:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")
     if len(coefficients) != 3:
@@ -123,7 +122,7 @@ def orthogonal(matrix: Any, coefficients: tuple[float, float, float], steps: int
 
 
 def _bfloat16(x: Any) -> Any:
-    """Numbers rounded to bfloat16 (to the nearest, ties to even), as float32."""
+    """float32 numbers rounded to bfloat16 (to nearest, ties to even)."""
     bits = np.atleast_1d(np.asarray(x, np.float32)).view(np.uint32)
     bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
     return bits.view(np.float32).reshape(np.shape(x))

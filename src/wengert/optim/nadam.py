@@ -10,12 +10,11 @@ from .._tape.tensor import Tensor
 from ._elementwise import (
     ElementwiseOptimizer,
     advance,
-    check_betas,
-    check_lr,
-    check_not_negative,
+    check_adam,
     ema_of_squares,
     lerp,
     new_step,
+    options,
     quotient_step,
     set_number,
 )
@@ -24,22 +23,8 @@ from .optimizer import ParamsT
 __all__ = ["NAdam"]
 
 
-def _nadam(
-    x: Any,
-    p: Any,
-    g: Any,
-    m: Any,
-    v: Any,
-    t: Any,
-    u: Any,
-    shrink: Any,
-    beta1: Any,
-    beta2: Any,
-    correction: Any,
-    eps: Any,
-    by_gradient: Any,
-    by_average: Any,
-) -> Any:
+def _nadam(x: Any, p: Any, g: Any, m: Any, v: Any, t: Any, u: Any, *constants: Any) -> Any:
+    shrink, beta1, beta2, correction, eps, by_gradient, by_average = constants
     if shrink is not None:
         p = x.multiply(p, shrink, p)
     m = lerp(x, m, g, 1 - beta1, t)
@@ -51,7 +36,7 @@ def _nadam(
 
 
 class NAdam(ElementwiseOptimizer):
-    """Adam with Nesterov's momentum, which grows from step to step. Source: Dozat 2016.
+    """NAdam: Adam with Nesterov momentum, which grows from step to step. Source: Dozat 2016.
 
     >>> import wengert as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
@@ -86,23 +71,11 @@ class NAdam(ElementwiseOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_not_negative(epsilon=eps)
-        check_betas(betas)
-        check_not_negative(weight_decay=weight_decay, momentum_decay=momentum_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        check_adam(lr, betas, eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
+        names = (
+            "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable differentiable"
+        )
+        super().__init__(params, options(locals(), names))
 
     def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
         state["step"] = new_step()

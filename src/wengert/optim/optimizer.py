@@ -1,7 +1,7 @@
-"""``Optimizer``: parameter groups, state, hooks and checkpoints. What every optimizer shares but its update rule.
+"""``Optimizer``, the base class of optimizers: parameter groups, state, hooks and checkpoints.
 
 ``param_groups`` is a list of dicts of options with their ``params``; ``state`` maps a parameter to a dict. Both, and
-what ``state_dict`` makes of them, have PyTorch's structure, so a checkpoint of either package has the other's keys.
+the result of ``state_dict``, have PyTorch's structure, so checkpoints of either package load in the other.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHan
 
 
 def _to_scalar(x: Any) -> Any:
-    """A tensor of one element without dimensions; anything else as it is."""
+    """A tensor with one element, reshaped to no dimensions; other objects are returned unchanged."""
     return x.squeeze() if isinstance(x, Tensor) and x.dim() != 0 else x
 
 
@@ -70,7 +70,7 @@ def _params_of(groups: Iterable[dict[str, Any]]) -> Iterator[Any]:
 
 
 def _through(hooks: dict[int, Any], optimizer: Any, state_dict: StateDict) -> StateDict:
-    """A state dict, or what the hooks put in its place."""
+    """A state dict, or the replacement that the hooks returned."""
     for hook in hooks.values():
         other = hook(optimizer, state_dict)
         state_dict = state_dict if other is None else other
@@ -85,7 +85,7 @@ def _type_name(value: Any) -> str:
 
 
 def _with_step_hooks(step: Any) -> Any:
-    """``step`` with the hooks of the optimizer and of all optimizers around it."""
+    """Wrap ``step`` with the hooks of this optimizer and of all optimizers."""
 
     @functools.wraps(step)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -120,13 +120,13 @@ _HOOKS = (
 
 
 class Optimizer:
-    """Base of all optimizers. A new one defines ``step`` and passes its options' defaults.
+    """Base class of all optimizers. A subclass defines ``step`` and passes the defaults of its options.
 
     ``params``: tensors, (name, tensor) pairs, or dicts with ``"params"`` and options of their own.
 
     Raises:
-        TypeError: ``params`` is a tensor, or holds something else than tensors.
-        ValueError: ``params`` is empty, a tensor in it is not a leaf, or is in two groups.
+        TypeError: ``params`` is a tensor, or holds an object that is not a tensor.
+        ValueError: ``params`` is empty, or a tensor in it is not a leaf or is in two groups.
 
     >>> import wengert as torch
     >>> class Descent(torch.optim.Optimizer):
@@ -196,7 +196,7 @@ class Optimizer:
 
     @staticmethod
     def profile_hook_step(func: Any) -> Any:
-        """The step function with the hooks around it."""
+        """The step function, wrapped with the hooks."""
         return _with_step_hooks(func)
 
     # ------------------------------------------------------------------------------------------------------- hooks
@@ -252,7 +252,7 @@ class Optimizer:
     def _process_value_according_to_param_policy(
         param: Tensor, value: Tensor, param_id: int, param_groups: list[dict[Any, Any]], key: Hashable = None
     ) -> Tensor:
-        """A loaded tensor in the dtype that it has beside this parameter: the parameter's own, but for the step."""
+        """A loaded tensor, converted to the parameter's dtype unless it is the step counter."""
         if key == "step":
             for group in param_groups:
                 if param_id in group["params"]:
@@ -263,13 +263,13 @@ class Optimizer:
         return value.to(dtype=param.dtype) if param.is_floating_point() else value
 
     def load_state_dict(self, state_dict: StateDict) -> None:
-        """Take over what ``state_dict`` of an optimizer with as many groups and parameters gave.
+        """Load a state dict of an optimizer with the same numbers of groups and parameters.
 
-        Tensors are taken as they are where their dtype is the parameter's. The options of the groups, learning rates
-        included, are overwritten: make schedulers first.
+        Tensors that have the parameter's dtype are not copied. The options of the groups, including learning rates,
+        are overwritten: create schedulers first.
 
         Raises:
-            ValueError: another number of groups, or of parameters in one.
+            ValueError: the number of groups, or of parameters in a group, differs.
         """
         given = _through(self._optimizer_load_state_dict_pre_hooks, self, state_dict.copy())
         loaded = deepcopy(given["param_groups"])
@@ -297,7 +297,7 @@ class Optimizer:
             hook(self)
 
     def _fitted(self, param: Tensor, number: Any, groups: Any, value: Any, key: Any = None) -> Any:
-        """A loaded piece of state, tensors in it in the dtypes that they have beside the parameter."""
+        """A loaded piece of state with its tensors converted to the parameter's dtype."""
         if isinstance(value, Tensor):
             return self._process_value_according_to_param_policy(param, value, number, groups, key)
         inside = functools.partial(self._fitted, param, number, groups)
@@ -324,11 +324,11 @@ class Optimizer:
                     p.grad.zero_()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters by their gradients; ``closure`` computes them anew and returns the loss."""
+        """Update the parameters by their gradients; ``closure`` recomputes the gradients and returns the loss."""
         raise NotImplementedError
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add a dict of ``"params"`` and options; options that it does not give are the defaults."""
+        """Add a parameter group: a dict of ``"params"`` and options, with the defaults for missing options."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
@@ -364,7 +364,7 @@ class Optimizer:
 
     @staticmethod
     def _group_tensors_by_device_and_dtype(tensorlistlist: Any, with_indices: bool = False) -> Any:
-        """Split lists that go together by the first list's dtype; see ``torch.utils._foreach_utils``."""
+        """Group parallel lists of tensors by the dtype of the first list; see ``torch.utils._foreach_utils``."""
         from ..utils._foreach_utils import _group_tensors_by_device_and_dtype
 
         return _group_tensors_by_device_and_dtype(tensorlistlist, with_indices)

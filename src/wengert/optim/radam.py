@@ -4,41 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import wengert as torch
-
 from .._tape.tensor import Tensor
 from ._elementwise import (
     ElementwiseOptimizer,
     advance,
-    check_betas,
-    check_lr,
-    check_not_negative,
+    check_adam,
     ema_of_squares,
     lerp,
-    new_step,
+    options,
 )
 from .optimizer import ParamsT
 
 __all__ = ["RAdam"]
 
 
-def _radam(
-    x: Any,
-    p: Any,
-    g: Any,
-    m: Any,
-    v: Any,
-    t: Any,
-    u: Any,
-    shrink: Any,
-    beta1: Any,
-    beta2: Any,
-    correction1: Any,
-    lr: Any,
-    eps: Any,
-    root: Any,
-    rectification: Any,
-) -> Any:
+def _radam(x: Any, p: Any, g: Any, m: Any, v: Any, t: Any, u: Any, *constants: Any) -> Any:
+    shrink, beta1, beta2, correction1, lr, eps, root, rectification = constants
     if shrink is not None:
         p = x.multiply(p, shrink, p)
     m = lerp(x, m, g, 1 - beta1, t)
@@ -52,7 +33,7 @@ def _radam(
 
 
 class RAdam(ElementwiseOptimizer):
-    """Adam that divides by the average square only once that is known well enough, and then by degrees.
+    """RAdam: Adam that divides by the root of the average square only once its variance is known to be small.
 
     Source: Liu et al. 2019, "On the variance of the adaptive learning rate and beyond".
 
@@ -72,6 +53,7 @@ class RAdam(ElementwiseOptimizer):
         "decoupled_weight_decay": False,
         "capturable": False,
     }
+    _state = ("step", "exp_avg", "exp_avg_sq")
 
     def __init__(
         self,
@@ -87,27 +69,9 @@ class RAdam(ElementwiseOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_not_negative(epsilon=eps)
-        check_betas(betas)
-        check_not_negative(weight_decay=weight_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
-
-    def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
-        state["step"] = new_step()
-        state["exp_avg"] = torch.zeros_like(p)
-        state["exp_avg_sq"] = torch.zeros_like(p)
+        check_adam(lr, betas, eps, weight_decay=weight_decay)
+        names = "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable"
+        super().__init__(params, options(locals(), names))
 
     def _rule(self, group: dict[str, Any], state: dict[str, Any], number: Any) -> Any:
         step = advance(state)
@@ -116,7 +80,7 @@ class RAdam(ElementwiseOptimizer):
         decay = group["weight_decay"]
         shrink = 1 - lr * decay if group["decoupled_weight_decay"] and decay != 0 else None
         correction2 = 1 - beta2**step
-        longest = 2 / (1 - beta2) - 1  # the length of the simple average that the exponential one amounts to
+        longest = 2 / (1 - beta2) - 1  # the length of the simple moving average equivalent to the exponential one
         length = longest - 2 * step * beta2**step / correction2
         rectification = None
         if length > 5.0:

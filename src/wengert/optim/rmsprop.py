@@ -15,6 +15,7 @@ from ._elementwise import (
     ema_of_squares,
     lerp,
     new_step,
+    options,
     quotient_step,
 )
 from .optimizer import ParamsT
@@ -23,7 +24,7 @@ __all__ = ["RMSprop"]
 
 
 def _finish(x: Any, p: Any, g: Any, buffer: Any, t: Any, u: Any, lr: Any, momentum: Any) -> Any:
-    """The step by ``g / t``, or by the momentum that it adds to: ``(p,)`` or ``(p, buffer)``."""
+    """Step by ``g / t``, or by a momentum buffer to which it is added: returns ``(p,)`` or ``(p, buffer)``."""
     if buffer is None:
         return (quotient_step(x, p, g, -lr, t, u),)
     buffer = x.add(x.multiply(buffer, momentum, buffer), x.divide(g, t, u), buffer)
@@ -50,7 +51,7 @@ def _centered(x: Any, p: Any, g: Any, v: Any, mean: Any, *rest: Any) -> Any:
 
 
 class RMSprop(ElementwiseOptimizer):
-    """Divides the gradient by the root of its average square; ``centered``: by its estimated standard deviation.
+    """RMSprop: divides the gradient by the root of its average square, or if ``centered`` by its standard deviation.
 
     Source: Hinton's lectures 2012; centered: Graves 2013. ``eps`` is added after the root.
 
@@ -88,19 +89,8 @@ class RMSprop(ElementwiseOptimizer):
     ) -> None:
         check_lr(lr)
         check_not_negative(epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        names = "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable"
+        super().__init__(params, options(locals(), names))
 
     def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
         state["step"] = new_step()

@@ -7,7 +7,7 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
-from ._elementwise import ElementwiseOptimizer, advance, check_lr, new_step, number
+from ._elementwise import ElementwiseOptimizer, advance, check_lr, new_step, number, options
 from .optimizer import ParamsT
 
 __all__ = ["Rprop"]
@@ -31,12 +31,12 @@ def _rprop(
     factor = x.where(turned, shrink, x.where(sign == 0, 1.0, x.where(sign > 0, grow, sign)))
     size = x.multiply(size, factor, size)
     size = x.clip(size, least, most, size)
-    before = x.positive(x.where(turned, 0.0, g), before)  # where the sign turned there is no step now
+    before = x.positive(x.where(turned, 0.0, g), before)  # no step where the sign has changed
     return x.subtract(p, x.multiply(x.sign(before, u), size, u), p), before, size
 
 
 class Rprop(ElementwiseOptimizer):
-    """Looks at the signs of the gradient only: each element's step grows while its sign stays, and shrinks else.
+    """Rprop uses only the signs of the gradient: an element's step grows while its sign stays the same, else shrinks.
 
     ``etas`` are the two factors, ``step_sizes`` the bounds of the step. Source: Riedmiller and Braun 1993.
 
@@ -66,16 +66,7 @@ class Rprop(ElementwiseOptimizer):
         check_lr(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        defaults = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, options(locals(), "lr etas step_sizes foreach maximize differentiable capturable"))
 
     def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
         lr = number(group["lr"])

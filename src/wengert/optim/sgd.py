@@ -14,6 +14,7 @@ from ._elementwise import (
     check_lr,
     check_not_negative,
     number,
+    options,
     step_at_rows,
 )
 from .optimizer import ParamsT
@@ -28,7 +29,7 @@ def _plain(x: Any, p: Any, g: Any, t: Any, u: Any, lr: Any) -> Any:
 def _heavy_ball(
     x: Any, p: Any, g: Any, b: Any, t: Any, u: Any, lr: Any, momentum: Any, share: Any, nesterov: bool, first: bool
 ) -> Any:
-    if first:  # PyTorch's first buffer is outside of the graph
+    if first:  # PyTorch's first buffer is outside the graph
         b = x.positive(g.detach() if x is TensorLibrary else g, b)
     else:
         b = x.multiply(b, momentum, b)
@@ -42,7 +43,7 @@ class SGD(ElementwiseOptimizer):
 
     With momentum, ``b = momentum * b + (1 - dampening) * g`` takes the place of the gradient ``g``; the first ``b`` is
     the gradient itself. Nesterov's form steps by ``g + momentum * b``. Source: Sutskever et al. 2013, in PyTorch's
-    form, where the learning rate multiplies ``b`` and not ``g``. ``foreach`` and ``fused`` change nothing here.
+    form, where the learning rate multiplies ``b`` and not ``g``. ``foreach`` and ``fused`` have no effect.
 
     >>> import wengert as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
@@ -74,18 +75,8 @@ class SGD(ElementwiseOptimizer):
         check_not_negative(momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        names = "lr momentum dampening weight_decay nesterov maximize foreach differentiable fused"
+        super().__init__(params, options(locals(), names))
         check_fused(fused, foreach, differentiable)
 
     def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:

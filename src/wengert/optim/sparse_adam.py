@@ -20,9 +20,9 @@ __all__ = ["SparseAdam"]
 
 
 class SparseAdam(Optimizer):
-    """Adam for sparse gradients: only the elements that a gradient stores are updated, their averages too.
+    """SparseAdam: Adam for sparse gradients, which updates only the elements that a gradient stores.
 
-    So an average does not decay in steps that do not touch its element. In all else as ``Adam``.
+    The averages of other elements do not decay. All else is as in ``Adam``.
 
     >>> import wengert as torch
     >>> w = torch.ones(3, 1, requires_grad=True)
@@ -81,7 +81,7 @@ class SparseAdam(Optimizer):
 
 
 def _update(p: Tensor, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-    """One parameter's step, at the places of a coalesced gradient."""
+    """One parameter's step, at the indices of a coalesced gradient."""
     beta1, beta2 = group["betas"]
     at = tuple(g.indices)
     mean, square = writable(state["exp_avg"]), writable(state["exp_avg_sq"])

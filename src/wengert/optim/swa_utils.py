@@ -1,4 +1,4 @@
-"""Averages of a model's parameters over its training: stochastic weight averaging and exponential averages.
+"""Averages of a model's parameters during training: stochastic weight averaging and exponential averages.
 
 Source: Izmailov et al. 2018, "Averaging weights leads to wider optima and better generalization".
 """
@@ -55,7 +55,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
 
 
 def get_swa_multi_avg_fn() -> Callable[..., None]:
-    """A function that takes current values into a list of plain averages, in place."""
+    """A function that adds current values to a list of plain averages, in place."""
 
     @no_grad()
     def swa_update(averaged_param_list: Any, current_param_list: Any, num_averaged: Any) -> None:
@@ -70,7 +70,7 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Tensor]:
-    """A function that gives the exponential average of one tensor."""
+    """A function that returns the exponential average of one tensor."""
     _check_decay(decay)
 
     @no_grad()
@@ -81,7 +81,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Tensor]:
 
 
 def get_swa_avg_fn() -> Callable[..., Tensor]:
-    """A function that gives the plain average of one tensor."""
+    """A function that returns the plain average of one tensor."""
 
     @no_grad()
     def swa_update(averaged_param: Tensor, current_param: Tensor, num_averaged: Any) -> Tensor:
@@ -91,10 +91,10 @@ def get_swa_avg_fn() -> Callable[..., Tensor]:
 
 
 class AveragedModel(Module):
-    """A copy of a model, ``.module``, whose parameters are averages of the model's at each ``update_parameters``.
+    """A copy of a model, ``.module``, whose parameters are averages over the calls of ``update_parameters``.
 
-    ``avg_fn(average, current, count)`` or ``multi_avg_fn(averages, currents, count)`` says which; the plain average
-    otherwise. ``use_buffers``: buffers are averaged too, and not just copied.
+    ``avg_fn(average, current, count)`` or ``multi_avg_fn(averages, currents, count)`` defines the average, which is the
+    plain mean by default. ``use_buffers``: average the buffers too, instead of copying them.
 
     >>> import wengert as torch
     >>> model = torch.nn.Linear(1, 1, bias=False)
@@ -125,7 +125,7 @@ class AveragedModel(Module):
         self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the averaged model gives."""
+        """Call the averaged model."""
         return self.module(*args, **kwargs)
 
     def _tensors(self, model: Module) -> list[Tensor]:
@@ -133,7 +133,7 @@ class AveragedModel(Module):
         return [t.detach() for t in chain(model.parameters(), buffers)]
 
     def update_parameters(self, model: Module) -> None:
-        """Take the model's present parameters into the average."""
+        """Add the model's current parameters to the average."""
         averages, currents = self._tensors(self.module), self._tensors(model)
         if self.n_averaged == 0:
             for average, current in zip(averages, currents, strict=False):
@@ -151,7 +151,7 @@ class AveragedModel(Module):
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Compute the running statistics of batch normalisation anew, by one pass over the data."""
+    """Recompute the running statistics of batch normalisation by one pass over the data."""
     norms = [m for m in model.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]
     if not norms:
         return
@@ -178,7 +178,7 @@ def _half_cosine(t: float) -> float:
 
 
 class SWALR(LRScheduler):
-    """From the present rate to ``swa_lr`` in ``anneal_epochs`` steps, and no further.
+    """The rate goes from its start to ``swa_lr`` in ``anneal_epochs`` steps and then stays there.
 
     >>> import wengert as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.)
@@ -207,7 +207,7 @@ class SWALR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step: int) -> float:
-        """How much of the way to ``swa_lr`` is behind."""
+        """The fraction of the way to ``swa_lr`` that is done."""
         return self.anneal_func(max(0, min(1, step / max(1, self.anneal_epochs))))
 
     def get_lr(self) -> list[float | Tensor]:

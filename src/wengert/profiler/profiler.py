@@ -29,7 +29,7 @@ __all__ = [
 
 
 class ProfilerActivity(enum.Enum):
-    """What can be profiled. Here that is the CPU."""
+    """The activities to profile, of which wengert has only the CPU."""
 
     CPU = 0
     XPU = 1
@@ -43,7 +43,7 @@ class ProfilerActivity(enum.Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be profiled here.
+    """The activities that wengert can profile.
 
     >>> import wengert as torch
     >>> torch.profiler.supported_activities()
@@ -56,7 +56,7 @@ _supported_activities = supported_activities
 
 
 class ProfilerAction(enum.Enum):
-    """What a schedule says of a step."""
+    """The action of a schedule at a step."""
 
     NONE = 0
     WARMUP = 1
@@ -68,9 +68,10 @@ class ProfilerAction(enum.Enum):
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
 ) -> Callable[[int], ProfilerAction]:
-    """Cycles of ``wait`` steps of nothing, ``warmup`` steps that are thrown away and ``active`` steps that are kept.
+    """A schedule of cycles: ``wait`` idle steps, ``warmup`` steps that are discarded, ``active`` steps that are kept.
 
-    ``repeat`` cycles (0: on and on), after ``skip_first`` steps; ``skip_first_wait``: the first cycle does not wait.
+    There are ``repeat`` cycles (0: no limit), after ``skip_first`` steps. ``skip_first_wait``: the first cycle does
+    not wait.
 
     >>> import wengert as torch
     >>> plan = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
@@ -109,7 +110,7 @@ def schedule(
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False, use_python_export: bool = False
 ) -> Callable[[Any], None]:
-    """For ``on_trace_ready``: write each trace into a folder, under the names that TensorBoard looks for."""
+    """A handler for ``on_trace_ready`` that writes each trace to a folder, under names that TensorBoard finds."""
 
     def write(prof: Any) -> None:
         try:
@@ -124,7 +125,7 @@ def tensorboard_trace_handler(
 
 
 class ExecutionTraceObserver:
-    """PyTorch's execution traces, for replaying a model's operators without it. Not supported."""
+    """PyTorch's execution traces, which replay a model's operators. Not supported."""
 
     def __init__(self) -> None:
         raise NotImplementedError("ExecutionTraceObserver: execution traces are not written; use export_chrome_trace")
@@ -134,10 +135,10 @@ _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
 
 class profile:
-    """Profiles a block, or on a schedule the steps that ``step()`` tells apart.
+    """Profiles a block or, with a schedule, the steps that calls of ``step()`` separate.
 
-    ``activities``: only ``ProfilerActivity.CPU`` has events here. ``on_trace_ready(prof)`` is called at the end of each
-    cycle. ``acc_events``: the events of all cycles are kept, not only the latest. The rest as in
+    ``activities``: only ``ProfilerActivity.CPU`` has events. ``on_trace_ready(prof)`` is called at the end of each
+    cycle. ``acc_events``: keep the events of all cycles, not only the last. The other arguments are those of
     ``autograd.profiler.profile``.
 
     >>> import wengert as torch
@@ -211,12 +212,12 @@ class profile:
         self.stop()
 
     def start(self) -> None:
-        """What ``with`` does at its begin."""
+        """Start profiling, as ``with`` does at its beginning."""
         self._change(ProfilerAction.NONE, self.current_action)
         self._name_step()
 
     def stop(self) -> None:
-        """What ``with`` does at its end."""
+        """Stop profiling, as ``with`` does at its end."""
         self._end_step()
         self._change(self.current_action, None)
 
@@ -240,7 +241,7 @@ class profile:
             self._step_name = None
 
     def _change(self, before: ProfilerAction, now: ProfilerAction | None) -> None:
-        """From one action to the next; ``None`` at the end."""
+        """Go from one action to the next, which is ``None`` at the end."""
         over = before is ProfilerAction.RECORD_AND_SAVE or (now is None and before is ProfilerAction.RECORD)
         if before in _RECORDING and (over or now not in _RECORDING):
             if not over:
@@ -292,7 +293,7 @@ class profile:
         self.profiler.__exit__(None, None, None)
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
-        """Stop recording for a while, or go on, without leaving the block."""
+        """Pause or resume recording within the block."""
         if self.profiler is not None:
             self.profiler.toggle_collection_dynamic(enable, activities)
 
@@ -303,22 +304,22 @@ class profile:
         return self.profiler
 
     def events(self) -> EventList:
-        """Every call of the latest cycle."""
+        """The calls of the last cycle."""
         return self._results("accessing events").function_events
 
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """All calls of each name together; see ``autograd.profiler.profile.key_averages``."""
+        """The calls summed up by name; see ``autograd.profiler.profile.key_averages``."""
         prof = self._results("getting key averages")
         return prof.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks for tools that draw flame graphs; wants ``with_stack=True``."""
+        """Write stacks for tools that draw flame graphs; needs ``with_stack=True``."""
         self._results("exporting stacks").export_stacks(path, metric)
 
     def export_chrome_trace(self, path: str, use_python_export: bool = False) -> None:
-        """Write the latest cycle for chrome://tracing; compressed if ``path`` ends in ``.gz``."""
+        """Write the last cycle for chrome://tracing; compressed if ``path`` ends in ``.gz``."""
         prof = self._results("exporting chrome trace")
         if not path.endswith(".gz"):
             prof.export_chrome_trace(path, self._metadata)
@@ -330,26 +331,26 @@ class profile:
                 shutil.copyfileobj(source, target)
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
-        """PyTorch's plot of memory over time. Not supported: only what operators allocate for results is known."""
+        """PyTorch's plot of memory over time. Not supported: only the memory of operators' results is known."""
         raise NotImplementedError(
             "export_memory_timeline: when memory is freed is not recorded; profile_memory=True gives the bytes that "
             "each operator allocated"
         )
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Put a text into the trace's file."""
+        """Add a string to the trace's file."""
         self._metadata[key] = json.dumps(value)
 
     def add_metadata_json(self, key: str, value: str) -> None:
-        """Put a JSON value into the trace's file."""
+        """Add a JSON value to the trace's file."""
         self._metadata[key] = value
 
     def preset_metadata_json(self, key: str, value: str) -> None:
-        """The same before the profile has begun."""
+        """Add a JSON value before the profile has begun."""
         self.preset_metadata[key] = value
 
     def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
-        """Where the traces' ids come from."""
+        """Set the function that returns the traces' ids."""
         self.custom_trace_id_callback = callback
 
     def get_trace_id(self) -> str | None:

@@ -1,7 +1,7 @@
-"""Window functions, as those of ``scipy.signal.windows``: of shape (M,), symmetric unless ``sym=False``.
+"""Window functions as in ``scipy.signal.windows``: tensors of shape (M,), symmetric unless ``sym=False``.
 
-A symmetric window is for filters; with ``sym=False`` it is periodic, for Fourier transforms: the first M points of the
-symmetric window of M + 1 points. float32 or float64.
+Symmetric windows are for filters. With ``sym=False`` a window is periodic, for Fourier transforms: the first M points
+of the symmetric window of M + 1 points. The dtype is float32 or float64.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ __all__ = [
 
 
 def _window(one: bool) -> Callable[[Any], Any]:
-    """Decorator for ``formula(M, numbers, *, sym, ...)``: what all windows check and take.
+    """Decorator for ``formula(M, numbers, *, sym, ...)`` that adds the checks and arguments common to all windows.
 
-    ``numbers(start, end)`` are M numbers at equal distances. ``one``: the window of one point is 1.
+    ``numbers(start, end)`` returns M equidistant numbers. ``one``: the window of one point is 1.
     """
 
     def decorate(formula: Any) -> Any:
@@ -79,14 +79,14 @@ def _window(one: bool) -> Callable[[Any], Any]:
 
 
 def _public_signature(formula: Any, form: Any) -> inspect.Signature:
-    """The formula's own parameters without ``numbers``, and those that all windows take."""
+    """The formula's own parameters without ``numbers``, and those of all windows."""
     own = [p for p in inspect.signature(formula).parameters.values() if p.name not in ("numbers", "sym")]
     shared = inspect.signature(form, follow_wrapped=False).parameters.values()
     return inspect.Signature([*own, *(p for p in shared if p.kind is p.KEYWORD_ONLY)], return_annotation=Tensor)
 
 
 def _period(M: int, sym: bool) -> int:
-    """How many steps there are from the first point to the one that mirrors it."""
+    """The number of steps from the first point to its mirror image."""
     return M - 1 if sym else M
 
 

@@ -1,4 +1,4 @@
-"""``torch.testing``: comparing results, and tensors to try things on."""
+"""``torch.testing``: comparison of results, and random tensors for tests."""
 
 from ._comparison import assert_allclose, assert_close
 from ._creation import make_tensor

@@ -1,8 +1,7 @@
-"""``assert_close``: numbers, tensors and what holds them, compared with PyTorch's tolerances and PyTorch's texts.
+"""``assert_close``: compares numbers, tensors and containers with PyTorch's tolerances and error texts.
 
-Two passes, as in PyTorch: ``_pair_up`` goes through the containers and finds what is to be compared with what, and an
-error there (lengths, keys, kinds) is raised at once; then the pairs are compared, and the first that differs is the
-error.
+As in PyTorch there are two passes: ``_pair_up`` walks through the containers and collects pairs of values, and raises
+errors about lengths, keys and kinds at once; then the pairs are compared, and the first that differs is reported.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ Path = tuple[Any, ...]
 
 
 class _Mismatch(Exception):
-    """An error before its text is final: the class that the user sees, the text, and where in the containers."""
+    """An error whose text is not final: the class for the user, the text, and the position in the containers."""
 
     def __init__(self, kind: type[Exception], text: str, path: Path = ()) -> None:
         super().__init__(text)
         self.kind, self.text, self.path = kind, text, path
 
     def final(self, msg: Message = None) -> Exception:
-        """The error that the user sees."""
+        """The error for the user."""
         if isinstance(msg, str):
             return self.kind(msg)
         text = self.text
@@ -81,22 +80,22 @@ def assert_close(
     check_stride: bool = False,
     msg: Message = None,
 ) -> None:
-    """Assert that ``|actual - expected| <= atol + rtol * |expected|`` everywhere, and that the rest is equal.
+    """Assert that ``|actual - expected| <= atol + rtol * |expected|`` for all elements, and that shapes etc. are equal.
 
     Args:
         actual, expected: tensors, NumPy arrays, numbers, booleans, None; or sequences or mappings of them.
-        allow_subclasses: False if both have to be of the same class.
-        rtol, atol: both or none. By default those of the dtype: 1.3e-6 and 1e-5 for float32, 1e-7 and 1e-7 for float64
-            and complex128, 1e-3 and 1e-5 for float16, 1.6e-2 and 1e-5 for bfloat16, 0 for integers; of two dtypes the
-            larger ones.
+        allow_subclasses: False if both must have the same class.
+        rtol, atol: both or none. The defaults depend on the dtype: 1.3e-6 and 1e-5 for float32, 1e-7 and 1e-7 for
+            float64 and complex128, 1e-3 and 1e-5 for float16, 1.6e-2 and 1e-5 for bfloat16, 0 for integers; for two
+            dtypes the larger ones apply.
         equal_nan: whether NaN is close to NaN.
-        check_device, check_dtype, check_layout, check_stride: whether these have to be equal.
-        msg: the text of the error, or a function from the text that it would have.
+        check_device, check_dtype, check_layout, check_stride: whether these must be equal.
+        msg: the text of the error, or a function from the default text to a new one.
 
     Raises:
-        AssertionError: they are not close, or differ in what is checked.
-        ValueError: only one of ``rtol`` and ``atol``.
-        TypeError: kinds of object that cannot be compared.
+        AssertionError: the values are not close, or differ in a checked property.
+        ValueError: only one of ``rtol`` and ``atol`` is given.
+        TypeError: the objects cannot be compared.
 
     >>> import wengert as torch
     >>> torch.testing.assert_close(torch.tensor([1., 2.]), torch.tensor([1., 2.000001]))
@@ -159,7 +158,7 @@ def assert_allclose(
 def default_tolerances(
     *inputs: Any, dtype_precisions: dict[Dtype, tuple[float, float]] | None = None
 ) -> tuple[float, float]:
-    """The relative and the absolute tolerance for tensors or dtypes: the largest of theirs.
+    """The relative and the absolute tolerance for tensors or dtypes, the largest ones if they differ.
 
     >>> from wengert.testing._comparison import default_tolerances
     >>> import wengert as torch
@@ -177,7 +176,7 @@ def default_tolerances(
 
 # ------------------------------------------------------------------------------------------------------------- pairing
 def _pair_up(actual: Any, expected: Any, path: Path, options: _Options) -> Iterator[tuple[Path, Callable[[], None]]]:
-    """Where in the containers, and a function that compares what is there."""
+    """Pairs of a position in the containers and the function that compares the values there."""
     if _is_sequence(actual) and _is_sequence(expected):
         if len(actual) != len(expected):
             text = f"The length of the sequences mismatch: {len(actual)} != {len(expected)}"
@@ -211,7 +210,7 @@ def _common_keys(actual: Any, expected: Any, path: Path) -> Any:
 
 
 def _comparison(actual: Any, expected: Any, path: Path, options: _Options) -> Callable[[], None]:
-    """What compares two values of the same kind."""
+    """The function that compares two values of the same kind."""
     if actual is None or expected is None:
         return lambda: _compare_none(actual, expected)
     if isinstance(actual, (bool, np.bool_)) and isinstance(expected, (bool, np.bool_)):
@@ -241,7 +240,7 @@ def _tolerances(*inputs: Any, options: _Options, path: Path) -> tuple[float, flo
 
 
 def _as_tensors(actual: Any, expected: Any, options: _Options) -> tuple[Tensor, Tensor] | None:
-    """Two values as tensors, if one is of the other's class."""
+    """Two values as tensors, if the class of one is a subclass of the other's."""
     related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
     if not related or (not options.allow_subclasses and type(actual) is not type(expected)):
         return None

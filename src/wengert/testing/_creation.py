@@ -1,4 +1,4 @@
-"""``make_tensor``: tensors of random numbers to try operators on."""
+"""``make_tensor``: random tensors for tests of operators."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def make_tensor(
 
     Args:
         shape: the sizes, or one sequence of them.
-        dtype: any but complex32 and the 8-bit floating ones.
+        dtype: any dtype except complex32 and 8-bit floating point.
         device: the CPU.
-        low, high: by default -9 and 9, for integers -9 and 10 (0 and 10 if unsigned), for booleans 0 and 2. What the
-            dtype cannot hold is cut off.
-        requires_grad: for floating and complex dtypes.
-        noncontiguous: whether the elements lie apart in memory.
-        exclude_zero: whether zeros become 1, or the smallest normal number of a floating dtype.
+        low, high: by default -9 and 9, for integers -9 and 10 (0 and 10 if unsigned), for booleans 0 and 2. The
+            bounds are clipped to the range of the dtype.
+        requires_grad: only for floating and complex dtypes.
+        noncontiguous: whether the tensor is not contiguous.
+        exclude_zero: replace zeros by 1, or by the smallest normal number of a floating dtype.
         memory_format: the order of the dimensions in memory; not with ``noncontiguous``.
 
     Raises:
-        ValueError: no number lies in the interval, or options that exclude each other.
-        TypeError: a dtype that is not supported.
+        ValueError: the interval is empty, or two options exclude each other.
+        TypeError: the dtype is not supported.
 
     >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
@@ -63,7 +63,7 @@ def make_tensor(
     apart = noncontiguous and math.prod(shape) > 1
     result = _drawn((*shape[:-1], 2 * shape[-1]) if apart else shape, dtype, device, low, high)
     if apart:
-        result = result[..., 1::2]  # from the second on, so that the offset is not 0 either
+        result = result[..., 1::2]  # from the second element on: the offset is not 0 either
     elif memory_format is not None:
         result = result.clone(memory_format=memory_format)
     if exclude_zero:
@@ -97,7 +97,7 @@ def _drawn(shape: tuple[int, ...], dtype: Dtype, device: Any, low: Any, high: An
 
 
 def _interval(low: Any, high: Any, dtype: Dtype, limits: tuple[Any, Any], default: tuple[Any, Any]) -> tuple[Any, Any]:
-    """The bounds, cut to what the dtype can hold; whole numbers for an integer dtype."""
+    """The bounds, clipped to the range of the dtype; integers for an integer dtype."""
     low = default[0] if low is None else low
     high = default[1] if high is None else high
     least, end = limits

@@ -12,10 +12,9 @@ import types
 import warnings
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from enum import Enum
 from typing import Any
 
-from .._base.errors import noted, warn
+from .._base.errors import warn
 from ._pytree_nodes import (  # noqa: F401  re-exported
     BUILTIN_TYPES,
     BY_NAME,
@@ -26,6 +25,7 @@ from ._pytree_nodes import (  # noqa: F401  re-exported
     ConstantNode,
     Context,
     DumpableContext,
+    EnumEncoder,
     FlattenFn,
     FlattenFunc,
     FromDumpableContextFn,
@@ -68,6 +68,7 @@ from ._pytree_nodes import (  # noqa: F401  re-exported
     is_structseq_instance,
     key_get,
     keystr,
+    no_enum,
     register_constant,
     register_dataclass,
     register_pytree_node,
@@ -527,13 +528,6 @@ _broadcast_to_and_flatten = broadcast_to_and_flatten
 _PROTOCOL = 1
 
 
-class _EnumEncoder(json.JSONEncoder):
-    def default(self, o: object) -> Any:
-        if isinstance(o, Enum):
-            return {"__enum__": True, "fqn": f"{type(o).__module__}:{type(o).__qualname__}", "name": o.name}
-        return super().default(o)
-
-
 def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
     """A spec as a text, PyTorch's, for ``treespec_loads``.
 
@@ -545,7 +539,7 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
     if not isinstance(treespec, TreeSpec):
         raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
     _check_protocol(protocol)
-    return json.dumps((_PROTOCOL, _as_json(treespec)), cls=_EnumEncoder)
+    return json.dumps((_PROTOCOL, _as_json(treespec)), cls=EnumEncoder)
 
 
 def _check_protocol(protocol: int | None) -> None:
@@ -566,7 +560,7 @@ def _as_json(spec: TreeSpec) -> dict[str, Any]:
         context = written.to_text(spec._context)
     else:
         try:
-            context = json.dumps(spec._context, cls=_EnumEncoder)
+            context = json.dumps(spec._context, cls=EnumEncoder)
         except TypeError as error:
             raise TypeError(
                 "Unable to serialize context. Please make the context json dump-able, or register a custom serializer "
@@ -597,17 +591,8 @@ def _from_json(schema: dict[str, Any]) -> TreeSpec:
         return _LEAF_SPEC
     if name not in BY_NAME:
         raise NotImplementedError(f"Deserializing {name} in pytree is not registered.")
-    from_text = WRITTEN[BY_NAME[name]].from_text or (lambda text: json.loads(text, object_hook=_no_enum))
+    from_text = WRITTEN[BY_NAME[name]].from_text or (lambda text: json.loads(text, object_hook=no_enum))
     return TreeSpec(BY_NAME[name], from_text(schema["context"]), [_from_json(each) for each in schema["children_spec"]])
-
-
-def _no_enum(found: dict[str, Any]) -> dict[str, Any]:
-    if "__enum__" in found:
-        raise noted(
-            NotImplementedError(f"Deserializing the enum {found.get('fqn')} in pytree is not registered."),
-            "What to do: register the container with from_dumpable_context.",
-        )
-    return found
 
 
 pprint = treespec_pprint

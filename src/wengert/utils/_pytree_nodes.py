@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
+from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
 from .._base.constants import Size
-from .._base.errors import warn
+from .._base.errors import noted, warn
 from .._kinds.return_types import ReturnType
 
 PyTree: TypeAlias = Any
@@ -453,3 +455,20 @@ def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     (True, False)
     """
     return (is_leaf is not None and bool(is_leaf(tree))) or _get_node_type(tree) not in SUPPORTED_NODES
+
+
+# -------------------------------------------------------------------------------------------------------------- enums
+class EnumEncoder(json.JSONEncoder):
+    def default(self, o: object) -> Any:
+        if isinstance(o, Enum):
+            return {"__enum__": True, "fqn": f"{type(o).__module__}:{type(o).__qualname__}", "name": o.name}
+        return super().default(o)
+
+
+def no_enum(found: dict[str, Any]) -> dict[str, Any]:
+    if "__enum__" in found:
+        raise noted(
+            NotImplementedError(f"Deserializing the enum {found.get('fqn')} in pytree is not registered."),
+            "What to do: register the container with from_dumpable_context.",
+        )
+    return found

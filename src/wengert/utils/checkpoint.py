@@ -27,10 +27,10 @@ from .._tape.engine import current_pass, queue_callback
 from .._tape.graph import backward
 from .._tape.node import Cell, Node, box_of, cell_of, tick
 from .._tape.saved import stale, tensor_of
+from .._tape.saved_hooks import PackedBox, pack
 from .._tape.tensor import CPU, Tensor, current_fn
 from ..autograd import graph
 from ..autograd._roots import _is_checkpoint_valid
-from ..autograd._saved_hooks import PackedBox, pack
 from ..autograd.function import Function
 from ..random import fork_rng, get_rng_state, set_rng_state
 from ._op_log import Journal
@@ -416,7 +416,7 @@ class _Region:
         """The later run of the backward pass that is running, or of the group that it belongs to."""
         group = _group.get()
         now = current_pass() if group is None else None
-        known = group.replays if group is not None else [] if now is None else now.id.callbacks or []
+        known = group.replays if group is not None else [] if now is None else now.callbacks or []
         for replay in reversed(known):
             if type(replay) is _Replay and replay.region is self:
                 return replay

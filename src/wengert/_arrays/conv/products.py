@@ -20,19 +20,18 @@ O output channels.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
 from ..blas import is_shared, over_samples, product, samples_parts
-from . import columns
+from . import columns, few_places
 from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
 from .rows import SMALL_PRODUCT, ForwardRows, ToWeightRows, forward_suits, from_rows, rows_of_filters, weight_suits
 
 _FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
-_MANY_BYTES = 1 << 22  # bytes of such a matrix
 _PER_MICROSECOND = 60_000  # multiplications, columns made and all
 _REUSED = 1 << 20  # bytes of one sample's columns up to which buffers are kept for a while
 _WIDE = 64  # elements of a window for which the cotangents are brought into another order
@@ -156,7 +155,7 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
     elif c.pointwise:
         y = _pointwise_product(c, np.ascontiguousarray(weight).reshape(c.w), x).reshape(c.shape)
     elif c.few:
-        y = _convolve_few(c, x, weight)
+        y = few_places.convolve(c, x, weight)
     else:
         y = np.empty(c.y, c.dtype)
         if c.by_rows:
@@ -176,11 +175,11 @@ def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, d
     if c.empty:
         return np.zeros(shape, c.dtype)
     if c.few:
-        return _weight_few(c, x, g)
+        return few_places.convolve_weight(c, x, g)
     if c.weight_by_rows:
-        return from_rows(c, _sum(c.each(ToWeightRows, x.reshape(c.x), g.reshape(c.y))))
+        return from_rows(c, functools.reduce(operator.iadd, c.each(ToWeightRows, x.reshape(c.x), g.reshape(c.y))))
     kind = _ToWeightPointwise if c.pointwise else _ToWeight
-    r = _sum(c.each(kind, x.reshape(c.x), g.reshape(c.y)))
+    r = functools.reduce(operator.iadd, c.each(kind, x.reshape(c.x), g.reshape(c.y)))
     return np.ascontiguousarray(r.swapaxes(1, 2)).reshape(shape)
 
 
@@ -198,7 +197,7 @@ def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints,
     if c.pointwise:
         return _pointwise_product(c, w, g).reshape(shape)
     if c.few:
-        return _input_few(c, g, weight)
+        return few_places.convolve_input(c, g, weight)
     if junk(c.geometry) * c.filters <= 4 * columns.ROW:
         r = (np.empty if c.geometry.covered else np.zeros)(c.x, c.dtype)
         c.each(_ToInput, g.reshape(c.y), w, r)
@@ -206,13 +205,6 @@ def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints,
         r = np.empty(c.x, c.dtype)
         c.each(_ToInputPlaces, g.reshape(c.y), w, r)
     return r.reshape(shape)
-
-
-def _sum(parts: list[Any]) -> Any:
-    first, *others = parts
-    for r in others:
-        first += r
-    return first
 
 
 def _pointwise_product(c: _Convolution, w: Any, x: Any) -> Any:
@@ -516,91 +508,3 @@ class _ToInputPlaces:
                 matrix = matrix.reshape(n, m, c.channels, *c.kernel, -1, *c.out[1:])
                 columns.scatter_windows(image, matrix, c.stride, c.dilation, rows.start)
             r[part] = image[self.inside]
-
-
-# -------------------------------------------------------------------------------------------- few places, many channels
-#
-# With few places per sample a window's rows are too short to copy fast and its columns too few for BLAS. Then the
-# channels go last: a window is a few long runs of memory, and the places of many samples are the rows of one matrix.
-def _over_many(work: Any, c: _Convolution) -> list[Any]:
-    """``work(slice)`` for so many samples at a time that their windows are a good matrix."""
-    most = max(1, _MANY_BYTES // (c.places * c.width * c.dtype.itemsize))
-
-    def part(mine: slice) -> list[Any]:
-        return [work(slice(i, min(i + most, mine.stop))) for i in range(mine.start, mine.stop, most)]
-
-    return list(itertools.chain(*over_samples(part, c.samples, c.work)))
-
-
-def _last(x: Any, padding: Ints) -> Any:
-    """``(N, C, *size)`` as a contiguous ``(N, *size, C)`` with zeros around."""
-    moved = np.moveaxis(x, 1, -1)
-    if not any(padding):
-        return np.ascontiguousarray(moved)
-    size = moved.shape[1:-1]
-    r: Any = np.zeros((len(x), *(n + 2 * p for n, p in zip(size, padding, strict=True)), x.shape[1]), x.dtype)
-    r[(slice(None), *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))] = moved
-    return r
-
-
-def _filters_last(weight: Any) -> Any:
-    """``(O, C, *kernel)`` as a matrix ``(O, kernel C)``."""
-    return np.moveaxis(weight, 1, -1).reshape(len(weight), -1)
-
-
-def _rows(x: Any, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Any:
-    """The windows of a contiguous ``(N, *size, C)`` as the rows of a matrix ``(N places, kernel C)``."""
-    steps = x.strides
-    inner = steps[1:-1]
-    view = np.ndarray(
-        (len(x), *out, *kernel, x.shape[-1]),
-        x.dtype,
-        x,
-        0,
-        (
-            steps[0],
-            *(s * t for s, t in zip(inner, stride, strict=True)),
-            *(s * d for s, d in zip(inner, dilation, strict=True)),
-            steps[-1],
-        ),
-    )
-    return view.reshape(len(x) * math.prod(out), -1)
-
-
-def _convolve_few(c: _Convolution, x: Any, weight: Any) -> Any:
-    filters = _filters_last(weight).T
-    y: Any = np.empty((c.samples, c.filters, *c.out), c.dtype)
-
-    def work(some: slice) -> None:
-        rows = _rows(_last(x[some], c.padding), c.kernel, c.stride, c.dilation, c.out)
-        y[some] = np.moveaxis(rows.dot(filters).reshape(-1, *c.out, c.filters), -1, 1)
-
-    _over_many(work, c)
-    return y
-
-
-def _input_few(c: _Convolution, g: Any, weight: Any) -> Any:
-    filters = _filters_last(weight)
-    r: Any = np.empty((c.samples, c.channels, *c.size), c.dtype)
-    whole = [n + 2 * p for n, p in zip(c.size, c.padding, strict=True)]
-    inside = [slice(p, p + n) for n, p in zip(c.size, c.padding, strict=True)]
-
-    def work(some: slice) -> None:
-        rows = _last(g[some], (0,) * len(c.out)).reshape(-1, c.filters).dot(filters)
-        parts = rows.reshape(-1, *c.out, *c.kernel, c.channels)
-        image = np.zeros((len(parts), *whole, c.channels), c.dtype)
-        for offset, place in columns.places_of(c.kernel, c.out, c.stride, c.dilation):
-            image[(slice(None), *place)] += parts[(slice(None),) * (len(c.out) + 1) + offset]
-        r[some] = np.moveaxis(image[(slice(None), *inside)], -1, 1)
-
-    _over_many(work, c)
-    return r
-
-
-def _weight_few(c: _Convolution, x: Any, g: Any) -> Any:
-    def work(some: slice) -> Any:
-        rows = _rows(_last(x[some], c.padding), c.kernel, c.stride, c.dilation, c.out)
-        return _last(g[some], (0,) * len(c.out)).reshape(-1, c.filters).T.dot(rows)
-
-    r = _sum(_over_many(work, c)).reshape(c.filters, *c.kernel, c.channels)
-    return np.ascontiguousarray(np.moveaxis(r, -1, 1))

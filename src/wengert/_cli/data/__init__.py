@@ -10,7 +10,7 @@ _TRAINING_SIZE = 1437  # four fifths of 1797
 
 
 def load_digits() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Read the digits and split them, always in the same way.
+    """Read the digits and split them into a training set and a test set, always in the same way.
 
     Returns:
         Training images (1437, 64), training labels (1437,), test images (360, 64), test labels (360,).
@@ -26,8 +26,8 @@ def load_digits() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     with resources.files(__name__).joinpath("digits.npz").open("rb") as file, np.load(file) as arrays:
         images = arrays["images"].reshape(-1, 64).astype(np.float32) / 16
         labels = arrays["labels"].astype(np.int64)
-    # The file goes from one writer to the next, so a cut through it would test on other hands than it trained on.
-    # RandomState and not default_rng: NumPy promises that its streams never change.
+    # The digits are permuted, because the file is ordered by writer: a cut would test on writers that are not in the
+    # training set. RandomState, not default_rng: NumPy promises that its streams never change.
     order = np.random.RandomState(1998).permutation(len(labels))
     train, test = order[:_TRAINING_SIZE], order[_TRAINING_SIZE:]
     return images[train], labels[train], images[test], labels[test]

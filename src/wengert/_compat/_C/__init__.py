@@ -18,8 +18,8 @@ from wengert._base.grad_mode import set_grad_enabled
 from wengert._base.modes import in_transform
 from wengert._base.torch_function import STATE, _disabled_torch_dispatch_impl, _disabled_torch_function_impl
 from wengert._tape.tensor import Tensor
+from wengert._tensor_api.generator import Generator
 from wengert._tensor_api.torch_function import overrides as _overrides_functions
-from wengert.random import Generator
 
 __all__ = [
     "DisableTorchFunction",

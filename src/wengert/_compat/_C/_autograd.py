@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert._base.modes import MODE, changed, saved_tensors_hooks
-from wengert.autograd._saved_hooks import SavedTensor
+from wengert._tape.saved_hooks import SavedTensor
 from wengert.autograd.graph import DISABLED
 from wengert.autograd.profiler_util import DeviceType
 

@@ -5,29 +5,20 @@ To save a compiled program is an error: there is none. ``torch.save(module.state
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Final
 
 from wengert._base.errors import noted, warn_once
-from wengert.nn.modules.module import Module
+from wengert._compat import open_rows
 
 from ..futures import Future
 
 __all__ = [
-    "Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion",
-    "export", "fork", "freeze", "fuser", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load",
-    "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution", "save", "script",
-    "script_if_tracing", "script_method", "set_fusion_strategy", "set_module", "strict_fusion", "trace",
-    "trace_module", "unused", "wait",
+    "Attribute", "Final", "Future", "fork", "freeze", "ignore", "isinstance", "load", "save", "script", "set_module",
+    "trace", "trace_module", "wait",
 ]  # fmt: skip
 
 _isinstance = isinstance
-
-
-class Error(RuntimeError):
-    """An error of TorchScript, which is never run."""
 
 
 def _notice() -> None:
@@ -73,57 +64,9 @@ def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True
     return mod
 
 
-def optimize_for_inference(mod: Any, other_methods: Any = None) -> Any:
-    """The module itself."""
-    return mod
-
-
-def script_if_tracing(fn: Any) -> Any:
-    """The function itself: nothing is traced."""
-    return fn
-
-
-_script_if_tracing = script_if_tracing  # as torchvision names it
-
-
-def script_method(fn: Any) -> Any:
-    """The method itself."""
-    return fn
-
-
-def export(fn: Any) -> Any:
-    """The method itself."""
-    return fn
-
-
-def interface(obj: Any) -> Any:
-    """The class itself."""
-    return obj
-
-
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
     """The function itself; without one, a decorator."""
     return drop if callable(drop) else lambda fn: fn
-
-
-def unused(fn: Any) -> Any:
-    """The function itself."""
-    return fn
-
-
-def is_scripting() -> bool:
-    """False."""
-    return False
-
-
-def is_tracing() -> bool:
-    """False."""
-    return False
-
-
-def annotate(the_type: Any, the_value: Any) -> Any:
-    """The value."""
-    return the_value
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
@@ -132,24 +75,12 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return any(_isinstance(obj, getattr(kind, "__origin__", kind)) for kind in types)
 
 
-class TracerWarning(Warning):
-    """What PyTorch's tracer warns with; nothing is traced here. Programs filter it."""
-
-
 class Attribute:
     """A value with a type, as TorchScript's classes are given them."""
 
     def __init__(self, value: Any, type: Any) -> None:
         self.value = value
         self.type = type
-
-
-class ScriptModule(Module):
-    """A module; in PyTorch a compiled one."""
-
-
-class ScriptFunction:
-    """A compiled function, of which there is none."""
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
@@ -190,20 +121,6 @@ def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_sh
     raise _no_programs("load")
 
 
-def set_fusion_strategy(strategy: Any) -> list[Any]:
-    """Nothing to set; ``[]`` was the strategy before."""
-    return []
-
-
-def enable_onednn_fusion(enabled: bool) -> None:
-    """Nothing to switch."""
-
-
-def onednn_fusion_enabled() -> bool:
-    """False."""
-    return False
-
-
 def set_module(obj: Any, mod: str) -> None:
     """Set an object's module, if it is text."""
     if not _isinstance(mod, str):
@@ -211,26 +128,4 @@ def set_module(obj: Any, mod: str) -> None:
     obj.__module__ = mod
 
 
-@contextmanager
-def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """A context that does nothing."""
-    yield
-
-
-@contextmanager
-def fuser(name: str) -> Iterator[None]:
-    """A context that does nothing."""
-    yield
-
-
-class strict_fusion:
-    """A context that does nothing."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-
-_overload = _overload_method = functools.partial(lambda fn: fn)
+open_rows(globals())

@@ -19,7 +19,7 @@ from ..._payloads.transforms import Batched, Const, Dual, Lift, Value
 from ..._tape.node import AccumulateGrad, Box, Node, cell_of, tick, view_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
-from ..._tape.view_chain import renamed
+from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import meta_device
 from ..._tensor_api.protocol import array_of
 from ..shape.views_primitive import payload, shape_of_other
@@ -127,15 +127,15 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
         if memory_format is None or memory_format is dtypes.preserve_format:
             return self
         x = contiguous(self, memory_format)
-        return self if x is self else renamed(x, "ToCopyBackward0")
+        return self if x is self else with_node_name(x, "ToCopyBackward0")
     order = "keep" if memory_format is None else _order(memory_format, self._a.ndim)
     if same:
-        return renamed(clone(self, order), "ToCopyBackward0")
+        return with_node_name(clone(self, order), "ToCopyBackward0")
     x = self if dtype.is_floating_point or dtype.is_complex or self._fn is None else detach(self)
     if x._a.dtype.kind == "c" and not dtype.is_complex and want.kind != "b":
         warn_once("Casting complex values to real discards the imaginary part")
     x = T._to_copy(x, want)
-    return x if order == "keep" else renamed(clone(x, order), "ToCopyBackward0")
+    return x if order == "keep" else with_node_name(clone(x, order), "ToCopyBackward0")
 
 
 @public("Tensor.to")
@@ -351,7 +351,7 @@ def detach_(self: Tensor) -> Tensor:
             "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
         )
     if type(self._fn) is AccumulateGrad:
-        from ..._tape.graph import set_requires_grad
+        from ..._tape.properties import set_requires_grad
 
         set_requires_grad(self, False)  # it keeps its gradient
     self._fn = None

@@ -22,7 +22,7 @@ from ..._base.registry import public
 from ..._payloads.meta import Meta, in_order, taken
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
-from ..._tape.views import bump, check_inplace, writable
+from ..._tape.views import check_inplace, count_write, writable
 from ..._tensor_api.construct import check_flag, made, meta_device, no_pinning, strided_only
 
 
@@ -163,7 +163,7 @@ def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
         np.copyto(writable(out), a, casting="unsafe")
     else:
         resized(out, np.array(a, out._a.dtype))
-    bump(out)
+    count_write(out)
     return out.requires_grad_() if requires_grad else out
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
-
+from ..._arrays.memory import mapped_file
 from ..._base import dtypes
 from ..._base.dtypes import dtype as Dtype
 from ..._base.registry import public
@@ -36,15 +35,4 @@ def from_file(
     """
     dtype = options("from_file", dtype, layout, device, pin_memory, requires_grad) or dtypes.default_dtype
     cpu_only(device, "from_file")
-    name, wanted = os.fspath(filename), int(size) * dtype.np.itemsize
-    if shared:
-        with open(name, "ab") as file:
-            if file.tell() < wanted:
-                file.truncate(wanted)
-    elif not os.path.exists(name):
-        raise RuntimeError(f"unable to open file <{name}> in read-only mode: No such file or directory (2)")
-    have = os.path.getsize(name)
-    if have < wanted:
-        raise RuntimeError(f"file <{name}> size <{have}> is smaller than the required mapping size <{wanted}>")
-    memory = np.memmap(name, dtype.np, "r+" if shared else "c", shape=(int(size),)) if size else np.empty(0, dtype.np)
-    return made(np.asarray(memory), requires_grad)
+    return made(mapped_file(filename, bool(shared), int(size), dtype.np), requires_grad)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.memory import memory_order
 from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY
 from ..._base.dtypes import dtype as Dtype
@@ -45,29 +46,6 @@ def _dense_like(a: Any, np_dtype: Any) -> Any:
     order = memory_order(a)
     b = np.empty([a.shape[d] for d in order], np_dtype)
     return b.transpose([order.index(d) for d in range(a.ndim)])
-
-
-def memory_order(a: Any) -> list[int]:
-    """The dimensions in the order in which they lie in memory, outermost first (``infer_dense_strides``)."""
-    order = list(range(a.ndim))[::-1]
-    for i in range(1, a.ndim):
-        place = i
-        for other in range(i - 1, -1, -1):
-            verdict = _compared(a, order[other], order[place])
-            if verdict > 0:
-                order[other], order[place] = order[place], order[other]
-                place = other
-            elif verdict < 0:
-                break
-    return order[::-1]
-
-
-def _compared(a: Any, d: int, e: int) -> int:
-    """Below zero if dim d lies inside of dim e in memory, above it if outside, 0 if nothing tells."""
-    first, second = a.strides[d], a.strides[e]
-    if first == 0 or second == 0:
-        return 0
-    return (first > second) - (first < second) or int(a.shape[d] > a.shape[e])
 
 
 @public("torch.zeros_like")

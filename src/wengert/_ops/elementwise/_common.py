@@ -139,3 +139,13 @@ def floats_only(input: Any, name: str, kernel: str | None = None) -> None:
     """PyTorch's errors for what is no tensor of real floating numbers."""
     if logical_dtype(expect_tensor(name, "input", 1, input)) not in FLOATING:
         raise not_implemented(REGISTRY["relu"], input, kernel or f"{name}_cpu")
+
+
+def real_only(kernel: str | None = None) -> Any:
+    """A ``check`` that refuses complex numbers with PyTorch's error."""
+
+    def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+        if dtype in COMPLEX:
+            raise not_implemented(info, like(dtype), kernel)
+
+    return check

@@ -24,10 +24,10 @@ from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, write_out
 from ..._kinds.slow_path import cast_operand
-from ..._tape.inplace import apply_composed_inplace, inplace_form, unrecorded, warned, written
+from ..._tape.inplace import apply_composed_inplace, inplace_form, warned
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
-from ..._tape.views import quiet_views
+from ..._tape.views import count_write_at, no_grad_views, unrecorded
 from ..create.like import _dense_like
 from ._common import number_or_item, python_operator
 
@@ -334,7 +334,7 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
             a = None
         if type(a) is not ndarray or a.dtype not in FLOATING or third is not None or type(alpha) not in REAL_NUMBERS:
             return otherwise(self, other, third, alpha)
-        if (EVERY or quiet_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
+        if (EVERY or no_grad_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
             return otherwise(self, other, third, alpha)
         if alpha is not ONE:
             if a.dtype is FLOAT16:
@@ -349,7 +349,7 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
             return otherwise(self, other, third, alpha)
         except ARITHMETIC:
             warned(ufunc, a, b)
-        written(self, getframe(1))
+        count_write_at(self, getframe(1))
         return self
 
     def otherwise(self: Any, other: Any, third: Any, alpha: Any) -> Any:

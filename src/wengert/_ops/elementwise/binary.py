@@ -24,9 +24,10 @@ from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
 from ..._kinds.slow_path import not_implemented
 from ..._tape.error_text import cpp_name, expect_tensors
-from ..._tape.inplace import apply_composed_inplace, inplace_of, unrecorded, written
+from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
+from ..._tape.views import count_write_at, unrecorded
 from ._common import NOTHING, integer_pairs, like, number_or_item, refuse_all_but_floats, refuse_complex
 
 LN2 = math.log(2.0)
@@ -206,7 +207,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
         a, b = self._a, end._a
         if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, end._fn):
             a[...] = REGISTRY["_lerp_number"].decl(numpy_lib, a, b, weight)  # type: ignore[misc]
-            written(self, getframe(1))
+            count_write_at(self, getframe(1))
             return self
     return _lerp_composed(self, end, weight)
 
@@ -337,7 +338,7 @@ def _added_inplace(public_form: Any, term: Any) -> Any:
                         np.add(self._a, added, self._a)
                 except (ValueError, *ARITHMETIC):  # the other path says why, or knows how
                     return apply_composed_inplace(public_form, self, (tensor1, tensor2), {"value": value})
-                written(self, getframe(1))
+                count_write_at(self, getframe(1))
                 return self
         return apply_composed_inplace(public_form, self, (tensor1, tensor2, *rest), {"value": value})
 

@@ -44,17 +44,22 @@ def ne(input, other):
     """Whether the elements differ, as bools."""
 
 
+_ORDER: dict[str, Any] = {  # of two real numbers
+    "overloads": True,
+    "integers": True,
+    "fast": FLOATING,
+    "pairs": REAL,
+    "check": refuse_complex(),
+    "dtypes": "fib",
+}
+
+
 @binary(
     symbol=operator.lt,
     names="torch.lt torch.less Tensor.lt Tensor.less",
     libname="less",
     dunder="__lt__",
-    overloads=True,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=refuse_complex(),
-    dtypes="fib",
+    **_ORDER,
 )
 def lt(input, other):
     """Whether the first element is the smaller one, as bools.
@@ -70,12 +75,7 @@ def lt(input, other):
     names="torch.le torch.less_equal Tensor.le Tensor.less_equal",
     libname="less_equal",
     dunder="__le__",
-    overloads=True,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=refuse_complex(),
-    dtypes="fib",
+    **_ORDER,
 )
 def le(input, other):
     """Whether the first element is smaller or equal, as bools."""
@@ -86,12 +86,7 @@ def le(input, other):
     names="torch.gt torch.greater Tensor.gt Tensor.greater",
     libname="greater",
     dunder="__gt__",
-    overloads=True,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=refuse_complex(),
-    dtypes="fib",
+    **_ORDER,
 )
 def gt(input, other):
     """Whether the first element is the larger one, as bools."""
@@ -102,12 +97,7 @@ def gt(input, other):
     names="torch.ge torch.greater_equal Tensor.ge Tensor.greater_equal",
     libname="greater_equal",
     dunder="__ge__",
-    overloads=True,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=refuse_complex(),
-    dtypes="fib",
+    **_ORDER,
 )
 def ge(input, other):
     """Whether the first element is larger or equal, as bools."""

@@ -15,7 +15,7 @@ from ._common import not_derived, python_operator, reflected, refuse_complex
 
 # ----------------------------------------------------------------------------------------------------- rounded division
 def _refuse_zero(lib: Any, other: Any) -> None:
-    if other == 0 if type(other) is int else lib.any(other == 0):
+    if other == 0 if type(other) is int else lib.count_nonzero(other) < other.size:
         raise RuntimeError("ZeroDivisionError")
 
 

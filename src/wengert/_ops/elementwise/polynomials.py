@@ -12,7 +12,7 @@ from typing import Any
 from ..._arrays.polynomials import CHEBYSHEV, First, Next, chebyshev, recurrence, recurrence_points
 from ..._base.dtypes import FLOATING
 from ..._kinds.elementwise import binary
-from .special import real_only
+from ._common import real_only
 
 
 def _publish(name: str, body: Any, doc: str) -> Any:

@@ -329,17 +329,22 @@ def _real_rounding(name: str) -> Any:
     return check
 
 
+_ROUNDING: dict[str, Any] = {
+    "out_rule": SAME,
+    "grad": lambda xp, g: xp.zeros_like(g),
+    "to_float": False,
+    "integers": True,
+    "fast": FLOATING,
+    "integer": copied,
+    "dtypes": "fi",
+}
+
+
 @unary(
-    out_rule=SAME,
-    grad=lambda xp, g: xp.zeros_like(g),
     names="torch.floor Tensor.floor",
-    to_float=False,
-    integers=True,
-    fast=FLOATING,
     check=_real_rounding("floor"),
-    integer=copied,
     domain=(0.1, 0.9),
-    dtypes="fi",
+    **_ROUNDING,
 )
 def floor(input):
     """The largest whole number that is not larger than each element; its derivative is 0.
@@ -351,50 +356,32 @@ def floor(input):
 
 
 @unary(
-    out_rule=SAME,
-    grad=lambda xp, g: xp.zeros_like(g),
     names="torch.ceil Tensor.ceil",
-    to_float=False,
-    integers=True,
-    fast=FLOATING,
     check=_real_rounding("ceil"),
-    integer=copied,
     domain=(0.1, 0.9),
-    dtypes="fi",
+    **_ROUNDING,
 )
 def ceil(input):
     """The smallest whole number that is not smaller than each element; its derivative is 0."""
 
 
 @unary(
-    out_rule=SAME,
-    grad=lambda xp, g: xp.zeros_like(g),
     names="torch.trunc torch.fix Tensor.trunc Tensor.fix",
-    to_float=False,
-    integers=True,
-    fast=FLOATING,
     check=_real_rounding("trunc"),
-    integer=copied,
     domain=(0.1, 0.9),
-    dtypes="fi",
+    **_ROUNDING,
 )
 def trunc(input):
     """Each element without its fraction; its derivative is 0."""
 
 
 @unary(
-    out_rule=SAME,
-    grad=lambda xp, g: xp.zeros_like(g),
     names="",
-    to_float=False,
-    integers=True,
-    fast=FLOATING,
     check=_real_rounding("round"),
-    integer=copied,
     libname="rint",
     inplace=False,
     domain=(0.1, 0.4),
-    dtypes="fi",
+    **_ROUNDING,
 )
 def round(input):
     """The nearest whole number, the even one of two; its derivative is 0."""

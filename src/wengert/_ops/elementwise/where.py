@@ -331,17 +331,22 @@ def _refuse_complex_extremum(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
         raise RuntimeError(f"{info.called} not implemented for complex tensors.")
 
 
+_EXTREMUM: dict[str, Any] = {
+    "inplace": False,
+    "numbers": NOTHING,
+    "integers": True,
+    "fast": FLOATING,
+    "pairs": REAL,
+    "check": _refuse_complex_extremum,
+    "dtypes": "fib",
+}
+
+
 @binary(
     self=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self < other, 0, g)),
     other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self > other, 0, g)),
     names="torch.maximum Tensor.maximum",
-    inplace=False,
-    numbers=NOTHING,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=_refuse_complex_extremum,
-    dtypes="fib",
+    **_EXTREMUM,
 )
 def maximum(input, other):
     """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient.
@@ -356,13 +361,7 @@ def maximum(input, other):
     self=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self > other, 0, g)),
     other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self < other, 0, g)),
     names="torch.minimum Tensor.minimum",
-    inplace=False,
-    numbers=NOTHING,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=_refuse_complex_extremum,
-    dtypes="fib",
+    **_EXTREMUM,
 )
 def minimum(input, other):
     """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
@@ -372,13 +371,7 @@ def minimum(input, other):
     self=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), g, 0),
     other=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), 0, g),
     names="torch.fmax Tensor.fmax",
-    inplace=False,
-    numbers=NOTHING,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=_refuse_complex_extremum,
-    dtypes="fib",
+    **_EXTREMUM,
 )
 def fmax(input, other):
     """The larger of each pair of elements; of nan and a number the number."""
@@ -388,13 +381,7 @@ def fmax(input, other):
     self=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), g, 0),
     other=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), 0, g),
     names="torch.fmin Tensor.fmin",
-    inplace=False,
-    numbers=NOTHING,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=_refuse_complex_extremum,
-    dtypes="fib",
+    **_EXTREMUM,
 )
 def fmin(input, other):
     """The smaller of each pair of elements; of nan and a number the number."""

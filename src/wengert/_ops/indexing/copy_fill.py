@@ -18,14 +18,14 @@ from ..._kinds.general import general
 from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import plain_dtype
 from ..._tape.error_text import broadcast_error, cpp_name, not_a_tensor
-from ..._tape.fast_results import recorded
-from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
+from ..._tape.fast_results import result_of
+from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
-from ..._tape.view_chain import renamed
-from ..._tape.views import bump, check_inplace, refresh_all, writable, write_recorded
+from ..._tape.view_chain import with_node_name
+from ..._tape.views import check_inplace, count_write, count_write_at, refresh_all, unrecorded, writable, write_recorded
 from ..create.convert import clone
 from ..create.create import element
 from ..shape.views_primitive import payload
@@ -158,7 +158,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         if type(a) is type(s) is np.ndarray and a.dtype is s.dtype and a.shape == s.shape and a.flags.writeable:
             if unrecorded(self, src._fn):
                 a[...] = s
-                written(self, getframe(1))
+                count_write_at(self, getframe(1))
                 return self
     elif not isinstance(src, Tensor):
         if not isinstance(src, (bool, int, float, complex)):
@@ -181,15 +181,15 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
     if type(a) is not np.ndarray:
         a = alias_payload(self)
     if not isinstance(s, (np.ndarray, np.generic)) or not isinstance(a, np.ndarray):
-        del a  # references are counted: views._note_views
-        return apply_inplace(lambda x, v: renamed(copy(x, v, False), node), self, (src,))
+        del a  # references are counted: NOTE [ Views and writes in place ]
+        return apply_inplace(lambda x, v: with_node_name(copy(x, v, False), node), self, (src,))
     if s.dtype.kind == "c" != a.dtype.kind:
         warn_once("Casting complex values to real discards the imaginary part")
         s = s.real
     fy = None if a.dtype in INTEGRAL else src._fn
     if unrecorded(self, fy):
         np.copyto(writable(self), s, casting="unsafe")
-        written(self, getframe(2))
+        count_write_at(self, getframe(2))
         return self
     if stale_views and is_grad_enabled():
         refresh_all((self, src))
@@ -199,19 +199,23 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
     a = writable(self)
     if not tracked or not is_grad_enabled():
         np.copyto(a, s, casting="unsafe")
-        bump(self)
+        count_write(self)
         return self
     if np.may_share_memory(a, src._a):
         src = clone(src, "keep")
     # a view's old value goes through the base, which loses what is overwritten: no zeros need to go back to it
     old = wrap(a, None if view_of(self) is not None else self._fn)
     made = copy(old, src, True)
-    write_recorded(self, old, made if node == "CopyBackwards" else renamed(made, node))
+    saved = old._m
+    del a, old  # references are counted: NOTE [ Views and writes in place ]
+    write_recorded(self, saved, made if node == "CopyBackwards" else with_node_name(made, node))
     return self
 
 
 def _check_broadcast(self: Tensor, src: Tensor) -> None:
     have, want = tuple(self._a.shape), tuple(src._a.shape)
+    if want == have[len(have) - len(want) :]:
+        return
     try:
         both = np.broadcast_shapes(have, want)
     except ValueError:
@@ -234,7 +238,7 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
         except ValueError:  # memory that may not be written to: what follows says why
             pass
         else:
-            written(self, getframe(2))
+            count_write_at(self, getframe(2))
             return self
     if (
         type(a) is np.ndarray
@@ -245,16 +249,16 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
         once = tuple(slice(0, 1) if s == 0 else slice(None) for s in a.strides)  # what is repeated is in memory once
         if owner_of(a).flags.writeable and (unrecorded(self, None) or not is_grad_enabled()):
             unlocked(a[once]).fill(element(value, logical_dtype(self)))
-            bump(self)
+            count_write(self)
         else:
             _fill(self[once], value, node)
         return self
     value = element(value, logical_dtype(self))
     if isinstance(a, (np.ndarray, np.generic)) and (unrecorded(self, None) or not is_grad_enabled()):
         writable(self).fill(value)
-        bump(self)
+        count_write(self)
         return self
-    return apply_inplace(lambda x: renamed(fill_number(x, value), node), self, ())
+    return apply_inplace(lambda x: with_node_name(fill_number(x, value), node), self, ())
 
 
 @public("Tensor.fill_ torch.fill_")
@@ -279,7 +283,7 @@ def zero_(self: Tensor) -> Tensor:
     a = getattr(self, "_a", None)
     if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, None):
         a.fill(0)
-        written(self, getframe(1))
+        count_write_at(self, getframe(1))
         return self
     return _fill(self, 0, "ZeroBackward0")
 
@@ -295,7 +299,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
     payload(input, "fill")
     if isinstance(value, Tensor):
         _one_value(value, "fill only supports 0-dimension value tensor but got tensor with {} dimensions.")
-        return renamed(copy(input, value, False), "FillBackward1")
+        return with_node_name(copy(input, value, False), "FillBackward1")
     return fill_number(input, element(value, logical_dtype(input)))
 
 
@@ -315,7 +319,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             r = where(m, np.asarray(value, a.dtype), a)
             if input._fn is None:
                 return wrap(r)
-            t = recorded(MASKED_FILL, (input._fn, None, None), [box_of(mask), None], r)
+            t = result_of(MASKED_FILL, (input._fn, None, None), [box_of(mask), None], r)
             t._fn.shapes = [a.shape, m.shape, ()]  # type: ignore[union-attr]
             return t
     if not isinstance(mask, Tensor):
@@ -336,7 +340,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         )
         if logical_dtype(input).kind in "iu" and isinstance(value._a, (np.ndarray, np.generic)):
             element(value._a.item(), logical_dtype(input))
-        return renamed(masked_fill(input, mask, value), "MaskedFillBackward1")
+        return with_node_name(masked_fill(input, mask, value), "MaskedFillBackward1")
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):
@@ -370,6 +374,6 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                 a[m] = value
             else:
                 write_at(a, (0,), (m,), value)
-            written(self, getframe(1))
+            count_write_at(self, getframe(1))
             return self
     return _masked_fill_in_place(self, mask, value)  # type: ignore[no-any-return]

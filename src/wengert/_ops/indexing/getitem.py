@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS, NEW_AT
+from ..._arrays.index_shapes import result_shape, without_masks
 from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.errors import warn
 from ..._base.modes import M
-from ..._base.registry import REGISTRY, U, public
+from ..._base.registry import REGISTRY, Info, U, public
 from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
-from ..._tape.fast_results import recorded, tied
+from ..._tape.fast_results import result_of, view_result
 from ..._tape.node import box_of, ticks
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, make, wrap
-from ..shape.strided import select, slice_dim
-from ..shape.views_primitive import alias, unsqueeze_dim
-from .index_primitive import INDEX, index, index_put, index_raw, result_shape, take_at, without_masks
+from ..shape.views_primitive import alias
+from .index_primitive import INDEX, index, index_put, index_raw, take_at
 
 SELECT, SLICE, UNSQUEEZE = (REGISTRY[name] for name in ("select", "slice_dim", "unsqueeze_dim"))
 SELECT_NODE = SELECT.node
@@ -72,72 +72,35 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         start, end, step = slice_bounds(key, shape[0])
         if M or type(self._a) is not np.ndarray:
-            return slice_dim(self, 0, start, end, step)
-        return tied(SLICE, self, (0, start, end, step), self._a[start:end:step])
-    if ty is Tensor and not M:
-        i = key._a
-        if i.ndim == 0 and i.dtype.kind == "i" and isinstance(i, (np.ndarray, np.generic)) and i.dtype.itemsize >= 4:
-            return getitem(self, int(i))
-        taken = _by_one_tensor(self, key)
-        if taken is not None:
-            return taken
-    if ty is list and not M and set(map(type, key)) == _INTS:
-        taken = _by_one_tensor(self, wrap(np.array(key)))
-        if taken is not None:
-            return taken
-    if key is None and not M and type(self._a) is np.ndarray:
-        return tied(UNSQUEEZE, self, (0,), self._a[None])
-    if ty is tuple and not M and type(self._a) is np.ndarray:
-        if _BASIC.issuperset(map(type, key)):
-            x = _by_views(self, key)
-            if x is not None:
-                return alias(x) if x is self else x
-        else:
-            found = by_tensors(self, key)
-            if found is not None:
-                return indexed(self, *found)
+            return SLICE.op(self, 0, start, end, step)
+        return view_result(SLICE, self, (0, start, end, step), self._a[start:end:step])
+    elif ty is not tuple and not M:
+        if ty is Tensor:
+            i = key._a
+            if (
+                i.ndim == 0
+                and i.dtype.kind == "i"
+                and isinstance(i, (np.ndarray, np.generic))
+                and i.dtype.itemsize >= 4
+            ):
+                return getitem(self, int(i))
+            taken = _by_one_tensor(self, key)
+            if taken is not None:
+                return taken
+        elif ty is list and set(map(type, key)) == _INTS:
+            taken = _by_one_tensor(self, wrap(np.array(key)))
+            if taken is not None:
+                return taken
+        elif key is None and type(self._a) is np.ndarray:
+            return view_result(UNSQUEEZE, self, (0,), self._a[None])
     try:
-        x, dims, indices = parsed(self, key)
+        a = self._a
+        x, _, dims, indices = read_key(self, a, key, view_result if not M and type(a) is np.ndarray else None)
     except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
         return recovered.run("__getitem__", (self, key))
-    if not indices:
-        return alias(x) if x is self else x
-    return indexed(x, dims, indices)
-
-
-def _by_views(self: Tensor, key: tuple[Any, ...]) -> Tensor | None:
-    """``parsed`` for a plain array and a key without index tensors; ``None`` if something is wrong with the key."""
-    a = self._a
-    skipped = a.ndim - len(key) + key.count(None) + key.count(...)  # what ``...`` stands for
-    if skipped < 0:
-        return None
-    x = self
-    dim = 0
-    for item in key:
-        ty = type(item)
-        if ty is int:
-            n = a.shape[dim]
-            if not -n <= item < n:
-                return None
-            if item < 0:
-                item += n
-            a = a[COLONS[dim] + (item, ...)]
-            x = tied(SELECT, x, (dim, item), a)
-        elif ty is slice:
-            n = a.shape[dim]
-            start, end, step = slice_bounds(item, n)
-            if start or end != n or step != 1 or (not n and not _whole(item)):
-                a = a[COLONS[dim] + (slice(start, end, step),)]
-                x = tied(SLICE, x, (dim, start, end, step), a)
-            dim += 1
-        elif item is None:
-            a = a[NEW_AT[dim]]
-            x = tied(UNSQUEEZE, x, (dim,), a)
-            dim += 1
-        else:
-            dim += skipped
-            skipped = 0
-    return x
+    if indices:
+        return indexed(x, dims, indices)
+    return alias(x) if x is self else x
 
 
 def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
@@ -159,11 +122,11 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     if fx is None:
         return wrap(r)
     b = key._m
-    return recorded(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
+    return result_of(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
 
 
-def by_tensors(x: Tensor, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
-    """``parsed`` for a plain array and a key of tensors of integers and ``:`` only; ``None`` if it is another key."""
+def by_tensors(ndim: int, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
+    """The dims and index tensors of a key of tensors of integers and ``:`` only; ``None`` if it is another key."""
     dims = []
     tensors = []
     for d, item in enumerate(key):
@@ -175,7 +138,7 @@ def by_tensors(x: Tensor, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[T
             tensors.append(item)
         elif type(item) is not slice or item != COLON:
             return None
-    return None if len(key) > x._a.ndim else (tuple(dims), tensors)
+    return None if len(key) > ndim else (tuple(dims), tensors)
 
 
 COLON = slice(None)
@@ -232,77 +195,126 @@ def _edge(value: Any) -> Any:
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
 
 
-def parsed(self: Tensor, key: Any) -> tuple[Tensor, tuple[int, ...], list[Tensor]]:
-    """The views that an index makes, and its index tensors with the dims (of the last view) where they stand."""
-    if type(key) is tuple:
-        items: Any = key
-    else:
-        items = tuple(key) if _is_tuple_in_disguise(key) else (key,)
-    ndim = self._a.ndim
-    x = self
-    dims: list[int] = []
-    indices: list[Tensor] = []
-    used = sum(map(_used_by, items))
-    if used > ndim:
-        if not ndim and len(items) == 1 and type(items[0]) is int:
-            raise _int_error(items[0], 0, ())
-        if not ndim and any(type(item) is slice for item in items):
-            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-        raise IndexError(f"too many indices for tensor of dimension {ndim}")
-    if not _BASIC.issuperset(map(type, items)):
+def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
+    """What an index means for a tensor with the payload ``a``; PyTorch's errors for one that is wrong.
+
+    Its ints, slices, ``None`` and ``...`` are views, one of the other. ``make(operator, x, parameters, array, depth)``
+    adds one to ``x``: a tensor (``view_result``) or a chain (``linked``); without it the operator does, to a tensor.
+    What comes of ``x`` and ``a`` is returned, and the index tensors after the dims of the view where they stand.
+    """
+    shape = a.shape
+    ndim = len(shape)
+    ty = type(key)
+    items: Any = key if ty is tuple else tuple(key) if ty is list and _is_tuple_in_disguise(key) else (key,)
+    dims: Any = ()
+    indices: Any = ()
+    misfits: Any = ()  # masks of another size than the dims that they stand for
+    basic = _BASIC.issuperset(map(type, items))
+    if not basic:
+        if make is not None:
+            found = by_tensors(ndim, items)
+            if found is not None:
+                return x, a, *found
+        used = _used(items)
+        if used > ndim:
+            raise _too_many(key, ndim)
         items = [item if type(item) in _BASIC else normal_part(item) for item in items]
-    dim = 0
-    for place, item in enumerate(items):
+        dims, indices, misfits = [], [], []
+    dim = source = 0  # of the view, of x
+    left = iter(items)
+    for item in left:
         ty = type(item)
         if ty is int:
-            n = x._a.shape[dim]
+            n = shape[source] if source < ndim else 0
             if not -n <= item < n:
+                if _used(items) > ndim:
+                    raise _too_many(key, ndim)
+                place = len(items) - operator.length_hint(left) - 1
                 raise IndexError(f"index {item} is out of bounds for dimension {place} with size {n}")
-            x = select(x, dim, item if item >= 0 else item + n)
+            if item < 0:
+                item += n
+            if make is not None:
+                a = a[COLONS[dim] + (item, ...)]
+                x = make(SELECT, x, (dim, item), a, 3)
+            else:
+                x = SELECT.op(x, dim, item)
+            source += 1
         elif ty is slice:
-            n = x._a.shape[dim]
+            n = shape[source] if source < ndim else 0
+            if not n and _used(items) > ndim:
+                raise _too_many(key, ndim)
             start, end, step = slice_bounds(item, n)
             if start or end != n or step != 1 or (not n and not _whole(item)):
-                x = slice_dim(x, dim, start, end, step)
+                if make is not None:
+                    a = a[COLONS[dim] + (slice(start, end, step),)]
+                    x = make(SLICE, x, (dim, start, end, step), a, 3)
+                else:
+                    x = SLICE.op(x, dim, start, end, step)
             dim += 1
-        elif item is None:
-            x = unsqueeze_dim(x, dim)
-            dim += 1
+            source += 1
         elif item is Ellipsis:
-            dim += ndim - used
-        elif ty is bool:
-            x = unsqueeze_dim(x, dim)
-            dims.append(dim)
-            indices.append(wrap(np.zeros(1 if item else 0, np.int64)))
-            dim += 1
+            skipped = ndim - len(items) + items.count(None) + items.count(...) if basic else ndim - used
+            if skipped < 0:
+                raise _too_many(key, ndim)
+            dim += skipped
+            source += skipped
         else:
-            dims.append(dim)
-            indices.append(item)
-            dim += item._a.ndim if logical_dtype(item).kind == "b" else 1
-    for d, i in zip(dims, indices, strict=True):
-        if logical_dtype(i).kind == "b":
-            _check_mask(i, d, x)
-    return x, tuple(dims), indices
+            taken = 1
+            if item is None or ty is bool:
+                if make is not None:
+                    a = a[NEW_AT[dim]]
+                    x = make(UNSQUEEZE, x, (dim,), a, 3)
+                else:
+                    x = UNSQUEEZE.op(x, dim)
+            else:
+                if logical_dtype(item).kind == "b":
+                    taken = item._a.ndim
+                    if item._a.shape != shape[source : source + taken]:
+                        misfits.append((item, dim))
+                source += taken
+            if item is not None:
+                dims.append(dim)
+                indices.append(wrap(np.zeros(1 if item else 0, np.int64)) if ty is bool else item)
+            dim += taken
+    if misfits:
+        mask, at = misfits[0]
+        raise _mask_error(mask, at, tuple((x._a if make is None else a).shape))
+    return x, a, tuple(dims), indices
 
 
-def _used_by(item: Any) -> int:
-    """How many dimensions one part of an index takes; only a tensor that is a mask can take several."""
-    if item is None or item is Ellipsis or isinstance(item, bool):
-        return 0
-    if isinstance(item, Tensor):
-        dtype = logical_dtype(item)
-        return item._a.ndim if dtype.kind == "b" or (dtype.kind == "u" and dtype.itemsize == 1) else 1
-    return 1
+def linked(info: Info, chain: tuple[Any, ...], p: tuple[Any, ...], a: Any, depth: int) -> tuple[Any, ...]:
+    """A chain of views with one more (``_tape.view_chain``)."""
+    return (*chain, (info.name, p))
 
 
-def _check_mask(mask: Tensor, dim: int, x: Tensor) -> None:
-    shape, want = tuple(mask._a.shape), tuple(x._a.shape)
-    for j, n in enumerate(shape):
-        if n != want[dim + j]:
-            raise IndexError(
-                f"The shape of the mask {list(shape)} at index {j} does not match the shape of the indexed tensor "
-                f"{list(want)} at index {dim + j}"
-            )
+def _too_many(key: Any, ndim: int) -> IndexError:
+    if not ndim and type(key) is int:
+        return _int_error(key, 0, ())
+    if not ndim and type(key) is slice:
+        return IndexError("slice() cannot be applied to a 0-dim tensor.")
+    return IndexError(f"too many indices for tensor of dimension {ndim}")
+
+
+def _used(items: Any) -> int:
+    """How many dimensions a key takes; only a tensor that is a mask can take several."""
+    n = len(items)
+    for item in items:
+        if item is None or item is Ellipsis or isinstance(item, bool):
+            n -= 1
+        elif isinstance(item, Tensor):
+            dtype = logical_dtype(item)
+            if dtype.kind == "b" or (dtype.kind == "u" and dtype.itemsize == 1):
+                n += item._a.ndim - 1
+    return n
+
+
+def _mask_error(mask: Tensor, dim: int, want: tuple[int, ...]) -> IndexError:
+    have = tuple(mask._a.shape)
+    j = next(j for j, n in enumerate(have) if n != want[dim + j])
+    return IndexError(
+        f"The shape of the mask {list(have)} at index {j} does not match the shape of the indexed tensor {list(want)} "
+        f"at index {dim + j}"
+    )
 
 
 def normal_part(item: Any) -> Any:
@@ -364,9 +376,9 @@ def _plain(x: Any) -> Any:
     return x
 
 
-def _is_tuple_in_disguise(key: Any) -> bool:
+def _is_tuple_in_disguise(key: list[Any]) -> bool:
     """PyTorch's legacy rule: a short list that holds tensors, sequences, slices, ``None`` or ``...`` means a tuple."""
-    if type(key) is not list or len(key) >= 32:
+    if len(key) >= 32:
         return False
     if not any(isinstance(item, (Tensor, list, tuple, slice)) or item is None or item is Ellipsis for item in key):
         return False
@@ -436,7 +448,7 @@ def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
             if fx is None:
                 return wrap(r)
             saved = [[box_of(i) for i in indices], [x._a.shape, *[i.shape for i in arrays]], dims]
-            return recorded(INDEX, (fx, *[None] * len(indices)), saved, r)
+            return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)
         dims, indices = fitted([x], dims, indices)
         return index([x, *indices], dims)  # type: ignore[no-any-return]
     except IndexError as error:

@@ -15,12 +15,13 @@ from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, with_out, write_out
 from ..._payloads.meta import on_meta
 from ..._tape.error_text import expect_tensor, expect_tensors
-from ..._tape.fast_results import recorded
-from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
+from ..._tape.fast_results import result_of
+from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import renamed, untied
+from ..._tape.view_chain import with_node_name, without_view
+from ..._tape.views import count_write_at, unrecorded
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from ._along import fitting
@@ -59,7 +60,7 @@ def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Ten
 def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
     """An index that is out of range; ``None`` if there is none, or none can be known inside of a transform."""
     if is_plain(index) and index._a.size:
-        if not least and index._a.dtype.itemsize == 8 and all_below(index._a, n):
+        if least <= 0 and index._a.dtype.itemsize == 8 and all_below(index._a, n):
             return None
         low, high = int(np.minimum.reduce(index._a, None)), int(np.maximum.reduce(index._a, None))
         if low < least or high >= n:
@@ -89,7 +90,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
         if not M:
             r = index_raw([a, i], (d,))
             saved = [[box_of(index)], [a.shape, i.shape], (d,)]
-            return renamed(recorded(INDEX, (fx, None), saved, r), "IndexSelectBackward0")
+            return with_node_name(result_of(INDEX, (fx, None), saved, r), "IndexSelectBackward0")
     dim, where, x = _line_index("index_select", input, dim, index)
     if not input._a.ndim and where._a.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {where._a.size} value(s)")
@@ -101,7 +102,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
 
 def _shaped_as(input: Tensor, made: Tensor, node: str) -> Tensor:
     """A result under its node's name; 0-dimensional if the input was."""
-    return renamed(made, node) if input._a.ndim else untied(reshape_public(made, ()), node)
+    return with_node_name(made, node) if input._a.ndim else without_view(reshape_public(made, ()), node)
 
 
 def _line_put(name: str, self: Tensor, dim: int, index: Any, source: Tensor, into: bool) -> Tensor:
@@ -173,7 +174,7 @@ def _index_add(self: Tensor, dim: int, index: Any, source: Any, alpha: Any, into
                 return wrap(r)
             needs = (fx is not None, fs is not None)
             saved = [[box_of(index)], [a.shape, source._a.shape, i.shape], (d,), True, needs]
-            return renamed(recorded(INDEX_PUT, (fx, fs, None), saved, r), "IndexAddBackward0")
+            return with_node_name(result_of(INDEX_PUT, (fx, fs, None), saved, r), "IndexAddBackward0")
     if alpha != 1:
         source = source * alpha
     return _line_put("index_add_", self, dim, index, source, into)
@@ -197,7 +198,7 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     d = _fitting_source(self, dim, index, source)
     if d >= 0 and alpha == 1 and unrecorded(self, source._fn) and self._a.flags.c_contiguous and _apart(self, source):
         index_put_raw([self._a, source._a, index._a], (d,), True, True)
-        written(self, getframe(1))
+        count_write_at(self, getframe(1))
         return self
     return apply_inplace(lambda x, s: _index_add(x, dim, index, s, alpha, _apart(x, s)), self, (source,))
 
@@ -274,7 +275,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         a = self._a
         if a.dtype.itemsize > 2 and a.flags.writeable and -3e38 < value < 3e38:
             a[COLONS[d] + (index._a,)] = value
-            written(self, getframe(1))
+            count_write_at(self, getframe(1))
             return self
     return _index_fill_in_place(self, dim, index, value)  # type: ignore[no-any-return]
 
@@ -326,7 +327,7 @@ def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
     """``index_put`` where plain arrays are written at places that NumPy checks; ``None``: the long way tells."""
     if type(values) is not Tensor or type(input._a) is not np.ndarray or values._a.dtype is not input._a.dtype:
         return None
-    found = by_tensors(input, tuple(indices))
+    found = by_tensors(input._a.ndim, tuple(indices))
     if found is None or len(found[1]) != len(indices):
         return None
     a, v = input._a, values._a
@@ -340,7 +341,7 @@ def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
         return wrap(r)
     shapes = [a.shape, v.shape, *[i._a.shape for i in found[1]]]
     saved = [[box_of(i) for i in found[1]], shapes, found[0], False, (fx is not None, fv is not None)]
-    return recorded(INDEX_PUT, (fx, fv, *[None] * len(found[1])), saved, r)
+    return result_of(INDEX_PUT, (fx, fv, *[None] * len(found[1])), saved, r)
 
 
 @public("torch.index_put Tensor.index_put")
@@ -392,7 +393,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     a = payload(input, "take")
     _long(index, "take")
     try:
-        return renamed(indexed(reshape_public(input, (a.size,)), (0,), [index]), "TakeBackward0")
+        return with_node_name(indexed(reshape_public(input, (a.size,)), (0,), [index]), "TakeBackward0")
     except IndexError:
         raise _out_of_range(index, a.size) from None
 
@@ -432,7 +433,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
         made = put_at(flat[0], flat[1], (0,), [flat[2]], bool(accumulate), False)
     except IndexError:
         raise _out_of_range(index, a.size) from None
-    return untied(reshape_public(made, tuple(a.shape)), "PutBackward0")
+    return without_view(reshape_public(made, tuple(a.shape)), "PutBackward0")
 
 
 public("Tensor.put_")(inplace_of(put, "put_"))
@@ -550,7 +551,7 @@ def embedding_public(
 
 def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """PyTorch's ``embedding_renorm_``, outside of the tape."""
-    from ..._tape.views import bump, writable
+    from ..._tape.views import count_write, writable
 
     a = writable(weight)
     rows = np.unique(known_values(indices, "embedding with max_norm"))
@@ -558,4 +559,4 @@ def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) 
     large = norms > max_norm
     if large.any():
         a[rows[large]] *= (max_norm / (norms[large] + 1e-7)).astype(a.dtype)[:, None]
-        bump(weight)
+        count_write(weight)

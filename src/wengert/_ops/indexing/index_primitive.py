@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._arrays.accumulate import add_rows
 from ..._arrays.along import COLONS
+from ..._arrays.index_shapes import adjacent, result_shape, without_masks
 from ..._arrays.threads import LARGE, each
 from ..._base.registry import RAW, REGISTRY, U
 from ..._kinds.general import general
@@ -31,24 +32,6 @@ def numpy_key(dims: Any, indices: Any) -> tuple[Any, ...]:
         key.append(i)
         place = d + (i.ndim if i.dtype.kind == "b" else 1)
     return tuple(key)
-
-
-def without_masks(dims: Any, indices: Any) -> tuple[tuple[int, ...], list[Any]]:
-    """The same places as index arrays of integers, one for each dim."""
-    ds: list[int] = []
-    arrays: list[Any] = []
-    for d, i in zip(dims, indices, strict=True):
-        if i.dtype.kind == "b":
-            arrays += i.nonzero()
-            ds += range(d, d + i.ndim)
-        else:
-            arrays.append(i)
-            ds.append(d)
-    return tuple(ds), arrays
-
-
-def _adjacent(dims: Any) -> bool:
-    return len(dims) == 1 or dims[-1] - dims[0] == len(dims) - 1
 
 
 def _element_strides(shape: tuple[int, ...]) -> list[int]:
@@ -77,7 +60,7 @@ def _positions(shape: tuple[int, ...], dims: Any, arrays: Any) -> tuple[Any, int
     lead = [d for d in range(last) if d not in dims]
     if not lead:
         return at, run
-    if not _adjacent(dims):  # then the index dimensions come first
+    if not adjacent(dims):  # then the index dimensions come first
         for d in lead:
             at = at[..., None] + np.arange(shape[d]) * strides[d]
         return at, run
@@ -166,9 +149,9 @@ def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> t
         )
     k = max(i.ndim - m for i, m in zip(indices, theirs, strict=True))
     up = tuple(d + 1 for d in dims)
-    adjacent = _adjacent(dims)
+    side_by_side = adjacent(dims)
     if not any(theirs):
-        perm = None if adjacent else (k, *range(k), *range(k + 1, rank + 1))
+        perm = None if side_by_side else (k, *range(k), *range(k + 1, rank + 1))
         return indices, up, perm
     size = next(i.shape[0] for i, m in zip(indices, theirs, strict=True) if m)
     indices = [
@@ -176,7 +159,7 @@ def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> t
         for i, m in zip(indices, theirs, strict=True)
     ]
     indices = [np.arange(size).reshape((size,) + (1,) * k), *indices]
-    lead = dims[0] if adjacent else 0
+    lead = dims[0] if side_by_side else 0
     perm = None if not lead else (0, *range(k + 1, k + 1 + lead), *range(1, k + 1), *range(k + 1 + lead, rank + 1))
     return indices, (0, *up), perm
 
@@ -242,14 +225,6 @@ def _batch_index_put(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     if perm is not None:
         v = U.permute(v, _inverse(perm))
     return U.index_put([x, v, *indices], dims, accumulate, False)
-
-
-def result_shape(shape: tuple[int, ...], dims: Any, shapes: Any) -> tuple[int, ...]:
-    """The shape of the result of ``index``, for index tensors of integers."""
-    whole = np.broadcast_shapes(*shapes)
-    rest = tuple(n for d, n in enumerate(shape) if d not in dims)
-    lead = dims[0] if _adjacent(dims) else 0
-    return rest[:lead] + whole + rest[lead:]
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives

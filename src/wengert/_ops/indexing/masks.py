@@ -14,7 +14,7 @@ from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import renamed, untied
+from ..._tape.view_chain import with_node_name, without_view
 from ..create.convert import clone
 from ..create.create import beside
 from ..shape.join import unbind
@@ -62,7 +62,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     if not x._a.ndim:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
     dims, found = _masked(x, m)
-    return renamed(index([x, *found], dims), "MaskedSelectBackward0")
+    return with_node_name(index([x, *found], dims), "MaskedSelectBackward0")
 
 
 @public("torch.masked_scatter Tensor.masked_scatter")
@@ -95,9 +95,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     values = slice_dim(reshape_public(source, (source._a.size,)), 0, 0, n, 1)
     made = put_at(x, values, dims, found, False, False)
-    return (
-        renamed(made, "MaskedScatterBackward0") if shape else untied(reshape_public(made, ()), "MaskedScatterBackward0")
-    )
+    node = "MaskedScatterBackward0"
+    return with_node_name(made, node) if shape else without_view(reshape_public(made, ()), node)
 
 
 public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))

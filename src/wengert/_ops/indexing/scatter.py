@@ -19,12 +19,13 @@ from ..._kinds.out import EXACT, with_out, write_out
 from ..._payloads.meta import no_kernel, no_places, on_meta
 from ..._payloads.transforms import Value
 from ..._tape.error_text import broadcast_error, expect_tensor
-from ..._tape.fast_results import recorded
-from ..._tape.inplace import inplace_of, unrecorded, written
+from ..._tape.fast_results import result_of
+from ..._tape.inplace import inplace_of
 from ..._tape.node import box_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import renamed, untied
+from ..._tape.view_chain import with_node_name, without_view
+from ..._tape.views import count_write_at, unrecorded
 from ..create.create import element
 from ..random._common import opened
 from ..shape.strided import slice_dim
@@ -300,7 +301,7 @@ def gather_public(
         if fx is None:
             return wrap(r)
         if not M:
-            return recorded(GATHER, (fx, None), [a.shape, box_of(index), d], r)
+            return result_of(GATHER, (fx, None), [a.shape, box_of(index), d], r)
     ndim = payload(input, "gather").ndim
     index = _index_tensor(index, "gather")
     dim = normal_dim(dim, ndim, "gather")
@@ -311,7 +312,7 @@ def gather_public(
         return sparse_gather(input, dim, index, gather_public(input.detach(), dim, index))
     if not index._a.size:  # then its shape may be anything
         none = gather(at_least_vector(input), wrap(np.zeros((0,) * max(ndim, 1), np.int64)), dim)
-        return untied(reshape_public(none, tuple(index._a.shape)), "GatherBackward0")
+        return without_view(reshape_public(none, tuple(index._a.shape)), "GatherBackward0")
     if (ndim and index._a.ndim) or (is_plain(input) and is_plain(index)):
         return gather(input, index, dim)  # type: ignore[no-any-return]
     # inside of a transform, dimensions must be there to be counted
@@ -413,7 +414,7 @@ def scatter_public(
         if d >= 0 and (not M or (fx is None and fs is None)):
             r = input._a.copy()
             put_along(r, index._a, d, src._a)
-            return wrap(r) if fx is None and fs is None else recorded(SCATTER, (fx, None, fs), [box_of(index), d], r)
+            return wrap(r) if fx is None and fs is None else result_of(SCATTER, (fx, None, fs), [box_of(index), d], r)
     elif reduce is None and type(src) is float and not M and -3e38 < src < 3e38:
         d = _fitting(input, dim, index)
         if d >= 0 and input._a.dtype.char in "fd":
@@ -421,7 +422,7 @@ def scatter_public(
             put_along(r, index._a, d, src)
             if fx is None:
                 return wrap(r)
-            return renamed(recorded(SCATTER, (fx, None, None), [box_of(index), d], r), "ScatterBackward1")
+            return with_node_name(result_of(SCATTER, (fx, None, None), [box_of(index), d], r), "ScatterBackward1")
     if isinstance(src, np.generic):
         src = src.item()
     if not isinstance(src, (Tensor, bool, int, float, complex)):
@@ -434,7 +435,7 @@ def scatter_public(
         src = element(src, logical_dtype(input))
     if reduce is None:
         made = _scattered("scatter", input, dim, index, src, scatter)
-        return made if isinstance(src, Tensor) else renamed(made, "ScatterBackward1")
+        return made if isinstance(src, Tensor) else with_node_name(made, "ScatterBackward1")
     if reduce not in _REDUCTIONS:
         raise RuntimeError("reduce argument must be either add or multiply.")
     if isinstance(src, Tensor):
@@ -465,7 +466,7 @@ def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, o
             add_along(r, index._a, d, src._a)
             if fx is None and fs is None:
                 return wrap(r)
-            return recorded(SCATTER_ADD, (fx, None, fs), [None if fs is None else box_of(index), d], r)
+            return result_of(SCATTER_ADD, (fx, None, fs), [None if fs is None else box_of(index), d], r)
     return _scattered("scatter_add", input, dim, index, expect_tensor("scatter_add", "src", 4, src), scatter_add)
 
 
@@ -512,7 +513,7 @@ def _into(self: Any, dim: Any, index: Any, src: Any, write: Any) -> bool:
             if src.shape != i.shape:
                 return False
     write(a, i, d, src)
-    written(self, getframe(2))
+    count_write_at(self, getframe(2))
     return True
 
 

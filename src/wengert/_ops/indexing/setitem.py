@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import copyto, may_share_memory
 from ..._arrays.memory import address_of
 from ..._base.constants import type_name
@@ -16,14 +15,14 @@ from ..._base.errors import here
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, public
 from ..._base.torch_function import recovered
-from ..._tape.inplace import apply_inplace, unrecorded, written
+from ..._tape.inplace import apply_inplace
 from ..._tape.node import AccumulateGrad, box_of, tick
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
-from ..._tape.views import record_slices, record_write, writable
+from ..._tape.views import check_inplace, count_write_at, record_slices, record_write, unrecorded, writable
 from ..create.create import element
-from .getitem import _BASIC, all_plain, by_tensors, parsed, place_error, put_at, slice_bounds, value_error
+from .getitem import _BASIC, all_plain, by_tensors, linked, place_error, put_at, read_key, value_error
 from .index_primitive import INDEX_PUT, write_at
 
 
@@ -31,8 +30,9 @@ from .index_primitive import INDEX_PUT, write_at
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
     ty = type(key)
-    if ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key))):
-        if _assign_basic(self, key, value) or _assign_recorded(self, key, value):
+    basic = ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key)))
+    if basic:
+        if _assign_basic(self, key, value):
             return
     elif ty is Tensor:
         if _assign_at(self, key, value):
@@ -41,8 +41,13 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return
     if key is False:
         return
+    if key is True:
+        key = None
     try:
-        x, dims, indices = parsed(self, None if key is True else key)
+        if basic and _assign_recorded(self, key, value):
+            return
+        x, a, dims, indices = read_key(self, self._a, key, None)
+        del a  # references are counted: NOTE [ Views and writes in place ]
         if type(value) is not Tensor:
             value = _as_value(value, x)
     except (IndexError, TypeError, AttributeError):  # the only trace of an operand that overrides operators
@@ -95,7 +100,7 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
         a[key] = v
     except (ValueError, IndexError, TypeError):
         return False  # the other path says what is wrong
-    written(self, getframe(2))
+    count_write_at(self, getframe(2))
     return True
 
 
@@ -109,13 +114,16 @@ def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
         return False
     ty = type(value)
     if ty is Tensor:
-        v = value._a
-        if v.dtype is not a.dtype or not unrecorded(self, value._fn):
+        v, fy = value._a, value._fn
+        if v.dtype is not a.dtype:
             return False
-    elif (ty is float or ty is int) and a.dtype.kind in "fc" and unrecorded(self, None):
-        v = value
+    elif (ty is float or ty is int) and a.dtype.kind in "fc":
+        v, fy = value, None
     else:
         return False
+    if not unrecorded(self, fy):
+        del a
+        return _put_recorded(self, value, (0,), [key], False)
     try:
         if i.size < 64:
             a[i] = v
@@ -123,12 +131,12 @@ def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
             write_at(a, (0,), (i,), v)
     except (ValueError, IndexError, TypeError):
         return False
-    written(self, getframe(2))
+    count_write_at(self, getframe(2))
     return True
 
 
 def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
-    """The same for a key of index tensors and ``:``."""
+    """The same for a key of index tensors and ``:``, also where the write is recorded."""
     a = self._a
     if type(a) is not np.ndarray or not a.flags.writeable:
         return False
@@ -140,23 +148,25 @@ def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
         v, fy = value, None
     else:
         return False
-    found = by_tensors(self, key)
-    if found is None or not unrecorded(self, fy):
+    found = by_tensors(a.ndim, key)
+    if found is None:
         return False
+    if not unrecorded(self, fy):
+        del a
+        return _put_recorded(self, value, *found, False)
     try:
         a[tuple([item if type(item) is slice else item._a for item in key])] = v
     except (ValueError, IndexError, TypeError):
         return False
-    written(self, getframe(2))
+    count_write_at(self, getframe(2))
     return True
 
 
 def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
-    """The direct path of a recorded write to a part of a tensor that is no view: what the views would do, at once."""
+    """The direct path of a recorded write to a part of a tensor: what the views would do, at once."""
     a = self._a
-    if M or type(a) is not np.ndarray or not a.flags.writeable or hasattr(self, "_v"):
+    if M or type(a) is not np.ndarray or not a.flags.writeable:
         return False
-    fx = self._fn
     if type(value) is Tensor:
         v, fy = value._a, value._fn
         if type(v) is not np.ndarray or v.dtype.kind == "c" != a.dtype.kind:
@@ -165,20 +175,17 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
         v, fy = value, None
     else:
         return False
-    if type(fx) is AccumulateGrad:
+    if fy is None and self._fn is None:
         return False
-    found = _chain(a, key if type(key) is tuple else (key,))
-    if found is None:
+    chain, part, _, _ = read_key((), a, key, linked)
+    if not chain:
         return False
-    chain, part = found
     n = None
     if fy is not None:
-        if type(fy) is AsStridedBackward0 and fy.fx is fx and fy.chain == chain and _same_place(v, part):
-            written(self, getframe(2))  # x[0] += 1 writes the part a second time, when it is there already
+        if type(fy) is AsStridedBackward0 and fy.fx is self._fn and fy.chain == chain and _same_place(v, part):
+            count_write_at(self, getframe(2))  # x[0] += 1 writes the part a second time, when it is there already
             return True
-        if v.ndim > part.ndim:
-            return False
-        if may_share_memory(a, v):
+        if v.ndim > part.ndim or may_share_memory(a, v):
             return False
         n = REGISTRY["copy"].node()
         n.fx = (None, fy)
@@ -187,10 +194,12 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
         n.h = None
         n.code, n.lasti = here()
     try:
+        if a.base is not None or type(self._fn) is AccumulateGrad:  # it may be a view
+            check_inplace(self, True)
         copyto(part, v, casting="unsafe")
-    except ValueError:
+    except (RuntimeError, ValueError):  # the other path says what is wrong
         return False
-    del a, part, found  # so that whoever counts the references to the memory finds no more than there are
+    del a, part  # references are counted
     record_slices(self, chain, n)
     return True
 
@@ -199,26 +208,22 @@ def _same_place(a: Any, b: Any) -> bool:
     return a.shape == b.shape and a.strides == b.strides and address_of(a) == address_of(b)
 
 
-def _put_recorded(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> bool:
-    """``put_into`` where it is recorded, for a tensor that is no view: without what only others need."""
+def _put_recorded(x: Tensor, value: Any, dims: Any, indices: Any, accumulate: bool) -> bool:
+    """``put_into`` where it is recorded, for plain arrays: without what only others need."""
     a, fx = x._a, x._fn
-    if (
-        M
-        or type(a) is not np.ndarray
-        or hasattr(x, "_v")
-        or type(fx) is AccumulateGrad
-        or (fx is None and value._fn is None)
-        or not all_plain([value, *indices])
-    ):
+    if type(value) is not Tensor:
+        value = wrap(number(value, a.dtype))
+    fy = value._fn
+    if M or type(a) is not np.ndarray or (fx is None and fy is None) or not all_plain([value, *indices]):
         return False
     if not a.flags.writeable or (accumulate and not a.flags.c_contiguous) or may_share_memory(a, value._a):
         return False
     arrays = [i._a for i in indices]
     try:
+        check_inplace(x, True)
         RAW.index_put([a, value._a, *arrays], dims, accumulate, True)
-    except (IndexError, ValueError):
+    except (RuntimeError, IndexError, ValueError):
         return False
-    fy = value._fn
     n = INDEX_PUT.node()
     n.fx = (fx, fy, *[None] * len(arrays))
     shapes = [a.shape, value._a.shape, *[i.shape for i in arrays]]
@@ -229,39 +234,6 @@ def _put_recorded(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate:
     del a
     record_write(x, n)
     return True
-
-
-def _chain(a: Any, key: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any] | None:
-    """The chain of views that a key without index tensors makes, and its array; ``None`` if it is wrong."""
-    skipped = a.ndim - len(key) + key.count(None) + key.count(...)
-    if skipped < 0:
-        return None
-    chain: list[tuple[str, tuple[Any, ...]]] = []
-    dim = 0
-    for item in key:
-        ty = type(item)
-        if ty is int:
-            n = a.shape[dim]
-            if not -n <= item < n:
-                return None
-            p = (dim, item if item >= 0 else item + n)
-            a = a[COLONS[dim] + (item, ...)]
-            chain.append(("select", p))
-        elif ty is slice:
-            n = a.shape[dim]
-            start, end, step = slice_bounds(item, n)
-            if start or end != n or step != 1:
-                a = a[COLONS[dim] + (slice(start, end, step),)]
-                chain.append(("slice_dim", (dim, start, end, step)))
-            dim += 1
-        elif item is None:
-            a = a[NEW_AT[dim]]
-            chain.append(("unsqueeze_dim", (dim,)))
-            dim += 1
-        else:
-            dim += skipped
-            skipped = 0
-    return (tuple(chain), a) if chain else None
 
 
 def _as_value(value: Any, x: Tensor) -> Tensor:
@@ -309,7 +281,7 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
             raise place_error(error, indices) from None
         except (ValueError, TypeError) as error:
             raise value_error(error, x, value, dims, indices) from None
-        written(x, getframe(2))
+        count_write_at(x, getframe(2))
         return x
     del a  # as in ``_assign_recorded``
     if _put_recorded(x, value, dims, indices, accumulate):

@@ -17,7 +17,7 @@ from ..._kinds.out import exactly, with_out, write_out
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..._tape.view_chain import untied
+from ..._tape.view_chain import without_view
 from .matmul import dtype_name, matmul, refuse_batched
 
 TENSORDOT = exactly(
@@ -472,7 +472,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     spread_a = tuple(n for m in a for n in (m, 1))
     spread_b = tuple(n for m in b for n in (1, m))
     product = T.reshape(input, spread_a) * T.reshape(other, spread_b)
-    return untied(T.reshape(product, tuple(m * n for m, n in zip(a, b, strict=True))), "UnsafeViewBackward0")
+    return without_view(T.reshape(product, tuple(m * n for m, n in zip(a, b, strict=True))), "UnsafeViewBackward0")
 
 
 @public("torch.bilinear nn.functional.bilinear")

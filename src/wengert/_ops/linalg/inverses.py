@@ -48,11 +48,6 @@ def diagonal(xp: Any, m: Any) -> Any:
     return xp.diagonal_view(m, 0, m.ndim - 2, m.ndim - 1)
 
 
-def eye_like(xp: Any, m: Any) -> Any:
-    """Identity matrices like square matrices."""
-    return with_diagonal(xp, diagonal(xp, xp.zeros_like(m)) + 1.0)
-
-
 def part(xp: Any, m: Any, dim: int, start: int, end: int) -> Any:
     """Some rows (``dim`` -2) or columns (-1)."""
     return xp.slice_dim(m, m.ndim + dim, start, end, 1)
@@ -76,12 +71,6 @@ def triangle(xp: Any, m: Any, upper: bool, offset: int = 0) -> Any:
 def _plain(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     """Matrices in the last two dimensions: what stands in front is a batch already."""
     return getattr(U, info.name)(*inner, *p)
-
-
-def spd(rng: Any, *shape: int) -> Any:
-    """Positive-definite matrices, for samples."""
-    x = rng.standard_normal((*shape, shape[-1]))
-    return x @ x.swapaxes(-1, -2) + np.eye(shape[-1])
 
 
 def _square(rng: Any, *shape: int) -> Any:

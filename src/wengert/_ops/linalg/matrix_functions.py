@@ -19,6 +19,7 @@ from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
+from ..reduce.norms import vector_norm
 from .decompositions import threshold
 from .matmul import dtype_name, matmul
 from .public import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
@@ -149,8 +150,6 @@ def matrix_norm(
     if dtype is not None:
         A = A.to(dtype)
     if ord == "fro":
-        from ..reduce.norms import vector_norm
-
         return vector_norm(A, 2, (first, second), keepdim)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"{name}: Order {ord} not supported.")

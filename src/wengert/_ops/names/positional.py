@@ -19,7 +19,7 @@ from ..._payloads.meta import on_meta
 from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import renamed
+from ..._tape.view_chain import with_node_name
 from ..create.create import beside
 from ..indexing.index_ops import _renorm
 from ..linalg.addmm import addmv
@@ -205,7 +205,7 @@ def _standardized(input: Any, weight: Any, bias: Any, mean: Any, var: Any, momen
     along = (-1, *(1,) * (input._a.ndim - 2))
     if weight is not None:
         result = result * weight.reshape(along)
-    return renamed(result if bias is None else result + bias.reshape(along), "NativeBatchNormBackward0")
+    return with_node_name(result if bias is None else result + bias.reshape(along), "NativeBatchNormBackward0")
 
 
 @public("torch.conv_tbc nn.functional.conv_tbc")
@@ -223,7 +223,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
     if b.shape[0] != w.shape[2]:
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
     result = conv1d(T.permute(input, (1, 2, 0)), T.permute(weight, (2, 1, 0)), bias, padding=int(pad))
-    return renamed(T.permute(result, (2, 0, 1)), "ConvTbcBackward0")
+    return with_node_name(T.permute(result, (2, 0, 1)), "ConvTbcBackward0")
 
 
 @public("torch.affine_grid_generator")

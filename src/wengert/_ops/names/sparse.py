@@ -18,7 +18,7 @@ from ..._base.dtypes import dtype as DType
 from ..._base.errors import here, noted
 from ..._base.grad_mode import grad_mode
 from ..._base.modes import is_grad_enabled
-from ..._base.registry import PUBLIC, place, public
+from ..._base.registry import PUBLIC, WITH_SPARSE, place, public
 from ..._tape.error_text import expect_tensor
 from ..._tape.node import Node, leaf_node, tick
 from ..._tape.tensor import Tensor, current_fn, wrap
@@ -368,28 +368,14 @@ def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
         dy = to_dense(x).t() @ g if y._fn is not None else None
         return _in_layout(dx, x), _in_layout(dy, y)
 
+    from ..._payloads.sparse import scipy_product
+
     return recorded_by(label, scipy_product(a, b), (x, y), formula)
 
 
 def _in_layout(d: Tensor | None, like: Tensor) -> Tensor | None:
     """A gradient as its tensor is stored."""
     return sparse_mask(d, _one(like.detach())) if d is not None and is_sparse(like) else d
-
-
-def scipy_product(a: Any, b: Any) -> Any:
-    from scipy.sparse import coo_array
-
-    from ..._payloads.sparse import Sparse
-
-    factors = [coo_array((s.values, tuple(s.indices)), s.shape).tocsr() if isinstance(s, Sparse) else s for s in (a, b)]
-    product = factors[0] @ factors[1]
-    if isinstance(product, np.ndarray):
-        return product
-    product = product.tocoo()
-    product.sum_duplicates()
-    indices = np.array(product.coords, np.int64)
-    order = np.lexsort(indices[::-1])
-    return Sparse(indices[:, order], product.data[order], product.shape, True)
 
 
 def _layer(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -406,16 +392,18 @@ def _vector_product(x: Tensor, y: Tensor) -> Tensor:
     return matrix_product(y.t(), x)
 
 
-WITH_DENSE: dict[str, Callable[..., Tensor]] = {
-    "add": _sum_of(1),
-    "sub": _sum_of(-1),
-    "mul": _product,
-    "div": _quotient,
-    "mat_mat": matrix_product,
-    "mat_vec": matrix_product,
-    "vec_mat": _vector_product,
-    "linear": _layer,
-}  # by operator: of two tensors, one of which is sparse
+WITH_SPARSE.update(
+    {  # two tensors, one of which is sparse
+        "add": _sum_of(1),
+        "sub": _sum_of(-1),
+        "mul": _product,
+        "div": _quotient,
+        "mat_mat": matrix_product,
+        "mat_vec": matrix_product,
+        "vec_mat": _vector_product,
+        "linear": _layer,
+    }
+)
 
 
 # ----------------------------------------------------------------------------------------------------- sparse gradients

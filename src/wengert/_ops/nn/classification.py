@@ -284,6 +284,9 @@ def _classes(n: int, like: Tensor) -> Any:
     return beside(like, np.arange(n))
 
 
+_INT64 = np.dtype(np.int64)
+
+
 def _check_rows(a: Any) -> None:
     if a.ndim > 2 or (a.ndim and a.shape[-1] == 0):
         raise RuntimeError(
@@ -319,20 +322,19 @@ def multi_margin_loss(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
             f"size). Expected target size [{rows}], but got {list(t.shape)}. Input has shape {list(a.shape)}."
         )
-    if logical_dtype(target).name != "int64":
+    if logical_dtype(target) != _INT64:
         raise RuntimeError(f"expected scalar type Long but found {dtype_name(target)}")
     n = a.shape[-1] if a.ndim else 1
-    if isinstance(t, (np.ndarray, np.generic)) and t.size and not (np.min(t) >= 0 and np.max(t) < n):
+    if isinstance(t, (np.ndarray, np.generic)) and t.size and not all_below(t, n):
         raise RuntimeError("target out of range")
-    x = T.reshape(input, (rows, n))
+    x = input if a.ndim == 2 else T.reshape(input, (rows, n))
     column = T.reshape(target, (rows, 1))
     z = (x - x.gather(1, column) + margin).clamp_min(0)
     if p == 2:
         z = z * z
     if weight is not None:
         z = z * weight[column]
-    z = T.where(column == _classes(n, column), T.zeros_like(z), z)
-    losses = T.sum_dim(z, (1,), False) / n
+    losses = T.sum_dim(z.scatter(1, column, 0.0), (1,), False) / n
     return reduce_values(T.reshape(losses, ()) if single else losses, code)
 
 

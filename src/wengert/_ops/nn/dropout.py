@@ -19,7 +19,7 @@ from ..._payloads.meta import Meta, on_meta
 from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ...random import default_generator
+from ..._tensor_api.generator import default_generator
 from ..create.convert import clone_public
 from ..create.create import beside
 from ..random._common import drawn

@@ -17,7 +17,7 @@ from ..._kinds.general import general
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import renamed
+from ..._tape.view_chain import with_node_name
 from ..indexing.index_ops import _renorm, torch_embedding
 from ..indexing.scatter import known_values
 from ..shape.views_primitive import payload
@@ -219,7 +219,7 @@ def embedding_bag(
     if mode == "mean":
         count = np.maximum(np.bincount(bag, minlength=bags), 1)[:, None]
         result = result / wrap(count.astype(logical_dtype(weight)))
-    return renamed(result, "EmbeddingBagBackward0")
+    return with_node_name(result, "EmbeddingBagBackward0")
 
 
 @public("torch.embedding_bag")

@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-import wengert as torch
-
 from ..._tape.tensor import Tensor
-from ...nn import functional as F
+from ..._tensor_api.construct import from_numpy
+from ..shape.join import cat_public
+from .dropout import dropout as apply_dropout
+from .linear import linear
 from .recurrent import STEPS, Weights, layer
 
 
 def cell(mode: str, input: Tensor, hx: Any, *flat: Any) -> Any:
     """One step of one layer: what ``LSTMCell`` and the other cells compute."""
     weights = Weights(flat, True)
-    return STEPS[mode](F.linear(input, weights.ih, weights.bias_ih), hx, weights)
+    return STEPS[mode](linear(input, weights.ih, weights.bias_ih), hx, weights)
 
 
 # ------------------------------------------------------------------------------------------------------ over a sequence
@@ -37,12 +38,12 @@ def _packed(
     there = steps < lengths
     at = np.where(there, lengths - 1 - steps if reverse else steps, 0)
     output, last = layer(
-        mode, data[torch.from_numpy(np.where(there, first[at] + rows, 0))], state, weights, False, lengths - 1
+        mode, data[from_numpy(np.where(there, first[at] + rows, 0))], state, weights, False, lengths - 1
     )
     step, row = there.nonzero()
     if reverse:
         step = lengths[row] - 1 - step
-    return output[torch.from_numpy(step), torch.from_numpy(row)], last
+    return output[from_numpy(step), from_numpy(row)], last
 
 
 def recurrence(
@@ -68,7 +69,7 @@ def recurrence(
                 output, state = _packed(mode, input, sizes, states[k], weights[k], bool(direction))
             outputs.append(output)
             last.append(state)
-        input = outputs[0] if directions == 1 else torch.cat(outputs, -1)
+        input = outputs[0] if directions == 1 else cat_public(outputs, -1)
         if dropout and training and depth < layers - 1:
-            input = F.dropout(input, dropout, True)
+            input = apply_dropout(input, dropout, True)
     return input, last

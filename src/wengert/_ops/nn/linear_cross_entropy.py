@@ -47,9 +47,7 @@ def linear_cross_entropy(
     ignored = -100 if ignore_index is None else ignore_index
     if options is not None:
         if _chunkable(reduction, label_smoothing, target, places, linear_bias):
-            from ...nn.modules.linear_cross_entropy import in_chunks
-
-            return in_chunks(input, linear_weight, target, linear_bias, weight, reduction, ignored, options)
+            return options.in_chunks(input, linear_weight, target, linear_bias, weight, reduction, ignored)
     scores = linear(
         input,
         T.reshape(linear_weight, (classes * math.prod(places), features)),

@@ -163,11 +163,16 @@ def max_pool1d(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
             f"{list(input._a.shape)}"
         )
+    d = input._a.ndim - 1
+    if type(kernel_size) is int and stride is None and padding == 0 and dilation == 1 and not ceil_mode:
+        if 0 < kernel_size <= input._a.shape[d]:
+            found = max_pool2d(T.unsqueeze_dim(input, d), (1, kernel_size), None, 0, 1, False, True)
+            values = T.squeeze_dim(found[0], d)
+            return (values, T.squeeze_dim(found[1], d)) if return_indices else values
     for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)):
         first = value[0] if isinstance(value, (tuple, list)) and value else value
         if isinstance(first, int) and first <= 0:
             raise RuntimeError(f"max_pool1d() {argument} must be greater than zero, but got {first}")
-    d = input._a.ndim - 1
     kernel, step, pad, apart = (_first(v) for v in (kernel_size, stride, padding, dilation))
     count = pooled_size((input._a.shape[d],), (kernel,), (step or kernel,), (pad,), (apart,), ceil_mode)[0]
     if count <= 0 <= pad <= kernel // 2:

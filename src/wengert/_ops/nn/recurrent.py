@@ -14,6 +14,7 @@ from ..._arrays import recurrent as recurrent  # noqa: PLC0414  puts its functio
 from ..._base.grad_mode import is_grad_enabled
 from ..._base.registry import PUBLIC, RAW, REGISTRY, T
 from ..._kinds.general import general
+from ..._tape.node import leaf_node
 from ..._tape.tensor import Tensor, wrap
 
 _DTYPES = (np.dtype("f4"), np.dtype("f8"))
@@ -130,14 +131,14 @@ def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: 
     On a tape of its own, which is younger than all that the operands and cotangents are known to.
     """
     from ..._base.grad_mode import grad_mode
-    from ..._payloads.transforms import Lift, as_leaf, entered
+    from ..._payloads.transforms import Lift, entered
     from ..._tape.engine import run
 
     with grad_mode(True), entered() as tag:
         leaves: list[Any] = [None if a is None else wrap(Lift(a, tag)) for a in operands]
         for leaf, need in zip(leaves, needs, strict=True):
             if need:
-                as_leaf(leaf)
+                leaf_node(leaf)
         *known, w_ih, w_hh, b_ih, b_hh = leaves
         state = tuple(known[1:]) if mode == "LSTM" else known[1]
         weights = Weights((w_ih, w_hh, b_ih, b_hh), b_ih is not None)

@@ -92,7 +92,7 @@ def _log_softmax_backward_data(lib, grad_output, output, dim):
 
 # ----------------------------------------------------------------------------------------------------- public functions
 @reduction("torch.softmax Tensor.softmax special.softmax", out_rule=EXACT)
-def _softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+def softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first.
 
     >>> import wengert as torch
@@ -103,7 +103,7 @@ def _softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
 
 
 @reduction("torch.log_softmax Tensor.log_softmax special.log_softmax", out_rule=EXACT)
-def _log_softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+def log_softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1.
 
     >>> import wengert as torch
@@ -207,7 +207,7 @@ def logsumexp(lib, self, dim, keepdim):
     "torch.logsumexp Tensor.logsumexp special.logsumexp",
     out_rule=of_kind("fcV", "logsumexp(): Expected floating point type for result tensor, but got: {Out}"),
 )
-def _logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
+def logsumexp_public(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials along one or several dims, without overflow.
 
     >>> import wengert as torch

@@ -13,7 +13,7 @@ from ..._kinds.general import general
 from ..._payloads.meta import Meta, on_meta, stand_in, taken
 from ..._payloads.vmap_randomness import LEVELS
 from ..._tape.tensor import Tensor
-from ...random import Generator, default_generator
+from ..._tensor_api.generator import Generator, default_generator
 
 Sampler = Callable[..., Any]
 

@@ -32,7 +32,7 @@ from ..._base.registry import public
 from ..._kinds.general import general
 from ..._tape.error_text import expect_tensor
 from ..._tape.tensor import Tensor, wrap
-from ...random import Generator
+from ..._tensor_api.generator import Generator
 from ._common import needs, sampled, source_of
 from .sampling import _array
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import random as _samplers
+from ..._arrays.memory import memory_order
 from ..._base import dtypes
 from ..._base.dtypes import dtype as Dtype
 from ..._base.dtypes import type_name
@@ -21,14 +22,14 @@ from ..._base.modes import M
 from ..._base.registry import public
 from ..._payloads.meta import Meta
 from ..._payloads.vmap_randomness import LEVELS
-from ..._tape.inplace import apply_inplace, unrecorded, written
+from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
-from ..._tape.views import bump, check_inplace, writable
+from ..._tape.views import check_inplace, count_write, count_write_at, unrecorded, writable
 from ..._tensor_api.construct import made, meta_device
-from ...random import Generator, default_generator
+from ..._tensor_api.generator import Generator, default_generator
 from ..create.create import allocate, options, plain_shape, resized, shape_of, tuple_shape
-from ..create.like import empty_array_like, like_options, memory_order, without_data
+from ..create.like import empty_array_like, like_options, without_data
 from . import _common as zero
 from ._common import Sampler, drawn, needs, source_of
 
@@ -40,14 +41,14 @@ def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args:
     if type(a) is np.ndarray and a.flags.c_contiguous and a.flags.writeable and a.dtype in _NATIVE:
         if not LEVELS.get() and unrecorded(self, None):
             a[...] = sampler(generator, a.shape, a.dtype, *args)
-            written(self, getframe(2))
+            count_write_at(self, getframe(2))
             return self
     tracked = needs(self)
     check_inplace(self, tracked)
     if type(a) is Meta:  # nothing is drawn, and nothing written
         if tracked:
             return apply_inplace(node, self, (a,))
-        bump(self)
+        count_write(self)
         return self
     a = self._a if not isinstance(self._a, (np.ndarray, np.generic)) else writable(self)
     values = in_memory_order(a, sampler, generator, logical_dtype(self), *args)
@@ -55,7 +56,7 @@ def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args:
         return apply_inplace(node, self, (values,))
     if isinstance(a, np.ndarray) and isinstance(values, np.ndarray):
         np.copyto(a, values, casting="unsafe")
-        bump(self)
+        count_write(self)
         return self
     if isinstance(a, np.ndarray):
         raise RuntimeError(

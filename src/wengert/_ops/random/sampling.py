@@ -23,7 +23,7 @@ from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import check_inplace, writable
-from ...random import Generator
+from ..._tensor_api.generator import Generator
 from ..create.create import options, tuple_shape
 from . import _common as zero
 from ._common import drawn, needs, sampled, source_of

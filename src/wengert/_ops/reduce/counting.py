@@ -42,7 +42,7 @@ def bincount(lib, self, weights, minlength):
 
 
 @public("torch.bincount Tensor.bincount")
-def _bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+def bincount_public(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each number from 0 on occurs among the elements, or the sum of the weights of those elements.
 
     >>> import wengert as torch
@@ -76,7 +76,7 @@ def histc(lib, self, bins, min, max):
 
 
 @reduction("torch.histc Tensor.histc", out_rule=_SAME_HISTOGRAM)
-def _histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+def histc_public(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0).
 
     >>> import wengert as torch

@@ -8,7 +8,7 @@ from typing import Any
 from ..._base.registry import T, public
 from ..._kinds.dims import normal_dim, normal_dims, rank
 from ..._tape.tensor import Tensor
-from .scan import _cumsum
+from .scan import cumsum_public
 from .sums import Dims, is_kind, reduction, to_default
 
 
@@ -89,8 +89,8 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tens
         return to_default(y)
     after, before = _neighbours(y, dim)
     if x is None and not isinstance(dx, Tensor):
-        return _cumsum(dx / 2.0 * (before + after), dim)  # type: ignore[no-any-return]
-    total = _cumsum(_spacing("cumulative_trapezoid", y, x, dx, dim) * (before + after), dim)
+        return cumsum_public(dx / 2.0 * (before + after), dim)  # type: ignore[no-any-return]
+    total = cumsum_public(_spacing("cumulative_trapezoid", y, x, dx, dim) * (before + after), dim)
     return total / 2.0  # type: ignore[no-any-return]
 
 

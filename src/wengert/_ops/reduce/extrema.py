@@ -22,7 +22,7 @@ from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, write_out
 from ..._kinds.return_types import return_type
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import untied
+from ..._tape.view_chain import without_view
 from .sums import Dims, is_kind, reduction, restored, unimplemented, wanted_dims
 
 _SAME_AS_INPUT = exactly(
@@ -300,7 +300,7 @@ def along_one(op: Any, input: Tensor, dim: int, *p: Any) -> Tensor:
 def without_dim(result: Tensor) -> Tensor:
     """The one element of a result that has one dim, 0-dimensional, under the name of the node that made it."""
     node = result.grad_fn
-    return untied(T.reshape(result, ()), node.name() if node else None)
+    return without_view(T.reshape(result, ()), node.name() if node else None)
 
 
 # -------------------------------------------------------------------------------------------------------- amax and amin
@@ -334,7 +334,7 @@ def amin(lib, self, dim, keepdim):
 
 
 @reduction("torch.amax Tensor.amax", out_rule=_SAME_AS_INPUT)
-def _amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
+def amax_public(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The largest element over one, several or all dims; equal ones share the gradient evenly.
 
     >>> import wengert as torch
@@ -345,7 +345,7 @@ def _amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
 
 
 @reduction("torch.amin Tensor.amin", out_rule=_SAME_AS_INPUT)
-def _amin(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
+def amin_public(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The smallest element over one, several or all dims; equal ones share the gradient evenly.
 
     >>> import wengert as torch
@@ -389,7 +389,7 @@ def aminmax(lib, self, dim, keepdim):
 
 
 @reduction("torch.aminmax Tensor.aminmax", out_rule=EXACT)
-def _aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
+def aminmax_public(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """The smallest and the largest element, of all or along a dim.
 
     >>> import wengert as torch
@@ -408,7 +408,7 @@ def _aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) ->
             raise IndexError(f"aminmax: Expected reduction dim {d} to have non-zero size.")
     if is_kind(input, "c"):
         raise unimplemented("aminmax_cpu", input)
-    return AminmaxResult(aminmax(input, dims, keepdim))
+    return AminmaxResult._make(aminmax(input, dims, keepdim))
 
 
 # ---------------------------------------------------------------------------------------------------- argmax and argmin
@@ -429,7 +429,7 @@ def argmin(lib, self, dim, keepdim):
 
 
 @reduction("torch.argmax Tensor.argmax", out_rule=EXACT)
-def _argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+def argmax_public(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones.
 
     >>> import wengert as torch
@@ -441,7 +441,7 @@ def _argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Ten
 
 
 @reduction("torch.argmin Tensor.argmin", out_rule=EXACT)
-def _argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+def argmin_public(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones.
 
     >>> import wengert as torch

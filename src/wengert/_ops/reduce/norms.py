@@ -20,7 +20,7 @@ from ..._kinds.out import EXACT, exactly
 from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
-from ..._tape.view_chain import renamed
+from ..._tape.view_chain import with_node_name
 from .sums import Dims, dtype_text, in_dtype, is_kind, reduction, restored, wanted_dims
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def dist(lib, self, other, p):
 
 
 @reduction("torch.dist Tensor.dist")
-def _dist(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
+def dist_public(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
     """The p-norm of the difference of two tensors, which broadcast.
 
     >>> import wengert as torch
@@ -313,7 +313,7 @@ def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
     norms = linalg_vector_norm(input, p, tuple(d for d in range(ndim) if d != dim), True)
     long = norms > maxnorm
     shrunk = maxnorm / (T.where(long, norms, maxnorm) + 1e-7)
-    return renamed(input * T.where(long, shrunk, 1.0), "RenormBackward0")
+    return with_node_name(input * T.where(long, shrunk, 1.0), "RenormBackward0")
 
 
 place(inplace_of(renorm, "renorm_"), "Tensor.renorm_")

@@ -58,7 +58,7 @@ def _cumsum_reverse(lib, self, dim):
     out_rule=of_kind("fciuV", "\"cumsum_out_cpu\" not implemented for '{Out}'", NotImplementedError),
     in_out=True,
 )
-def _cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+def cumsum_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """Running sum along a dim; integers and bools give int64.
 
     >>> import wengert as torch
@@ -145,7 +145,7 @@ def _recurrence(lib, self, b, dim, transposed):
     out_rule=of_kind("fciuV", "\"cumprod_out_cpu\" not implemented for '{Out}'", NotImplementedError),
     in_out=True,
 )
-def _cumprod(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+def cumprod_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero.
 
     >>> import wengert as torch
@@ -159,8 +159,8 @@ def _cumprod(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     return in_dtype(along_one(cumprod, in_dtype(input, dtype, "cumprod"), dim), dtype, "cumprod")
 
 
-place(inplace_of(_cumsum, "cumsum_"), "Tensor.cumsum_")
-place(inplace_of(_cumprod, "cumprod_"), "Tensor.cumprod_")
+place(inplace_of(cumsum_public, "cumsum_"), "Tensor.cumsum_")
+place(inplace_of(cumprod_public, "cumprod_"), "Tensor.cumprod_")
 
 
 # -------------------------------------------------------------------------------------------------------------- extrema
@@ -192,7 +192,7 @@ def cummin(lib, self, dim):
 
 
 @reduction("torch.cummax Tensor.cummax", out_rule=_SCALAR_TYPE)
-def _cummax(input: Tensor, dim: int) -> Any:
+def cummax_public(input: Tensor, dim: int) -> Any:
     """Running maximum along a dim, and where it stands: the last of equal ones.
 
     >>> import wengert as torch
@@ -206,7 +206,7 @@ def _cummax(input: Tensor, dim: int) -> Any:
 
 
 @reduction("torch.cummin Tensor.cummin", out_rule=_SCALAR_TYPE)
-def _cummin(input: Tensor, dim: int) -> Any:
+def cummin_public(input: Tensor, dim: int) -> Any:
     """Running minimum along a dim, and where it stands: the last of equal ones.
 
     >>> import wengert as torch
@@ -242,7 +242,7 @@ def logcumsumexp(lib, self, dim):
 
 
 @reduction("torch.logcumsumexp Tensor.logcumsumexp", out_rule=_SCALAR_TYPE)
-def _logcumsumexp(input: Tensor, dim: int) -> Tensor:
+def logcumsumexp_public(input: Tensor, dim: int) -> Tensor:
     """Logarithm of the running sum of exponentials along a dim, without overflow.
 
     >>> import wengert as torch

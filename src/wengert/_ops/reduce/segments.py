@@ -12,7 +12,7 @@ from ..._base.registry import REGISTRY, T, public
 from ..._kinds.slow_path import not_implemented
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import renamed
+from ..._tape.view_chain import with_node_name
 from ..indexing.scatter import known_values
 from ..shape.views_primitive import payload
 
@@ -61,7 +61,7 @@ def segment_reduce(
         count = sizes.reshape((rows * segments,) + (1,) * (flat._a.ndim - 1))
         known = initial is not None and not math.isnan(initial)
         result = result / wrap((np.maximum(count, 1) if known else count).astype(logical_dtype(data)))
-    return renamed(T.reshape(result, (*lead, segments, *shape[axis + 1 :])), "SegmentReduceBackward0")
+    return with_node_name(T.reshape(result, (*lead, segments, *shape[axis + 1 :])), "SegmentReduceBackward0")
 
 
 def _sizes(data: Tensor, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> tuple[Any, Any]:

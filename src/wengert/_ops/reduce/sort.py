@@ -67,7 +67,7 @@ def _check_sortable(input: Tensor, dim: Any, name: str) -> int:
 
 
 @reduction("torch.sort Tensor.sort", out_rule=EXACT)
-def _sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
+def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
     """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest.
 
     >>> import wengert as torch
@@ -80,7 +80,7 @@ def _sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool |
 
 
 @reduction("torch.argsort Tensor.argsort", out_rule=EXACT)
-def _argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+def argsort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """Indices that put the elements in order along a dim; equal elements keep their order.
 
     >>> import wengert as torch
@@ -102,7 +102,7 @@ def msort(input: Tensor) -> Tensor:
     tensor([[2., 1.],
             [3., 4.]])
     """
-    return _sort(input, 0).values  # type: ignore[no-any-return]
+    return sort_public(input, 0).values  # type: ignore[no-any-return]
 
 
 # ------------------------------------------------------------------------------------------------------- topk, kthvalue
@@ -121,7 +121,7 @@ def topk(lib, self, k, dim, largest):
 
 
 @reduction("torch.topk Tensor.topk", out_rule=EXACT)
-def _topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along a dim, always in order, and where they are.
 
     >>> import wengert as torch
@@ -163,7 +163,7 @@ def kthvalue(lib, self, k, dim, keepdim):
         exactly("output indices must be of scalar type Long"),
     ),
 )
-def _kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kthvalue_public(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th smallest element along a dim (k counts from 1), and where it is.
 
     >>> import wengert as torch
@@ -427,7 +427,7 @@ def isin(lib, elements, test_elements, invert):
 
 
 @reduction("torch.isin", out_rule=EXACT)
-def _isin(
+def isin_public(
     elements: Tensor | float, test_elements: Tensor | float, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
     """Whether each element is among the test elements (is not, with ``invert``).

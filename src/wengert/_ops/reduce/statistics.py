@@ -153,7 +153,7 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
 
 
 @reduction("torch.var Tensor.var")
-def _var(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+def var_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0.
 
     >>> import wengert as torch
@@ -165,7 +165,7 @@ def _var(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 @reduction("torch.std Tensor.std")
-def _std(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+def std_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``.
 
     >>> import wengert as torch
@@ -176,7 +176,7 @@ def _std(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 @reduction("torch.var_mean")
-def _var_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+def var_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Variance and mean; arguments as of ``var``.
 
     >>> import wengert as torch
@@ -187,7 +187,7 @@ def _var_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 
 @reduction("torch.std_mean")
-def _std_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+def std_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Standard deviation and mean; arguments as of ``std``.
 
     >>> import wengert as torch
@@ -298,7 +298,7 @@ def mode(lib, self, dim, keepdim):
         exactly("expected scalar type '{Result}' but got '{Out}' for indices output"),
     ),
 )
-def _mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+def mode_public(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dim (the smallest of several), and where it is last.
 
     >>> import wengert as torch

@@ -12,17 +12,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.sums import FALSE, SMALL, TRUE, add_up, as_truth, average, count_of, empty, multiply_up, no_mean
+from ..._arrays.library import ARITHMETIC
+from ..._arrays.sums import (
+    FALSE,
+    SMALL,
+    TRUE,
+    add_up,
+    as_truth,
+    average,
+    count_of,
+    empty,
+    multiply_up,
+    no_mean,
+    sum_along,
+)
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
+from ..._base.modes import M
 from ..._base.registry import RAW, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_keywords, write_out
 from ..._tape.promotion import cast, default_np, logical_dtype
-from ..._tape.tensor import Tensor
+from ..._tape.tensor import Tensor, make
 
 if TYPE_CHECKING:
     from ..._base.dtypes import dtype as DType
@@ -141,11 +155,22 @@ def sum(
     """
     if dtype is None and out is None and not spelling:
         try:
-            ndim = input._a.ndim
+            a = input._a
+            ndim = a.ndim
         except AttributeError:
             ndim = rank(input, "sum")
-        one = type(dim) is int and -ndim <= dim < ndim
-        dims = (dim if dim >= 0 else dim + ndim,) if one else wanted_dims(dim, ndim, "sum")
+        if type(dim) is int and -ndim <= dim < ndim:
+            dims: tuple[int, ...] = (dim if dim >= 0 else dim + ndim,)
+            if keepdim is False and input._fn is None and type(a) is np.ndarray and not M:  # nothing to record
+                t = make()
+                t._m = t._fn = None
+                try:
+                    t._a = sum_along(a, dims, False)
+                    return t
+                except ARITHMETIC:  # a warning that the program made an error
+                    pass
+        else:
+            dims = wanted_dims(dim, ndim, "sum")
         if keepdim and keepdim is not True:
             raise no_keepdim("sum", keepdim)
         return sum_all(input) if dim is None and not keepdim else sum_dim(input, dims, keepdim)
@@ -210,7 +235,7 @@ _NANSUM = convertible("\"nansum_cpu\" not implemented for '{Out}'", NotImplement
 
 
 @reduction("torch.nansum Tensor.nansum", out_rule=_NANSUM, in_out=True)
-def _nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
+def nansum_public(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Sum of the elements that are not nan.
 
     >>> import wengert as torch
@@ -306,7 +331,7 @@ def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DT
             f"nanmean(): expected input to have floating point or complex dtype but got {dtype_text(input)}"
         )
     dims = wanted_dims(dim, ndim, "nanmean")
-    total = _nansum(input, dims, keepdim, dtype=dtype) if dims else _nansum(input, dtype=dtype)
+    total = nansum_public(input, dims, keepdim, dtype=dtype) if dims else nansum_public(input, dtype=dtype)
     return total / _not_nan_count(input, dims, keepdim)
 
 
@@ -436,7 +461,7 @@ def count_nonzero(lib, self, dim):
 
 
 @public("torch.count_nonzero Tensor.count_nonzero")
-def _count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
+def count_nonzero_public(input: Tensor, dim: Dims = None) -> Tensor:
     """How many elements are not zero, as int64.
 
     >>> import wengert as torch

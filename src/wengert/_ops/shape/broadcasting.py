@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._base.modes import M
 from ..._base.registry import T, public
-from ..._tape.fast_results import tied
+from ..._tape.fast_results import view_result
 from ..._tape.tensor import Tensor
 from .views import view_public
 from .views_primitive import EXPAND, expand, ints, payload, shape_of_other, unsqueeze_dim
@@ -77,7 +77,7 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
     if type(a) is np.ndarray and not M:
         r = _expanded(a, size)
         if r is not None:
-            return tied(EXPAND, self, (r.shape,), r)
+            return view_result(EXPAND, self, (r.shape,), r)
     return expand(self, _expand_size(ints(size, "expand") if size else (), self))
 
 
@@ -139,7 +139,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     if type(a) is np.ndarray and type(size) is tuple and not M:
         r = _expanded(a, size)
         if r is not None:
-            return tied(EXPAND, self, (r.shape,), r)
+            return view_result(EXPAND, self, (r.shape,), r)
     return expand_public(self, size)
 
 

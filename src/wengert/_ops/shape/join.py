@@ -16,7 +16,7 @@ from ..._base.registry import RAW, REGISTRY, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import convertible, with_out, write_out
-from ..._tape.fast_results import recorded, tied_parts
+from ..._tape.fast_results import result_of, view_results
 from ..._tape.tensor import Tensor, wrap
 from .broadcasting import atleast_1d, atleast_2d, atleast_3d
 from .strided import slice_dim
@@ -213,7 +213,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
                 return wrap(r)
             shapes = [a.shape for a in arrays]
             needs = tuple([e is not None for e in edges])
-            return recorded(CAT, edges, [shapes, dim if dim >= 0 else dim + r.ndim, needs], r)
+            return result_of(CAT, edges, [shapes, dim if dim >= 0 else dim + r.ndim, needs], r)
     tensors = tensor_list(tensors, "cat")
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -270,7 +270,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
             index = NEW_AT[dim]
             r = in_order(concatenate([a[index] for a in arrays], dim))
             edges = tuple([x._fn for x in tensors])
-            return wrap(r) if edges.count(None) == len(edges) else recorded(STACK, edges, [dim], r)
+            return wrap(r) if edges.count(None) == len(edges) else result_of(STACK, edges, [dim], r)
     tensors = tensor_list(tensors, "stack")
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
@@ -351,7 +351,7 @@ def split_public(
 def _split(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
     if M or type(x._a) is not np.ndarray:
         return split(x, size, dim)  # type: ignore[no-any-return]
-    return tied_parts(SPLIT, x, (size, dim), _split_raw(x._a, size, dim), [dim])
+    return view_results(SPLIT, x, (size, dim), _split_raw(x._a, size, dim), [dim])
 
 
 _split_raw, _sizes_raw, _unbind_raw = RAW.split, RAW.split_with_sizes, RAW.unbind
@@ -373,7 +373,7 @@ def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
     sizes = _pieces(split_sizes, n, dim)
     if M or type(input._a) is not np.ndarray:
         return split_with_sizes(input, sizes, dim)  # type: ignore[no-any-return]
-    return tied_parts(SPLIT_WITH_SIZES, input, (sizes, dim), _sizes_raw(input._a, sizes, dim), [dim])
+    return view_results(SPLIT_WITH_SIZES, input, (sizes, dim), _sizes_raw(input._a, sizes, dim), [dim])
 
 
 def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
@@ -510,4 +510,4 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     dim = normal_dim(dim, len(shape), "unbind")
     if M or type(input._a) is not np.ndarray:
         return unbind(input, dim)  # type: ignore[no-any-return]
-    return tied_parts(UNBIND, input, (dim,), _unbind_raw(input._a, dim), [dim])
+    return view_results(UNBIND, input, (dim,), _unbind_raw(input._a, dim), [dim])

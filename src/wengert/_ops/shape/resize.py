@@ -17,8 +17,8 @@ from ..._tape.inference import is_inference, refuse_write
 from ..._tape.node import AccumulateGrad, Box, cell_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
-from ..._tape.view_chain import moved, renamed
-from ..._tape.views import bump, check_inplace
+from ..._tape.view_chain import reshaped_in_place, with_node_name
+from ..._tape.views import check_inplace, count_write
 from ..create.convert import detach
 from .strided import as_strided, offset_of
 from .views import reshape_public, squeeze, transpose, unsqueeze
@@ -28,7 +28,7 @@ from .views_primitive import ints, matrix_t
 # ------------------------------------------------------------------------------------------------ other shape, in place
 def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
     """Give a tensor another array; what was saved of it keeps the old one."""
-    moved.append("another array")
+    reshaped_in_place.append("another array")
     self._a = a
     box = self._m = Box()
     box.a = a
@@ -61,9 +61,9 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
         self._v = (*result._v[:3], own[3])
     recorded = is_grad_enabled() and result._fn is not None
     if recorded:
-        self._fn = renamed(result, name)._fn
+        self._fn = with_node_name(result, name)._fn
     _new_payload(self, result._a, cell)
-    bump(self, self._fn.seq if recorded else None)  # type: ignore[union-attr]
+    count_write(self, self._fn.seq if recorded else None)  # type: ignore[union-attr]
     return self
 
 
@@ -123,7 +123,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     if isinstance(a, Meta):
         if a.shape != size:
             _new_payload(self, _without_data(a, size), cell_of(self))
-            bump(self)
+            count_write(self)
         return self
     if not isinstance(a, np.ndarray):
         raise RuntimeError("resize_() is not possible inside of a transform")
@@ -135,7 +135,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     if own is not None and not np.may_share_memory(r, storage_of(a)):
         del self._v
     _new_payload(self, r, cell)
-    bump(self)
+    count_write(self)
     return self
 
 
@@ -177,7 +177,7 @@ def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Ten
         values = np.empty((0, *like.values.shape[1:]), self._a.values.dtype)
         self._a.become(Sparse(np.empty((len(like.indices), 0), np.int64), values, like.shape, True))
         self._a.shape = like.shape
-        bump(self)
+        count_write(self)
         return self
     return resize_(self, tuple(other._a.shape))
 
@@ -191,7 +191,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         refuse_write(self)
     if source is None:
         _new_payload(self, np.empty(0, self._a.dtype), cell_of(self))
-        bump(self)
+        count_write(self)
         return self
     expect_tensor("set_", "source", 1, source)
     if logical_dtype(source) is not logical_dtype(self):
@@ -204,7 +204,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
             stride = tuple(s // a.itemsize for s in np.empty(ints((size,), "set_"), a.dtype).strides)
         a = as_strided(detach(source), size, stride, storage_offset)._a
     _new_payload(self, a, cell_of(self))
-    bump(self)
+    count_write(self)
     return self
 
 

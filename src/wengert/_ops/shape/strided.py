@@ -21,10 +21,10 @@ from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_out
 from ..._payloads.meta import Meta
-from ..._tape.fast_results import tied
+from ..._tape.fast_results import view_result
 from ..._tape.node import Box, cell_of
 from ..._tape.tensor import Tensor, alias_payload, wrap
-from ..._tape.view_chain import renamed, replay
+from ..._tape.view_chain import replay, with_node_name
 from .view_chain import view_scatter
 from .views_primitive import Lifted, ints, lifted_dims, payload
 
@@ -330,7 +330,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     a = input._a
     if M or type(a) is not np.ndarray:
         return slice_dim(input, dim, start, start + length, 1)
-    return tied(SLICE, input, (dim, start, start + length, 1), a[COLONS[dim] + (slice(start, start + length),)])
+    return view_result(SLICE, input, (dim, start, start + length, 1), a[COLONS[dim] + (slice(start, start + length),)])
 
 
 def checked_diagonal(name: str, ndim: int, dim1: int, dim2: int) -> tuple[int, int]:
@@ -354,7 +354,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     offset = as_int(offset, "diagonal", argument="offset")
     if M or type(a) is not np.ndarray:
         return diagonal_view(input, offset, d1, d2)
-    return tied(DIAGONAL, input, (offset, d1, d2), _diagonal_raw(a, offset, d1, d2))
+    return view_result(DIAGONAL, input, (offset, d1, d2), _diagonal_raw(a, offset, d1, d2))
 
 
 DIAGONAL, SLICE = REGISTRY["diagonal_view"], REGISTRY["slice_dim"]
@@ -446,7 +446,7 @@ def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) 
             f"expected src to have a size equal to the slice of self. src size = {list(src._a.shape)}, slice size = "
             f"{list(have)}"
         )
-    return renamed(view_scatter(input, cast(src, logical_dtype(input)), chain), node)
+    return with_node_name(view_scatter(input, cast(src, logical_dtype(input)), chain), node)
 
 
 @public("torch.select_scatter Tensor.select_scatter")

@@ -56,7 +56,7 @@ _WINDOWS = (("unfold_view", (0, 3, 1)),)
 
 
 @linear(
-    transpose=lambda xp, g, self_shape, chain: xp.view_back(g, self_shape, chain),
+    transpose=lambda xp, g, self_shape, chain: xp.view_scatter_zeros(g, self_shape, chain),
     batch=_batch_gather,
     samples=[((3, 4), (_CHAIN,)), ((2, 3), (_REORDERED,)), ((3, 1), (_REPEATED,)), ((5,), (_WINDOWS,))],
 )
@@ -67,7 +67,7 @@ def view_gather(lib, self, chain):
 
 @linear(
     transpose=lambda xp, g, size, chain: xp.view_gather(g, chain),
-    batch=lambda U, info, inner, mine, p: U.view_back(
+    batch=lambda U, info, inner, mine, p: U.view_scatter_zeros(
         inner[0], (inner[0].shape[0], *p[0]), _lifted_chain(p[0], p[1], inner[0].shape[0])
     ),
     samples=[
@@ -77,7 +77,7 @@ def view_gather(lib, self, chain):
         ((3, 3), ((5,), _WINDOWS)),
     ],
 )
-def view_back(lib, self, size, chain):
+def view_scatter_zeros(lib, self, size, chain):
     """What comes back through ``view_gather``: zeros but for what a chain of views shows; repeats are added up."""
     r = lib.zeros(size, _base_dtype(self.dtype, chain))
     part = replay(r, chain)

@@ -16,7 +16,7 @@ from ..._kinds.out import EXACT, exactly, with_out
 from ..._payloads.meta import Meta
 from ..._tape.node import named
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import renamed
+from ..._tape.view_chain import with_node_name
 from .broadcasting import _expand_size
 from .join import _chunks, _piece, _pieces, _sized, _split_jvp
 from .strided import as_strided, diagonal, narrow, select_public, slice_dim, unfold
@@ -30,7 +30,7 @@ def _copied(t: Tensor, name: str | None = None) -> Tensor:
     a = t._a
     r = wrap(a.copy() if isinstance(a, (np.ndarray, Meta)) else a, t._fn)
     if r._fn is not None:
-        renamed(r, name or type(t._fn).__name__ + "_copy")
+        with_node_name(r, name or type(t._fn).__name__ + "_copy")
     return r
 
 
@@ -103,7 +103,7 @@ def _named(pieces: Any, name: str) -> Any:
 
 
 def renamed_port(t: Tensor, name: str) -> None:
-    """``renamed`` for the node of several outputs."""
+    """``with_node_name`` for the node of several outputs."""
     named(t._fn.fx, name)  # type: ignore[union-attr]
 
 

@@ -15,7 +15,7 @@ from ..._base.modes import M
 from ..._base.registry import T, public
 from ..._kinds.dims import normal_dim
 from ..._payloads.meta import Meta, restrided
-from ..._tape.fast_results import tied
+from ..._tape.fast_results import view_result
 from ..._tape.tensor import Tensor, alias_payload
 from .views_primitive import (
     PERMUTE,
@@ -78,11 +78,11 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         full_size(tuple(size), a.shape)  # NumPy takes every negative size for -1
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
-        t = view(input, r.shape) if M else tied(VIEW, input, (r.shape,), r)
+        t = view(input, r.shape) if M else view_result(VIEW, input, (r.shape,), r)
         if t._fn is not None and not a.flags.c_contiguous:
-            from ..._tape.view_chain import renamed
+            from ..._tape.view_chain import with_node_name
 
-            return renamed(t, "ReshapeAliasBackward0")
+            return with_node_name(t, "ReshapeAliasBackward0")
         return t
     return reshape(input, r.shape)
 
@@ -138,7 +138,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
     base = r.base
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise _no_view(a, r.shape)
-    return view(self, r.shape) if M else tied(VIEW, self, (r.shape,), r)
+    return view(self, r.shape) if M else view_result(VIEW, self, (r.shape,), r)
 
 
 def _no_view(a: Any, shape: Any) -> RuntimeError:
@@ -188,10 +188,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """
     a = payload(input, "flatten")
     if type(a) is np.ndarray and start_dim == 0 and end_dim == -1 and a.ndim > 1 and a.flags.c_contiguous and not M:
-        return tied(VIEW, input, ((a.size,),), a.reshape(-1))
+        return view_result(VIEW, input, ((a.size,),), a.reshape(-1))
     if start_dim == 1 and end_dim == -1 and type(a) is np.ndarray and a.ndim > 2 and a.flags.c_contiguous and not M:
         r = a.reshape(a.shape[0], -1) if a.size else a.reshape(a.shape[0], math.prod(a.shape[1:]))
-        return tied(VIEW, input, (r.shape,), r)
+        return view_result(VIEW, input, (r.shape,), r)
     start, end = normal_dim(start_dim, a.ndim, "flatten"), normal_dim(end_dim, a.ndim, "flatten")
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -260,7 +260,7 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None)
         rank = a.ndim
         if type(dim) is not int or not 0 <= dim <= rank:
             dim = normal_dim(dim, rank + 1, "unsqueeze")
-        return tied(UNSQUEEZE, input, (dim,), a[NEW_AT[dim]])
+        return view_result(UNSQUEEZE, input, (dim,), a[NEW_AT[dim]])
     return unsqueeze_dim(input, normal_dim(dim, payload(input, "unsqueeze").ndim + 1, "unsqueeze"))
 
 
@@ -278,11 +278,13 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     fast = type(a) is np.ndarray and not M
     if dim is None:
         payload(input, "squeeze")
-        return tied(SQUEEZE_ALL, input, (), a.squeeze() if 1 in a.shape else a[...]) if fast else squeeze_all(input)
+        if not fast:
+            return squeeze_all(input)
+        return view_result(SQUEEZE_ALL, input, (), a.squeeze() if 1 in a.shape else a[...])
     ndim = payload(input, "squeeze").ndim
     if type(dim) is int and fast and -ndim <= dim < ndim:
         d = dim if dim >= 0 else dim + ndim
-        return tied(SQUEEZE_DIM, input, (d,), a.squeeze(d) if a.shape[d] == 1 else a[...])
+        return view_result(SQUEEZE_DIM, input, (d,), a.squeeze(d) if a.shape[d] == 1 else a[...])
     if isinstance(dim, (tuple, list)):
         from ..._kinds.dims import normal_dims
 
@@ -304,7 +306,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
         n = a.ndim
         if -n <= dim0 < n and -n <= dim1 < n:
             p = (dim0 if dim0 >= 0 else dim0 + n, dim1 if dim1 >= 0 else dim1 + n)
-            return tied(TRANSPOSE, input, p, a.swapaxes(dim0, dim1))
+            return view_result(TRANSPOSE, input, p, a.swapaxes(dim0, dim1))
     ndim = payload(input, "transpose").ndim
     return transpose_dims(input, normal_dim(dim0, ndim, "transpose"), normal_dim(dim1, ndim, "transpose"))
 
@@ -316,7 +318,7 @@ def t(input: Tensor) -> Tensor:
     ndim = a.ndim
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    return matrix_t(input) if M or type(a) is not np.ndarray else tied(T_, input, (), a.transpose())
+    return matrix_t(input) if M or type(a) is not np.ndarray else view_result(T_, input, (), a.transpose())
 
 
 @public("torch.permute Tensor.permute")
@@ -334,7 +336,7 @@ def permute_public(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     a = payload(input, "permute")
     ndim = a.ndim
     if type(a) is np.ndarray and not M and PERMUTATIONS.get(order) == ndim:
-        return tied(PERMUTE, input, (order,), a.transpose(order))
+        return view_result(PERMUTE, input, (order,), a.transpose(order))
     dims = ints(order, "permute", "dims") if order else ()
     if len(dims) != ndim:
         raise RuntimeError(
@@ -370,7 +372,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         order = tuple(dims)
         if M or type(a) is not np.ndarray:
             return permute(input, order)
-        return tied(PERMUTE, input, (order,), a.transpose(order))
+        return view_result(PERMUTE, input, (order,), a.transpose(order))
     several = isinstance(source, (tuple, list))
     if several is not isinstance(destination, (tuple, list)):
         raise TypeError(
@@ -440,7 +442,7 @@ def _reversed(self: Tensor) -> Tensor:
         )
     dims = tuple(range(ndim - 1, -1, -1))
     a = self._a
-    return permute(self, dims) if M or type(a) is not np.ndarray else tied(PERMUTE, self, (dims,), a.transpose())
+    return permute(self, dims) if M or type(a) is not np.ndarray else view_result(PERMUTE, self, (dims,), a.transpose())
 
 
 def _hermitian(self: Tensor) -> Tensor:

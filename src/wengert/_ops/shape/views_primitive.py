@@ -318,7 +318,7 @@ def shares(r: Any, a: Any) -> bool:
     return r.base is not None and np.may_share_memory(r, a)
 
 
-# Every view operator's formula names ``self_shape``, whether it needs it or not: so ``tied`` may always store it.
+# Every view operator's formula names ``self_shape``, also one that needs no shape: ``view_result`` always stores it.
 VIEW, EXPAND, PERMUTE, TRANSPOSE, T_, UNSQUEEZE, SQUEEZE_ALL, SQUEEZE_DIM = (
     REGISTRY[name]
     for name in (

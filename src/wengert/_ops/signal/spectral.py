@@ -14,7 +14,7 @@ from ..._base.registry import T, public
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import untied
+from ..._tape.view_chain import without_view
 from ..nn.pad import pad as pad_by
 from .fft import fft, ifft, irfft, rfft
 
@@ -122,9 +122,9 @@ def stft(
     transform = rfft if half else fft
     # PyTorch transposes and squeezes in place: the result is no view
     spectrum = transform(frames, norm="ortho" if normalized else None)
-    result = untied(T.transpose_dims(spectrum, 1, 2), "TransposeBackward1")
+    result = without_view(T.transpose_dims(spectrum, 1, 2), "TransposeBackward1")
     if single:
-        result = untied(T.squeeze_dim(result, 0), "SqueezeBackward4")
+        result = without_view(T.squeeze_dim(result, 0), "SqueezeBackward4")
     return result if return_complex else T.view_as_real(result)  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""``Type`` and ``Resize``: what ``Tensor.to`` and ``Tensor.view`` do today, as functions."""
+"""``Type`` and ``Resize``, the predecessors of ``Tensor.to`` and ``Tensor.view``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Resize", "Type"]
 
 
 class Type(Function):
-    """Another dtype: ``Type.apply(x, "torch.DoubleTensor")``. Deprecated; use ``x.to(dtype)``."""
+    """Conversion to another dtype: ``Type.apply(x, "torch.DoubleTensor")``. Deprecated; use ``x.to(dtype)``."""
 
     @staticmethod
     def forward(ctx: Any, i: Any, dest_type: Any) -> Any:
@@ -33,7 +33,7 @@ class Type(Function):
 
 
 class Resize(Function):
-    """Another shape of as many elements: ``Resize.apply(x, (2, 3))``. Use ``x.reshape`` instead."""
+    """Another shape with the same number of elements: ``Resize.apply(x, (2, 3))``. Use ``x.reshape`` instead."""
 
     @staticmethod
     def forward(ctx: Any, tensor: Any, sizes: Any) -> Any:

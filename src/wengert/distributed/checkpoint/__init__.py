@@ -1,1 +1,1 @@
-"""``torch.distributed.checkpoint``: of it there is what one process needs, the functions on state dicts of models."""
+"""``torch.distributed.checkpoint``: only the functions on state dicts of models, which one process can use."""

@@ -1,4 +1,4 @@
-"""``torch.distributed.checkpoint.state_dict``: state dicts of models, whole, as one process has them."""
+"""``torch.distributed.checkpoint.state_dict``: complete state dicts of models, in one process."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["StateDictOptions", "get_model_state_dict", "set_model_state_dict"]
 
 @dataclasses.dataclass
 class StateDictOptions:
-    """What a state dict is to hold; what concerns several processes is kept and told.
+    """Options of state dicts. Options for several processes are stored but have no effect.
 
     ``strict``: as in ``load_state_dict``. ``ignore_frozen_params``: leave out parameters that do not require grad.
-    ``full_state_dict``: parameters on "meta" are replaced by what is loaded, not written to.
+    ``full_state_dict``: parameters on "meta" are replaced by the loaded tensors, not written.
     """
 
     full_state_dict: bool = False
@@ -46,7 +46,7 @@ def get_model_state_dict(
 
 
 def set_model_state_dict(model: Any, model_state_dict: Any, *, options: StateDictOptions | None = None) -> Any:
-    """``model.load_state_dict(model_state_dict)``; what it returns.
+    """Return ``model.load_state_dict(model_state_dict)``.
 
     >>> import wengert as torch
     >>> from wengert.distributed.checkpoint.state_dict import StateDictOptions, set_model_state_dict

@@ -1,4 +1,4 @@
-"""``torch.nn.attention``: which kernel scaled dot product attention takes. There is one; choices are checked and kept.
+"""``torch.nn.attention``: the choice of kernels for scaled dot product attention, of which wengert has one.
 
 >>> import wengert as torch
 >>> from wengert.nn.attention import SDPBackend, sdpa_kernel
@@ -36,9 +36,9 @@ class SDPBackend(enum.IntEnum):
 
 @contextlib.contextmanager
 def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[dict[Any, Any]]:
-    """A context in which attention may take these kernels: one ``SDPBackend`` or several. It takes the one there is.
+    """A context in which attention may use these kernels: one ``SDPBackend`` or several. It has no effect.
 
-    Raises AssertionError for anything else.
+    Raises AssertionError for other arguments.
     """
     listed = [backends] if isinstance(backends, SDPBackend) else backends
     if not isinstance(listed, Iterable) or not all(isinstance(b, SDPBackend) for b in listed):

@@ -1,8 +1,8 @@
-"""``torch.nn.attention.flex_attention``: attention whose scores a function of the positions changes or masks.
+"""``torch.nn.attention.flex_attention``: attention with a function that changes or masks the scores.
 
-``score_mod(score, b, h, q, kv)`` changes a score, ``mask_mod(b, h, q, kv)`` says which scores count; both see single
-numbers and are mapped over all of them with ``vmap``. Everything is computed, masked scores too: a ``BlockMask`` says
-which blocks of scores a fused kernel could leave out, and is here its ``mask_mod`` and that account of it.
+``score_mod(score, b, h, q, kv)`` returns a new score; ``mask_mod(b, h, q, kv)`` says whether a score counts. Both take
+single numbers and are mapped over all scores with ``vmap``. All scores are computed, including masked ones: a
+``BlockMask`` lists the blocks that a fused kernel could skip, but wengert uses only its ``mask_mod``.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ __all__ = [
 ]
 
 Mod = Callable[..., Tensor]
-#: Options of fused kernels, of which there is none here: any dict.
+#: Options of fused kernels, which have no effect: any dict.
 FlexKernelOptions = dict[str, Any]
 
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
-_WHOLE = 1 << 30  # the side of the one block of an attention without mask
+_WHOLE = 1 << 30  # the block size of an attention without mask, which is one block
 _BACKENDS = ("AUTO", "TRITON", "FLASH", "TRITON_DECODE")
 
 
 class AuxRequest(NamedTuple):
-    """What ``flex_attention`` shall return besides its output."""
+    """The additional results that ``flex_attention`` shall return."""
 
     lse: bool = False
     max_scores: bool = False
 
 
 class AuxOutput(NamedTuple):
-    """What was asked for by an ``AuxRequest``, else None."""
+    """The results requested by an ``AuxRequest``; None for the others."""
 
     lse: Tensor | None = None
     max_scores: Tensor | None = None
@@ -62,7 +62,7 @@ class _Kind(enum.Enum):
 
 
 def _kind_of(fn: Mod) -> _Kind:
-    """Whether a function changes scores or masks them, told by how many arguments it must have."""
+    """Whether a function changes scores or masks them, according to its number of required arguments."""
     if hasattr(fn, "__code__"):
         needed = fn.__code__.co_argcount - len(getattr(fn, "__defaults__", None) or ())
     else:
@@ -92,7 +92,7 @@ def _identity(score: Tensor, batch: Tensor, head: Tensor, token_q: Tensor, token
 
 
 def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) -> Tensor:
-    """The ``mask_mod`` that lets every score count."""
+    """The ``mask_mod`` that masks nothing."""
     return batch.new_ones((), dtype=torch.bool)
 
 
@@ -120,12 +120,12 @@ def _joined(mask_mods: tuple[Mod, ...], start: bool, name: str) -> Mod:
 
 
 def or_masks(*mask_mods: Mod) -> Mod:
-    """The ``mask_mod`` of what any of these lets count."""
+    """The ``mask_mod`` that is True where any of these is."""
     return _joined(mask_mods, False, "or_mask")
 
 
 def and_masks(*mask_mods: Mod) -> Mod:
-    """The ``mask_mod`` of what all of these let count.
+    """The ``mask_mod`` that is True where all of these are.
 
     >>> from wengert.nn.attention.flex_attention import and_masks, create_mask
     >>> causal, near = lambda b, h, q, kv: q >= kv, lambda b, h, q, kv: q - kv < 2
@@ -149,7 +149,7 @@ def create_mask(
     KV_LEN: int,
     device: Any = None,
 ) -> Tensor:
-    """What a function lets count, of shape (B, H, Q_LEN, KV_LEN): a ``score_mod`` masks what it makes -inf."""
+    """The mask of a function, of shape (B, H, Q_LEN, KV_LEN); a ``score_mod`` masks scores by making them -inf."""
     sizes = (1 if B is None else B, 1 if H is None else H, Q_LEN, KV_LEN)
     places = _positions(*sizes)
     if _kind_of(mod_fn) is _Kind.MASK:
@@ -162,13 +162,13 @@ def create_mask(
 def _to_dense(num_blocks: Tensor, indices: Tensor, columns: int) -> Tensor:
     """1 where a row's list of ``num_blocks`` column indices names the column, of shape (..., rows, columns)."""
     listed = torch.arange(indices.shape[-1]) < num_blocks.unsqueeze(-1)
-    at = torch.where(listed, indices, columns).long()  # what is not listed goes to a column that is cut off
+    at = torch.where(listed, indices, columns).long()  # other entries go to an extra column, which is cut off
     dense = torch.zeros((*indices.shape[:-1], columns + 1), dtype=torch.int32)
     return dense.scatter_(-1, at, 1)[..., :columns].contiguous()
 
 
 def _to_lists(dense: Tensor) -> tuple[Tensor, Tensor]:
-    """How many columns of each row are 1, and their indices first, in order."""
+    """The number of ones in each row, and the column indices with those of the ones first, in order."""
     dense = dense.to(torch.int32)
     order = torch.argsort(dense, dim=-1, descending=True, stable=True)
     return dense.sum(dim=-1).to(torch.int32), order.to(torch.int32)
@@ -185,15 +185,15 @@ def _cropped(num_blocks: Tensor, indices: Tensor, rows: int, columns: int) -> tu
 
 
 class BlockMask:
-    """A mask by blocks of ``BLOCK_SIZE`` queries and keys. Made by ``create_block_mask``.
+    """A mask by blocks of ``BLOCK_SIZE`` queries and keys, made by ``create_block_mask``.
 
-    For each block of queries: how many blocks of keys are masked in part (``kv_num_blocks``) and which
-    (``kv_indices``), how many count as a whole (``full_kv_num_blocks``, ``full_kv_indices``); ``q_...`` is the same for
-    each block of keys. ``mask_mod`` is the function that masks within blocks.
+    For each block of queries, ``kv_num_blocks`` and ``kv_indices`` are the number and the indices of the blocks of keys
+    that are partly masked; ``full_kv_num_blocks`` and ``full_kv_indices`` those of the blocks without masked scores.
+    ``q_...`` is the same for each block of keys. ``mask_mod`` is the function that masks within blocks.
 
     Raises:
         RuntimeError: ``kv_indices`` has fewer than two dims.
-        AssertionError: of a number and its indices only one is given.
+        AssertionError: only one of a number of blocks and its indices is given.
     """
 
     _TENSORS = (
@@ -241,7 +241,7 @@ class BlockMask:
         seq_lengths: tuple[int, int] | None = None,
         compute_q_blocks: bool = True,
     ) -> BlockMask:
-        """A mask from the lists of each block of queries; those of the blocks of keys are computed."""
+        """A mask from the lists of the blocks of queries; the lists of the blocks of keys are computed."""
         _check_lists(kv_indices, full_kv_num_blocks, full_kv_indices, "kv")
         by_key: list[Tensor | None] = [None] * 4
         if compute_q_blocks:
@@ -261,22 +261,22 @@ class BlockMask:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Batches, heads, and how many queries and keys there are."""
+        """The numbers of batches, heads, queries and keys."""
         return (*self.kv_indices.shape[:-2], *self.seq_lengths)
 
     def numel(self) -> int:
-        """How many scores there are."""
+        """The number of scores."""
         return math.prod(self.shape)
 
     def sparsity(self) -> float:
-        """How many percent of the scores lie in blocks of which none counts."""
+        """The percentage of the scores that lie in completely masked blocks."""
         blocks = self.kv_num_blocks.sum().item()
         if self.full_kv_num_blocks is not None:
             blocks += self.full_kv_num_blocks.sum().item()
         return float(100 * (1 - blocks * self.BLOCK_SIZE[0] * self.BLOCK_SIZE[1] / self.numel()))
 
     def to_dense(self) -> Tensor:
-        """1 for each block of which anything counts, of shape (B, H, blocks of queries, blocks of keys)."""
+        """1 for each block that is not completely masked, of shape (B, H, blocks of queries, blocks of keys)."""
         columns = self.kv_indices.shape[-1]
         dense = _to_dense(self.kv_num_blocks, self.kv_indices, columns)
         if self.full_kv_num_blocks is None or self.full_kv_indices is None:
@@ -311,7 +311,7 @@ class BlockMask:
         return "BlockMask(\n" + ",\n".join([f"    {name}={value}" for name, value in facts.items()]) + "\n)"
 
     def __getitem__(self, index: Any) -> BlockMask:
-        """The mask of a batch, a head, some blocks of queries; its ``mask_mod`` must be set anew."""
+        """The mask of some batches, heads and blocks of queries; its ``mask_mod`` must be set again."""
         index = index if isinstance(index, tuple) else (index,)
         index = (*index, *[slice(None)] * (3 - len(index)))
         kept = tuple(_as_slice(i, n) if isinstance(i, int) else i for i, n in zip(index, self._sizes(), strict=False))
@@ -331,7 +331,7 @@ class BlockMask:
         return self.kv_num_blocks, self.kv_indices, self.full_kv_num_blocks, self.full_kv_indices
 
     def _adjust(self, new_q_len: int, new_kv_len: int) -> BlockMask:
-        """The upper left corner, for fewer queries and keys."""
+        """The upper left corner of the mask, for fewer queries and keys."""
         rows, columns = -(-new_q_len // self.BLOCK_SIZE[0]), -(-new_kv_len // self.BLOCK_SIZE[1])
         lists: list[Tensor | None] = [*_cropped(self.kv_num_blocks, self.kv_indices, rows, columns)]
         if self.full_kv_num_blocks is not None and self.full_kv_indices is not None:
@@ -386,11 +386,11 @@ def create_block_mask(
     compute_dq_write_order: bool = False,
     dq_kv_order: bool = True,
 ) -> BlockMask:
-    """The mask of a function, by blocks. B or H may be None where the function does not depend on it.
+    """The block mask of a function. B or H may be None if the function does not depend on it.
 
     Raises:
-        AssertionError: it is not a function of four arguments.
-        NotImplementedError: ``compute_dq_write_order``, which only fused kernels have.
+        AssertionError: ``mask_mod`` is not a function of four arguments.
+        NotImplementedError: ``compute_dq_write_order`` is True, which only fused kernels support.
 
     >>> from wengert.nn.attention.flex_attention import create_block_mask
     >>> mask = create_block_mask(lambda b, h, q, kv: q >= kv, None, None, 256, 256)
@@ -432,19 +432,19 @@ def flex_attention(
     *,
     return_aux: AuxRequest | None = None,
 ) -> Any:
-    """``softmax(score_mod(query @ key.T * scale)) @ value``, of the scores that ``block_mask`` lets count.
+    """``softmax(score_mod(query @ key.T * scale)) @ value``, without the scores that ``block_mask`` masks.
 
-    Shapes: query (B, Hq, L, E), key (B, Hkv, S, E), value (B, Hkv, S, Ev); the result (B, Hq, L, Ev). ``scale`` is
-    ``1 / sqrt(E)`` if not given. With ``enable_gqa`` several heads of the query share one of the key. A row of which
-    nothing counts gives zeros. All scores are computed: ``block_mask`` acts by its ``mask_mod``.
+    Shapes: query (B, Hq, L, E), key (B, Hkv, S, E), value (B, Hkv, S, Ev); the result is (B, Hq, L, Ev). ``scale`` is
+    ``1 / sqrt(E)`` by default. With ``enable_gqa`` several heads of the query share one head of the key. The result of
+    a completely masked row is zero. All scores are computed: only the ``mask_mod`` of ``block_mask`` is used.
 
-    It can be differentiated, by the functions' own tensors too; PyTorch's on the CPU cannot.
+    The result is differentiable, also with respect to tensors that the functions capture; PyTorch's on the CPU is not.
 
     Returns the output; with ``return_aux`` also an ``AuxOutput``; with ``return_lse`` (deprecated) also the logarithm
     of each row's sum.
 
     Raises:
-        ValueError, NotImplementedError: the shapes do not fit, or not to those of the mask.
+        ValueError, NotImplementedError: the shapes do not match each other or the mask.
 
     Source: Dong et al., Flex Attention, https://arxiv.org/abs/2412.05496.
 
@@ -486,7 +486,7 @@ def flex_attention(
 
 
 def _scores(query: Tensor, key: Tensor, score_mod: Mod | None, block_mask: BlockMask | None, scale: Any) -> Tensor:
-    """The scores as the functions leave them, in float32 at least."""
+    """The scores after ``score_mod`` and the mask, at least in float32."""
     dtype = torch.float64 if query.dtype == torch.float64 else torch.float32
     key = torch.repeat_interleave(key, query.size(1) // key.size(1), dim=1)
     scores = query.to(dtype) @ key.to(dtype).transpose(-2, -1)

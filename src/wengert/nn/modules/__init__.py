@@ -1,4 +1,4 @@
-"""The layers of ``torch.nn``, by subject."""
+"""The layers of ``torch.nn``, in modules by subject."""
 
 from .activation import *  # noqa: F403
 from .adaptive import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""What hooks of modules need: handles that clear several dicts, hooks with a weak module, ``BackwardHook``."""
+"""Parts of the hooks of modules: handles that clear several dicts, hooks with a weak module, ``BackwardHook``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..._tape.node import RemovableHandle
 from ..._tape.tensor import Tensor
 from ...autograd.function import Function
 
-seen: list[bool] = []  # not empty once any module of this process had a hook: then calls look for their own
+seen: list[bool] = []  # not empty once any module of this process has had a hook: only then do calls look for hooks
 
 
 class HookDict(OrderedDict[int, Any]):
@@ -29,7 +29,7 @@ ModuleHandle = RemovableHandle
 
 
 def add_hook(hooks: Any, hook: Any, prepend: bool = False, extra_dict: Any = None) -> ModuleHandle:
-    """Enter a hook into a module's dict of hooks."""
+    """Add a hook to a module's dict of hooks."""
     if not seen:
         seen.append(True)
     handle = ModuleHandle(hooks, extra_dict=extra_dict)
@@ -40,7 +40,7 @@ def add_hook(hooks: Any, hook: Any, prepend: bool = False, extra_dict: Any = Non
 
 
 class WrappedHook:
-    """A hook that is called with its module, which it does not keep alive."""
+    """A hook that receives its module as an argument but does not keep it alive."""
 
     def __init__(self, hook: Callable[..., Any], module: Any = None) -> None:
         self.hook = hook
@@ -72,7 +72,7 @@ class WrappedHook:
 
 
 class BackwardHookFunction(Function):
-    """The identity: a node around a module at which its backward hooks stand."""
+    """The identity: a node before or after a module that carries its backward hooks."""
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
@@ -89,8 +89,8 @@ class BackwardHookFunction(Function):
 class BackwardHook:
     """The full backward hooks of one call of a module.
 
-    The module's tensors go through an identity node before it and after it. The later node sees the gradients of the
-    outputs; the earlier one those of the inputs, with which the hooks are called.
+    The module's tensors go through an identity node before it and after it. The node after the module receives the
+    gradients of the outputs, the node before it those of the inputs; then the hooks are called.
     """
 
     def __init__(self, module: Any, user_hooks: list[Any], user_pre_hooks: list[Any]) -> None:
@@ -103,7 +103,7 @@ class BackwardHook:
         self.output_tensors_index: list[int] | None = None
 
     def setup_input_hook(self, args: Any) -> Any:
-        """The arguments of the module, behind the node that sees the gradients of its inputs."""
+        """The module's arguments, passed through the node that receives the gradients of its inputs."""
         result, self.input_tensors_index = self._through_identity(
             args, lambda node: node.register_hook(self._at_inputs)
         )
@@ -111,7 +111,7 @@ class BackwardHook:
         return result
 
     def setup_output_hook(self, result: Any) -> Any:
-        """The module's results, behind the node that sees the gradients of its outputs."""
+        """The module's results, passed through the node that receives the gradients of its outputs."""
         results = result if isinstance(result, tuple) else (result,)
         moved, self.output_tensors_index = self._through_identity(
             results, lambda node: node.register_hook(self._at_outputs)
@@ -138,7 +138,7 @@ class BackwardHook:
         return tuple(spread)
 
     def _at_inputs(self, grad_inputs: Any, _: Any) -> Any:
-        if self.grad_outputs is None:  # the outputs had no part in this pass
+        if self.grad_outputs is None:  # this pass did not reach the outputs
             return None
         result: Any = self._spread(self.input_tensors_index, grad_inputs, self.n_inputs)
         for hook in self.user_hooks:
@@ -176,7 +176,7 @@ class BackwardHook:
         return tuple(given[i] for i in self.output_tensors_index or ())
 
     def _without_inputs(self) -> None:
-        """No input requires grad: the hooks are called all the same, with ``None`` for each input."""
+        """Call the hooks although no input requires grad, with ``None`` for each input."""
         warnings.warn(
             "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
             "require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module."

@@ -1,9 +1,9 @@
-"""How a module is called: its hooks, and those that concern every module.
+"""The call of a module, with its own hooks and the hooks of all modules.
 
 NOTE [ A call without hooks ]
-    An attribute of a module costs 0.05 us, since its class has ``__getattr__``. So ``Module.__call__`` looks for hooks
-    only once some module of the process had one (``seen``), and goes straight to ``forward`` until then.
-    What not to do: put hooks into a module's dicts in a way that neither ``add_hook`` nor ``HookDict`` sees.
+An attribute of a module costs 0.05 us, because its class has ``__getattr__``. So ``Module.__call__`` looks for hooks
+only once some module of the process has had one (``seen``), and calls ``forward`` directly until then.
+Never put hooks into a module's dicts except by ``add_hook`` or ``HookDict``.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def register_module_full_backward_hook(hook: Any) -> RemovableHandle:
 
 
 def register_module_backward_hook(hook: Any) -> RemovableHandle:
-    """The old form of ``register_module_full_backward_hook``, which sees the last node of the module alone."""
+    """The old form of ``register_module_full_backward_hook``, whose hooks receive only the module's last node."""
     _only_one_sort(False)
     return add_hook(global_backward_hooks, hook)
 
@@ -92,7 +92,7 @@ def register_module_parameter_registration_hook(hook: Any) -> RemovableHandle:
 
 # -------------------------------------------------------------------------------------------------- hooks of one module
 class Hooked:
-    """The part of ``Module`` that registers hooks and calls them."""
+    """The part of ``Module`` that registers and calls hooks."""
 
     _backward_hooks: OrderedDict[int, Any]
     _backward_pre_hooks: OrderedDict[int, Any]
@@ -158,14 +158,14 @@ class Hooked:
     ) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` when the gradients of the inputs are known.
 
-        Both are tuples, with ``None`` for what is no tensor or needs no gradient; the hook may return another
+        Both are tuples, with ``None`` for objects that are not tensors or need no gradient. The hook may return a new
         ``grad_input``.
         """
         self._one_sort(full=True)
         return add_hook(self._backward_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Any) -> RemovableHandle:
-        """The old form of ``register_full_backward_hook``: it sees the last node that the module made, alone."""
+        """The old form of ``register_full_backward_hook``, whose hooks receive only the module's last node."""
         self._one_sort(full=False)
         return add_hook(self._backward_hooks, hook)
 
@@ -178,7 +178,7 @@ class Hooked:
         self._is_full_backward_hook = full
 
     def _get_backward_hooks(self) -> tuple[list[Any], list[Any]]:
-        """The full backward hooks and the others."""
+        """The full backward hooks and the old ones."""
         sorts: dict[bool, list[Any]] = {True: [], False: []}
         if global_is_full[0] is not None:
             sorts[global_is_full[0]] += global_backward_hooks.values()
@@ -261,7 +261,7 @@ class Hooked:
             state["result"] = given
 
     def _call_always(self, state: dict[str, Any], called: set[int]) -> None:
-        """After an error: the hooks that are called in any case."""
+        """Call the hooks with ``always_call`` after an error."""
         for what, hooks, always in (
             ("global module", global_forward_hooks, global_forward_hooks_always_called),
             ("module", self._forward_hooks, self._forward_hooks_always_called),
@@ -279,7 +279,7 @@ class Hooked:
                     )
 
     def _place_partial(self, hooks: list[Any], inputs: Any, result: Any) -> None:
-        """The old backward hooks stand at the node of the (first) result."""
+        """Register the old backward hooks on the node of the (first) result."""
         var = result
         while not isinstance(var, Tensor):
             var = next(v for v in var.values() if isinstance(v, Tensor)) if isinstance(var, dict) else var[0]
@@ -295,7 +295,7 @@ _FULL = "Please use register_full_backward_hook to get the documented behavior."
 
 
 def _warn_of_partial(inputs: Any, result: Any, node: Any) -> None:
-    """What an old backward hook will not see."""
+    """Warn about gradients that an old backward hook will miss."""
     text = None
     results = (result,) if isinstance(result, Tensor) else result
     if not (isinstance(results, tuple) and all(isinstance(r, Tensor) for r in results)):

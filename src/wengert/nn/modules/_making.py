@@ -1,4 +1,4 @@
-"""What layers are made with and described by: empty parameters, the usual initial values, the text of options."""
+"""Helpers of layers: empty parameters, the default initial values, the text of options."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ..parameter import Parameter, UninitializedParameter
 
 
 def add_parameters(module: Any, device: Any, dtype: Any, **shapes: Any) -> None:
-    """Parameters of these shapes, without values yet; where the shape is None, just the name for one."""
+    """Register parameters of these shapes, without values yet; None registers the name only."""
     for name, shape in shapes.items():
         empty = None if shape is None else Parameter(torch.empty(shape, device=device, dtype=dtype))
         module.register_parameter(name, empty)
 
 
 def add_lazy_parameters(module: Any, device: Any, dtype: Any, *names: str) -> None:
-    """Parameters without a shape yet."""
+    """Register parameters without a shape yet."""
     for name in names:
         setattr(module, name, UninitializedParameter(device=device, dtype=dtype))
 
 
 def draw_by_inputs(weight: Any, bias: Any) -> None:
-    """Uniform within ``1 / sqrt(inputs of an output)``: what linear layers and convolutions start from."""
+    """Fill uniformly within ``1 / sqrt(inputs of an output)``, the default of linear layers and convolutions."""
     init.kaiming_uniform_(weight, a=math.sqrt(5))
     if bias is None:
         return
@@ -34,18 +34,18 @@ def draw_by_inputs(weight: Any, bias: Any) -> None:
 
 
 def init_within(bound: float, *tensors: Any) -> None:
-    """Uniform between ``-bound`` and ``bound``."""
+    """Fill uniformly between ``-bound`` and ``bound``."""
     for tensor in tensors:
         init.uniform_(tensor, -bound, bound)
 
 
 def listed(module: Any, *names: str) -> str:
-    """``name=value`` of options."""
+    """The text ``name=value`` of options."""
     return ", ".join(f"{name}={getattr(module, name)}" for name in names)
 
 
 def unusual(module: Any, **usual: Any) -> str:
-    """``, name=value`` of each option that is not at its usual value."""
+    """The text ``, name=value`` of each option that does not have its default value."""
     return "".join(
         f", {name}={value}" for name, default in usual.items() if not _same(value := getattr(module, name), default)
     )

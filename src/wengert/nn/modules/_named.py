@@ -1,4 +1,4 @@
-"""What is inside of a module, by name: parameters, buffers, submodules."""
+"""Access to the parameters, buffers and submodules of a module by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Named:
-    """The part of ``Module`` that walks over its contents."""
+    """The part of ``Module`` that iterates over its contents."""
 
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
@@ -39,7 +39,7 @@ class Named:
                 yield f"{module_prefix}.{name}" if module_prefix else name, member
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """All parameters, each once; without those of submodules if not ``recurse``.
+        """All parameters, each once, including those of submodules if ``recurse``.
 
         >>> import wengert as torch
         >>> [p.shape for p in torch.nn.Linear(2, 3).parameters()]
@@ -66,12 +66,12 @@ class Named:
         yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
 
     def children(self) -> Iterator[Module]:
-        """The modules directly inside of this one."""
+        """The direct submodules."""
         for _, module in self.named_children():
             yield module
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules directly inside of this one, with their names."""
+        """The direct submodules, with their names."""
         memo = set()
         for name, module in self._modules.items():
             if module is not None and module not in memo:
@@ -79,14 +79,14 @@ class Named:
                 yield name, module
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
-        """This module and all below it, each once."""
+        """This module and all its submodules, each once."""
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module (named ``""``) and all below it, with their names, each once.
+        """This module (named ``""``) and all its submodules, with their names, each once.
 
         >>> import wengert as torch
         >>> [name for name, _ in torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()).named_modules()]
@@ -104,7 +104,7 @@ class Named:
 
     # ------------------------------------------------------------------------------------------------- one, by its name
     def get_submodule(self, target: str) -> Module:
-        """The module at a name with dots, such as ``"encoder.0"``; the module itself for ``""``."""
+        """The submodule at a dotted name such as ``"encoder.0"``; the module itself for ``""``."""
         from .module import Module
 
         module: Any = self
@@ -116,7 +116,7 @@ class Named:
         return module
 
     def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
-        """Put a module at a name with dots; ``strict``: there must be one already."""
+        """Set the submodule at a dotted name; ``strict``: one must exist there already."""
         from .module import Module
 
         if target == "":
@@ -132,7 +132,7 @@ class Named:
         setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter at a name with dots, such as ``"encoder.0.weight"``."""
+        """The parameter at a dotted name such as ``"encoder.0.weight"``."""
         module, name = self._holder_of(target)
         param = getattr(module, name)
         if not isinstance(param, Parameter):
@@ -140,14 +140,14 @@ class Named:
         return param
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a name with dots."""
+        """The buffer at a dotted name."""
         module, name = self._holder_of(target)
         if name not in module._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
         return module._buffers[name]
 
     def _holder_of(self, target: str) -> tuple[Any, str]:
-        """The module that has what is at a name with dots, and what it is called there."""
+        """The module that owns the object at a dotted name, and the last part of the name."""
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         _check_attribute(module, name)

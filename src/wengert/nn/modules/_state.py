@@ -18,7 +18,7 @@ EXTRA_STATE = _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class _IncompatibleKeys(NamedTuple("IncompatibleKeys", [("missing_keys", list[str]), ("unexpected_keys", list[str])])):
-    """What ``load_state_dict`` returns: the names that only one side has."""
+    """The result of ``load_state_dict``: the names that only one side has."""
 
     __slots__ = ()
 
@@ -44,11 +44,11 @@ class Stateful:
     _load_state_dict_post_hooks: OrderedDict[int, Any]
 
     def get_extra_state(self) -> Any:
-        """What a subclass adds to its state dict, under the name ``_extra_state``."""
+        """The extra state of a subclass, which its state dict holds as ``_extra_state``."""
         raise RuntimeError(_NEVER.format("get"))
 
     def set_extra_state(self, state: Any) -> None:
-        """Take back what ``get_extra_state`` gave."""
+        """Restore the result of ``get_extra_state``."""
         raise RuntimeError(_NEVER.format("set"))
 
     # ------------------------------------------------------------------------------------------------------------ hooks
@@ -84,7 +84,7 @@ class Stateful:
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
-        """Parameters and persistent buffers by name, detached (unless ``keep_vars``) but in the module's own memory.
+        """Parameters and persistent buffers by name, detached (unless ``keep_vars``); they share the module's memory.
 
         >>> import wengert as torch
         >>> list(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()).state_dict())
@@ -118,7 +118,7 @@ class Stateful:
         return state
 
     def _state_tensors(self) -> dict[str, Any]:
-        """The module's own parameters and persistent buffers, as far as they are there."""
+        """The module's own parameters and persistent buffers that are not None."""
         passing = self._non_persistent_buffers_set
         own = {**self._parameters, **{name: b for name, b in self._buffers.items() if name not in passing}}
         return {name: tensor for name, tensor in own.items() if tensor is not None}
@@ -133,12 +133,12 @@ class Stateful:
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> _IncompatibleKeys:
-        """Copy parameters and buffers from ``state_dict``; ``assign=True`` puts its tensors in their place.
+        """Copy parameters and buffers from ``state_dict``; with ``assign=True`` replace them by its tensors.
 
         Returns the names that only one side has, ``missing_keys`` and ``unexpected_keys``.
 
         Raises:
-            RuntimeError: shapes that differ; with ``strict``, names that only one side has.
+            RuntimeError: shapes differ or, with ``strict``, only one side has a name.
 
         >>> import wengert as torch
         >>> a, b = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
@@ -244,13 +244,13 @@ def _new_state() -> Any:
 
 
 def _by_place(args: tuple[Any, ...], *named: Any) -> list[Any]:
-    """The arguments of ``state_dict`` by their places; what is given by name goes first."""
+    """Assign the positional arguments of ``state_dict``; keyword arguments take precedence."""
     both = zip(named, (None, "", False), strict=True)
     return [args[i] if i < len(args) and given == default else given for i, (given, default) in enumerate(both)]
 
 
 def _load(module: Any, state: Any, prefix: str, metadata: Any, assign: bool, lists: Any) -> None:
-    """Load a module and all below it; ``lists`` are missing keys, unexpected keys and errors."""
+    """Load a module and its submodules; ``lists`` are missing keys, unexpected keys and errors."""
     local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
     if assign:
         local_metadata["assign_to_params_buffers"] = assign
@@ -269,7 +269,7 @@ def _load(module: Any, state: Any, prefix: str, metadata: Any, assign: bool, lis
 
 
 def _assigned(param: Any, given: Any) -> Any:
-    """A tensor of a state dict in the form in which it takes a parameter's place."""
+    """A tensor of a state dict, converted to replace a parameter."""
     if not isinstance(param, Parameter):
         return given
     if not isinstance(given, Parameter):

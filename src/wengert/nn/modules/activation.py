@@ -52,7 +52,7 @@ def _comma_inplace(module: Any) -> str:
 
 
 class _Inplace(Module):
-    """An activation whose one option is to work in place."""
+    """Base of activations whose only option is ``inplace``."""
 
     __constants__ = ["inplace"]
 
@@ -191,7 +191,7 @@ class Threshold(Module):
 
 
 class RReLU(Module):
-    """Leaky ReLU with a slope drawn from [lower, upper] while training, with their mean otherwise."""
+    """Leaky ReLU with slopes drawn from [lower, upper] in training mode, and their mean in eval mode."""
 
     __constants__ = ["lower", "upper", "inplace"]
 
@@ -285,7 +285,7 @@ class CELU(_Alpha):
 
 
 class GELU(Module):
-    """``x`` times the normal distribution function at ``x``; ``approximate="tanh"``: its approximation with tanh."""
+    """``x`` times the normal distribution function at ``x``, which ``approximate="tanh"`` approximates with tanh."""
 
     __constants__ = ["approximate"]
 
@@ -387,7 +387,7 @@ class Softplus(Module):
 
 
 class PReLU(Module):
-    """Leaky ReLU with a slope that is learned: one for all, or ``num_parameters``, one per channel."""
+    """Leaky ReLU with learned slopes: one for all channels, or ``num_parameters``, one per channel."""
 
     __constants__ = ["num_parameters"]
 
@@ -457,7 +457,7 @@ class LogSoftmax(_OverDim):
 
 
 class Softmax2d(Module):
-    """Softmax over the channels at each place of (N, C, H, W) or (C, H, W)."""
+    """Softmax over the channels at each position of (N, C, H, W) or (C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """``softmax`` over the channels."""

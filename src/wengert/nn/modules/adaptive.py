@@ -1,4 +1,4 @@
-"""Softmax over many classes, with frequent ones first. Source: Grave et al. 2017."""
+"""``AdaptiveLogSoftmaxWithLoss``: softmax over many classes sorted by frequency. Source: Grave et al. 2017."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _ASMoutput(NamedTuple):
 
 
 def _edges(cutoffs: Sequence[int], n_classes: int) -> list[int]:
-    """Where the head's classes and those of each tail end."""
+    """The last classes (exclusive) of the head and of each tail."""
     edges = [*cutoffs, n_classes]
     if len(edges) == 1:
         raise ValueError("cutoffs should be a sequence of length larger than 0")
@@ -58,19 +58,19 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.head = Linear(in_features, self.head_size, bias=head_bias, **options)
         self.tail = ModuleList()
         for k, (low, high) in enumerate(pairwise(self.cutoffs), start=1):
-            hidden = int(in_features // (div_value**k))  # the rarer the classes, the fewer features
+            hidden = int(in_features // (div_value**k))  # rarer classes get fewer features
             down = Linear(in_features, hidden, bias=False, **options)
             self.tail.append(Sequential(down, Linear(hidden, high - low, bias=False, **options)))
 
     def reset_parameters(self) -> None:
-        """Draw initial values again."""
+        """Draw new initial values."""
         self.head.reset_parameters()
         for pair in self.tail:
             for layer in pair:  # type: ignore[attr-defined]
                 layer.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
-        """``(output, loss)``: the log-probability of each target, and minus their mean."""
+        """Return ``(output, loss)``: the log-probability of each target, and minus their mean."""
         self._check(input_, target_)
         batched = target_.dim() > 0
         input = input_ if batched else input_.unsqueeze(0)

@@ -17,10 +17,10 @@ _SEPARATE = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
 
 
 class MultiheadAttention(Module):
-    """Attention in several heads: (L, N, E), or (N, L, E) with ``batch_first``, or unbatched (L, E).
+    """Multi-head attention of sequences (L, N, E), or (N, L, E) with ``batch_first``, or unbatched (L, E).
 
-    ``kdim``, ``vdim``: sizes of keys and values if they are not ``embed_dim``. Returns the attention's output and, with
-    ``need_weights``, its weights: averaged over the heads, (N, L, S), or (N, num_heads, L, S).
+    ``kdim``, ``vdim``: sizes of keys and values if they are not ``embed_dim``. A call returns the output and, with
+    ``need_weights``, the weights: averaged over the heads, (N, L, S), or (N, num_heads, L, S).
 
     >>> import wengert as torch
     >>> attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
@@ -64,7 +64,7 @@ class MultiheadAttention(Module):
         self.kdim, self.vdim = (embed_dim if size is None else size for size in (kdim, vdim))
         self._qkv_same_embed_dim = {self.kdim, self.vdim} == {embed_dim}
         shapes: dict[str, Any] = dict.fromkeys(("in_proj_weight", *_SEPARATE))
-        if self._qkv_same_embed_dim:  # the three projections are one
+        if self._qkv_same_embed_dim:  # one matrix for the three projections
             shapes["in_proj_weight"] = (3 * embed_dim, embed_dim)
         else:
             inputs = (embed_dim, self.kdim, self.vdim)
@@ -111,7 +111,7 @@ class MultiheadAttention(Module):
         ``is_causal``: a hint that ``attn_mask`` is the causal one.
         """
         turned = self.batch_first and query.dim() == 3
-        if turned:  # the same tensor stays the same tensor: the projection is then one product
+        if turned:  # equal arguments stay one object: the projection is then one product
             same_key, same_value = key is query, value is key
             query = query.transpose(1, 0)
             key = query if same_key else key.transpose(1, 0)
@@ -147,7 +147,7 @@ class MultiheadAttention(Module):
     def merge_masks(
         self, attn_mask: Tensor | None, key_padding_mask: Tensor | None, query: Tensor
     ) -> tuple[Tensor | None, int | None]:
-        """Both masks as one, and its type: None for no mask, 1 for ``key_padding_mask`` alone, 2 for a full mask."""
+        """Merge both masks; return the mask and its type: None for no mask, 1 for a ``key_padding_mask``, else 2."""
         if attn_mask is None:
             return key_padding_mask, None if key_padding_mask is None else 1
         batch, length, _ = query.shape

@@ -9,7 +9,7 @@ import numpy as np
 import wengert as torch
 
 from ..._tape.tensor import Tensor, alias_payload
-from ..._tape.views import bump
+from ..._tape.views import count_write
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedBuffer
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class _NormBase(Module):
-    """What batch and instance normalisation share: weights, biases, running statistics."""
+    """Base of batch and instance normalisation: weights, biases, running statistics."""
 
     _version = 2  # 2: with num_batches_tracked
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
@@ -69,13 +69,13 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Forget the running statistics."""
+        """Reset the running statistics."""
         if self.track_running_stats:
             for statistic, first in ((self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0)):
                 statistic.fill_(first)
 
     def reset_parameters(self) -> None:
-        """Set weights to ones and biases to zeros, and forget the running statistics."""
+        """Set weights to ones and biases to zeros, and reset the running statistics."""
         self.reset_running_stats()
         for parameter, fill in ((self.weight, init.ones_), (self.bias, init.zeros_)) if self.affine else ():
             if parameter is not None:
@@ -102,23 +102,23 @@ class _NormBase(Module):
 
 
 class _BatchNorm(_NormBase):
-    """Batch normalisation of any number of dimensions."""
+    """Base of batch normalisation for any number of dimensions."""
 
     def forward(self, input: Tensor) -> Tensor:
         """The input with mean 0 and variance 1 by channel, times ``weight``, plus ``bias``."""
         self._check_input_dim(input)
         training, track = self.training, self.track_running_stats
         parameters, buffers = self._parameters, self._buffers
-        try:  # what __getattr__ would find, without its cost
+        try:  # reads the attributes without the cost of __getattr__
             weight, bias = parameters["weight"], parameters["bias"]
             mean, var, tracked = buffers["running_mean"], buffers["running_var"], buffers["num_batches_tracked"]
-        except KeyError:  # something else was put in their place
+        except KeyError:  # they were replaced by other objects
             weight, bias, mean, var = self.weight, self.bias, self.running_mean, self.running_var
             tracked = self.num_batches_tracked
         factor = 0.0 if self.momentum is None else self.momentum
         if training and track and tracked is not None:
             _count(tracked)
-            if self.momentum is None:  # the mean of all batches so far
+            if self.momentum is None:  # the mean over all batches so far
                 factor = 1.0 / float(tracked)
         by_batch = training or (mean is None and var is None)
         if training and not track:
@@ -126,15 +126,15 @@ class _BatchNorm(_NormBase):
         return F.batch_norm(input, mean, var, weight, bias, by_batch, factor, self.eps)
 
 
-_ONE = np.ones((), np.int64)  # NumPy takes longer to make a number an array than to add it
+_ONE = np.ones((), np.int64)  # converting the number to an array takes NumPy longer than the addition
 
 
 def _count(tracked: Any) -> None:
-    """``tracked.add_(1)``, on an ordinary counter at a tenth of its cost."""
+    """``tracked.add_(1)``, at a tenth of its cost for ordinary counters."""
     a = alias_payload(tracked)
     if type(a) is np.ndarray and tracked._fn is None:
         np.add(a, _ONE, a)
-        bump(tracked)
+        count_write(tracked)
     else:
         tracked.add_(1)
 
@@ -150,8 +150,8 @@ class BatchNorm1d(_BatchNorm):
 class BatchNorm2d(_BatchNorm):
     """Batch normalisation over (N, C, H, W).
 
-    While training, with the batch's mean and variance, which also move ``running_mean`` and ``running_var`` by
-    ``momentum``; in ``eval`` mode with the running ones.
+    Training mode uses the batch's mean and variance, and moves ``running_mean`` and ``running_var`` towards them by
+    ``momentum``; eval mode uses the running statistics.
 
     >>> import wengert as torch
     >>> norm = torch.nn.BatchNorm2d(3)
@@ -173,7 +173,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over all processes; in one process, which is all there is here, ordinary ``BatchNorm``."""
+    """Batch normalisation over all processes. wengert has one process, in which it is ordinary ``BatchNorm``."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """The module with every batch normalisation in it as a ``SyncBatchNorm``."""
+        """Convert every batch normalisation in a module to ``SyncBatchNorm``, and return the module."""
         converted = module
         if isinstance(module, _BatchNorm):
             converted = SyncBatchNorm(
@@ -222,7 +222,7 @@ class SyncBatchNorm(_BatchNorm):
 
 # ----------------------------------------------------------------------------------------------------------------- lazy
 class _LazyNormBase(LazyModuleMixin, _NormBase):
-    """A normalisation whose ``num_features`` are the channels of its first input."""
+    """Base of normalisations that take ``num_features`` from the channels of the first input."""
 
     def __init__(
         self,
@@ -246,7 +246,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
             self.num_batches_tracked = torch.tensor(0, dtype=torch.long)
 
     def reset_parameters(self) -> None:
-        """Set initial values, if there are shapes by now."""
+        """Set initial values if the shapes are known."""
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 
@@ -260,18 +260,18 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
 
 
 class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
-    """``BatchNorm1d`` whose ``num_features`` are the channels of its first input."""
+    """``BatchNorm1d`` that takes ``num_features`` from its first input."""
 
     cls_to_become = BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
-    """``BatchNorm2d`` whose ``num_features`` are the channels of its first input."""
+    """``BatchNorm2d`` that takes ``num_features`` from its first input."""
 
     cls_to_become = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
-    """``BatchNorm3d`` whose ``num_features`` are the channels of its first input."""
+    """``BatchNorm3d`` that takes ``num_features`` from its first input."""
 
     cls_to_become = BatchNorm3d

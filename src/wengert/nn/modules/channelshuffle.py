@@ -10,7 +10,7 @@ __all__ = ["ChannelShuffle"]
 
 
 class ChannelShuffle(Module):
-    """Mixes the channels of groups: (*, C, H, W) seen as (groups, C / groups) channels, transposed."""
+    """Permutes the channels of (*, C, H, W): viewed as (groups, C / groups), they are transposed."""
 
     __constants__ = ["groups"]
 
@@ -19,7 +19,7 @@ class ChannelShuffle(Module):
         self.groups = groups
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with its channels in another order."""
+        """The input with its channels permuted."""
         return F.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:

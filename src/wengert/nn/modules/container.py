@@ -18,7 +18,7 @@ __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterL
 
 
 class Container(Module):
-    """The name of ``Module`` with submodules as keywords, in PyTorch 0.1; deprecated."""
+    """A module with submodules given by keyword, from PyTorch 0.1; deprecated."""
 
     def __init__(self, **kwargs: Any) -> None:
         warnings.warn(
@@ -33,7 +33,7 @@ class Container(Module):
 
 
 def _index(self: Any, idx: Any) -> int:
-    """A checked index, counted from 0."""
+    """A checked nonnegative index."""
     idx = operator.index(idx)
     if not -len(self) <= idx < len(self):
         raise IndexError(f"index {idx} is out of range")
@@ -45,7 +45,7 @@ def _renumbered(modules: dict[str, Any]) -> OrderedDict[str, Any]:
 
 
 class _Numbered(Module):
-    """What ``Sequential`` and ``ModuleList`` share: submodules called "0", "1", ..."""
+    """Base of ``Sequential`` and ``ModuleList``, whose submodules are named "0", "1", ..."""
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -65,7 +65,7 @@ class _Numbered(Module):
     def __delitem__(self, idx: int | slice) -> None:
         for key in list(self._modules)[idx] if isinstance(idx, slice) else [self._key(idx)]:
             delattr(self, key)
-        self._modules = _renumbered(self._modules)  # so that append() finds the next number free
+        self._modules = _renumbered(self._modules)  # append() needs the next number to be free
 
     def append(self, module: Module) -> Self:
         """Add a module at the end."""
@@ -80,9 +80,9 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """Modules one after the other: each is called with what the one before it returned.
+    """A chain of modules, each of which is called with the result of the previous one.
 
-    Made from modules, or from an ``OrderedDict`` of them.
+    It is made from modules, or from an ``OrderedDict`` of them.
 
     >>> import wengert as torch
     >>> torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh())
@@ -174,7 +174,7 @@ def _insert(self: Any, index: int, module: Module) -> Any:
 
 
 class ModuleList(_Numbered):
-    """A list of modules, which are registered.
+    """A list of modules, which are registered as submodules.
 
     >>> import wengert as torch
     >>> torch.nn.ModuleList([torch.nn.Linear(2, 2) for _ in range(3)])
@@ -220,7 +220,7 @@ class ModuleList(_Numbered):
         return ModuleList(chain(self, other))
 
     def __repr__(self) -> str:
-        """Equal neighbours are printed once, with their number."""
+        """The text of the list; equal neighbours are printed once, with their count."""
         runs: list[list[Any]] = []  # [first, last, text]
         for i, module in enumerate(self):
             text = repr(module)
@@ -237,7 +237,7 @@ class ModuleList(_Numbered):
 
 
 def _pairs(what: str, values: Any) -> Iterator[tuple[Any, Any]]:
-    """Key and value of each element of a sequence of pairs."""
+    """The key and value of each pair in a sequence of pairs."""
     for j, pair in enumerate(values):
         if not isinstance(pair, Iterable):
             raise TypeError(f"{what} update sequence element #{j} should be Iterable; is{type(pair).__name__}")
@@ -248,7 +248,7 @@ def _pairs(what: str, values: Any) -> Iterator[tuple[Any, Any]]:
 
 
 class ModuleDict(Module):
-    """A dict of modules, which are registered.
+    """A dict of modules, which are registered as submodules.
 
     >>> import wengert as torch
     >>> d = torch.nn.ModuleDict({"a": torch.nn.Linear(2, 2)})
@@ -438,7 +438,7 @@ class ParameterDict(Module):
         return ParameterDict(OrderedDict((k, self[k]) for k in self._keys))
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The parameter of this name, which is ``default`` from now on if there was none."""
+        """The parameter of this name; if there is none, ``default``, which is added."""
         if key not in self:
             self[key] = default
         return self[key]
@@ -455,16 +455,16 @@ class ParameterDict(Module):
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Take the last parameter out."""
+        """Remove and return the last (name, parameter) pair."""
         key = next(reversed(self._keys)) if self._keys else self._keys.popitem()[0]
         return key, self.pop(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The parameter of this name, else ``default``."""
+        """The parameter of this name, or ``default`` if there is none."""
         return self[key] if key in self else default  # noqa: SIM401  this is the ``get`` that is meant
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """A dict with these names and the same value for each."""
+        """A new ``ParameterDict`` with these names and the same value for each."""
         return ParameterDict((k, default) for k in keys)
 
     def keys(self) -> Any:

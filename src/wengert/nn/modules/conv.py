@@ -31,7 +31,7 @@ _MODES = {"zeros", "reflect", "replicate", "circular"}
 
 
 class _ConvNd(Module):
-    """What all convolutions share: options, parameters and their initial values."""
+    """Base of all convolutions: options, parameters and their initial values."""
 
     __constants__ = [
         "stride",
@@ -80,11 +80,11 @@ class _ConvNd(Module):
         return (outer, inner // self.groups, *self.kernel_size)
 
     def reset_parameters(self) -> None:
-        """Draw initial values again."""
+        """Draw new initial values."""
         draw_by_inputs(self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The sizes, and the options that are not usual."""
+        """The sizes, and the options that do not have their default values."""
         dims = len(self.kernel_size)
         none, ones = (0,) * dims, (1,) * dims
         return (
@@ -116,7 +116,7 @@ def _check(ins: int, outs: int, stride: Any, padding: Any, groups: int, padding_
 
 
 def _both_sides(padding: Any, dilation: Any, kernel_size: Any) -> Any:
-    """The padding as ``F.pad`` takes it: two numbers per dimension, the last one first."""
+    """The padding in the form of ``F.pad``: two numbers per dimension, the last dimension first."""
     if not isinstance(padding, str):
         return _reverse_repeat_tuple(padding, 2)
     sides = []
@@ -169,7 +169,7 @@ class _Conv(_ConvNd):
         return getattr(F, self._function)(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input convolved with the weight (cross-correlated, to be exact), plus the bias."""
+        """The cross-correlation of the input with the weight, plus the bias."""
         return self._conv_forward(input, self.weight, self.bias)
 
 
@@ -248,7 +248,7 @@ class _ConvTransposeNd(_ConvNd):
         num_spatial_dims: int,
         dilation: Any = None,
     ) -> Any:
-        """What must be added to the smallest output for it to have the size that is asked for."""
+        """The padding that extends the smallest output to the requested size."""
         if output_size is None:
             return self.output_padding
         n = num_spatial_dims
@@ -353,7 +353,7 @@ class ConvTranspose3d(_ConvTranspose):
 
 # ----------------------------------------------------------------------------------------------------------------- lazy
 class _LazyConvXdMixin(LazyModuleMixin):
-    """A convolution whose ``in_channels`` are those of its first input."""
+    """Base of convolutions that take ``in_channels`` from the first input."""
 
     def __init__(
         self,
@@ -366,7 +366,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
         **kwargs: Any,
     ) -> None:
         this: Any = self
-        if len(args) > 4:  # bias comes fifth after the sizes, in both families
+        if len(args) > 4:  # bias is the fifth argument after the sizes, in both families
             bias = args[4]
             args = (*args[:4], False, *args[5:])
         else:
@@ -376,7 +376,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
         add_lazy_parameters(self, device, dtype, *(("weight", "bias") if bias else ("weight",)))
 
     def reset_parameters(self) -> None:
-        """Draw initial values again, if there are shapes by now."""
+        """Draw new initial values if the shapes are known."""
         this: Any = self
         if not self.has_uninitialized_params() and this.in_channels != 0:
             super().reset_parameters()  # type: ignore[misc]
@@ -405,36 +405,36 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
 
 class LazyConv1d(_LazyConvXdMixin, Conv1d):  # type: ignore[misc]
-    """``Conv1d`` whose ``in_channels`` are those of its first input."""
+    """``Conv1d`` that takes ``in_channels`` from its first input."""
 
     cls_to_become = Conv1d
 
 
 class LazyConv2d(_LazyConvXdMixin, Conv2d):  # type: ignore[misc]
-    """``Conv2d`` whose ``in_channels`` are those of its first input."""
+    """``Conv2d`` that takes ``in_channels`` from its first input."""
 
     cls_to_become = Conv2d
 
 
 class LazyConv3d(_LazyConvXdMixin, Conv3d):  # type: ignore[misc]
-    """``Conv3d`` whose ``in_channels`` are those of its first input."""
+    """``Conv3d`` that takes ``in_channels`` from its first input."""
 
     cls_to_become = Conv3d
 
 
 class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):  # type: ignore[misc]
-    """``ConvTranspose1d`` whose ``in_channels`` are those of its first input."""
+    """``ConvTranspose1d`` that takes ``in_channels`` from its first input."""
 
     cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):  # type: ignore[misc]
-    """``ConvTranspose2d`` whose ``in_channels`` are those of its first input."""
+    """``ConvTranspose2d`` that takes ``in_channels`` from its first input."""
 
     cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):  # type: ignore[misc]
-    """``ConvTranspose3d`` whose ``in_channels`` are those of its first input."""
+    """``ConvTranspose3d`` that takes ``in_channels`` from its first input."""
 
     cls_to_become = ConvTranspose3d

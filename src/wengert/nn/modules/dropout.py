@@ -1,4 +1,4 @@
-"""Dropout: zeros at random while training. Source: Hinton et al. 2012; alpha dropout: Klambauer et al. 2017."""
+"""Dropout layers. Source: Hinton et al. 2012; alpha dropout: Klambauer et al. 2017."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """While training, each element is zero with probability ``p``, and the others are divided by ``1 - p``.
+    """In training mode each element is set to zero with probability ``p``, and the others are divided by ``1 - p``.
 
     >>> import wengert as torch
     >>> torch.nn.Dropout(0.5).eval()(torch.ones(3))

@@ -11,7 +11,7 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Make one of the dimensions from ``start_dim`` to ``end_dim``; the first one, the batch, stays by default.
+    """Flatten the dimensions from ``start_dim`` to ``end_dim`` to one; the default keeps the first, the batch.
 
     >>> import wengert as torch
     >>> torch.nn.Flatten()(torch.ones(2, 3, 4)).shape
@@ -26,7 +26,7 @@ class Flatten(Module):
         self.end_dim = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with these dimensions as one."""
+        """The input with these dimensions flattened."""
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
@@ -60,7 +60,7 @@ class Unflatten(Module):
         self.unflattened_size = unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with this dimension as several."""
+        """The input with this dimension split."""
         return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:

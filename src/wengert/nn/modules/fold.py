@@ -1,4 +1,4 @@
-"""``Unfold`` cuts a picture into windows, ``Fold`` adds windows up to a picture."""
+"""``Unfold`` extracts the windows of an image; ``Fold`` sums windows to an image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Fold", "Unfold"]
 
 
 class Fold(Module):
-    """(N, C kh kw, L) to (N, C, *output_size): each window is added at its place."""
+    """(N, C kh kw, L) to (N, C, *output_size): each window is added at its position."""
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 

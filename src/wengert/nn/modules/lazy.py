@@ -1,4 +1,4 @@
-"""Lazy modules: they find out the number of input features at their first call, and become the ordinary module."""
+"""The base of lazy modules, which take the number of input features from the first call and change their class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["LazyModuleMixin"]
 
 
 class LazyModuleMixin:
-    """What a lazy module is besides its ordinary class: a first call that gives its parameters their shapes."""
+    """The mixin of lazy modules: the first call gives the parameters their shapes."""
 
     cls_to_become: Any = None
     _parameters: dict[str, Any]
@@ -29,7 +29,7 @@ class LazyModuleMixin:
             destination[prefix + name] = value if is_lazy(value) or keep_vars else value.detach()
 
     def _lazy_load_hook(self, state_dict: Any, prefix: str, *_: Any) -> None:
-        """Before loading: take the shapes of what will be copied."""
+        """Take the shapes of parameters from a state dict that is about to be loaded."""
         for name, param in (*self._parameters.items(), *self._buffers.items()):
             given = state_dict.get(prefix + name)
             if param is not None and given is not None and is_lazy(param) and not is_lazy(given):
@@ -45,7 +45,7 @@ class LazyModuleMixin:
         return any(is_lazy(p) for p in (*self._parameters.values(), *self._buffers.values()))
 
     def _materialize(self, **shapes: Any) -> None:
-        """Give the tensors of these names, where they are not None, shapes; then all of them values."""
+        """Give the tensors of these names that are not None their shapes, then set initial values."""
         this: Any = self
         with no_grad():
             for name, shape in shapes.items():

@@ -16,7 +16,7 @@ __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 
 
 class Identity(Module):
-    """Its input, unchanged; any arguments are accepted when it is made.
+    """Returns its input unchanged; the constructor accepts any arguments.
 
     >>> import wengert as torch
     >>> torch.nn.Identity(54, unused=True)(torch.ones(2))
@@ -34,7 +34,8 @@ class Identity(Module):
 class Linear(Module):
     """``x @ weight.T + bias``: (*, in_features) to (*, out_features).
 
-    ``weight`` is (out_features, in_features). Both start uniform on ``[-1/sqrt(in_features), 1/sqrt(in_features)]``.
+    ``weight`` is (out_features, in_features). The initial values of weight and bias are uniform on
+    ``[-1/sqrt(in_features), 1/sqrt(in_features)]``.
 
     >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
@@ -59,7 +60,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw initial values again."""
+        """Draw new initial values."""
         draw_by_inputs(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -67,7 +68,7 @@ class Linear(Module):
         try:  # what __getattr__ would find, without its cost
             own = self._parameters
             return F.linear(input, own["weight"], own["bias"])
-        except KeyError:  # a parametrization or functional_call has put something else there
+        except KeyError:  # replaced by a parametrization or by functional_call
             return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -76,7 +77,7 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """``Linear`` under the name that ``MultiheadAttention`` prints for its output projection."""
+    """``Linear``, under the class name that ``MultiheadAttention`` shows for its output projection."""
 
 
 class Bilinear(Module):
@@ -107,7 +108,7 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw initial values again."""
+        """Draw new initial values."""
         if self.in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got (in1_features={self.in1_features})")
         drawn = [p for p in (self.weight, self.bias) if p is not None]
@@ -123,7 +124,7 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """``Linear`` whose ``in_features`` are those of its first input.
+    """``Linear`` that takes ``in_features`` from its first input.
 
     >>> import wengert as torch
     >>> layer = torch.nn.LazyLinear(2)
@@ -139,7 +140,7 @@ class LazyLinear(LazyModuleMixin, Linear):
         add_lazy_parameters(self, device, dtype, *(("weight", "bias") if bias else ("weight",)))
 
     def reset_parameters(self) -> None:
-        """Draw initial values again, if there are shapes by now."""
+        """Draw new initial values if the shapes are known."""
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 

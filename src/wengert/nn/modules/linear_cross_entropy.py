@@ -1,4 +1,4 @@
-"""The layer of ``nn.functional.linear_cross_entropy``, and how it takes its rows in chunks."""
+"""``LinearCrossEntropyLoss``, and the computation of ``nn.functional.linear_cross_entropy`` in chunks of rows."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _HALVES = ("torch.float16", "torch.bfloat16")
 
 
 class LinearCrossEntropyOptions:
-    """How many rows ``linear_cross_entropy`` takes at a time, and the dtype in which it adds their gradients up.
+    """The number of rows in a chunk of ``linear_cross_entropy``, and the dtype in which chunks are accumulated.
 
     ``batch_chunk_size``: rows in a chunk. ``chunking_method``: "aspect_ratio" makes a chunk's scores about as large as
     the input, "aspect_ratio:k" k times smaller, "auto" chooses one of them, ``None`` takes ``batch_chunk_size`` (all
     rows without it). ``acc_dtype``: the dtype of a chunk's scores and of sums over chunks; for half precision float32
-    by default. ``acc_policy`` ("auto", "accurate", "balanced", "compact") and ``allow_retain_graph`` are checked and
-    kept: every policy is accurate here and a graph can always be retained, as chunks are computed again.
+    by default. ``acc_policy`` ("auto", "accurate", "balanced", "compact") and ``allow_retain_graph`` are checked but
+    have no effect: every policy is accurate and every graph can be retained, since chunks are recomputed.
 
     >>> import wengert as torch
     >>> options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=2)
@@ -66,7 +66,7 @@ class LinearCrossEntropyOptions:
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in order)})"
 
     def rows_for(self, rows: int, features: int, classes: int, dtype: Any) -> int:
-        """How many rows a chunk has."""
+        """The number of rows in a chunk."""
         method = self.chunking_method
         if method == "auto":
             half = "aspect_ratio" if str(dtype) in _HALVES else "aspect_ratio:2"
@@ -84,14 +84,43 @@ class LinearCrossEntropyOptions:
         return max(1, size)
 
     def dtype_for(self, dtype: Any) -> Any:
-        """In which dtype a chunk is computed."""
+        """The dtype in which a chunk is computed."""
         if self.acc_dtype is not None:
             return self.acc_dtype
         return torch.float32 if str(dtype) in _HALVES else dtype
 
+    def in_chunks(
+        self,
+        input: Tensor,
+        linear_weight: Tensor,
+        target: Tensor,
+        bias: Tensor | None,
+        weight: Tensor | None,
+        reduction: str,
+        ignored: int,
+    ) -> Tensor:
+        """``linear_cross_entropy`` of classes, a chunk of rows at a time."""
+        single = input.dim() == 1
+        if single:
+            input, target = input.unsqueeze(0), target.unsqueeze(0)
+        rows, features = input.shape
+        size = self.rows_for(rows, features, len(linear_weight), input.dtype)
+        wide = self.dtype_for(input.dtype)
+        losses = _Chunked.apply(size, wide, ignored, input, linear_weight, target, bias, weight)
+        if reduction == "none":
+            return losses.squeeze(0) if single else losses  # type: ignore[no-any-return]
+        total = losses.to(wide).sum()
+        if reduction == "mean":
+            valid = target != ignored
+            if weight is None:
+                total = total / valid.sum()
+            else:
+                total = total / (weight.to(wide)[target.masked_fill(~valid, 0)] * valid).sum()
+        return total.to(input.dtype)  # type: ignore[no-any-return]
+
 
 class _Chunked(torch.autograd.Function):
-    """The losses of rows, chunk by chunk; what a backward pass needs of a chunk it computes again."""
+    """The losses of rows, chunk by chunk; the backward pass recomputes each chunk instead of saving its scores."""
 
     @staticmethod
     def forward(ctx: Any, size: int, wide: Any, ignored: int, *tensors: Any) -> Any:
@@ -131,7 +160,7 @@ class _Chunked(torch.autograd.Function):
 
 
 def _rows_of(tensors: Any, start: int, size: int) -> list[Any]:
-    """A chunk: its rows of the input and of the target, and all of the rest."""
+    """The arguments of a chunk: its rows of the input and the target, and the other arguments whole."""
     input, weight, target, *rest = tensors
     return [input[start : start + size], weight, target[start : start + size], *rest]
 
@@ -141,36 +170,6 @@ def _losses(chunk: Any, wide: Any, ignored: int) -> Tensor:
     scores = F.linear(input.to(wide), weight.to(wide), None if bias is None else bias.to(wide))
     wide_weight = None if class_weight is None else class_weight.to(wide)
     return F.cross_entropy(scores, target, wide_weight, ignore_index=ignored, reduction="none").to(input.dtype)
-
-
-def in_chunks(
-    input: Tensor,
-    linear_weight: Tensor,
-    target: Tensor,
-    bias: Tensor | None,
-    weight: Tensor | None,
-    reduction: str,
-    ignored: int,
-    options: LinearCrossEntropyOptions,
-) -> Tensor:
-    """``linear_cross_entropy`` of classes, a chunk of rows at a time."""
-    single = input.dim() == 1
-    if single:
-        input, target = input.unsqueeze(0), target.unsqueeze(0)
-    rows, features = input.shape
-    size = options.rows_for(rows, features, len(linear_weight), input.dtype)
-    wide = options.dtype_for(input.dtype)
-    losses = _Chunked.apply(size, wide, ignored, input, linear_weight, target, bias, weight)
-    if reduction == "none":
-        return losses.squeeze(0) if single else losses  # type: ignore[no-any-return]
-    total = losses.to(wide).sum()
-    if reduction == "mean":
-        valid = target != ignored
-        if weight is None:
-            total = total / valid.sum()
-        else:
-            total = total / (weight.to(wide)[target.masked_fill(~valid, 0)] * valid).sum()
-    return total.to(input.dtype)  # type: ignore[no-any-return]
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):

@@ -38,7 +38,7 @@ __all__ = [
 
 
 def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
-    """The name of what ``size_average`` and ``reduce``, of PyTorch 0.4 and before, ask for; with a warning."""
+    """The ``reduction`` for ``size_average`` and ``reduce`` of PyTorch 0.4 and before, with a warning."""
     mean, summed = size_average is None or size_average, reduce is None or reduce
     name = "none" if not summed else "mean" if mean else "sum"
     warnings.warn(
@@ -165,7 +165,7 @@ class GaussianNLLLoss(_Loss):
 
 # ------------------------------------------------------------------------------------------------------- classification
 class NLLLoss(_WeightedLoss):
-    """Minus the entry of each row of log-probabilities (N, C, ...) that the target (N, ...) names."""
+    """Minus the log-probability of the target class: input (N, C, ...), target (N, ...)."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ class NLLLoss(_WeightedLoss):
 
 
 class NLLLoss2d(NLLLoss):
-    """The name of ``NLLLoss`` for pictures until PyTorch 0.3; deprecated."""
+    """The name of ``NLLLoss`` for images until PyTorch 0.3; deprecated."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
@@ -289,7 +289,7 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Hinge loss between each class that the target lists and each that it does not."""
+    """Hinge loss between each class in the target's list and each class outside it."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The multi-label hinge loss."""
@@ -371,7 +371,7 @@ class CosineEmbeddingLoss(_MarginLoss):
 
 
 class MarginRankingLoss(_MarginLoss):
-    """``max(0, -target * (x1 - x2) + margin)``: with target 1, x1 is to be the larger one."""
+    """``max(0, -target * (x1 - x2) + margin)``: with target 1, x1 should be larger than x2."""
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """``max(0, -target * (x1 - x2) + margin)``."""
@@ -385,7 +385,7 @@ def _above_zero(margin: float, name: str) -> float:
 
 
 class TripletMarginLoss(_Loss):
-    """``max(0, d(anchor, positive) - d(anchor, negative) + margin)`` with the distance of the p-norm."""
+    """``max(0, d(anchor, positive) - d(anchor, negative) + margin)``, where d is the distance in the p-norm."""
 
     def __init__(
         self,
@@ -416,7 +416,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """``TripletMarginLoss`` with any distance function."""
+    """``TripletMarginLoss`` with a given distance function."""
 
     def __init__(
         self,

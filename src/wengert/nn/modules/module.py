@@ -1,6 +1,6 @@
-"""``Module``: the base of everything that has parameters.
+"""``Module``, the base class of layers and models.
 
-Its parts are in ``_named`` (walking over its contents), ``_hooked`` (hooks and the call), ``_state`` (saving, loading).
+Its parts are in ``_named`` (iteration over the contents), ``_hooked`` (hooks and the call), ``_state`` (state dicts).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
-from ... import __future__
 from ..._base.grad_mode import no_grad
 from ..._tape.tensor import Tensor
 from ..._tensor_api.settings import typename
 from ..parameter import Buffer, Parameter
+from . import _conversion
 from ._handles import HookDict, seen
 from ._hooked import (
     Hooked,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     _R_co = TypeVar("_R_co", covariant=True)
 
     class _Forward(Protocol[_R_co]):
-        """What a call of a module gives is what its ``forward`` gives."""
+        """The type of a module's call is the type of its ``forward``."""
 
         @property
         def forward(self) -> Callable[..., _R_co]: ...
@@ -83,7 +83,7 @@ def _forward_unimplemented(self: Any, *input: Any) -> None:
 
 
 def _told(hooks: dict[int, Any], module: Any, name: str, value: Any) -> Any:
-    """A value that is being registered, or what a hook puts in its place."""
+    """The value to register: the given one, or the replacement that a hook returned."""
     for hook in hooks.values():
         other = hook(module, name, value)
         if other is not None:
@@ -94,9 +94,9 @@ def _told(hooks: dict[int, Any], module: Any, name: str, value: Any) -> Any:
 class Module(Hooked, Stateful, Named):
     """The base class of all layers and models.
 
-    A subclass makes its parts in ``__init__``, after ``super().__init__()``, and says in ``forward`` what it computes.
-    ``Parameter`` and ``Module`` attributes are registered by assignment; ``register_buffer`` registers tensors that
-    belong to the state but are not trained. Call the module itself, not ``forward``, so that hooks run.
+    A subclass makes its parts in ``__init__``, after ``super().__init__()``, and defines its computation in
+    ``forward``. Assignment registers ``Parameter`` and ``Module`` attributes; ``register_buffer`` registers tensors
+    that belong to the state but are not trained. Call the module itself, not ``forward``, to run the hooks.
 
     >>> import wengert as torch
     >>> class Scale(torch.nn.Module):
@@ -143,9 +143,9 @@ class Module(Hooked, Stateful, Named):
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Accepted, and changes nothing: there is no compiler. One warning says so."""
-        from ...compiler import compile
+        import wengert
 
-        compile(self, *args, **kwargs)
+        wengert.compile(self, *args, **kwargs)
 
     # ----------------------------------------------------------------------------------------------------- registration
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -164,7 +164,7 @@ class Module(Hooked, Stateful, Named):
             self._non_persistent_buffers_set.add(name)
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Register a parameter, or a place for one (None)."""
+        """Register a parameter, or with None a name for one."""
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
         self._check_name("parameter", name, self._parameters)
@@ -193,7 +193,7 @@ class Module(Hooked, Stateful, Named):
             raise KeyError(f"attribute '{name}' already exists")
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Register a submodule under a name; it can then be read as an attribute."""
+        """Register a submodule under a name, by which it is available as an attribute."""
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{typename(module)} is not a Module subclass")
         if not isinstance(name, str):
@@ -253,7 +253,7 @@ class Module(Hooked, Stateful, Named):
             object.__setattr__(self, name, value)
 
     def _set_early(self, name: str, value: Any) -> None:
-        """An attribute that is set before ``Module.__init__`` ran."""
+        """Set an attribute before ``Module.__init__`` has run."""
         if isinstance(value, Parameter):
             raise AttributeError("cannot assign parameters before Module.__init__() call")
         if isinstance(value, Module):
@@ -306,27 +306,27 @@ class Module(Hooked, Stateful, Named):
         for hooks in _HOOK_DICTS:
             if hooks not in own:
                 own[hooks] = HookDict()
-            elif own[hooks] and not seen:  # saved hooks may be in a plain dict, PyTorch's, to which handles refer
+            elif own[hooks] and not seen:  # saved hooks may be in one of PyTorch's plain dicts, to which handles refer
                 seen.append(True)
 
     # ------------------------------------------------------------------------------------------------------ conversions
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
-        """Put ``fn(t)`` in the place of every parameter, gradient and buffer; parameters stay the same objects.
+        """Replace every parameter, gradient and buffer ``t`` by ``fn(t)``; parameters stay the same objects.
 
-        But for what goes to another device, from "meta" or there: that becomes a new parameter.
+        Parameters that move from or to the device "meta" become new objects.
         """
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        anew = __future__.get_overwrite_module_params_on_conversion()
-        anew = anew and not __future__.get_swap_module_params_on_conversion()
+        anew = _conversion.get_overwrite_module_params_on_conversion()
+        anew = anew and not _conversion.get_swap_module_params_on_conversion()
         for key, param in self._parameters.items():
             if param is None:
                 continue
             with no_grad():
                 applied = fn(param)
             grad = param.grad
-            if anew or applied.device is not param.device:  # what is without data does not become one with it
+            if anew or applied.device is not param.device:  # a tensor without data cannot become one with data in place
                 self._parameters[key] = new = Parameter(applied, param.requires_grad)
                 if grad is not None:
                     with no_grad():
@@ -345,7 +345,7 @@ class Module(Hooked, Stateful, Named):
         return self
 
     def apply(self, fn: Callable[[Module], None]) -> Self:
-        """Call ``fn(module)`` for every module below this one, then for this one: often to initialise them."""
+        """Call ``fn(module)`` for every submodule and then for this module, for example to initialise them."""
         for module in self.children():
             module.apply(fn)
         fn(self)
@@ -383,7 +383,7 @@ class Module(Hooked, Stateful, Named):
         return self._apply(convert)
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
-        """Uninitialised memory of the same shapes in place of parameters and buffers."""
+        """Replace parameters and buffers by uninitialised tensors of the same shapes."""
         from ..._ops.create.like import empty_like
 
         return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
@@ -409,32 +409,32 @@ class Module(Hooked, Stateful, Named):
         return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
     def cpu(self) -> Self:
-        """The module itself, which is on the CPU; NotImplementedError for one without data."""
+        """The module itself, which is on the CPU. Raises NotImplementedError if its tensors have no data."""
         return self._apply(lambda t: t.cpu())
 
     def cuda(self, device: Any = None) -> Self:
-        """Refused, as in a PyTorch without CUDA."""
+        """Raises an error, as PyTorch without CUDA does."""
         return self._apply(lambda t: t.cuda(device))
 
     def xpu(self, device: Any = None) -> Self:
-        """Refused, as in a PyTorch without XPU."""
+        """Raises an error, as PyTorch without XPU does."""
         return self._apply(lambda t: t.xpu(device))
 
     def ipu(self, device: Any = None) -> Self:
-        """Refused, as in a PyTorch without IPU."""
+        """Raises an error, as PyTorch without IPU does."""
         return self._apply(lambda t: t.ipu(device))
 
     def mtia(self, device: Any = None) -> Self:
-        """Refused, as in a PyTorch without MTIA."""
+        """Raises an error, as PyTorch without MTIA does."""
         return self._apply(lambda t: t.mtia(device))
 
     def share_memory(self) -> Self:
-        """Move parameters and buffers to memory that processes share."""
+        """Move parameters and buffers to shared memory."""
         return self._apply(lambda t: t.share_memory_())
 
     # --------------------------------------------------------------------------------------------------------- training
     def train(self, mode: bool = True) -> Self:
-        """Set training mode, which dropout and batch normalisation look at, here and in all submodules."""
+        """Set training mode, which affects dropout and batch normalisation, in this module and all submodules."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -447,7 +447,7 @@ class Module(Hooked, Stateful, Named):
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Let all parameters require grad, or stop that."""
+        """Set ``requires_grad`` of all parameters."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)
         return self
@@ -482,7 +482,7 @@ class Module(Hooked, Stateful, Named):
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """What a subclass prints between the parentheses."""
+        """The text of a subclass to print between the parentheses."""
         return ""
 
     def __repr__(self) -> str:

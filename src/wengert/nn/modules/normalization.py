@@ -1,4 +1,4 @@
-"""Normalisation that does not depend on the batch: layers, groups, root mean squares, neighbouring channels."""
+"""Normalisations that do not depend on the batch: layer, group, root mean square and local response."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """The form of ``LocalResponseNorm`` that PyTorch took over from Lua Torch, over (N, C, H, W).
+    """The form of ``LocalResponseNorm`` that PyTorch inherited from Lua Torch, over (N, C, H, W).
 
-    Its windows have one channel too many from the middle on, and so have they here. The gradient is that of the values;
-    PyTorch's is that of other windows.
+    As in PyTorch, the windows have one channel too many from the middle on. The gradient is that of these windows;
+    PyTorch's gradient is that of other windows.
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
@@ -57,7 +57,7 @@ class CrossMapLRN2d(LocalResponseNorm):
 
 
 def _lua_windows(channels: int, size: int) -> list[list[float]]:
-    """Which channels each channel's sum is over: Lua Torch's running sum, written out."""
+    """The channels of each channel's sum, as Lua Torch's running sum has them."""
     half = int((size - 1) / 2 + 1)
     row = [float(c < half) for c in range(channels)]
     rows = [row]
@@ -72,13 +72,13 @@ def _lua_windows(channels: int, size: int) -> list[list[float]]:
 
 
 class _Affine(Module):
-    """Weights and biases that start as ones and zeros, or are not there."""
+    """Base of normalisations with optional weights and biases, which start as ones and zeros."""
 
     weight: Any
     bias: Any
 
     def _make(self, shape: Any, affine: bool, bias: bool | None, device: Any, dtype: Any) -> None:
-        """``bias=None``: this kind has no bias at all."""
+        """Register the parameters; ``bias=None``: the layer has no attribute ``bias``."""
         shapes = {"weight": shape if affine else None}
         if bias is not None:
             shapes["bias"] = shape if affine and bias else None
@@ -94,7 +94,7 @@ class _Affine(Module):
 
 
 class LayerNorm(_Affine):
-    """Mean 0 and variance 1 over the last dimensions, then ``* weight + bias``. Source: Ba et al. 2016.
+    """Normalise the last dimensions to mean 0 and variance 1, then ``* weight + bias``. Source: Ba et al. 2016.
 
     >>> import wengert as torch
     >>> torch.nn.LayerNorm(2)(torch.tensor([1., 3.]))
@@ -128,7 +128,7 @@ class LayerNorm(_Affine):
 
 
 class GroupNorm(_Affine):
-    """Mean 0 and variance 1 over each group of channels of (N, C, *), then ``* weight + bias`` by channel."""
+    """Normalise each group of channels of (N, C, *) to mean 0 and variance 1, then ``* weight + bias`` by channel."""
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
 

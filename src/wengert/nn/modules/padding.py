@@ -1,4 +1,4 @@
-"""Padding layers: numbers, or (left, right, top, bottom, front, back), of as many dimensions as the name says."""
+"""Padding layers. The padding is one number, or (left, right, top, bottom, front, back) for the layer's dimensions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _PadNd(Module):
         self.padding = _ntuple(2 * self._dims)(padding)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with what is added on each side."""
+        """The padded input."""
         return F.pad(input, self.padding, self._mode)
 
     def extra_repr(self) -> str:
@@ -55,7 +55,7 @@ class _CircularPadNd(_PadNd):
             raise ValueError(f"expected {low}D or {low + 1}D input (got {input.dim()}D input)")
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with its other end on each side."""
+        """The input, padded with its other end on each side."""
         self._check_input_dim(input)
         return F.pad(input, self.padding, "circular")
 

@@ -54,7 +54,7 @@ class _MaxPoolNd(Module):
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
     def forward(self, input: Tensor) -> Any:
-        """The largest element of each window; with ``return_indices`` also where it was."""
+        """The largest element of each window; with ``return_indices`` also its index."""
         return getattr(F, self._function)(
             input,
             self.kernel_size,
@@ -114,21 +114,21 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Puts the results of ``MaxPool1d`` back where they were."""
+    """Inverts ``MaxPool1d``: puts the maxima back at their indices, with zeros elsewhere."""
 
     _dims = 1
     _function = "max_unpool1d"
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Puts the results of ``MaxPool2d`` back where they were."""
+    """Inverts ``MaxPool2d``: puts the maxima back at their indices, with zeros elsewhere."""
 
     _dims = 2
     _function = "max_unpool2d"
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Puts the results of ``MaxPool3d`` back where they were."""
+    """Inverts ``MaxPool3d``: puts the maxima back at their indices, with zeros elsewhere."""
 
     _dims = 3
     _function = "max_unpool3d"
@@ -247,7 +247,7 @@ class _FractionalMaxPoolNd(Module):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input: Tensor) -> Any:
-        """The largest element of each of the windows, whose places are drawn at random."""
+        """The largest element of each window; the positions of the windows are random."""
         return getattr(F, self._function)(
             input,
             self.kernel_size,
@@ -259,7 +259,7 @@ class _FractionalMaxPoolNd(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """Maxima of windows at random places, so many that the output has the size asked for. Source: Graham 2014."""
+    """The maxima of windows at random positions, for a given output size. Source: Graham 2014."""
 
     _dims = 2
     _function = "fractional_max_pool2d"
@@ -335,36 +335,36 @@ class _AdaptiveMaxPoolNd(_AdaptivePoolNd):
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
-        """The maxima; with ``return_indices`` also where they were."""
+        """The maxima; with ``return_indices`` also their indices."""
         return getattr(F, self._function)(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Maxima of (N, C, L), of windows such that the output has the size asked for."""
+    """The maxima of windows of (N, C, L) that give the output the requested size."""
 
     _function = "adaptive_max_pool1d"
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Maxima of (N, C, H, W), of windows such that the output has the size asked for; None keeps a size."""
+    """The maxima of windows of (N, C, H, W) that give the output the requested size; None keeps a size."""
 
     _function = "adaptive_max_pool2d"
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Maxima of (N, C, D, H, W), of windows such that the output has the size asked for."""
+    """The maxima of windows of (N, C, D, H, W) that give the output the requested size; None keeps a size."""
 
     _function = "adaptive_max_pool3d"
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Means of (N, C, L), over windows such that the output has the size asked for."""
+    """The means of windows of (N, C, L) that give the output the requested size."""
 
     _function = "adaptive_avg_pool1d"
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Means of (N, C, H, W), over windows such that the output has the size asked for; None keeps a size.
+    """The means of windows of (N, C, H, W) that give the output the requested size; None keeps a size.
 
     >>> import wengert as torch
     >>> torch.nn.AdaptiveAvgPool2d(1)(torch.ones(2, 3, 5, 7)).shape
@@ -375,6 +375,6 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Means of (N, C, D, H, W), over windows such that the output has the size asked for."""
+    """The means of windows of (N, C, D, H, W) that give the output the requested size; None keeps a size."""
 
     _function = "adaptive_avg_pool3d"

@@ -64,17 +64,17 @@ def _check_arguments(
 
 
 class _Recurrent(Module):
-    """What layers and cells share: how their initial values are drawn."""
+    """Base of recurrent layers and cells, which draws the initial values."""
 
     hidden_size: int
 
     def reset_parameters(self) -> None:
-        """Draw initial values again: uniform on ``[-1/sqrt(hidden_size), 1/sqrt(hidden_size)]``."""
+        """Draw new initial values, uniform on ``[-1/sqrt(hidden_size), 1/sqrt(hidden_size)]``."""
         init_within(1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0, *self.parameters())
 
 
 class RNNBase(_Recurrent):
-    """What ``RNN``, ``LSTM`` and ``GRU`` share."""
+    """Base of ``RNN``, ``LSTM`` and ``GRU``."""
 
     __constants__ = [
         "mode",
@@ -147,7 +147,7 @@ class RNNBase(_Recurrent):
 
     @_flat_weights.setter
     def _flat_weights(self, weights: list[Any]) -> None:
-        """Have ``forward`` use these tensors in place of the parameters, until a parameter is set by its name."""
+        """Make ``forward`` use these tensors instead of the parameters, until a parameter is set by name."""
         names = self._flat_weights_names
         own = (getattr(self, name, None) for name in names)
         others = {name: w for name, w, o in zip(names, weights, own, strict=True) if w is not o}
@@ -164,7 +164,7 @@ class RNNBase(_Recurrent):
         super().__setattr__(name, value)
 
     def flatten_parameters(self) -> None:
-        """Accepted, and changes nothing: only CUDA profits from parameters that lie side by side."""
+        """Does nothing: only CUDA benefits from contiguous parameters."""
 
     # ----------------------------------------------------------------------------------------------------------- checks
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
@@ -188,7 +188,7 @@ class RNNBase(_Recurrent):
         return (self.num_layers * (2 if self.bidirectional else 1), batch, size)
 
     def get_expected_hidden_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
-        """The shape of the hidden state that goes with an input."""
+        """The shape of the hidden state for an input."""
         return self._state_shape(input, batch_sizes, self.proj_size or self.hidden_size)
 
     def check_hidden_size(
@@ -204,7 +204,7 @@ class RNNBase(_Recurrent):
         self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
 
     def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
-        """The state with its batch in another order."""
+        """The state with its batch permuted."""
         return hx if permutation is None else hx.index_select(1, permutation)
 
     def _check_dims(self, input: Tensor, hx: Any) -> None:
@@ -217,7 +217,7 @@ class RNNBase(_Recurrent):
 
     # ---------------------------------------------------------------------------------------------------------- forward
     def _zero_states(self, input: Tensor, batch_sizes: Tensor | None) -> list[Any]:
-        """The states of all layers and directions at the beginning, which are one tensor of zeros."""
+        """The initial states of all layers and directions: one tensor of zeros."""
         count, *shape = self.get_expected_hidden_size(input, batch_sizes)
         return [torch.zeros(shape, dtype=input.dtype, device=input.device)] * count
 
@@ -225,7 +225,7 @@ class RNNBase(_Recurrent):
         """The states of each layer and direction."""
         return list(hx.unbind(0))
 
-    if TYPE_CHECKING:  # of overloads, a call would take the first one's result
+    if TYPE_CHECKING:  # a call of the module would have the first overload's result
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
@@ -293,12 +293,12 @@ class RNNBase(_Recurrent):
         return output, torch.stack(last, 0)
 
     def extra_repr(self) -> str:
-        """The sizes, and the options that are not usual."""
+        """The sizes, and the options that do not have their default values."""
         usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0}
         return f"{self.input_size}, {self.hidden_size}" + unusual(self, **usual, bidirectional=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        # With the lists that PyTorch keeps of the weights, so that it can load a saved module.
+        # Includes PyTorch's lists of the weights, which PyTorch needs to load a saved module.
         names = [name for layer in self._all_weights for name in layer]
         weights = [getattr(self, name, None) for name in names]
         return {**super().__getstate__(), "_flat_weights_names": names, "_flat_weights": weights}
@@ -309,13 +309,13 @@ class RNNBase(_Recurrent):
 
 
 def _region_dtype() -> Any:
-    """The dtype of the region of ``autocast`` that this thread is in, if any."""
+    """The dtype of this thread's ``autocast`` region, or None."""
     narrowing = sys.modules.get("wengert.amp.narrowing")
     return None if narrowing is None else narrowing.region_dtype()
 
 
 def _cell_in_region(mode: str, input: Tensor, *rest: Any) -> Any:
-    """A cell in a region; those with gates keep float32, as in PyTorch."""
+    """Run a cell in an ``autocast`` region; cells with gates stay in float32, as in PyTorch."""
     from ..._ops.nn import flat_weights
     from ...amp.narrowing import hidden
 
@@ -334,7 +334,7 @@ def _refuse_projection(options: dict[str, Any]) -> None:
 
 
 class RNN(RNNBase):
-    """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` over a sequence; ``nonlinearity="relu"`` in place of tanh.
+    """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` over a sequence, or relu with ``nonlinearity="relu"``.
 
     ``RNN(input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0,
     bidirectional=False)``.
@@ -368,7 +368,7 @@ class LSTM(RNNBase):
         super().__init__("LSTM", *args, **kwargs)
 
     def get_expected_cell_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
-        """The shape of the cell state that goes with an input."""
+        """The shape of the cell state for an input."""
         return self._state_shape(input, batch_sizes, self.hidden_size)
 
     def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
@@ -379,7 +379,7 @@ class LSTM(RNNBase):
             self.check_hidden_size(hidden[k], shapes[k], f"Expected hidden[{k}] size {{}}, got {{}}")
 
     def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
-        """The states with their batch in another order."""
+        """The states with their batch permuted."""
         return hx if permutation is None else tuple(s.index_select(1, permutation) for s in hx)
 
     def _zero_states(self, input: Tensor, batch_sizes: Tensor | None) -> list[Any]:
@@ -442,12 +442,12 @@ class RNNCellBase(_Recurrent):
         self.reset_parameters()
 
     def extra_repr(self) -> str:
-        """The sizes, and the options that are not usual."""
+        """The sizes, and the options that do not have their default values."""
         own = {"nonlinearity": "tanh"} if "nonlinearity" in self.__dict__ else {}
         return f"{self.input_size}, {self.hidden_size}" + unusual(self, bias=True, **own)
 
     def _step(self, mode: str, input: Tensor, hx: Any, checked: Any) -> Any:
-        """One step, of a batch or of a single example."""
+        """Run one step for a batch or for a single example."""
         if input.dim() not in (1, 2):
             raise ValueError(f"{self._get_name()}: Expected input to be 1D or 2D, got {input.dim()}D instead")
         for name, state in checked:

@@ -1,4 +1,4 @@
-"""Embeddings: rows of a table by their numbers."""
+"""Embedding layers: rows of a table by index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _USUAL: dict[str, Any] = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq"
 
 
 class _Table(Module):
-    """A table of vectors, as both embeddings have it."""
+    """Base of both embeddings: the table of vectors."""
 
     num_embeddings: int
     padding_idx: int | None
@@ -49,7 +49,7 @@ class _Table(Module):
         self.weight = Parameter(given, requires_grad=requires_grad)
 
     def reset_parameters(self) -> None:
-        """Draw initial values again: normal, but zero at ``padding_idx``."""
+        """Draw new initial values: normal, and zero at ``padding_idx``."""
         init.normal_(self.weight)
         self._fill_padding_idx_with_zero()
 
@@ -67,9 +67,10 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """Vectors of size ``embedding_dim`` for numbers below ``num_embeddings``: (*) of integers to (*, embedding_dim).
+    """Vectors of size ``embedding_dim`` for indices below ``num_embeddings``: integers (*) to (*, embedding_dim).
 
-    The vector of ``padding_idx`` starts as zeros and gets no gradient. ``max_norm`` shortens longer vectors, in place.
+    The vector of ``padding_idx`` starts as zeros and gets no gradient. Vectors longer than ``max_norm`` are shortened
+    in place.
 
     >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
@@ -108,7 +109,7 @@ class Embedding(_Table):
         self._make_weight(_weight, not _freeze, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The vectors of these numbers."""
+        """The vectors of these indices."""
         return F.embedding(
             input,
             self.weight,
@@ -120,7 +121,7 @@ class Embedding(_Table):
         )
 
     def extra_repr(self) -> str:
-        """The sizes and the options that are not usual."""
+        """The sizes, and the options that do not have their default values."""
         sparse = "" if self.sparse is False else ", sparse=True"
         return f"{self.num_embeddings}, {self.embedding_dim}" + unusual(self, padding_idx=None, **_USUAL) + sparse
 
@@ -135,7 +136,7 @@ class Embedding(_Table):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Self:
-        """An embedding with a table that is there already; it is not trained, unless ``freeze=False``."""
+        """An embedding with a given table, which is not trained unless ``freeze=False``."""
         return cls._from_table(
             embeddings,
             _freeze=freeze,
@@ -148,7 +149,7 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """Sums, means or maxima of the vectors of bags of numbers."""
+    """Sums, means or maxima of the vectors of bags of indices."""
 
     __constants__ = [
         "num_embeddings",
@@ -201,7 +202,7 @@ class EmbeddingBag(_Table):
         )
 
     def extra_repr(self) -> str:
-        """The sizes and the options that are not usual."""
+        """The sizes, and the options that do not have their default values."""
         options = f"{unusual(self, **_USUAL)}, mode={self.mode!r}{unusual(self, padding_idx=None)}"
         return f"{self.num_embeddings}, {self.embedding_dim}{options}"
 
@@ -218,7 +219,7 @@ class EmbeddingBag(_Table):
         include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> Any:
-        """An embedding bag with a table that is there already; it is not trained, unless ``freeze=False``."""
+        """An embedding bag with a given table, which is not trained unless ``freeze=False``."""
         bag = cls._from_table(
             embeddings,
             max_norm=max_norm,

@@ -1,4 +1,4 @@
-"""Transformers. Source: Vaswani et al. 2017."""
+"""Transformer layers. Source: Vaswani et al. 2017."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _get_activation_fn(activation: str) -> Callable[[Tensor], Tensor]:
 
 
 def _detect_is_causal_mask(mask: Tensor | None, is_causal: bool | None, size: int | None) -> bool:
-    """Whether a mask is the causal one: as the program says, else by comparing."""
+    """Whether a mask is the causal one: the given hint or, without it, by comparison."""
     if is_causal is not None or mask is None:
         return is_causal is True
     causal = _generate_square_subsequent_mask(size if size is not None else mask.size(-2), dtype=mask.dtype)
@@ -52,7 +52,7 @@ def _detect_is_causal_mask(mask: Tensor | None, is_causal: bool | None, size: in
 
 
 class _TransformerLayer(Module):
-    """What the layers of encoder and decoder share: attentions, two linear layers, and how they are put together."""
+    """Base of the layers of encoder and decoder: attentions, two linear layers, residual connections."""
 
     __constants__ = ["norm_first"]
     _attentions: tuple[str, ...]
@@ -72,7 +72,7 @@ class _TransformerLayer(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        # In the order in which their initial values are drawn.
+        # The order is that in which initial values are drawn.
         options: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
         for name in self._attentions:
             attention = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
@@ -92,7 +92,7 @@ class _TransformerLayer(Module):
         self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
 
     def _with_residual(self, k: int, x: Tensor, part: Callable[..., Tensor], *args: Any) -> Tensor:
-        """The input plus what the k-th part makes of it, normalised: the part's input, or else the sum."""
+        """The input plus the k-th part's output; the part's input (``norm_first``) or else the sum is normalised."""
         norm = getattr(self, f"norm{k}")
         if self.norm_first:
             return x + part(norm(x), *args)
@@ -120,7 +120,7 @@ def _attend(attention: Any, x: Tensor, memory: Tensor, mask: Any, padding: Any, 
 class TransformerEncoderLayer(_TransformerLayer):
     """Self-attention, then two linear layers, each with dropout, a residual connection and layer normalisation.
 
-    ``norm_first``: normalise the input of each part, not the sum after it.
+    ``norm_first``: normalise the input of each part instead of the sum after it.
 
     >>> import wengert as torch
     >>> layer = torch.nn.TransformerEncoderLayer(d_model=8, nhead=2, batch_first=True)
@@ -189,7 +189,7 @@ class TransformerDecoderLayer(_TransformerLayer):
 
 
 class _Stack(Module):
-    """Copies of a layer, one after the other, and perhaps a normalisation at the end."""
+    """Base of encoder and decoder: a chain of copies of a layer, with an optional normalisation at the end."""
 
     __constants__ = ["norm"]
     layers: Any
@@ -243,7 +243,7 @@ class TransformerEncoder(_Stack):
 
 
 def _why_not_nested(layer: Any) -> str:
-    """Why PyTorch would not use nested tensors for this layer; only its warning depends on it."""
+    """PyTorch's reason not to use nested tensors for this layer, for its warning."""
     name = "encoder_layer"
     if not isinstance(layer, TransformerEncoderLayer):
         return f"{name} was not TransformerEncoderLayer"
@@ -295,7 +295,7 @@ class TransformerDecoder(_Stack):
 
 
 class Transformer(Module):
-    """Encoder and decoder: sequences (S, N, E) and (T, N, E) to (T, N, E); batch in front with ``batch_first``."""
+    """Encoder and decoder: sequences (S, N, E) and (T, N, E) to (T, N, E); with ``batch_first`` the batch is first."""
 
     def __init__(
         self,
@@ -350,7 +350,7 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """What the decoder makes of ``tgt`` and of what the encoder makes of ``src``."""
+        """The decoder's output for ``tgt`` and for the encoder's output for ``src``."""
         batch = 0 if self.batch_first else 1
         if src.dim() == 3 and src.size(batch) != tgt.size(batch):
             raise RuntimeError("the batch number of src and tgt must be equal")

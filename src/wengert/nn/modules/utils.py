@@ -1,4 +1,4 @@
-"""Numbers that stand for one per dimension: ``_pair(3)`` is ``(3, 3)``."""
+"""Helpers for arguments with one number per dimension: ``_pair(3)`` is ``(3, 3)``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _quadruple = _ntuple(4, "_quadruple")
 
 
 def _reverse_repeat_tuple(t: Any, n: int) -> tuple[Any, ...]:
-    """Each element n times, the last one first: paddings of a convolution in the order of ``pad``."""
+    """Each element n times, in reverse order: paddings of a convolution in the order of ``pad``."""
     return tuple(x for x in reversed(t) for _ in range(n))
 
 
 def _list_with_default(out_size: list[Any], defaults: list[int]) -> Any:
-    """A size with the entries that are None taken from ``defaults``."""
+    """A size in which entries that are None are replaced by ``defaults``."""
     if isinstance(out_size, int):
         return out_size
     if len(defaults) <= len(out_size):
@@ -35,7 +35,7 @@ def _list_with_default(out_size: list[Any], defaults: list[int]) -> Any:
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
-    """Take a prefix, such as ``"module."``, off the names of a state dict, in place."""
+    """Remove a prefix, such as ``"module."``, from the names of a state dict, in place."""
     for key in list(state_dict):
         if key.startswith(prefix):
             state_dict[key[len(prefix) :]] = state_dict.pop(key)

@@ -1,13 +1,13 @@
-"""``torch.nn.parallel`` on the one device there is: ``DataParallel`` passes a module's inputs on.
+"""``torch.nn.parallel`` on one device: ``DataParallel`` calls its module directly.
 
-``DistributedDataParallel`` needs ``torch.distributed``, which is not available here, and says so.
+``DistributedDataParallel`` raises an error, since it needs ``torch.distributed``, which wengert does not have.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..._absent import refusing
+from ..._base.absent import refusing
 from ..._base.errors import noted
 from ..modules.module import Module
 from .scatter_gather import gather, scatter
@@ -27,9 +27,9 @@ parallel_apply = refusing("parallel_apply", RuntimeError, "Cannot access acceler
 
 
 class DataParallel(Module):
-    """A module whose batches would be spread over several GPUs; without any it is the module, as in PyTorch.
+    """A wrapper that in PyTorch splits batches over GPUs. Without GPUs it calls the module, as in PyTorch.
 
-    Names in its ``state_dict`` begin with ``module.``, so that checkpoints of such models can be loaded.
+    Names in its ``state_dict`` begin with ``module.``, as in checkpoints of such models.
 
     >>> import wengert as torch
     >>> model = torch.nn.DataParallel(torch.nn.Linear(2, 1))
@@ -57,14 +57,14 @@ def data_parallel(
     dim: int = 0,
     module_kwargs: dict[str, Any] | None = None,
 ) -> Any:
-    """``module(*inputs, **module_kwargs)``, on the one device there is."""
+    """``module(*inputs, **module_kwargs)``."""
     if not isinstance(inputs, tuple):
         inputs = (inputs,) if inputs is not None else ()
     return module(*inputs, **(module_kwargs or {}))
 
 
 class DistributedDataParallel(Module):
-    """Not here: it needs several processes that exchange gradients (``torch.distributed``)."""
+    """Not available: it needs several processes that exchange gradients (``torch.distributed``)."""
 
     def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
         raise noted(

@@ -1,4 +1,4 @@
-"""Where PyTorch has ``DistributedDataParallel``, and programs import it from."""
+"""``DistributedDataParallel``, in the module from which programs import it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""``torch.nn.parallel.scatter_gather``: how arguments are spread over GPUs. There are none, so no tensor can be.
+"""``torch.nn.parallel.scatter_gather``: distribution of arguments over GPUs, of which there are none.
 
-What is not a tensor goes to every device as it is; a tensor is an error, as with PyTorch's CPU build.
+Objects that are not tensors go to every device unchanged; a tensor raises an error, as in PyTorch's CPU build.
 
 >>> from wengert.nn.parallel.scatter_gather import scatter
 >>> scatter(("a", {"b": 2}), [0, 1])
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._absent import WHAT_TO_DO
+from ..._base.absent import WHAT_TO_DO
 from ..._base.dtypes import device as Device
 from ..._base.errors import noted
 from ..._tape.tensor import Tensor
@@ -22,16 +22,16 @@ __all__ = ["gather", "scatter", "scatter_kwargs"]
 
 def _rebuild(like: Any, parts: Any) -> Any:
     """A container of the type of ``like`` with other elements."""
-    if hasattr(like, "_fields"):  # a named tuple takes its elements one by one
+    if hasattr(like, "_fields"):  # a named tuple takes its elements as separate arguments
         return type(like)(*parts)
     return list(parts) if isinstance(like, list) else tuple(parts) if isinstance(like, tuple) else type(like)(parts)
 
 
 def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> list[Any]:
-    """One copy of ``inputs`` for each device; the containers are new, what is in them is the same.
+    """One copy of ``inputs`` for each device, with new containers that hold the same objects.
 
     Raises:
-        RuntimeError: there is a tensor in ``inputs``, and no device to send a part of it to.
+        RuntimeError: ``inputs`` holds a tensor, which no device can take.
     """
     if isinstance(inputs, Tensor):
         for target in target_gpus:
@@ -48,7 +48,7 @@ def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> list[Any]:
 def scatter_kwargs(
     inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, target_gpus: Sequence[Any], dim: int = 0
 ) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
-    """The arguments of one call for each device: positional ones, and those by name."""
+    """The positional and keyword arguments of the call for each device."""
     positional = scatter(inputs, target_gpus, dim) if inputs else []
     by_name = scatter(kwargs, target_gpus, dim) if kwargs else []
     calls = max(len(positional), len(by_name))
@@ -58,10 +58,10 @@ def scatter_kwargs(
 
 
 def gather(outputs: Any, target_device: Any, dim: int = 0) -> Any:
-    """What several devices gave, put together; ``None`` if they gave nothing.
+    """Combine the results of several devices; ``None`` if they are None.
 
     Raises:
-        AssertionError: they gave tensors, which can only have come from several devices.
+        AssertionError: the results are tensors, which only several devices could have returned.
     """
     first = outputs[0]
     if first is None:

@@ -39,7 +39,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # the larger parts are imported when they are first named, as ``nn`` itself is
+    # the larger modules are imported at their first use, as ``nn`` itself is
     if name in ("parametrizations", "parametrize", "prune", "stateless"):
         from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""What the normalisations of weights share: the old forms, which are hooks, and the parametrizations."""
+"""Helpers of ``weight_norm`` and ``spectral_norm``, in their old form as hooks and as parametrizations."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ..parameter import UninitializedParameter
 
 
 def output_dim(module: Any) -> int:
-    """The dimension of a layer's weight that counts its outputs."""
+    """The dimension of a layer's weight that belongs to its outputs."""
     return int(isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)))
 
 
 def check_iterations(count: int) -> None:
-    """Refuse a number of power iterations that is not positive."""
+    """Raise an error unless the number of power iterations is positive."""
     if count <= 0:
         raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={count}")
 
 
 def key_of_hook(hooks: Mapping[int, Any], kind: type, name: str) -> int | None:
-    """Where, among hooks, the one of this class for the tensor ``name`` stands."""
+    """The key of the hook of this class for the tensor ``name``."""
     for key, hook in hooks.items():
         hook = getattr(hook, "hook", hook)
         if isinstance(hook, kind) and getattr(hook, "fn", hook).name == name:
@@ -30,7 +30,7 @@ def key_of_hook(hooks: Mapping[int, Any], kind: type, name: str) -> int | None:
 
 
 def check_weight(module: Any, name: str, weight: Any, kind: type, adjective: str) -> None:
-    """Refuse a weight that such a hook makes already, or that has no shape yet."""
+    """Raise an error for a weight that already has such a hook, or that has no shape yet."""
     if key_of_hook(module._forward_pre_hooks, kind, name) is not None:
         raise RuntimeError(f"Cannot register two {adjective}_norm hooks on the same parameter {name}")
     if isinstance(weight, UninitializedParameter):
@@ -41,7 +41,7 @@ def check_weight(module: Any, name: str, weight: Any, kind: type, adjective: str
 
 
 def take_away(module: Any, name: str, kind: Any, adjective: str) -> None:
-    """Let the hook put an ordinary parameter back, and unregister it."""
+    """Let the hook restore an ordinary parameter, and unregister it."""
     hooks = module._forward_pre_hooks
     key = key_of_hook(hooks, kind, name)
     if key is None:

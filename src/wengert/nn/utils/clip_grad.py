@@ -1,4 +1,4 @@
-"""Clipping gradients, in place. Source of the clipping by norm: Pascanu et al. 2013."""
+"""Clipping of gradients in place, by norm (Pascanu et al. 2013) and by value."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ import wengert as torch
 from ..._arrays.library import lib
 from ..._base.grad_mode import no_grad
 from ..._base.modes import EVERY
-from ..._tape.inplace import written
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.views import quiet_views
+from ..._tape.views import count_write_at, no_grad_views
 
 _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -36,7 +35,7 @@ def get_total_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """The norm of all tensors together, as if they were one vector."""
+    """The norm of all tensors, as if they were concatenated to one vector."""
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     norm_type = float(norm_type)
     if not tensors:
@@ -56,7 +55,7 @@ def get_total_norm(
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
-    """Multiply all gradients by ``max_norm / total_norm``, if that makes them shorter."""
+    """Multiply all gradients by ``max_norm / total_norm`` if that is less than 1."""
     grads = _grads(parameters)
     if grads:
         factor = torch.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
@@ -71,7 +70,7 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Shorten the gradients of all parameters together to ``max_norm``, in place; returns their norm before that.
+    """Scale the gradients of all parameters in place to a total norm of at most ``max_norm``; return the norm before.
 
     >>> import wengert as torch
     >>> p = torch.nn.Parameter(torch.zeros(2))
@@ -97,7 +96,7 @@ def clip_grad_norm_(
 
 def _arrays(tensors: list[Tensor]) -> list[np.ndarray] | None:
     """The arrays of tensors of one floating dtype that nothing watches; ``None`` if some are otherwise."""
-    if EVERY or quiet_views or not tensors:
+    if EVERY or no_grad_views or not tensors:
         return None
     arrays = [t._a for t in tensors if t._fn is None and type(t._a) is np.ndarray and t._a.flags.writeable]
     if len(arrays) < len(tensors):
@@ -107,16 +106,16 @@ def _arrays(tensors: list[Tensor]) -> list[np.ndarray] | None:
 
 
 def _shortened(grads: list[Tensor], arrays: list[np.ndarray], max_norm: float, frame: Any) -> Tensor:
-    """``clip_grad_norm_`` on arrays, with the same roundings; returns the norm before."""
+    """``clip_grad_norm_`` on arrays, with the same rounding; return the norm before."""
     with np.errstate(all="ignore"):
         from ..._ops.reduce.norms import vector_norm_over
 
         norms = np.array([vector_norm_over(lib, a, 2, tuple(range(a.ndim)), False) for a in arrays], arrays[0].dtype)
         total = vector_norm_over(lib, norms, 2, (0,), False)
-        factor = np.minimum(np.reciprocal(total + 1e-6) * max_norm, total.dtype.type(1))  # as Tensor divides
+        factor = np.minimum(np.reciprocal(total + 1e-6) * max_norm, total.dtype.type(1))  # the division of Tensors
         for grad, a in zip(grads, arrays, strict=True):
             np.multiply(a, factor, a)
-            written(grad, frame)
+            count_write_at(grad, frame)
     return wrap(total)
 
 
@@ -150,7 +149,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
     for grad, a in zip(grads, arrays, strict=True):
         np.maximum(a, -limit, out=a)
         np.minimum(a, limit, out=a)
-        written(grad, frame)
+        count_write_at(grad, frame)
 
 
 _get_total_norm: Any = get_total_norm

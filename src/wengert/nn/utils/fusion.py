@@ -42,13 +42,13 @@ def fuse_conv_bn_weights(
     bn_b: Tensor | None,
     transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:
-    """Weight and bias of a convolution that does the normalisation too."""
+    """The weight and bias of a convolution that includes the batch normalisation."""
     shape = [1, -1] if transpose else [-1, 1]
     return _fused(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, shape + [1] * (conv_w.dim() - 2))
 
 
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
-    """A convolution that does the batch normalisation after it too."""
+    """A convolution that includes the batch normalisation after it."""
     _check(conv, bn)
     fused = copy.deepcopy(conv)
     fused.weight, fused.bias = fuse_conv_bn_weights(
@@ -66,12 +66,12 @@ def fuse_linear_bn_weights(
     bn_w: Tensor,
     bn_b: Tensor,
 ) -> tuple[Parameter, Parameter]:
-    """Weight and bias of a linear layer that does the normalisation too."""
+    """The weight and bias of a linear layer that includes the batch normalisation."""
     return _fused(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, [-1, 1])
 
 
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
-    """A linear layer that does the batch normalisation after it too."""
+    """A linear layer that includes the batch normalisation after it."""
     _check(linear, bn)
     if bn.num_features not in (linear.out_features, 1):
         raise AssertionError(

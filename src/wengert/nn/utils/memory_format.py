@@ -17,10 +17,10 @@ def _convert(module: Any, kinds: tuple[type, ...], memory_format: Any) -> Any:
 
 
 def convert_conv2d_weight_memory_format(module: Any, memory_format: Any) -> Any:
-    """Give the weights of all 2-d convolutions below a module a memory format."""
+    """Convert the weights of all 2-d convolutions in a module to a memory format."""
     return _convert(module, (Conv2d, ConvTranspose2d), memory_format)
 
 
 def convert_conv3d_weight_memory_format(module: Any, memory_format: Any) -> Any:
-    """Give the weights of all 3-d convolutions below a module a memory format."""
+    """Convert the weights of all 3-d convolutions in a module to a memory format."""
     return _convert(module, (Conv3d, ConvTranspose3d), memory_format)

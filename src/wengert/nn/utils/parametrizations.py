@@ -1,4 +1,4 @@
-"""Parametrizations that are often wanted: by length and direction, of spectral norm 1, orthogonal.
+"""Parametrizations of weights: weight normalisation, spectral normalisation, orthogonal matrices.
 
 Sources: Salimans and Kingma 2016; Miyato et al. 2018; Lezcano-Casado 2019 (the trivialisation of ``orthogonal``).
 """
@@ -28,7 +28,7 @@ def _tensor_of(module: Any, name: str) -> Tensor:
 
 # ------------------------------------------------------------------------------------------------- length and direction
 def norm_except_dim(v: Tensor, pow: float = 2, dim: int = 0) -> Tensor:
-    """The norms over all dimensions but one (-1: over all), such that they can divide ``v``."""
+    """The norms over all dimensions but one (-1: over all), in a shape that broadcasts to ``v``."""
     if dim == -1:
         return torch.norm(v, pow)
     if dim not in (0, v.dim() - 1):
@@ -50,11 +50,11 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
-        """The weight of this length and direction."""
+        """The weight with this length and direction."""
         return weight_from_direction(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """Length and direction of a weight."""
+        """The length and direction of a weight."""
         return norm_except_dim(weight, 2, self.dim), weight
 
 
@@ -90,7 +90,7 @@ class _SpectralNorm(Module):
             raise IndexError(f"Dimension out of range (expected to be in range of [-{dims}, {dims - 1}] but got {dim})")
         check_iterations(n_power_iterations)
         self.dim, self.eps = dim % dims, eps
-        if dims == 1:  # a vector is its own only direction: nothing to iterate
+        if dims == 1:  # a vector needs no power iteration
             return
         self.n_power_iterations = n_power_iterations
         matrix = self._reshape_weight_to_matrix(weight)
@@ -117,18 +117,18 @@ class _SpectralNorm(Module):
         matrix = self._reshape_weight_to_matrix(weight)
         if self.training:
             self._power_method(matrix, self.n_power_iterations)
-        u, v = self._u.clone(), self._v.clone()  # what the graph saves must stay as it is in the next call
+        u, v = self._u.clone(), self._v.clone()  # the next call must not overwrite values that the graph saved
         return weight / torch.dot(u, torch.mv(matrix, v))
 
     def right_inverse(self, value: Tensor) -> Tensor:
-        """The value: it is assumed to have spectral norm 1."""
+        """The value itself, which is assumed to have spectral norm 1."""
         return value
 
 
 def spectral_norm(
     module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Module:
-    """Divide a weight by its largest singular value, which power iterations follow while training."""
+    """Divide a weight by its largest singular value, which power iterations estimate in training mode."""
     weight = _tensor_of(module, name)
     along = output_dim(module) if dim is None else dim
     return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, along, eps))
@@ -139,7 +139,7 @@ _MAPS = ("matrix_exp", "cayley", "householder")
 
 
 def _make_orthogonal(a: Tensor) -> Tensor:
-    """The Q of a QR decomposition whose R has a positive diagonal, but for columns of sign 0."""
+    """The Q of a QR decomposition whose R has a positive diagonal, except for columns of sign 0."""
     q, r = torch.linalg.qr(a)
     return q * r.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
 
@@ -151,7 +151,7 @@ def _is_orthogonal(q: Tensor) -> bool:
 
 
 def _completed(q: Tensor) -> Tensor:
-    """A square orthogonal matrix that begins with the columns of ``q``, or with what they span."""
+    """A square orthogonal matrix whose first columns are those of ``q`` or span the same space."""
     n, k = q.shape[-2:]
     if n == k and _is_orthogonal(q):
         return q.clone()
@@ -161,7 +161,7 @@ def _completed(q: Tensor) -> Tensor:
 
 
 def _reflectors(q: Tensor) -> Tensor:
-    """The Householder vectors of ``q`` below the diagonal, and on it the signs that they leave open."""
+    """The Householder vectors of ``q`` below the diagonal, and on it the signs that they do not determine."""
     a, tau = torch.geqrf(q)
     signs = a.diagonal(dim1=-2, dim2=-1)
     signs.sign_()

@@ -1,8 +1,7 @@
-"""Parameters computed from others.
+"""Parametrizations: parameters of a module that are computed from other parameters.
 
-``register_parametrization(module, "weight", f)`` makes ``weight`` be ``f(original)``. A module with parametrizations
-becomes an instance of a class of its own, on which ``weight`` is a property; the original is in
-``module.parametrizations.weight``.
+``register_parametrization(module, "weight", f)`` replaces ``weight`` by ``f(original)``. The module's class is replaced
+by a new subclass, on which ``weight`` is a property; the original is in ``module.parametrizations.weight``.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ __all__ = [
 ]
 
 _cache: dict[tuple[int, str], Any] = {}
-_depth = 0  # how many ``cached()`` blocks are open
+_depth = 0  # the number of open ``cached()`` blocks
 
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """Compute each parametrized tensor once inside of the ``with`` block."""
+    """A context in which each parametrized tensor is computed only once."""
     global _depth
     _depth += 1
     try:
@@ -54,13 +53,13 @@ def _register(module: Module, name: str, value: Any) -> None:
 
 
 def _take_over(tensor: Tensor, value: Tensor) -> None:
-    """Let a tensor, which stays the same object, have another's memory."""
+    """Give a tensor the memory of another; it stays the same object."""
     if value is not tensor:
         tensor.data = value.detach()
 
 
 class ParametrizationList(ModuleList):
-    """The parametrizations of one tensor, in the order in which they are applied, and what they start from."""
+    """The parametrizations of one tensor, in the order in which they are applied, and the original tensors."""
 
     original: Any
     unsafe: bool
@@ -88,7 +87,7 @@ class ParametrizationList(ModuleList):
 
     @no_grad()  # type: ignore[untyped-decorator]
     def _start(self, value: Any) -> Any:
-        """What gives ``value``, as far as the parametrizations can be inverted."""
+        """The originals for ``value``, by the right inverses of the parametrizations that have one."""
         for module in reversed(list(self)):
             if hasattr(module, "right_inverse"):
                 with suppress(NotImplementedError):
@@ -128,7 +127,7 @@ class ParametrizationList(ModuleList):
                 )
 
     def right_inverse(self, value: Any) -> None:
-        """Set the original such that the parametrized tensor is ``value``; what assigning to it does."""
+        """Set the original such that the parametrized tensor is ``value``; assignment to the tensor calls this."""
         with no_grad():
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
@@ -179,7 +178,7 @@ class ParametrizationList(ModuleList):
 
 
 def _own_class(module: Module) -> None:
-    """Give a module a class of its own, on which properties can stand."""
+    """Give a module its own class, which can have properties."""
     cls = type(module)
 
     def deepcopy(self: Any, memo: dict[int, Any]) -> Any:
@@ -225,9 +224,10 @@ def _property(module: Module, name: str) -> None:
 
 
 def register_parametrization(module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Any:
-    """Let a parameter or buffer be what ``parametrization`` makes of the original one.
+    """Replace a parameter or buffer by the result of ``parametrization`` on the original one.
 
-    A parametrization with a ``right_inverse`` can be assigned to. ``unsafe``: dtype and shape may change.
+    The new tensor can be assigned to if the parametrization has a ``right_inverse``. ``unsafe``: the parametrization
+    may change dtype and shape.
 
     >>> import wengert as torch
     >>> from wengert.nn.utils import parametrize
@@ -252,7 +252,7 @@ def register_parametrization(module: Any, tensor_name: str, parametrization: Mod
 
 
 def _begin(module: Any, name: str, parametrization: Module, unsafe: bool) -> None:
-    """The first parametrization of a tensor, perhaps of its module."""
+    """Add the first parametrization of a tensor."""
     chain = ParametrizationList([parametrization], getattr(module, name), unsafe=unsafe)
     delattr(module, name)
     if not is_parametrized(module):
@@ -263,7 +263,7 @@ def _begin(module: Any, name: str, parametrization: Module, unsafe: bool) -> Non
 
 
 def _append(module: Any, name: str, parametrization: Module, unsafe: bool) -> None:
-    """One more parametrization of a tensor that has some."""
+    """Add a parametrization to a tensor that already has one."""
     if not unsafe:
         _check_further(module, name, parametrization)
     chain = module.parametrizations[name]
@@ -279,7 +279,7 @@ def _differences(one: Tensor, other: Tensor) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _check_further(module: Any, name: str, parametrization: Any) -> None:
-    """What one more parametrization returns, and the inverse of that, must be like what it is given."""
+    """Check that an additional parametrization and its inverse keep dtype and shape."""
     given = getattr(module, name)
     result = parametrization(given)
     if not isinstance(result, Tensor):
@@ -313,7 +313,7 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """Put an ordinary parameter or buffer back: the parametrized value, or else the original one."""
+    """Restore an ordinary parameter or buffer, with the parametrized value or the original one."""
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     ordinary = _without_parametrizations(module, tensor_name, leave_parametrized)
@@ -327,7 +327,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def _without_parametrizations(module: Any, name: str, as_it_is: bool) -> Any:
-    """What takes a parametrized tensor's place: with the value that it has, or the original's."""
+    """The tensor that replaces a parametrized one, with the parametrized value or the original one."""
     own = module.parametrizations[name]
     if not as_it_is:
         if own.is_tensor:
@@ -345,7 +345,7 @@ def _without_parametrizations(module: Any, name: str, as_it_is: bool) -> Any:
 
 
 def type_before_parametrizations(module: Any) -> type:
-    """The class that a module had before it got parametrizations."""
+    """The class of a module before it had parametrizations."""
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 

@@ -1,8 +1,8 @@
-"""Pruning: parameters of which some elements are held at zero by a mask.
+"""Pruning: masks that hold elements of parameters at zero.
 
-A pruned module keeps the whole parameter as ``NAME_orig`` and the mask as the buffer ``NAME_mask``; ``NAME`` itself
-becomes their product, made anew before each call by the method, which is a forward pre-hook. So gradients reach the
-elements that are kept. Pruning again works on what is left (``PruningContainer``).
+A pruned module has the whole parameter as ``NAME_orig`` and the mask as the buffer ``NAME_mask``. ``NAME`` is their
+product, which the pruning method, a forward pre-hook, recomputes before each call. Gradients reach the elements that
+are not pruned. Pruning again prunes the remaining elements (``PruningContainer``).
 
 >>> import wengert as torch
 >>> from wengert.nn.utils import prune
@@ -31,13 +31,13 @@ Amount = int | float
 
 # ---------------------------------------------------------------------------------------------------------- the methods
 class BasePruningMethod(ABC):
-    """What makes a mask. A subclass gives ``compute_mask`` and ``PRUNING_TYPE``: unstructured, structured or global."""
+    """Base of pruning methods, which define ``compute_mask`` and ``PRUNING_TYPE``: unstructured, structured, global."""
 
     _tensor_name: str
     PRUNING_TYPE: str
 
     def __call__(self, module: Module, inputs: Any) -> None:
-        """The forward pre-hook: the parameter is its whole self times the mask."""
+        """The forward pre-hook: sets the parameter to the original times the mask."""
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
@@ -56,7 +56,7 @@ class BasePruningMethod(ABC):
     def apply(
         cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None, **kwargs: Any
     ) -> BasePruningMethod:
-        """Prune a module's parameter by a new method of this class; ``importance_scores`` stand for its elements."""
+        """Prune a module's parameter with a new method of this class; ``importance_scores`` replace its elements."""
         method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
         before = _hooks_of(module, name)
@@ -65,7 +65,7 @@ class BasePruningMethod(ABC):
                 f"Avoid adding multiple pruning hooks to the same tensor {name} of module {module}. Use a "
                 "PruningContainer."
             )
-        original = getattr(module, name)  # what an earlier method has left of it
+        original = getattr(module, name)  # the elements that earlier methods kept
         if importance_scores is None:
             importance_scores = original
         elif importance_scores.shape != original.shape:
@@ -81,7 +81,7 @@ class BasePruningMethod(ABC):
             default_mask = getattr(module, name + "_mask")
         else:
             default_mask = torch.ones_like(original)
-        # nothing of the module is changed before the mask is there: a bad amount leaves it as it was
+        # the mask first: an invalid amount must leave the module unchanged
         try:
             mask = whole.compute_mask(importance_scores.detach(), default_mask=default_mask)
         except Exception:
@@ -99,7 +99,7 @@ class BasePruningMethod(ABC):
         return whole
 
     def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None) -> Tensor:
-        """``t`` with the elements set to zero that this method prunes; no module is involved."""
+        """``t`` with the elements that this method prunes set to zero, without a module."""
         if importance_scores is None:
             importance_scores = t
         elif importance_scores.shape != t.shape:
@@ -110,7 +110,7 @@ class BasePruningMethod(ABC):
         return t * self.compute_mask(importance_scores, default_mask=mask)
 
     def remove(self, module: Module) -> None:
-        """Make the pruned values the parameter's own; the module forgets that it was pruned."""
+        """Store the pruned values in the parameter, and remove the mask and the hook."""
         name = self._tensor_name
         if name is None:
             raise AssertionError(f"Module {module} has to be pruned before pruning can be removed")
@@ -125,7 +125,7 @@ class BasePruningMethod(ABC):
 
 
 def _hooks_of(module: Module, name: str) -> dict[int, Any]:
-    """The pruning hooks of one parameter, by the key that the module knows them by."""
+    """The pruning hooks of one parameter, by their key in the module."""
     return {
         key: hook
         for key, hook in module._forward_pre_hooks.items()
@@ -134,7 +134,7 @@ def _hooks_of(module: Module, name: str) -> dict[int, Any]:
 
 
 class PruningContainer(BasePruningMethod):
-    """Several methods one after the other, each on what the ones before have kept."""
+    """Several methods in sequence, each of which prunes elements that the previous ones kept."""
 
     _pruning_methods: tuple[BasePruningMethod, ...]
 
@@ -149,7 +149,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: BasePruningMethod | None) -> None:
-        """One more method, for the same parameter."""
+        """Add a method for the same parameter."""
         if not isinstance(method, BasePruningMethod) and method is not None:
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if method is not None and self._tensor_name != method._tensor_name:
@@ -169,7 +169,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[idx]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask after the last method, which sees only what ``default_mask`` keeps."""
+        """The mask after the last method, which is applied to the elements that ``default_mask`` keeps."""
         mask = default_mask.to(dtype=t.dtype)
         kept = _kept(self._pruning_methods[-1], t, mask)
         combined = mask.clone()
@@ -178,7 +178,7 @@ class PruningContainer(BasePruningMethod):
 
 
 def _kept(method: BasePruningMethod, t: Tensor, mask: Tensor) -> Any:
-    """The index of what a method may still prune."""
+    """The index of the elements that a method may still prune."""
     if method.PRUNING_TYPE == "unstructured":
         return mask == 1
     if method.PRUNING_TYPE == "structured":
@@ -198,7 +198,7 @@ def _kept(method: BasePruningMethod, t: Tensor, mask: Tensor) -> Any:
 
 
 class Identity(BasePruningMethod):
-    """Prunes nothing, and sets a module up as if it were pruned."""
+    """Adds the mask and the hook to a module, but prunes nothing."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -207,7 +207,7 @@ class Identity(BasePruningMethod):
 
 
 class RandomUnstructured(BasePruningMethod):
-    """Prunes elements at random: a number of them, or a share between 0 and 1."""
+    """Prunes random elements: a number of them, or a fraction between 0 and 1."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -220,7 +220,7 @@ class RandomUnstructured(BasePruningMethod):
 
 
 class L1Unstructured(BasePruningMethod):
-    """Prunes the elements of the smallest size."""
+    """Prunes the elements with the smallest absolute values."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -242,7 +242,7 @@ def _without(t: Tensor, default_mask: Tensor, amount: Amount, score: Any) -> Ten
 
 
 class RandomStructured(BasePruningMethod):
-    """Prunes whole channels along a dimension at random."""
+    """Prunes random channels along a dimension."""
 
     PRUNING_TYPE = "structured"
 
@@ -282,7 +282,7 @@ class LnStructured(BasePruningMethod):
 
 
 def _structure(t: Tensor, dim: int, amount: Amount) -> tuple[int, int]:
-    """How many channels there are, and how many of them to prune."""
+    """The number of channels, and the number of channels to prune."""
     if t.dim() <= 1:
         raise ValueError(
             f"Structured pruning can only be applied to multidimensional tensors. Found tensor of shape {t.shape} with "
@@ -325,7 +325,7 @@ def _check_amount(amount: Any) -> None:
 
 
 def _count(amount: Amount, size: int) -> int:
-    """How many of ``size`` an amount is: itself, or a share."""
+    """The number of elements that an amount means: the amount itself, or a fraction of ``size``."""
     if not isinstance(amount, numbers.Integral):
         return round(amount * size)
     if amount > size:
@@ -335,25 +335,25 @@ def _count(amount: Amount, size: int) -> int:
 
 # ------------------------------------------------------------------------------------------------------------ functions
 def identity(module: Module, name: str) -> Module:
-    """Set a parameter up as pruned without pruning it; the module, changed in place."""
+    """Add a mask of ones to a parameter; change the module in place and return it."""
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module: Module, name: str, amount: Amount) -> Module:
-    """Prune elements of ``module.NAME`` at random."""
+    """Prune random elements of ``module.NAME``."""
     RandomUnstructured.apply(module, name, amount)
     return module
 
 
 def l1_unstructured(module: Module, name: str, amount: Amount, importance_scores: Tensor | None = None) -> Module:
-    """Prune the elements of ``module.NAME`` that are smallest in size."""
+    """Prune the elements of ``module.NAME`` with the smallest absolute values."""
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module: Module, name: str, amount: Amount, dim: int) -> Module:
-    """Prune channels of ``module.NAME`` along ``dim`` at random."""
+    """Prune random channels of ``module.NAME`` along ``dim``."""
     RandomStructured.apply(module, name, amount, dim)
     return module
 
@@ -372,7 +372,7 @@ def global_unstructured(
     importance_scores: dict[tuple[Module, str], Tensor] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Prune several parameters as if they were one: an amount is one of all their elements."""
+    """Prune several parameters as if they were one; the amount refers to all their elements."""
     if not isinstance(parameters, Iterable):
         raise TypeError("global_unstructured(): parameters is not an Iterable")
     scores = {} if importance_scores is None else importance_scores
@@ -405,7 +405,7 @@ def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
 
 
 def remove(module: Module, name: str) -> Module:
-    """Make pruning of ``module.NAME`` permanent: the parameter is an ordinary one again, with the zeros in it."""
+    """Make the pruning of ``module.NAME`` permanent: it becomes an ordinary parameter with zeros."""
     for key, hook in _hooks_of(module, name).items():
         hook.remove(module)
         del module._forward_pre_hooks[key]
@@ -414,7 +414,7 @@ def remove(module: Module, name: str) -> Module:
 
 
 def is_pruned(module: Module) -> bool:
-    """Whether a module, or one inside of it, is pruned."""
+    """Whether a module or one of its submodules is pruned."""
     return any(
         isinstance(hook, BasePruningMethod) for _, m in module.named_modules() for hook in m._forward_pre_hooks.values()
     )

@@ -1,4 +1,4 @@
-"""Sequences of different lengths: padded, or packed as recurrent layers take them."""
+"""Sequences of different lengths: padded, or packed for recurrent layers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class PackedSequence_(NamedTuple):
 class PackedSequence(PackedSequence_):
     """Sequences of different lengths without padding: the first elements of all, then the second ones, and so on.
 
-    ``batch_sizes`` says how many sequences have a k-th element. Made by ``pack_sequence`` and ``pack_padded_sequence``.
+    ``batch_sizes[k]`` is the number of sequences that have a k-th element. ``pack_sequence`` and
+    ``pack_padded_sequence`` make packed sequences.
     """
 
     def __new__(
@@ -48,20 +49,20 @@ class PackedSequence(PackedSequence_):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """The data in another dtype; itself if nothing changes."""
+        """The sequence in another dtype, or itself if nothing changes."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, *self[1:])
 
     def cpu(self, *args: Any, **kwargs: Any) -> Self:
-        """Itself: everything is on the CPU."""
+        """The sequence itself, which is on the CPU."""
         return self.to(*args, **kwargs)
 
     def cuda(self, *args: Any, **kwargs: Any) -> Self:
-        """Refused, as in a PyTorch without CUDA."""
+        """Raises an error, as PyTorch without CUDA does."""
         return self.to(*args, **{**kwargs, "device": "cuda"})
 
     def pin_memory(self) -> Self:
-        """With pinned memory, which on the CPU is any memory."""
+        """The sequence itself: on the CPU all memory counts as pinned."""
         return type(self)(*(None if t is None else t.pin_memory() for t in self))
 
     def double(self) -> Any:
@@ -120,7 +121,7 @@ def pack_padded_sequence(
 ) -> PackedSequence:
     """Pack padded sequences (L, N, *), or (N, L, *) with ``batch_first``.
 
-    ``enforce_sorted``: they must be sorted by length, the longest first.
+    ``enforce_sorted``: the sequences must be sorted by length, the longest first.
 
     >>> import wengert as torch
     >>> from wengert.nn.utils.rnn import pack_padded_sequence
@@ -143,7 +144,7 @@ def pack_padded_sequence(
 
 
 def _batch_sizes(input: Tensor, lengths: list[int]) -> list[int]:
-    """How many sequences have a k-th element, for each k."""
+    """The number of sequences that have a k-th element, for each k."""
     if input.numel() == 0:
         raise RuntimeError("Cannot pack empty tensors.")
     if len(lengths) != input.size(1):

@@ -1,4 +1,4 @@
-"""Spectral normalisation, the old form, with a hook. Source: Miyato et al. 2018."""
+"""Spectral normalisation in its old form, with a hook. Source: Miyato et al. 2018."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 class SpectralNorm:
-    """The hook: divides the weight by its largest singular value, which power iterations follow."""
+    """The hook that divides the weight by its largest singular value, which power iterations estimate."""
 
     _version: int = 1
 
@@ -32,7 +32,7 @@ class SpectralNorm:
         self.name, self.n_power_iterations, self.dim, self.eps = name, n_power_iterations, dim, eps
 
     def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
-        """The weight with ``dim`` in front and all other dimensions as one."""
+        """The weight as a matrix, with ``dim`` first and all other dimensions flattened."""
         if self.dim != 0:
             weight = weight.permute(self.dim, *[d for d in range(weight.dim()) if d != self.dim])
         return weight.reshape(weight.size(0), -1)
@@ -47,11 +47,11 @@ class SpectralNorm:
                 for _ in range(self.n_power_iterations):
                     v.copy_(F.normalize(torch.mv(matrix.t(), u), dim=0, eps=self.eps))
                     u.copy_(F.normalize(torch.mv(matrix, v), dim=0, eps=self.eps))
-                u, v = u.clone(), v.clone()  # what the graph saves must stay as it is in the next call
+                u, v = u.clone(), v.clone()  # the next call must not overwrite values that the graph saved
         return weight / torch.dot(u, torch.mv(matrix, v))
 
     def remove(self, module: Module) -> None:
-        """Put an ordinary parameter back."""
+        """Restore an ordinary parameter."""
         with no_grad():
             weight = self.compute_weight(module, do_power_iteration=False)
         for name in (self.name, f"{self.name}_u", f"{self.name}_v", f"{self.name}_orig"):
@@ -62,7 +62,7 @@ class SpectralNorm:
         setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
 
     def _solve_v_and_rescale(self, weight_mat: Tensor, u: Tensor, target_sigma: Tensor) -> Tensor:
-        """The v of a checkpoint that has only u (written before PyTorch 1.0)."""
+        """The vector v for a checkpoint that has only u (written before PyTorch 1.0)."""
         left = weight_mat.t().mm(weight_mat).pinverse()
         v = torch.mv(left, torch.mv(weight_mat.t(), u))
         return v.mul_(target_sigma / torch.dot(u, torch.mv(weight_mat, v)))
@@ -78,7 +78,7 @@ class SpectralNorm:
         vectors = hook._first_vectors(original)
         delattr(module, name)
         module.register_parameter(f"{name}_orig", original)
-        setattr(module, name, original.data)  # a plain attribute, which each call makes anew
+        setattr(module, name, original.data)  # a plain attribute, which each call recomputes
         for suffix, vector in zip("uv", vectors, strict=True):
             module.register_buffer(f"{name}_{suffix}", vector)
         module.register_forward_pre_hook(hook)
@@ -128,7 +128,7 @@ class SpectralNormLoadStateDictPreHook:
 
 
 class SpectralNormStateDictHook:
-    """Notes the version in the metadata of state dicts."""
+    """Writes the version into the metadata of state dicts."""
 
     def __init__(self, fn: SpectralNorm) -> None:
         self.fn = fn

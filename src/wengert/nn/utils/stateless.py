@@ -1,4 +1,4 @@
-"""Calling a module with other parameters than its own."""
+"""Calls of a module with other tensors in place of its parameters."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def _functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with other tensors in the place of some of its parameters and buffers.
+    """Call a module with other tensors in place of some of its parameters and buffers.
 
-    ``tie_weights``: tensors that the module has under several names are replaced under all of them. ``strict``: names
-    must be exactly those of the module.
+    ``tie_weights``: tensors that the module has under several names are replaced under all of them. ``strict``: the
+    names must be exactly those of the module.
     """
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     with _reparametrize_module(module, parameters_and_buffers, tie_weights=tie_weights, strict=strict):
@@ -66,7 +66,7 @@ def _reparametrize_module(
             before[name] = _swap(module, name, tensor)
         yield
     finally:
-        # what the call put in the place of a given tensor goes to the caller
+        # tensors that the call assigned are passed back to the caller
         for name, tensor in before.items():
             now = _swap(module, name, tensor)
             if name in parameters_and_buffers:
@@ -74,7 +74,7 @@ def _reparametrize_module(
 
 
 def _tied(module: Module, given: dict[str, Tensor]) -> dict[str, Tensor]:
-    """What is given, under all names that the module has for the same tensor."""
+    """The given tensors under all names that the module has for them."""
     names: dict[Tensor, list[str]] = {}
     for name, tensor in (
         *module.named_parameters(remove_duplicate=False),
@@ -111,7 +111,7 @@ def _check_names(module: Module, given: dict[str, Tensor]) -> None:
 
 
 def _swap(module: Any, path: str, tensor: Any) -> Any:
-    """Put a tensor in the place of another, which is returned."""
+    """Replace a tensor and return the old one."""
     if tensor is not _MISSING and tensor is not None and not isinstance(tensor, Tensor):
         raise TypeError(f"{tensor} is not an instance of torch.Tensor")
     owner, _, name = path.rpartition(".")

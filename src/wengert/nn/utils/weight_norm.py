@@ -1,4 +1,4 @@
-"""Weight normalisation, the old form, with a hook. Source: Salimans and Kingma 2016."""
+"""Weight normalisation in its old form, with a hook. Source: Salimans and Kingma 2016."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
 
 class WeightNorm:
-    """The hook: computes the weight from its length and direction before each call."""
+    """The hook that computes the weight from its length and direction before each call."""
 
     def __init__(self, name: str, dim: int | None) -> None:
         self.name = name
@@ -40,12 +40,12 @@ class WeightNorm:
         del module._parameters[name]
         for suffix, part in (("g", length), ("v", direction)):
             module.register_parameter(f"{name}_{suffix}", Parameter(part.data))
-        hook(module, None)  # an attribute again, before the first call already
+        hook(module, None)  # a plain attribute, already before the first call
         module.register_forward_pre_hook(hook)
         return hook
 
     def remove(self, module: Module) -> None:
-        """Put an ordinary parameter back."""
+        """Restore an ordinary parameter."""
         weight = self.compute_weight(module)
         delattr(module, self.name)
         del module._parameters[f"{self.name}_g"], module._parameters[f"{self.name}_v"]

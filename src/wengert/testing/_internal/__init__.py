@@ -1,5 +1,5 @@
-"""What test-suites written for PyTorch import from ``torch.testing._internal``: test cases, decorators, comparisons.
+"""``torch.testing._internal``: test cases, decorators and comparisons for test suites written for PyTorch.
 
-Not for programs, as in PyTorch. What is here has PyTorch's names and does the same on the one device that there is;
-its lists of operators with samples (``op_db``) are not here: ``wengert._base.registry`` holds wengert's.
+It is private, as in PyTorch. The names are PyTorch's and do the same on the one device. PyTorch's lists of operators
+with samples (``op_db``) are missing: ``wengert._base.registry`` holds wengert's.
 """

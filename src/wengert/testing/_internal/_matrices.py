@@ -1,4 +1,4 @@
-"""Random matrices with a property that a test needs."""
+"""Random matrices with given properties, for tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 
 def noncontiguous_like(t: Tensor) -> Tensor:
-    """A copy whose elements do not lie one after another in memory; a leaf that requires a gradient if ``t`` does."""
+    """A copy that is not contiguous: a leaf that requires grad if ``t`` does."""
     if not t.is_contiguous() and t._base is not None:
         return t
     result = torch.empty(tuple(t.shape) + (2,), dtype=t.dtype).select(-1, 1)

@@ -1,7 +1,7 @@
-"""Tests with parameters: one method for each value, under a name that says which.
+"""Parametrized tests: one method for each value, with a name that contains the value.
 
-A decorator leaves on the function what makes its variants (``parametrize_fn``); ``instantiate_parametrized_tests``
-or the device tests' instantiation puts the variants into the class in the method's place.
+A decorator sets ``parametrize_fn`` on the function, which makes the variants. ``instantiate_parametrized_tests`` or
+``instantiate_device_type_tests`` replaces the method in the class by its variants.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import wengert as torch
 
 __all__: list[str] = []
 
-#: the function, what its name ends in, its further arguments, and from these the decorators that it gets
+#: the function, the suffix of its name, its additional arguments, and a function from these to its decorators
 Variant = tuple[Any, str, dict[str, Any], Callable[[dict[str, Any]], Iterable[Any]]]
 
 
@@ -24,7 +24,7 @@ def dtype_name(dtype: Any) -> str:
 
 
 class subtest:
-    """One value of a parameter, with a name of its own or decorators."""
+    """One value of a parameter, with an optional name and decorators."""
 
     __slots__ = ["arg_values", "decorators", "name"]
 
@@ -33,7 +33,7 @@ class subtest:
 
 
 class _TestParametrizer:
-    """A decorator that multiplies a test."""
+    """Base of decorators that make variants of a test."""
 
     def _parametrize_test(self, test: Any, generic_cls: Any, device_cls: Any) -> Iterator[Variant]:
         raise NotImplementedError
@@ -47,7 +47,7 @@ class _TestParametrizer:
 
 
 def compose_parametrize_fns(old_parametrize_fn: Any, new_parametrize_fn: Any) -> Any:
-    """Every variant of the one in every variant of the other."""
+    """All combinations of the variants of both."""
 
     def composed(test: Any, generic_cls: Any, device_cls: Any) -> Iterator[Variant]:
         for _, old_name, old_kwargs, old_decorators in old_parametrize_fn(test, generic_cls, device_cls):
@@ -115,7 +115,7 @@ class parametrize(_TestParametrizer):
 
 
 class reparametrize(_TestParametrizer):
-    """Another decorator's variants, each made into others by a function."""
+    """A decorator that applies a function to each variant of another decorator."""
 
     def __init__(self, parametrizer: _TestParametrizer, adapter_fn: Any) -> None:
         self.parametrizer, self.adapter_fn = parametrizer, adapter_fn
@@ -128,7 +128,7 @@ class reparametrize(_TestParametrizer):
 
 
 class decorateIf(_TestParametrizer):
-    """A decorator for those variants whose parameters a predicate takes."""
+    """A decorator that applies only to variants whose parameters satisfy a predicate."""
 
     def __init__(self, decorator: Any, predicate_fn: Any) -> None:
         self.decorator, self.predicate_fn = decorator, predicate_fn
@@ -138,7 +138,7 @@ class decorateIf(_TestParametrizer):
 
 
 def variant(test: Any, kwargs: dict[str, Any], decorators: Iterable[Any]) -> Any:
-    """The test with these arguments and decorators, as a function of its own."""
+    """A new function that runs the test with these arguments and decorators."""
 
     @functools.wraps(test)
     def instantiated(self: Any, *args: Any, **more: Any) -> Any:
@@ -146,14 +146,14 @@ def variant(test: Any, kwargs: dict[str, Any], decorators: Iterable[Any]) -> Any
 
     instantiated.__dict__.pop("parametrize_fn", None)
     made: Any = instantiated
-    del made.__wrapped__  # pytest would ask for the parameters as fixtures
+    del made.__wrapped__  # pytest would take the parameters for fixtures
     for decorator in decorators:
         made = decorator(made)
     return made
 
 
 def instantiate_parametrized_tests(generic_cls: Any) -> Any:
-    """Put the variants of each test into the class, in the test's place. Also a decorator of the class."""
+    """Replace each test in the class by its variants. Also a class decorator."""
     for name, test in list(vars(generic_cls).items()):
         if not hasattr(test, "parametrize_fn"):
             continue

@@ -1,4 +1,4 @@
-"""``TestCase``: unittest's, whose ``assertEqual`` compares numbers, tensors and what holds them by closeness."""
+"""``TestCase``: a unittest ``TestCase`` whose ``assertEqual`` compares numbers, tensors and containers by closeness."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__: list[str] = []
 
 SEED = 1234
 _NUMBERS = (int, float, complex, np.number)
-_LOOSE = {int: torch.int64, float: torch.float32, complex: torch.complex64}  # whose tolerances numbers have
+_LOOSE = {int: torch.int64, float: torch.float32, complex: torch.complex64}  # numbers have their tolerances
 
 
 class NoTest:
-    """Inherited by classes that are no tests for pytest."""
+    """Base of classes that pytest must not collect."""
 
     __test__ = False
 
 
 @contextlib.contextmanager
 def set_warn_always_context(new_val: bool) -> Iterator[None]:
-    """Whether warnings that are given once are given always, inside."""
+    """A context that sets whether warnings that are given once are given always."""
     before = torch.is_warn_always_enabled()
     torch.set_warn_always(new_val)
     try:
@@ -44,15 +44,15 @@ def set_warn_always_context(new_val: bool) -> Iterator[None]:
 
 
 class TestCase(unittest.TestCase):
-    """A test case with PyTorch's assertions; every test begins with the same random stream."""
+    """A test case with PyTorch's assertions; every test starts from the same random seed."""
 
-    precision: float = 0  # no tolerance is less than these two
+    precision: float = 0  # the least tolerances
     rel_tol: float = 0
     maxDiff = None
     _default_dtype_check_enabled = False
 
     def setUp(self) -> None:
-        """Seed, and remember the default dtype."""
+        """Seed the generators, and store the default dtype."""
         super().setUp()
         set_rng_seed(SEED)
         if self._default_dtype_check_enabled and torch.get_default_dtype() is not torch.float32:
@@ -74,7 +74,7 @@ class TestCase(unittest.TestCase):
         exact_stride: bool = False,
         exact_is_coalesced: bool = False,
     ) -> None:
-        """Fail unless the two are close: kinds of numbers may differ, sequences may stand for tensors, NaN is NaN."""
+        """Fail unless both are close. Types of numbers may differ, sequences may replace tensors, NaN equals NaN."""
         __tracebackhide__ = True
         if isinstance(x, Tensor) and isinstance(y, Sequence):
             y = torch.as_tensor(y, dtype=x.dtype)
@@ -167,7 +167,7 @@ class TestCase(unittest.TestCase):
     # ------------------------------------------------------------------------------------------- warnings and errors
     @contextlib.contextmanager
     def assertWarnsOnceRegex(self, category: type[Warning], regex: str = "") -> Iterator[None]:
-        """Fail unless there is a warning of this class inside, and one whose text begins with the expression."""
+        """Fail unless the block gives a warning of this class, and one whose text begins with the expression."""
         with warnings.catch_warnings(record=True) as caught, set_warn_always_context(True):
             warnings.simplefilter("always")
             yield
@@ -178,7 +178,7 @@ class TestCase(unittest.TestCase):
         self.assertTrue(any(re.match(regex, text) for text in texts), f"{regex}, {texts}")
 
     def assertExpectedRaises(self, exc_type: type[Exception], fn: Any, *args: Any, **kwargs: Any) -> None:
-        """Fail unless the call raises it."""
+        """Fail unless the call raises the exception."""
         with self.assertRaises(exc_type):
             fn(*args, **kwargs)
 
@@ -191,16 +191,16 @@ class TestCase(unittest.TestCase):
 
     @contextlib.contextmanager
     def assertRaisesRegexWithHighlight(self, exception: type[Exception], regex: str, highlight: str) -> Iterator[None]:
-        """Fail unless it is raised inside."""
+        """Fail unless the block raises the exception."""
         with self.assertRaisesRegex(exception, regex):
             yield
 
     def assertExpectedInline(self, actual: str, expect: str, skip: int = 0) -> None:
-        """Fail unless the text is the one that stands in the program."""
+        """Fail unless the text equals the one in the program."""
         self.assertMultiLineEqual(textwrap.dedent(expect).strip(), str(actual).strip())
 
     def assertExpectedRaisesInline(self, exc_type: Any, callable: Any, expect: str, *args: Any, **kwargs: Any) -> None:
-        """Fail unless the call raises it with this text."""
+        """Fail unless the call raises the exception with this text."""
         try:
             callable(*args, **kwargs)
         except exc_type as error:
@@ -234,12 +234,12 @@ class TestCase(unittest.TestCase):
         return made, made._indices().clone(), made._values().clone()
 
     def safeToDense(self, t: Tensor) -> Tensor:
-        """``coalesce`` only where that is there."""
+        """``coalesce`` if the tensor has this method."""
         return t.coalesce().to_dense() if t.is_sparse else t.to_dense()
 
     @staticmethod
     def runWithPytorchAPIUsageStderr(code: str) -> str:
-        """What a program writes to its standard error."""
+        """The standard error output of a program."""
         import subprocess
         import sys
 
@@ -277,7 +277,7 @@ def _number(value: Any) -> Any:
 
 
 def _dense(x: Tensor, y: Tensor, options: _Options) -> tuple[Tensor, Tensor]:
-    """Sparse tensors by their values: of one layout, unless layouts may differ."""
+    """Compare sparse tensors by their values; the layouts must be equal unless they may differ."""
     if not (x.is_sparse or y.is_sparse):
         return x, y
     if options.check_layout and x.layout != y.layout:
@@ -287,7 +287,7 @@ def _dense(x: Tensor, y: Tensor, options: _Options) -> tuple[Tensor, Tensor]:
 
 
 def _compare_objects(x: Any, y: Any) -> None:
-    """As unittest compares, with a word of what was compared before its text."""
+    """unittest's comparison, with a description of the compared values before its message."""
     kinds: tuple[tuple[Any, str], ...] = (((str, bytes), "String"), (set, "Set"), (type, "Type"), (object, "Object"))
     case = unittest.TestCase()
     name = next(n for k, n in kinds if isinstance(x, k) and isinstance(y, k))

@@ -1,4 +1,4 @@
-"""What of CUDA there is to test: nothing."""
+"""CUDA's features for tests, none of which is available."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CUDA_DEVICE = None
 
 
 def tf32_is_not_fp32() -> bool:
-    """Whether there are products of lower precision than their dtype's."""
+    """Whether products may have less precision than their dtype."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""Tests for devices: a class of tests is made into one for each device that there is, which is the CPU.
+"""Tests for devices: from a generic class, a class for each available device is made, which is only the CPU.
 
 A generic test takes ``self, device`` and, by its decorators, ``dtype``; ``instantiate_device_type_tests`` makes
 ``TestThingCPU`` with ``test_x_cpu_float32`` from ``TestThing`` with ``test_x``.
@@ -22,13 +22,13 @@ _ATTRIBUTE = "_device_dtypes"
 
 
 class DeviceTypeTestBase(TestCase):
-    """What tests of one device inherit."""
+    """Base of the tests of one device."""
 
     device_type = "generic_device_type"
 
     @classmethod
     def get_primary_device(cls) -> str:
-        """The device that a test uses if it uses one."""
+        """The device for tests that use a single one."""
         return cls.device_type
 
     @classmethod
@@ -38,7 +38,7 @@ class DeviceTypeTestBase(TestCase):
 
 
 class CPUTestBase(DeviceTypeTestBase):
-    """What tests on the CPU inherit."""
+    """Base of the tests on the CPU."""
 
     device_type = "cpu"
 
@@ -47,7 +47,7 @@ device_type_test_bases = [CPUTestBase]
 
 
 def get_device_type_test_bases() -> list[Any]:
-    """The devices that there are, as classes."""
+    """The base classes of the available devices."""
     return list(device_type_test_bases)
 
 
@@ -55,7 +55,7 @@ get_desired_device_type_test_bases = get_device_type_test_bases
 
 
 def get_all_device_types() -> list[str]:
-    """The names of the devices that there are."""
+    """The names of the available devices."""
     return ["cpu"]
 
 
@@ -68,7 +68,7 @@ def instantiate_device_type_tests(
     allow_mps: bool = False,
     allow_xpu: bool = False,
 ) -> None:
-    """Put the class for each device into ``scope``, in the place of the generic one."""
+    """Replace the generic class in ``scope`` by a class for each device."""
     scope.pop(generic_test_class.__name__, None)
     for base in device_type_test_bases:
         if (except_for and base.device_type in _names(except_for)) or (
@@ -95,13 +95,13 @@ def _names(given: Any) -> Any:
 
 
 def _bases(base: Any, generic: Any) -> tuple[Any, ...]:
-    """The device's class and what the generic class inherits, without its tests."""
+    """The bases of a device's class: the device's base, and the generic class without its tests."""
     others = [b for b in generic.__bases__ if not issubclass(base, b)]
     return (base, *others)
 
 
 def _instantiate(made: Any, generic: Any, name: str) -> None:
-    """One generic test, with every value of its parameters and every dtype."""
+    """The variants of one generic test, for all values of its parameters and all dtypes."""
     test = getattr(generic, name)
     variants: list[Any] = [(test, "", {}, lambda _: ())]
     if hasattr(test, "parametrize_fn"):
@@ -156,7 +156,7 @@ def _tolerances(function: Any, dtype: Any, before: tuple[float, float]) -> tuple
 
 # ---------------------------------------------------------------------------------------------------------- decorators
 class dtypes:
-    """The dtypes with which a test runs: one at a time, or tuples of them."""
+    """The dtypes with which a test runs, single ones or tuples."""
 
     def __init__(self, *args: Any, device_type: str = "all") -> None:
         self.args = list(args)
@@ -223,7 +223,7 @@ class onlyOn:
 
 
 class deviceCountAtLeast:
-    """Run only where there are that many devices; the test gets the list of them."""
+    """Run only with this many devices; the test gets their list."""
 
     def __init__(self, num_required_devices: int) -> None:
         self.num_required_devices = num_required_devices
@@ -269,7 +269,7 @@ class toleranceOverride:
 
 
 class OpDTypes(Enum):
-    """Which dtypes of an operator are meant."""
+    """A selection of an operator's dtypes."""
 
     supported = 0
     unsupported = 1
@@ -281,7 +281,7 @@ class OpDTypes(Enum):
 
 
 def _as_it_is(fn: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """A decorator about another device: with its options or without it leaves a test as it is."""
+    """A decorator for another device, which leaves the test unchanged, with and without options."""
     return fn if callable(fn) and not args and not kwargs else lambda test: test
 
 
@@ -291,12 +291,12 @@ def onlyCPU(fn: Any) -> Any:
 
 
 def onlyNativeDeviceTypes(fn: Any) -> Any:
-    """Run on the devices that PyTorch itself supports: all."""
+    """Run on PyTorch's native devices, which are all devices."""
     return fn
 
 
 def onlyNativeDeviceTypesAnd(devices: Any = None) -> Any:
-    """Run on those, and on the ones given."""
+    """Run on PyTorch's native devices and on the given ones."""
     return _as_it_is
 
 

@@ -35,7 +35,7 @@ _GROUPS = {
 
 
 class _dispatch_dtypes(tuple[Any, ...]):
-    """Dtypes to which more may be added."""
+    """A tuple of dtypes that can be extended."""
 
     def __add__(self, other: Any) -> Any:
         return _dispatch_dtypes(tuple(self) + tuple(other))
@@ -60,7 +60,7 @@ integral_types_and = _group("integral_types_and", _INTEGRAL)
 
 
 def all_types_complex_float8_and(*more: Any) -> Any:
-    """Every number's dtype, and those given: of 8-bit floats there are none here."""
+    """All dtypes of numbers except 8-bit floats, and the given ones."""
     return _dispatch_dtypes(_FLOATING + _INTEGRAL + _COMPLEX + more)
 
 
@@ -70,18 +70,18 @@ def get_all_int_dtypes() -> list[Any]:
 
 
 def get_all_complex_dtypes(include_complex32: bool = False) -> list[Any]:
-    """The dtypes of complex numbers."""
+    """The complex dtypes."""
     return [torch.complex32, *_COMPLEX] if include_complex32 else list(_COMPLEX)
 
 
 def get_all_fp_dtypes(include_half: bool = True, include_bfloat16: bool = True) -> list[Any]:
-    """The dtypes of floating-point numbers."""
+    """The floating point dtypes."""
     half = [torch.float16] * include_half + [torch.bfloat16] * include_bfloat16
     return [*_FLOATING, *half]
 
 
 def get_all_math_dtypes(device: Any) -> list[Any]:
-    """The dtypes that arithmetic is for."""
+    """The dtypes that support arithmetic."""
     return get_all_int_dtypes() + get_all_fp_dtypes(include_half=False) + get_all_complex_dtypes()
 
 
@@ -100,5 +100,5 @@ def get_all_dtypes(
 
 
 def float_to_corresponding_complex_type_map() -> dict[Any, Any]:
-    """The complex dtype of each floating one."""
+    """The complex dtypes for given floating point dtypes."""
     return dict(zip((torch.float16, *_FLOATING), (torch.complex32, *_COMPLEX), strict=True))

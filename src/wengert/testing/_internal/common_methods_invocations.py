@@ -1,4 +1,4 @@
-"""Helpers of tests for operators. The lists of operators with samples are not here (see the package)."""
+"""Helpers for tests of operators, without PyTorch's lists of operators with samples (see the package)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 
 def mask_not_all_zeros(shape: Any) -> Tensor:
-    """A mask of ones and zeros that is not all zeros, drawn at random."""
+    """A random mask of ones and zeros that is not all zeros."""
     if len(shape) == 0:
         raise AssertionError("shape must have at least one dimension, got length 0")
     while True:
@@ -22,7 +22,7 @@ def mask_not_all_zeros(shape: Any) -> Tensor:
 
 
 class NoArgsClass:
-    """Stands for no arguments among samples."""
+    """Represents "no arguments" in samples."""
 
     def __iter__(self) -> Any:
         return self

@@ -1,7 +1,7 @@
-"""``torch.testing._internal.common_utils``: what nearly every test-suite written for PyTorch imports.
+"""``torch.testing._internal.common_utils``: helpers that most test suites written for PyTorch import.
 
-What depends on a device, a compiler or a build of PyTorch's answers for this library: it is not there, and what needs
-it is skipped.
+Flags about devices, compilers and builds of PyTorch say that the feature is missing, and tests that need it are
+skipped.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from ._test_case import SEED, NoTest, TestCase
 from ._test_case import set_warn_always_context as set_warn_always_context  # noqa: PLC0414  programs import it from here
 
 __all__: list[str] = []
-_EXPORTED = (  # what is imported for those who import from here
+_EXPORTED = (  # imported only for re-export
     SEED, NoTest, _TestParametrizer, compose_parametrize_fns, decorateIf, dtype_name, instantiate_parametrized_tests,
     make_fullrank_matrices_with_distinct_singular_values, make_symmetric_matrices, make_symmetric_pd_matrices,
     noncontiguous_like, parametrize, random_fullrank_matrix_distinct_singular_value, random_hermitian_matrix,
@@ -117,7 +117,7 @@ torch_to_numpy_dtype_dict |= {torch.bfloat16: np.float32, torch.complex32: np.co
 
 
 def numpy_to_torch_dtype(np_dtype: Any) -> Any:
-    """The dtype of tensors for one of arrays."""
+    """The dtype of tensors for a NumPy dtype."""
     return numpy_to_torch_dtype_dict[np.dtype(np_dtype).type]
 
 
@@ -128,7 +128,7 @@ def has_corresponding_torch_dtype(np_dtype: Any) -> bool:
 
 # ------------------------------------------------------------------------------------------------------------- skips
 def lazy_skip_if(condition_fn: Callable[[], bool], reason: str) -> Any:
-    """Skip a test if, when it runs, the condition holds."""
+    """Skip a test if the condition holds when it runs."""
 
     def decorator(fn: Any) -> Any:
         @functools.wraps(fn)
@@ -143,7 +143,7 @@ def lazy_skip_if(condition_fn: Callable[[], bool], reason: str) -> Any:
 
 
 def _never(fn: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """A decorator whose reason to skip is never given here; with its options or without."""
+    """A decorator whose reason to skip never applies, with and without options."""
     return fn if callable(fn) and not args and not kwargs else lambda test: test
 
 
@@ -182,24 +182,24 @@ def skipIfWindows(func: Any = None, *, msg: str = "test doesn't currently work o
 
 
 def skipIfPythonVersionMismatch(predicate: Callable[[Any], bool]) -> Any:
-    """Skip unless the version of Python is right."""
+    """Skip unless Python's version matches."""
     return unittest.skipIf(not predicate(sys.version_info), "Python version mismatch")
 
 
 def slowTest(fn: Any) -> Any:
-    """A test that runs only where slow ones do."""
+    """Mark a test as slow; it runs only where slow tests run."""
     made = lazy_skip_if(lambda: not TEST_WITH_SLOW, "test is slow; run with PYTORCH_TEST_WITH_SLOW to enable test")(fn)
     made.__dict__["slow_test"] = True
     return made
 
 
 def slowTestIf(condition: bool) -> Any:
-    """The same if the condition holds."""
+    """Mark a test as slow if the condition holds."""
     return slowTest if condition else _never
 
 
 def skip_exception_type(exc_type: type[Exception]) -> Any:
-    """A context in which such an error skips the test."""
+    """A context that skips the test on certain errors."""
 
     @contextlib.contextmanager
     def context() -> Iterator[None]:
@@ -212,19 +212,19 @@ def skip_exception_type(exc_type: type[Exception]) -> Any:
 
 
 def scoped_load_inline(func: Any) -> Any:
-    """A test that compiles C++ against PyTorch: skipped."""
+    """Skip a test that compiles C++ against PyTorch."""
     return unittest.skip("there is no C++ in wengert")(func)
 
 
 # ---------------------------------------------------------------------------------------------------------- contexts
 def freeze_rng_state() -> Any:
-    """Inside, random numbers are drawn as always; afterwards the stream goes on from where it was before."""
+    """A context that restores the state of the random generator at its end."""
     return torch.random.fork_rng()
 
 
 @contextlib.contextmanager
 def set_default_dtype(dtype: Any) -> Iterator[None]:
-    """Another default dtype inside."""
+    """A context with another default dtype."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
@@ -235,7 +235,7 @@ def set_default_dtype(dtype: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def set_default_tensor_type(tensor_type: Any) -> Iterator[None]:
-    """Another default tensor type inside."""
+    """A context with another default tensor type."""
     before = torch.get_default_dtype()
     torch.set_default_tensor_type(tensor_type)
     try:
@@ -246,7 +246,7 @@ def set_default_tensor_type(tensor_type: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def disable_gc() -> Iterator[None]:
-    """No cyclic collector inside."""
+    """A context without garbage collection."""
     on = gc.isenabled()
     gc.disable()
     try:
@@ -257,7 +257,7 @@ def disable_gc() -> Iterator[None]:
 
 
 class DeterministicGuard:
-    """Other settings of determinism inside."""
+    """A context with other settings of determinism."""
 
     def __init__(self, deterministic: bool, *, warn_only: bool = False, fill_uninitialized_memory: bool = True) -> None:
         self.deterministic, self.warn_only = deterministic, warn_only
@@ -272,7 +272,7 @@ class DeterministicGuard:
 
 
 def wrapDeterministicFlagAPITest(fn: Any) -> Any:
-    """Run a test with its settings of determinism put back afterwards."""
+    """A decorator that restores the settings of determinism after a test."""
 
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -284,7 +284,7 @@ def wrapDeterministicFlagAPITest(fn: Any) -> Any:
 
 @contextlib.contextmanager
 def set_cwd(path: str) -> Iterator[None]:
-    """Another working folder inside."""
+    """A context with another working folder."""
     before = os.getcwd()
     os.chdir(path)
     try:
@@ -295,7 +295,7 @@ def set_cwd(path: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def TemporaryFileName(*args: Any, **kwargs: Any) -> Iterator[str]:
-    """The name of a file that is there inside."""
+    """A context with a temporary file; yields its name."""
     kwargs["delete"] = False
     made = tempfile.NamedTemporaryFile(*args, **kwargs)  # noqa: SIM115
     made.close()
@@ -308,13 +308,13 @@ def TemporaryFileName(*args: Any, **kwargs: Any) -> Iterator[str]:
 
 @contextlib.contextmanager
 def TemporaryDirectoryName(suffix: str | None = None) -> Iterator[str]:
-    """The name of a folder that is there inside."""
+    """A context with a temporary folder; yields its name."""
     with tempfile.TemporaryDirectory(suffix=suffix) as name:
         yield name
 
 
 def suppress_warnings(fn: Any) -> Any:
-    """Run a test without its warnings."""
+    """A decorator that suppresses the warnings of a test."""
 
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> None:
@@ -327,12 +327,12 @@ def suppress_warnings(fn: Any) -> Any:
 
 # ----------------------------------------------------------------------------------------------------------- gradients
 def gradcheck(fn: Any, inputs: Any, **kwargs: Any) -> bool:
-    """``autograd.gradcheck``, fast and with batches unless told otherwise."""
+    """``autograd.gradcheck``, by default in fast mode and with batched gradients."""
     return torch.autograd.gradcheck(fn, inputs, **_checks(kwargs))
 
 
 def gradgradcheck(fn: Any, inputs: Any, grad_outputs: Any = None, **kwargs: Any) -> bool:
-    """``autograd.gradgradcheck``, fast and with batches unless told otherwise."""
+    """``autograd.gradgradcheck``, by default in fast mode and with batched gradients."""
     return torch.autograd.gradgradcheck(fn, inputs, grad_outputs, **_checks(kwargs))
 
 
@@ -347,7 +347,7 @@ def _assertGradAndGradgradChecks(test_case: Any, apply_fn: Any, inputs: Any, **k
 
 
 def outs_and_grads(fn: Any, graph_inps: Any, inps: Any) -> Any:
-    """The outputs, and the gradients of those inputs that require one."""
+    """The outputs, and the gradients of the inputs that require grad."""
     outs = fn(*graph_inps)
     for out in torch.utils._pytree.tree_leaves(outs):
         if isinstance(out, Tensor) and out.requires_grad:
@@ -369,7 +369,7 @@ def compare_equal_outs_and_grads(test: Any, m1: Any, m2: Any, inps: Any) -> None
 
 # ------------------------------------------------------------------------------------------------------------- helpers
 def is_iterable(obj: Any) -> bool:
-    """Whether it can be gone through."""
+    """Whether an object is iterable."""
     try:
         iter(obj)
     except TypeError:
@@ -378,7 +378,7 @@ def is_iterable(obj: Any) -> bool:
 
 
 def is_iterable_of_tensors(iterable: Any, include_empty: bool = False) -> bool:
-    """Whether it is one of tensors only; a tensor is none."""
+    """Whether an object, not itself a tensor, is an iterable of tensors only."""
     if isinstance(iterable, Tensor) or not is_iterable(iterable):
         return False
     found = list(iterable)
@@ -395,7 +395,7 @@ def iter_indices(tensor: Tensor) -> Any:
 
 
 def first_sample(self: unittest.TestCase, samples: Iterable[Any]) -> Any:
-    """The first, or the test is skipped."""
+    """The first sample, or skip the test if there is none."""
     try:
         return next(iter(samples))
     except StopIteration as error:
@@ -403,7 +403,7 @@ def first_sample(self: unittest.TestCase, samples: Iterable[Any]) -> Any:
 
 
 def clone_input_helper(input: Any) -> Any:
-    """A copy of a tensor or of all in a sequence."""
+    """A copy of a tensor, or of all tensors in a sequence."""
     if isinstance(input, Tensor):
         return torch.clone(input)
     return tuple(map(clone_input_helper, input)) if isinstance(input, (list, tuple)) else input
@@ -420,12 +420,12 @@ def munge_exc(e: Any, *, suppress_suffix: bool = True, suppress_prefix: bool = T
 
 
 def raise_on_run_directly(file_to_call: str) -> None:
-    """For test files that are run by another."""
+    """Raise an error for a test file that only another file should run."""
     raise RuntimeError(f"This test file is not meant to be run directly, use:\n\n\tpython {file_to_call} TESTNAME\n\n")
 
 
 def run_concurrently(worker_func: Any, num_threads: int | None = None, args: Any = (), kwargs: Any = None) -> None:
-    """The function in several threads at once, or one for each of a list of functions."""
+    """Run a function in several threads at once, or each function of a list in its own thread."""
     functions = list(worker_func) if isinstance(worker_func, (list, tuple)) else [worker_func] * (num_threads or 2)
     barrier = threading.Barrier(len(functions))
     errors: list[BaseException] = []
@@ -447,7 +447,7 @@ def run_concurrently(worker_func: Any, num_threads: int | None = None, args: Any
 
 
 def find_free_port() -> int:
-    """A port that nothing listens on."""
+    """A free port."""
     import socket
 
     with contextlib.closing(socket.socket()) as s:
@@ -462,5 +462,5 @@ def run_tests(argv: Any = None) -> None:
 
 
 def print_traceback(error: BaseException) -> None:
-    """An error with its place, to the standard error."""
+    """Print an error with its position to the standard error."""
     traceback.print_exception(error)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import func as _func
+from wengert._compat import open_rows
 
 from .. import make_functional as _modules
 from ..make_functional import FunctionalModule, FunctionalModuleWithBuffers
@@ -51,3 +52,5 @@ functionalize = _deprecated(_func.functionalize, "torch.func.functionalize")
 make_functional = _deprecated(_modules.make_functional, "torch.func.functional_call")
 make_functional_with_buffers = _deprecated(_modules.make_functional_with_buffers, "torch.func.functional_call")
 combine_state_for_ensemble = _deprecated(_modules.combine_state_for_ensemble, "torch.func.stack_module_state")
+
+open_rows(globals())

@@ -10,18 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert._compat import open_rows
 from wengert.nn.modules.module import Module
 
-from ..._absent import dummy, refusing
-
-_MESSAGE = "torch.ao.quantization.{}: wengert has no quantised tensors"
-_REFUSED = (
-    "convert", "fuse_modules", "get_default_qat_qconfig", "get_default_qconfig", "prepare", "prepare_qat", "quantize",
-    "quantize_dynamic", "quantize_qat",
-)  # fmt: skip
-_CLASSES = ("HistogramObserver", "MinMaxObserver", "PerChannelMinMaxObserver", "QConfig")
-
-__all__ = ["DeQuantStub", "QuantStub", *_CLASSES, *_REFUSED]  # noqa: PLE0604
+__all__ = ["DeQuantStub", "QuantStub"]
 
 
 class QuantStub(Module):
@@ -41,5 +33,4 @@ class DeQuantStub(QuantStub):
     """Where a quantised model's integers end; before that a model passes through as it is."""
 
 
-globals().update({name: refusing(name, NotImplementedError, _MESSAGE.format(name)) for name in _REFUSED})
-globals().update({name: dummy(name) for name in _CLASSES})
+open_rows(globals())

@@ -20,8 +20,8 @@ from ...._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ....random import Generator as _Generator
 from ...._tape.tensor import Tensor as Tensor
 from typing import Any
+from wengert._compat import open_rows
 from wengert.nn.modules.module import Module
-from ..._absent import dummy, refusing
 class QuantStub(Module):
     """Where a quantised model's integers begin; before that a model passes through as it is."""
 
@@ -37,28 +37,28 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-HistogramObserver: _type[Any]
-MinMaxObserver: _type[Any]
-PerChannelMinMaxObserver: _type[Any]
-QConfig: _type[Any]
+class HistogramObserver(Any): ...
+class MinMaxObserver(Any): ...
+class PerChannelMinMaxObserver(Any): ...
+class QConfig(Any): ...
 def convert(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def fuse_modules(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def get_default_qat_qconfig(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def get_default_qconfig(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def prepare(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def prepare_qat(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def quantize(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def quantize_dynamic(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def quantize_qat(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 
 __all__ = [
     "DeQuantStub",

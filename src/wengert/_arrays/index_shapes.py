@@ -1,0 +1,34 @@
+"""Shapes of what an array gives at index arrays, by NumPy's rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def without_masks(dims: Any, indices: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """The same places as index arrays of integers, one for each dim."""
+    ds: list[int] = []
+    arrays: list[Any] = []
+    for d, i in zip(dims, indices, strict=True):
+        if i.dtype.kind == "b":
+            arrays += i.nonzero()
+            ds += range(d, d + i.ndim)
+        else:
+            arrays.append(i)
+            ds.append(d)
+    return tuple(ds), arrays
+
+
+def adjacent(dims: Any) -> bool:
+    """Whether the indexed dims stand side by side."""
+    return len(dims) == 1 or dims[-1] - dims[0] == len(dims) - 1
+
+
+def result_shape(shape: tuple[int, ...], dims: Any, shapes: Any) -> tuple[int, ...]:
+    """The shape of the result of ``index``, for index tensors of integers."""
+    whole = np.broadcast_shapes(*shapes)
+    rest = tuple(n for d, n in enumerate(shape) if d not in dims)
+    lead = dims[0] if adjacent(dims) else 0
+    return rest[:lead] + whole + rest[lead:]

@@ -1,0 +1,59 @@
+"""What stands for things that are not there: functions that answer or refuse, classes of which there is no object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from .errors import noted
+
+WHAT_TO_DO = "What to do: wengert computes with NumPy on the CPU; ask is_available() before, or leave the call out."
+
+
+def named(function: Any, name: str, doc: str | None, module: str | None = None) -> Any:
+    """A function or class with the name, docstring and module that it is found under."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc or function.__doc__
+    if module is not None:
+        function.__module__ = module
+    return function
+
+
+def refusing(name: str, error: type[Exception], message: str, *notes: str) -> Callable[..., Any]:
+    """A function that raises an error, with a note of what to do."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        raise noted(error(message), *(notes or (WHAT_TO_DO,)))
+
+    return named(function, name, f"Not possible here: {error.__name__}.")  # type: ignore[no-any-return]
+
+
+def answering(name: str, answer: Any, doc: str | None) -> Callable[..., Any]:
+    """A function that answers: a copy of ``answer`` if that is one, else one that takes anything.
+
+    A type is called for an answer, so that each is a new one.
+    """
+    if isinstance(answer, FunctionType):
+        if hasattr(answer, "__wrapped__"):  # a context manager; Python's errors name what is inside
+            answer.__wrapped__.__qualname__ = name
+        copy = FunctionType(answer.__code__, answer.__globals__, name, answer.__defaults__, answer.__closure__)
+        copy.__dict__.update(answer.__dict__)
+        copy.__annotations__, copy.__kwdefaults__ = dict(answer.__annotations__), answer.__kwdefaults__
+        return named(copy, name, doc or answer.__doc__)  # type: ignore[no-any-return]
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return answer() if isinstance(answer, type) else answer
+
+    kind = answer if isinstance(answer, type) else type(answer)
+    function.__annotations__["return"] = "None" if answer is None else kind.__name__
+    return named(function, name, doc or f"{answer!r}.")  # type: ignore[no-any-return]
+
+
+def absent_class(name: str, *bases: type) -> type:
+    """A class of which there can be no object; ``isinstance`` may ask for it."""
+
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise noted(RuntimeError(f"Tried to instantiate dummy base class {name}"), WHAT_TO_DO)
+
+    return type(name, bases, {"__init__": refuse, "__doc__": "Something of a device that is not there."})

@@ -1,0 +1,417 @@
+"""The table of the modules that only answer: a row for each, by its name below the package.
+
+A row is what the module is, and what gives it its names; all public ones are in its ``__all__``. A module that is a
+file too has a row for its pure answers and takes it by ``open_rows``.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from wengert._base.absent import absent_class, answering, named, refusing
+
+from . import _devices as devices
+from . import _switches as switches
+
+Part = Callable[[str], dict[str, Any]]  # module name -> names
+
+
+# ---------------------------------------------------------------------------------------------- what a row consists of
+def _find(place: str) -> Any:
+    """``"module:name"`` below the package."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"wengert.{module}"), name)
+
+
+def answers(names: str, answer: Any, doc: str | None = None) -> Part:
+    """Functions that answer: like ``answer``, if that is a function, or with it, whatever they are given."""
+    return lambda module: {n: named(answering(n, answer, doc), n, None, module) for n in names.split()}
+
+
+def refusals(names: str, error: type[Exception], message: str, *notes: str) -> Part:
+    """Functions that raise an error; ``{}`` in its message and notes is the function's name."""
+
+    def made(name: str) -> Any:
+        return refusing(name, error, message.format(name), *(note.format(name) for note in notes))
+
+    return lambda module: {n: named(made(n), n, None, module) for n in names.split()}
+
+
+def classes(names: str, base: str | type | None = None, doc: str | None = None, **members: Any) -> Part:
+    """Classes for ``isinstance``, of which there is no object; or those with a base, which may be ``"module:name"``."""
+
+    def made(name: str, module: str) -> Any:
+        root = _find(base) if isinstance(base, str) else base
+        for member, function in members.items():
+            if callable(function):
+                function.__qualname__ = f"{name}.{member}"
+        return named(absent_class(name) if root is None else type(name, (root,), dict(members)), name, doc, module)
+
+    return lambda module: {n: made(n, module) for n in names.split()}
+
+
+def own(**written: type) -> Part:
+    """Classes that are written elsewhere and say that they are of this module."""
+    return lambda module: {n: named(cls, n, None, module) for n, cls in written.items()}
+
+
+def values(**given: Any) -> Part:
+    """Plain values, such as switches that can be set and read."""
+    return lambda module: dict(given)
+
+
+def aliases(home: str, names: str) -> Part:
+    """Names of another module: ``new=old``, or the same."""
+    pairs = [(new, old or new) for new, _, old in (name.partition("=") for name in names.split())]
+    return lambda module: {new: _find(f"{home}:{old}") for new, old in pairs}
+
+
+def older_amp(device: str) -> Part:
+    return lambda module: _find("_compat._older_amp:names")(module, device)  # type: ignore[no-any-return]
+
+
+def collectives(names: str, inside: str = "") -> Part:
+    """Functions of several processes, with PyTorch's error before ``init_process_group``, which programs catch."""
+    return refusals(
+        names,
+        ValueError,
+        "Default process group has not been initialized, please make sure to call init_process_group.",
+        f"Why: torch.distributed.{inside}{{}} concerns several processes; wengert computes in one.",
+        "What to do: call it only if torch.distributed.is_available() and torch.distributed.is_initialized().",
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- common answers
+def no() -> bool:
+    """False."""
+    return False
+
+
+def none() -> None:
+    """``None``: there is none."""
+
+
+def itself(fn: Any) -> Any:
+    """The function itself."""
+    return fn
+
+
+ABSENT, UNTRACED = "There is no such device.", "Nothing is traced."
+FUNCTION = "The function itself."
+ATTENTION = ("flash", "math", "mem_efficient", "cudnn")
+ONE_PROCESS = "torch.distributed.{}: wengert computes in one process"
+GPU = (  # what CUDA's and XPU's modules say alike
+    values(default_generators=(), StreamContext=devices.NoStream), answers("stream", devices.stream),
+    answers("is_available is_initialized is_bf16_supported is_tf32_supported", False, ABSENT),
+    answers("device_count memory_allocated max_memory_allocated memory_reserved max_memory_reserved", 0, ABSENT),
+    answers("get_arch_list get_rng_state_all", list, ABSENT), answers("get_gencode_flags", str, ABSENT),
+    answers("memory_stats", OrderedDict, ABSENT), answers("memory_stats_as_nested_dict", dict, ABSENT),
+    answers("empty_cache manual_seed manual_seed_all seed seed_all", None, ABSENT),
+)  # fmt: skip
+OBSERVERS = aliases("ao.quantization", "HistogramObserver MinMaxObserver PerChannelMinMaxObserver")
+
+# ------------------------------------------------------------------------------------------------------------- the rows
+# fmt: off
+ROWS: dict[str, tuple[Any, ...]] = {
+    # devices
+    "accelerator": (
+        "the device beside the CPU, of which there is none.",
+        answers("is_available", False, ABSENT), answers("device_count", 0, ABSENT),
+        answers("current_accelerator", lambda check_available=False: None, "``None``: there is the CPU only."),
+        answers("get_device_module", devices.get_device_module), classes("Event Stream"),
+        refusals(
+            "current_device_idx current_device_index current_stream device_index empty_cache get_memory_info "
+            "max_memory_allocated max_memory_reserved memory_allocated memory_reserved memory_stats "
+            "reset_accumulated_memory_stats reset_peak_memory_stats set_device_idx set_device_index set_stream "
+            "synchronize", RuntimeError, "Cannot access accelerator device when none is available."),
+    ),
+    "cpu": (
+        "the device that is there.",
+        own(Event=devices.Event, Stream=devices.Stream), values(StreamContext=devices.NoStream),
+        answers("is_available is_initialized", True), answers("device_count", 1, "1: all processors are one device."),
+        answers("current_device", "cpu"), answers("current_stream", devices.STREAM, "The only one."),
+        answers("stream", devices.stream), answers("set_device synchronize", None, "Nothing to do."),
+    ),
+    "cpu.amp": ('the older names of what ``torch.amp`` has, for "cpu".', older_amp("cpu")),
+    "cuda": (
+        """as PyTorch's CPU build answers, on a machine without CUDA.
+
+        >>> import wengert as torch
+        >>> torch.cuda.is_available(), torch.cuda.device_count()
+        (False, 0)
+        >>> torch.cuda.current_device()
+        Traceback (most recent call last):
+        AssertionError: Torch not compiled with CUDA enabled
+        What to do: ...
+        """,
+        *GPU, values(has_half=True, has_magma=False, _initialized=False),  # the last is for who saves a random state
+        answers("memory_cached max_memory_cached", 0, ABSENT), answers("is_current_stream_capturing", no, ABSENT),
+        answers("set_rng_state_all", devices.set_rng_state_all),
+        classes("device", devices.NoDevice, message="PyTorch was compiled without CUDA support"),
+        classes("device_of", "cuda:device", "A context for a tensor's GPU: nothing for one on the CPU.",
+                __init__=lambda self, obj: setattr(self, "idx", -1)),
+        classes("CudaError", RuntimeError, "An error of the driver, which is never called."),
+        classes("DeferredCudaCallError", Exception, "An error of a call that waits for the driver."),
+        classes("OutOfMemoryError AcceleratorError", RuntimeError, "An error of a GPU: never, without one."),
+        classes("CUDAGraph CUDAPluggableAllocator Event ExternalStream MemPool Stream graph"),
+        refusals(
+            "cudart current_blas_handle current_device current_stream default_stream get_device_capability "
+            "get_device_name get_device_properties get_per_process_memory_fraction get_rng_state "
+            "get_stream_from_external get_sync_debug_mode init initial_seed ipc_collect mem_get_info "
+            "set_per_process_memory_fraction set_sync_debug_mode synchronize "
+            # PyTorch's CPU build has an AttributeError or a worse text here
+            "can_device_access_peer caching_allocator_alloc caching_allocator_delete clock_rate "
+            "get_allocator_backend graph_pool_handle make_graphed_callables memory_snapshot memory_summary "
+            "memory_usage power_draw reset_accumulated_memory_stats reset_max_memory_allocated "
+            "reset_max_memory_cached reset_peak_memory_stats set_device set_rng_state set_stream temperature "
+            "utilization", AssertionError, "Torch not compiled with CUDA enabled"),
+        devices.tensor_types,
+    ),
+    "cuda.amp": ('the older names of what ``torch.amp`` has, for "cuda".', older_amp("cuda")),
+    "cuda.nvtx": (
+        "marks for NVIDIA's profiler, which is not there.", answers("range", devices.range),
+        refusals("mark range_end range_pop range_push range_start", RuntimeError, devices.NO_NVTX),
+    ),
+    "cuda.random": (
+        "what ``torch.cuda`` has of random numbers, where libraries look for it.", aliases("cuda",
+        "get_rng_state get_rng_state_all initial_seed manual_seed manual_seed_all seed seed_all set_rng_state"),
+    ),
+    "mps": (
+        "as PyTorch answers that was built without it.",
+        answers("is_available", False, ABSENT), answers("device_count", 0, ABSENT), classes("Event"),
+        answers("manual_seed", None, ABSENT), refusals("compile_shader", RuntimeError, "MPS is not available"),
+        *(refusals(names, RuntimeError, f"Cannot execute {call}() without MPS backend.") for names, call in {
+            "current_allocated_memory": "getCurrentAllocatedMemory", "synchronize": "deviceSynchronize",
+            "driver_allocated_memory": "getDriverAllocatedMemory", "empty_cache": "emptyCache",
+            "get_rng_state seed set_rng_state": "getDefaultGenerator",
+            "recommended_max_memory": "getRecommendedMaxMemory", "set_per_process_memory_fraction": "setMemoryFraction",
+        }.items()),
+    ),
+    "mtia": (
+        "Meta's accelerators, not there.",
+        answers("is_available is_initialized", False, ABSENT), answers("device_count", 0, ABSENT),
+        answers("manual_seed manual_seed_all", None, ABSENT),
+        refusals("current_device current_stream empty_cache init set_device stream synchronize", RuntimeError,
+                 "Cannot execute {}() without MTIA backend."),
+    ),
+    "xpu": (
+        "as PyTorch's CPU build answers, on a machine without Intel's GPUs.",
+        *GPU, classes("device", devices.NoDevice, message="PyTorch was compiled without XPU support"),
+        classes("Event Stream"),
+        refusals(
+            "current_device current_stream get_device_capability get_device_name get_device_properties get_rng_state "
+            "init initial_seed mem_get_info reset_accumulated_memory_stats reset_peak_memory_stats set_device "
+            "set_rng_state set_stream synchronize", AssertionError, "Torch not compiled with XPU enabled"),
+    ),
+    # backends
+    "backends": (
+        """what PyTorch computes with. Here it is NumPy: the others answer that they are not there.
+
+        Their switches can be set and read, so that programs run; they have nothing to switch.
+        """,
+        values(fp32_precision="none"), answers("is_vulkan_available", no),
+        # names of the package itself, as torch.has_mkl; LAPACK is SciPy's, the Fourier transforms are NumPy's
+        values(has_cuda=False, has_cudnn=False, has_mkl=False, has_mkldnn=False, has_mps=False, has_openmp=False),
+        values(has_lapack=True, has_spectral=True),
+    ),
+    "backends.cpu": ("the processor.", answers("get_cpu_capability", lambda: "DEFAULT", "NumPy chooses instructions.")),
+    "backends.cuda": (
+        "not there. Its switches can be set and read.",
+        answers("is_built is_flash_attention_available", no),
+        answers("can_use_flash_attention can_use_efficient_attention can_use_cudnn_attention",
+                lambda params, debug=False: False, "False."),
+        answers("preferred_linalg_library preferred_blas_library", lambda backend=None: "default", "No choice."),
+        own(cuBLASModule=switches.cuBLASModule, cuFFTPlanCacheManager=switches.cuFFTPlanCacheManager),
+        values(matmul=switches.cuBLASModule(), cufft_plan_cache=switches.cuFFTPlanCacheManager()),
+        values(**{f"_{kind}": True for kind in ATTENTION}), answers("sdp_kernel", switches.sdp_kernel),
+        *(switches.reading(f"{kind}_sdp_enabled", f"_{kind}") for kind in ATTENTION),
+        *(switches.setting(f"enable_{kind}_sdp", f"_{kind}") for kind in ATTENTION),
+    ),
+    "backends.cudnn": (
+        "not there. Its switches can be set and read.",
+        values(enabled=True, benchmark=False, benchmark_limit=None, deterministic=False, allow_tf32=True),
+        values(fp32_precision="none"), answers("is_available", no), answers("version", none),
+        answers("is_acceptable", lambda tensor: False, "False: no tensor is for it."),
+        switches.flags(lambda enabled=False, benchmark=False, benchmark_limit=10, deterministic=False, allow_tf32=True,
+                       fp32_precision="none": locals()),
+        switches.set_flags(lambda _enabled=None, _benchmark=None, _benchmark_limit=None, _deterministic=None,
+                           _allow_tf32=None, _fp32_precision="none": locals()),
+    ),
+    "backends.cusparselt": ("not there.", answers("is_available", no), answers("version", none)),
+    "backends.mha": (
+        "the switch of a second path of ``nn.MultiheadAttention``; here there is one.", values(_enabled=True),
+        switches.reading("get_fastpath_enabled", "_enabled"),
+        switches.setting("set_fastpath_enabled", "_enabled", lambda value: locals()),
+    ),
+    "backends.mkl": (
+        "Intel's library, which is not what wengert calls.",
+        values(VERBOSE_OFF=0, VERBOSE_ON=1), answers("is_available", no),
+        classes("verbose", devices.NoContext, __init__=lambda self, enable: setattr(self, "enable", enable)),
+    ),
+    "backends.mkldnn": (
+        "Intel's oneDNN, not there. Its switches can be set and read.", answers("is_available", no),
+        values(enabled=True, deterministic=False, allow_tf32=True, fp32_precision="none"),
+        aliases("backends.mkl", "VERBOSE_OFF VERBOSE_ON verbose"),
+        switches.flags(lambda enabled=False, deterministic=False, allow_tf32=True, fp32_precision="none": locals()),
+    ),
+    "backends.mps": (
+        "Apple's GPUs, not there.",
+        answers("is_available is_built", no), answers("is_macos_or_newer", lambda major, minor: False, ABSENT),
+        answers("is_macos13_or_newer", lambda minor=0: False, ABSENT),
+    ),
+    "backends.nnpack": (
+        "not there.", values(enabled=False), answers("is_available", no),
+        switches.flags(lambda enabled=False: locals()), switches.set_flags(lambda _enabled: locals()),
+    ),
+    "backends.openmp": ("not what wengert's threads are; see ``torch.set_num_threads``.", answers("is_available", no)),
+    "backends.opt_einsum": (
+        "the order in which ``einsum`` contracts is its own; the package is not used.",
+        values(enabled=False, strategy=None), answers("is_available", no), answers("get_opt_einsum", none),
+        switches.flags(lambda enabled=None, strategy=None: locals()),
+        switches.set_flags(lambda _enabled=None, _strategy=None: locals()),
+    ),
+    "backends.quantized": ("there are no quantized tensors.", values(engine="none", supported_engines=["none"])),
+    # compiling, tracing, exporting
+    "_dynamo": (
+        "", answers("is_dynamo_supported", no, UNTRACED), answers("run", lambda fn=None: fn, FUNCTION),
+        answers("disallow_in_graph forbid_in_graph", itself), answers("graph_break", lambda msg="": None, UNTRACED),
+        answers("mark_dynamic", lambda t, index, **kwargs: None, UNTRACED),
+        answers("maybe_mark_dynamic", lambda t, index: None, UNTRACED),
+        answers("mark_static_address", lambda t, guard=False: None, UNTRACED),
+        answers("mark_static", lambda t, index=None: None, UNTRACED),
+    ),
+    "_dynamo._trace_wrapped_higher_order_op": (
+        """a context inside of which PyTorch's ``vmap`` takes elements by mapped indices. transformers enters it.
+
+        >>> import wengert as torch
+        >>> x = torch.tensor([10, 20, 30])
+        >>> with TransformGetItemToIndex():  # not needed here
+        ...     print(torch.func.vmap(lambda i: x[i])(torch.tensor([2, 0])))
+        tensor([30, 10])
+        """,
+        classes("TransformGetItemToIndex", devices.NoContext),
+    ),
+    "_dynamo.config": (
+        "switches that can be set and read, and have nothing to switch.",
+        values(suppress_errors=False, verbose=False, optimize_ddp=True, cache_size_limit=8, recompile_limit=8),
+        values(accumulated_cache_size_limit=256, capture_scalar_outputs=False, assume_static_by_default=True),
+        values(capture_dynamic_output_shape_ops=False, automatic_dynamic_shapes=True),
+    ),
+    "_dynamo.utils": ("torchvision asks it.", answers("is_compile_supported", lambda device_type: False, UNTRACED)),
+    "_subclasses": ("what libraries ask about tensors that PyTorch's compiler makes. There are none.",),
+    "_subclasses.fake_tensor": (
+        "tensors without data, by which PyTorch's compiler finds shapes. None is here.",
+        classes("FakeTensor FakeTensorMode"), answers("is_fake", lambda x: False, "False: every tensor has its data."),
+    ),
+    "fx._symbolic_trace": ("", aliases("fx", "Tracer symbolic_trace wrap"), answers("is_fx_tracing", no, UNTRACED)),
+    "fx.experimental": ("what libraries ask of PyTorch's tracer when none is at work.",),
+    "fx.experimental.proxy_tensor": ("whether a tracer is at work.", answers("get_proxy_mode", none, UNTRACED)),
+    "fx.graph": ("", aliases("fx", "Graph")),
+    "fx.graph_module": (
+        "", aliases("fx", "GraphModule _CodeOnlyModule _copy_attr=_refuse"),
+        values(_USER_PRESERVED_ATTRIBUTES_KEY="_user_preserved_attributes"),
+    ),
+    "fx.node": ("", aliases("fx", "Node"), values(Target=Callable[..., Any] | str, Argument=Any)),
+    "fx.proxy": ("", aliases("fx", "Proxy TracerBase=Tracer")),
+    "jit": (
+        "", answers("export script_method script_if_tracing unused", itself), values(_script_if_tracing=itself),
+        answers("interface", lambda obj: obj, "The class itself."),
+        answers("is_scripting is_tracing onednn_fusion_enabled", no),
+        answers("optimize_for_inference", lambda mod, other_methods=None: mod, "The module itself."),
+        answers("annotate", lambda the_type, the_value: the_value, "The value."),
+        answers("set_fusion_strategy", lambda strategy: [], "Nothing to set; ``[]`` was the strategy before."),
+        answers("enable_onednn_fusion", lambda enabled: None, "Nothing to switch."),
+        answers("fuser", contextmanager(lambda name: (yield)), "A context that does nothing."),
+        answers("optimized_execution", contextmanager(lambda should_optimize: (yield)), "A context that does nothing."),
+        classes("strict_fusion", devices.NoContext), classes("ScriptFunction", object, "A compiled function: none is."),
+        classes("ScriptModule", "nn.modules.module:Module", "A module; in PyTorch a compiled one."),
+        classes("TracerWarning", Warning, "What PyTorch's tracer warns with. Programs filter it."),
+        classes("Error", RuntimeError, "An error of TorchScript, which is never run."),
+        values(_overload=itself, _overload_method=itself),
+    ),
+    "jit.annotations": (
+        "names of ``typing`` that programs import from here.",
+        values(**{name: getattr(typing, name) for name in ("Any", "Dict", "List", "Optional", "Tuple", "Union")}),
+        values(**{f"BroadcastingList{n}": devices.BROADCASTING for n in range(1, 7)}),
+    ),
+    "onnx.symbolic_helper": ("", answers("parse_args", lambda *arg_descriptors: lambda fn: fn, "For an export.")),
+    "onnx.symbolic_opset11": ("empty, as nothing is exported; libraries import it beside what they declare.",),
+    # several processes
+    "distributed": (
+        "",
+        answers("is_available is_gloo_available is_initialized is_mpi_available is_nccl_available "
+                "is_torchelastic_launched is_ucc_available is_xccl_available", no, "False: there is one process."),
+        collectives(
+            "all_gather all_gather_into_tensor all_gather_object all_reduce all_to_all all_to_all_single barrier "
+            "broadcast broadcast_object_list destroy_process_group gather gather_object get_backend get_global_rank "
+            "get_process_group_ranks get_rank get_world_size irecv isend monitored_barrier new_group recv reduce "
+            "reduce_scatter reduce_scatter_tensor scatter scatter_object_list send"),
+        refusals("init_process_group", RuntimeError, ONE_PROCESS,
+                 "What to do: call it only if torch.distributed.is_available()."),
+        classes("Store FileStore HashStore PrefixStore TCPStore"),  # where processes would find each other
+    ),
+    "distributed._composable": ("where ``torch.distributed.fsdp.fully_shard`` was before.",),
+    "distributed._composable.fsdp": (
+        "", aliases("distributed.fsdp", "FSDPModule MixedPrecisionPolicy OffloadPolicy fully_shard")),
+    "distributed._tensor": ("where ``torch.distributed.tensor`` was before.", aliases("distributed.tensor",
+        "DTensor DeviceMesh Partial Placement Replicate Shard distribute_module distribute_tensor init_device_mesh")),
+    "distributed._tensor.experimental": ("", aliases("distributed.tensor.experimental", "implicit_replication")),
+    "distributed.device_mesh": (
+        "devices in a grid, of which there is none.",
+        classes("DeviceMesh"), refusals("init_device_mesh", RuntimeError, ONE_PROCESS)),
+    "distributed.fsdp": (
+        "modules sharded over processes, of which there are none. For ``isinstance``.",
+        classes("CPUOffload CPUOffloadPolicy FSDPModule FullyShardedDataParallel MixedPrecision MixedPrecisionPolicy "
+                "OffloadPolicy ShardingStrategy"),
+        refusals("fully_shard", RuntimeError, ONE_PROCESS.format("fsdp.{}")),
+    ),
+    "distributed.nn": (
+        "collective operations that can be differentiated; each needs other processes.",
+        collectives("all_gather all_reduce all_to_all broadcast gather reduce reduce_scatter scatter", "nn.")),
+    "distributed.optim": (
+        "optimizers whose state lies in several processes. For ``isinstance``.",
+        classes("DistributedOptimizer ZeroRedundancyOptimizer")),
+    "distributed.rpc": ("as in a PyTorch that was built without it, one can ask.", answers("is_available", no)),
+    "distributed.tensor": (
+        "tensors spread over processes, of which there are none. For ``isinstance``.",
+        aliases("distributed.device_mesh", "DeviceMesh init_device_mesh"),
+        classes("DTensor Partial Placement Replicate Shard"),
+        refusals("distribute_module distribute_tensor", RuntimeError, ONE_PROCESS.format("tensor.{}")),
+    ),
+    "distributed.tensor.experimental": (
+        "", answers("implicit_replication", contextmanager(lambda: (yield)), "A context that does nothing.")),
+    # names that are elsewhere now
+    "__future__": ("how ``Module.to`` and its like convert parameters.", aliases("nn.modules._conversion",
+        "get_overwrite_module_params_on_conversion get_swap_module_params_on_conversion "
+        "set_overwrite_module_params_on_conversion set_swap_module_params_on_conversion")),
+    "_custom_ops": ("the first form of ``torch.library``.", aliases("library", "custom_op")),
+    "_functorch.apis": ("", aliases("func", "grad grad_and_value vmap")),
+    "_functorch.eager_transforms": ("", aliases("func", "functionalize hessian jacfwd jacrev jvp linearize vjp")),
+    "_functorch.functorch.experimental": (
+        "", aliases("func", "functionalize hessian jacfwd jvp replace_all_batch_norm_modules_")),
+    "_functorch.vmap": ("", aliases("func", "vmap")),
+    "_sparse": ("where pickles find it.", aliases("_payloads.sparse", "Sparse")),
+    "_utils": ("what PyTorch's pickles make their tensors with.", lambda module: _find("_saving.rebuilding:NAMES")),
+    "_vmap_internals": (
+        "where libraries found ``vmap`` before it was public.", aliases("func", "vmap"),
+        answers("_vmap", lambda func, in_dims=0, out_dims=0: _find("func:vmap")(func, in_dims, out_dims),
+                "``torch.vmap``.")),
+    "ao.quantization": (
+        "", classes("HistogramObserver MinMaxObserver PerChannelMinMaxObserver QConfig"),
+        refusals("convert fuse_modules get_default_qat_qconfig get_default_qconfig prepare prepare_qat quantize "
+                 "quantize_dynamic quantize_qat", NotImplementedError,
+                 "torch.ao.quantization.{}: wengert has no quantised tensors"),
+    ),
+    "ao.quantization.observer": ("", OBSERVERS),
+    "ao.quantization.qconfig": ("", aliases("ao.quantization", "QConfig")),
+    "quantization": (
+        "the older name of ``torch.ao.quantization``.",
+        lambda module: {name: _find(f"ao.quantization:{name}") for name in _find("ao.quantization:__all__")}),
+    "quantization.observer": ("", OBSERVERS),
+    "quantization.qconfig": ("", aliases("ao.quantization", "QConfig")),
+}

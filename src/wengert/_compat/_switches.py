@@ -1,0 +1,105 @@
+"""Switches of ``torch.backends``, which can be set and read and have nothing to switch: names of a module."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from wengert._base.absent import answering, named
+
+
+def set_switches(module: str, switches: dict[str, Any]) -> tuple[Any, ...]:
+    """Set those switches that are not None; what they were."""
+    names = vars(sys.modules[module])
+    before = tuple(names[name] for name in switches)
+    names.update({name: value for name, value in switches.items() if value is not None})
+    return before
+
+
+@contextlib.contextmanager
+def switched(module: str, switches: dict[str, Any]) -> Iterator[None]:
+    """Set those switches that are not None, for a block."""
+    before = set_switches(module, switches)
+    try:
+        yield
+    finally:
+        vars(sys.modules[module]).update(zip(switches, before, strict=True))
+
+
+def switching(name: str, call: Any, doc: str, parameters: Any, ignored: tuple[str, ...] = ()) -> Any:
+    """What makes a module's function of switches: one of these ``parameters``, which are its ``locals()``."""
+
+    def made(module: str) -> dict[str, Any]:
+        taken = answering(name, parameters, doc)
+
+        @functools.wraps(taken)
+        def function(*args: Any, **kwargs: Any) -> Any:
+            return call(module, {n.lstrip("_"): v for n, v in taken(*args, **kwargs).items() if n not in ignored})
+
+        return {name: named(function, name, doc, module)}
+
+    return made
+
+
+def flags(parameters: Any) -> Any:
+    """``flags(...)``: a context in which the switches are these."""
+    ignored = ("benchmark_limit", "fp32_precision")
+    return switching("flags", switched, "A context in which the switches are these.", parameters, ignored)
+
+
+def set_flags(parameters: Any) -> Any:
+    """``set_flags(...)``: sets the switches that are not None."""
+    doc = "Set those switches that are not None; what they were."
+    return switching("set_flags", set_switches, doc, parameters, ("_fp32_precision",))
+
+
+def _none() -> dict[str, Any]:
+    return {}
+
+
+def reading(name: str, switch: str) -> Any:
+    """What makes a module's function that reads a switch."""
+    return switching(name, lambda module, _: vars(sys.modules[module])[switch], "The switch.", _none)
+
+
+def setting(name: str, switch: str, parameters: Any = lambda enabled: locals()) -> Any:
+    """What makes a module's function that sets a switch."""
+
+    def call(module: str, given: dict[str, Any]) -> None:
+        set_switches(module, dict.fromkeys((switch,), *given.values()))
+
+    return switching(name, call, "Set the switch, which has nothing to switch.", parameters)
+
+
+class cuBLASModule:
+    """The switches of matrix products on a GPU."""
+
+    def __init__(self) -> None:
+        self.allow_tf32 = False
+        self.allow_fp16_reduced_precision_reduction = True
+        self.allow_bf16_reduced_precision_reduction = True
+        self.allow_fp16_accumulation = False
+        self.fp32_precision = "none"
+
+
+class cuFFTPlanCacheManager:
+    """The cache of plans of Fourier transforms on a GPU: empty."""
+
+    size = 0
+    max_size = 0
+
+    def clear(self) -> None:
+        """Nothing to clear."""
+
+
+@contextlib.contextmanager
+def sdp_kernel(
+    enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
+) -> Iterator[None]:
+    """A context in which the switches of attention are these."""
+    kinds = {"_flash": enable_flash, "_math": enable_math, "_mem_efficient": enable_mem_efficient}
+    with switched("wengert.backends.cuda", {**kinds, "_cudnn": enable_cudnn}):
+        yield

@@ -1,0 +1,153 @@
+"""Several tensors combined into one: blocks on a diagonal, grids, products and combinations of elements."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ..._base.errors import warn_once
+from ..._base.registry import public
+from ..._kinds.general import general
+from ..._tape.promotion import logical_dtype
+from ..._tape.tensor import Tensor, wrap
+from ..indexing.index_primitive import index
+from .broadcasting import atleast_2d
+from .join import stack, tensor_list
+from .views import reshape_public
+from .views_primitive import expand, payload, view
+
+
+def _corners(shapes: Any) -> list[tuple[int, int, int, int]]:
+    """Rows and columns, from and to, of each block on a diagonal of blocks."""
+    rows = cols = 0
+    found = []
+    for m, n in shapes:
+        found.append((rows, rows + m, cols, cols + n))
+        rows, cols = rows + m, cols + n
+    return found
+
+
+@general(
+    tensors=-1,
+    promote=True,
+    grad=lambda xp, g, tensors_shape: tuple(
+        xp.slice_dim(xp.slice_dim(g, 0, a, b, 1), 1, c, d, 1) for a, b, c, d in _corners(tensors_shape)
+    ),
+    holomorphic=False,
+    node="BlockDiagBackward0",
+    batch="loop",
+    dtypes="fcib",
+    samples=lambda rng: [(([rng.standard_normal((2, 3)), rng.standard_normal((1, 2))],), ())],
+)
+def blocks(lib, tensors):
+    """Matrices as blocks on the diagonal of a matrix of zeros."""
+    corners = _corners([t.shape for t in tensors])
+    r = lib.zeros((corners[-1][1], corners[-1][3]), tensors[0].dtype)
+    for t, (a, b, c, d) in zip(tensors, corners, strict=True):
+        r[a:b, c:d] = t
+    return r
+
+
+@public("torch.block_diag")
+def block_diag(*tensors: Any) -> Tensor:
+    """Tensors of at most two dimensions as blocks on the diagonal of a matrix, zeros elsewhere.
+
+    >>> import wengert as torch
+    >>> torch.block_diag(torch.ones(1, 2), torch.tensor(2.))
+    tensor([[1., 1., 0.],
+            [0., 0., 2.]])
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    if not tensors:
+        return wrap(np.zeros((1, 0), np.float32))
+    for k, x in enumerate(tensor_list(tensors, "block_diag")):
+        if x._a.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has {x._a.ndim} dimensions"
+            )
+    return blocks([atleast_2d(x) for x in tensors])  # type: ignore[no-any-return]
+
+
+@public("torch.meshgrid")
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Views of vectors, expanded to the grid that they span: one dimension for each.
+
+    ``indexing``: "ij" (the first vector runs along the first dimension) or "xy" (along the second).
+
+    >>> import wengert as torch
+    >>> a, b = torch.meshgrid(torch.arange(2), torch.arange(3), indexing="ij")
+    >>> a
+    tensor([[0, 0, 0],
+            [1, 1, 1]])
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    vectors = tensor_list(tensors, "meshgrid")
+    if not vectors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if indexing is None:
+        warn_once(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", UserWarning
+        )
+        indexing = "ij"
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    for x in vectors:
+        if x._a.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
+        if logical_dtype(x) is not logical_dtype(vectors[0]):
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    swap = indexing == "xy" and len(vectors) >= 2
+    if swap:
+        vectors[:2] = vectors[1::-1]
+    sizes = tuple(x._a.size for x in vectors)
+    k = len(vectors)
+    grids = [expand(view(x, (1,) * i + (x._a.size,) + (1,) * (k - i - 1)), sizes) for i, x in enumerate(vectors)]
+    if swap:
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
+@public("torch.cartesian_prod")
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """All combinations of one element from each vector, a row for each.
+
+    >>> import wengert as torch
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3]))
+    tensor([[1, 3],
+            [2, 3]])
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    for x in tensor_list(tensors, "cartesian_prod"):
+        if x._a.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._a.shape)}")
+    if len(tensors) == 1:
+        return tensors[0]  # type: ignore[no-any-return]
+    grids = meshgrid(*tensors, indexing="ij")
+    return stack([reshape_public(x, (x._a.size,)) for x in grids], 1)  # type: ignore[no-any-return]
+
+
+@public("torch.combinations")
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of ``r`` elements of a vector, in its order, a row for each.
+
+    >>> import wengert as torch
+    >>> torch.combinations(torch.tensor([1, 2, 3]))
+    tensor([[1, 2],
+            [1, 3],
+            [2, 3]])
+    """
+    if payload(input, "combinations").ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._a.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return wrap(np.empty(0, logical_dtype(input)))
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    n = input._a.size
+    rows = np.fromiter(itertools.chain.from_iterable(choose(range(n), r)), np.int64).reshape(-1, r)
+    return stack([index([input, wrap(rows[:, k].copy())], (0,)) for k in range(r)], 1)  # type: ignore[no-any-return]

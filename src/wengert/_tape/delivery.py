@@ -1,0 +1,169 @@
+"""Where a pass ends: what arrived goes into the leaves' ``.grad``, or to the caller of ``autograd.grad``.
+
+A leaf's ``.grad`` never shares memory with another gradient, a saved value or the user's argument: an array that only
+the pass itself refers to is given away, anything else is copied.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from .._arrays.library import ARITHMETIC
+from .hooks import before, call_leaf_hooks, call_prehooks
+from .node import AccumulateGrad, Node, cell_of, named, tick
+from .tensor import Tensor, make, wrap
+
+lock = AccumulateGrad.lock
+
+
+def captured(got: dict[Node, Any], inputs: list[Node]) -> list[Any]:
+    """What ``autograd.grad`` returns: each array the caller's own."""
+    results: list[Any] = []
+    last = {m: i for i, m in enumerate(inputs)} if len(inputs) > 1 else None
+    for i, m in enumerate(inputs):
+        g = got.get(m) if last is not None and last[m] != i else got.pop(m, None)
+        if g is not None and not isinstance(g, Tensor):
+            g = wrap(_own(g))
+        results.append(g)
+    return results
+
+
+_local = 0  # the reference count of an array that only a local variable holds
+_exclusive = 0  # the reference count, inside of _own, of an array that only _own's caller holds
+
+
+def _own(g: Any) -> Any:
+    """The array itself if nothing but the caller's variable refers to it or to its memory, else a copy."""
+    if type(g) is np.ndarray and (getrefcount(g) > _exclusive or g.base is not None or not g.flags.writeable):
+        return g.copy()
+    return g
+
+
+def _calibrate() -> None:
+    """Find those counts: they depend on the interpreter's version."""
+    global _exclusive, _local
+    _, g = {None: np.empty(1)}.popitem()
+    _local = getrefcount(g)
+    while True:
+        g = np.empty(1)
+        if _own(g) is g:
+            return
+        _exclusive += 1
+
+
+_calibrate()
+
+
+def give_first(leaves: dict[Node, Any]) -> None:
+    """Deliver to the leaves that have no ``.grad`` yet and no hooks, the common case; the others stay."""
+    others: dict[Node, Any] = {}
+    m: Any
+    while leaves:
+        m, g = leaves.popitem()
+        if m.h is None and m.grad is None and type(g) is ndarray and g.dtype is m.box.a.dtype:
+            leaf = m.ref()
+            if leaf is None or leaf._fn is m:
+                if getrefcount(g) > _local or g.base is not None:  # see _own
+                    g = g.copy()
+                t = make()
+                t._a = g
+                t._fn = t._m = None
+                with lock:
+                    if m.grad is None:
+                        m.grad = t
+                        continue
+        others[m] = g
+    if others:
+        leaves.update(others)
+
+
+leaf_observers: list[Any] = []  # what looks at every leaf that accumulates: fn(node, cotangent, step); the profiler
+
+
+def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False, observed: bool = False) -> None:
+    """A leaf's cotangent is complete: its hooks, then ``.grad``."""
+    if leaf_observers and not observed:
+        _observed(m, g, create_graph, hooks_done)
+        return
+    h = m.h
+    leaf = m.ref()
+    if leaf is not None and leaf._fn is not m:  # requires_grad was turned off since
+        return
+    del leaf
+    if type(g) not in _ARRAYS and type(m.box.a) in _ARRAYS and not isinstance(g, Tensor) and g is not None:
+        primal = getattr(g, "primal", None)
+        g = g if primal is None else primal()  # computed with dual numbers, the leaf being none
+    if h is not None:
+        if not hooks_done:
+            g = before(m, g, create_graph)
+        if h.pre:
+            (g,) = call_prehooks(h, (g,), create_graph)
+    if m.grad is None and not isinstance(g, Tensor):
+        g = _own(g)
+    if g is not None:
+        with lock:
+            _add_to_grad(m, g)
+    if h is not None:
+        call_leaf_hooks(m, h, g, create_graph)
+
+
+def _observed(m: Any, g: Any, create_graph: bool, hooks_done: bool) -> None:
+    def step() -> None:
+        accumulate(m, g, create_graph, hooks_done, observed=True)
+
+    for observer in tuple(leaf_observers):
+        step = partial(observer, m, g, step)
+    step()
+
+
+_ARRAYS = frozenset((ndarray, np.float32, np.float64))
+
+
+def _add_to_grad(m: Any, g: Any) -> None:
+    old = m.grad
+    if isinstance(g, Tensor):  # create_graph: the sum is recorded
+        m.grad = _recorded_copy(g) if old is None else old + g
+        return
+    want = m.box.a.dtype if m.h is None or m.h.grad_dtype is None else g.dtype
+    if g.dtype is not want and hasattr(want, "kind") and hasattr(g, "astype"):  # a transform's value has none
+        if g.dtype.kind == "c" and want.kind != "c":
+            g = g.real
+        g = g.astype(want)
+    if old is None:
+        m.grad = wrap(g if m.h is None else _laid_out_as(m.box.a, g))
+        return
+    a = old._a
+    if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)) and a.flags.writeable:
+        try:
+            np.add(a, g, a, casting="same_kind")
+        except ARITHMETIC:  # as in Sums.add
+            g = None
+    else:
+        old._a = a + g
+        if old._m is not None:
+            old._m.a = old._a
+    cell_of(old).write(tick())  # by no line of the user's
+
+
+def _laid_out_as(a: Any, g: Any) -> Any:
+    """A gradient with its leaf's strides, if that lies without gaps: PyTorch's gradient layout contract."""
+    if type(a) is not ndarray or type(g) is not ndarray or a.flags.c_contiguous or a.strides == g.strides:
+        return g
+    if not a.transpose(np.argsort([-s for s in a.strides], kind="stable")).flags.c_contiguous:
+        return g
+    laid_out = np.empty_like(a, g.dtype)
+    np.copyto(laid_out, g)
+    return laid_out
+
+
+def _recorded_copy(g: Tensor) -> Tensor:
+    """The gradient as a tensor of its own: what is put into ``.grad`` may be written to."""
+    copy = g.clone()  # type: ignore[attr-defined]
+    if copy._fn is not None:
+        named(copy._fn, "torch::autograd::CopyBackwards")
+    return copy

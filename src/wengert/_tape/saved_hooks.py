@@ -1,0 +1,354 @@
+"""Saved-tensor hooks: pack runs when a value is saved, unpack when a formula or the user reads it.
+
+A node with packed values gets a new class (of the same layout) whose backward step unpacks first; other nodes have no
+extra cost. A slot holds a ``PackedBox`` while the value is packed, and during the step an ordinary ``Box`` of the
+unpack hook's result. As in PyTorch, packed values are not checked for writes in place.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from .._base.errors import noted
+from .._base.grad_mode import grad_mode
+from .._base.registry import T
+from .node import FREED, AccumulateGrad, Box, Cell, Node, Port
+from .saved import tensor_of, unbox
+from .tensor import Tensor, wrap
+
+Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
+_swap = threading.RLock()  # a packed node's slots are replaced while it runs: one thread at a time
+
+
+class PackedBox(Box):
+    """The pack hook's result, which a node holds in place of a saved value."""
+
+    __slots__ = ("packed", "unpack_hook")
+    packed: Any
+    unpack_hook: Any
+
+    def unpack(self) -> Tensor:
+        """The result of the unpack hook."""
+        with grad_mode(False):
+            tensor = self.unpack_hook(self.packed)
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(tensor).__name__}"
+            )
+        return tensor
+
+    def opened(self) -> Box:
+        """An ordinary box of the unpacked value."""
+        box = Box()
+        box.a = self.unpack()._a
+        box.cell = None
+        return box
+
+    def __call__(self) -> Tensor:
+        return self.unpack()
+
+
+def pack(box: Box, hooks: Hooks, fn: Node | None = None) -> PackedBox:
+    """Pass a box's value to the pack hook, with the history ``fn``."""
+    with grad_mode(False):
+        return _pack(box, hooks, fn)
+
+
+def _pack(box: Box, hooks: Hooks, fn: Node | None) -> PackedBox:
+    cell = box.cell
+    if cell is None:
+        cell = box.cell = Cell()
+    if fn is not None:
+        tensor = tensor_of(box, fn)
+    else:
+        tensor = wrap(box.a)
+        tensor._m = box
+    version = cell.version
+    packed = PackedBox()
+    packed.a = None
+    packed.cell = None
+    packed.unpack_hook = hooks[1]
+    packed.packed = hooks[0](tensor)
+    if cell.version != version:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
+            "be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if "
+            "you need to perform in-place operations on the input to a pack hook."
+        )
+    return packed
+
+
+# ------------------------------------------------------------------------------------------------ a node's saved values
+Place = tuple[Any, ...]  # the position of a box: (slot,), ("s", index) or ("s", index, position in a list)
+
+
+class _KeptIn(dict[type, tuple[tuple[str, ...], bool]]):
+    """Class of nodes -> its slots that may hold a box, and whether it has a list of saved values."""
+
+    def __missing__(self, cls: type) -> tuple[tuple[str, ...], bool]:
+        found = self[cls] = tuple(slot for slot in ("x", "y", "r") if hasattr(cls, slot)), hasattr(cls, "s")
+        return found
+
+
+_kept_in = _KeptIn()
+
+
+def places(n: Any) -> list[Place]:
+    """Where a node keeps boxes."""
+    slots, listed = _kept_in[type(n)]
+    found: list[Place] = [(slot,) for slot in slots if isinstance(getattr(n, slot), Box)]
+    if not listed:
+        return found
+    for j, value in enumerate(n.s or ()):
+        if isinstance(value, Box):
+            found.append(("s", j))
+        elif type(value) is list:
+            found += [("s", j, k) for k, item in enumerate(value) if isinstance(item, Box)]
+    return found
+
+
+def _get(n: Any, place: Place) -> Any:
+    value = getattr(n, place[0])
+    for k in place[1:]:
+        value = value[k]
+    return value
+
+
+def _put(n: Any, place: Place, box: Any) -> None:
+    if len(place) == 1:
+        setattr(n, place[0], box)
+    else:
+        holder = getattr(n, place[0])
+        for k in place[1:-1]:
+            holder = holder[k]
+        holder[place[-1]] = box
+
+
+def pack_node(n: Any, hooks: Hooks) -> None:
+    """Pack all values that a node saved."""
+    found = [
+        (place, box) for place, box in ((p, _get(n, p)) for p in places(n)) if type(box) is Box and box is not FREED
+    ]
+    if not found:
+        return
+    with grad_mode(False):
+        for place, box in found:
+            fn = edge_of(n, place)
+            _put(n, place, _pack(box, hooks, None if fn is n or (type(fn) is Port and fn.fx is n) else fn))
+    _watch(n)
+
+
+def pack_saved(result: Any, hooks: Hooks) -> None:
+    """Pack everything that the node of an operator's new result saved."""
+    for t in result if isinstance(result, (tuple, list)) else (result,):
+        if isinstance(t, Tensor) and t._fn is not None and type(t._fn) is not AccumulateGrad:
+            pack_node(t._fn.fx if type(t._fn) is Port else t._fn, hooks)
+            if type(t._fn) is not Port:
+                break
+
+
+def _watch(n: Any) -> None:
+    if not getattr(type(n), "unpacks", False):
+        n.__class__ = _packed_class(type(n))
+
+
+_classes: dict[type, type] = {}
+
+
+def _packed_class(cls: Any) -> Any:
+    made = _classes.get(cls)
+    if made is not None:
+        return made
+
+    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        opened = [(p, b, b.opened()) for p, b in ((p, _get(n, p)) for p in places(n)) if isinstance(b, PackedBox)]
+        with _swap:
+            for place, _, box in opened:
+                _put(n, place, box)
+            try:
+                return cls.backward(n, xp, g, keep)
+            finally:
+                for place, packed, box in opened:
+                    try:
+                        if _get(n, place) is box:
+                            _put(n, place, packed)
+                    except (TypeError, IndexError):  # freed as a whole
+                        pass
+
+    def saved(n: Any, name: str) -> Any:
+        place = place_of(n, name)
+        box = None if place is None else _get(n, place)
+        if not isinstance(box, PackedBox):
+            return cls.saved(n, name)
+        return unbox(n, box.opened(), edge_of(n, place), T)
+
+    made = _classes[cls] = type(
+        cls.__name__,
+        (cls,),
+        {"__slots__": (), "__module__": cls.__module__, "backward": backward, "saved": saved, "unpacks": True},
+    )
+    return made
+
+
+def place_of(n: Any, name: str) -> Place | None:
+    """The position of the saved value of this name, if it is a tensor."""
+    plan = getattr(type(n), "plan", None)
+    if plan is not None:
+        return ("s", plan.uses.index(name)) if name in plan.uses else None
+    if name == "result":
+        return ("r",) if hasattr(n, "r") else None
+    names = type(n).saved_names
+    slots = [slot for slot in ("x", "y") if hasattr(n, slot)]
+    if name in ("self", "input") and "x" in slots:
+        return ("x",)
+    if name == "other" and "y" in slots:
+        return ("y",)
+    if name in names[:2] and hasattr(n, "p") and names.index(name) < len(slots):
+        return (slots[names.index(name)],)
+    return None
+
+
+def edge_of(n: Any, place: Place | None) -> Node | None:
+    """The node of the tensor that is saved at a position."""
+    assert place is not None
+    if place[0] == "r":
+        return n
+    if place[0] in ("x", "y"):
+        return getattr(n, "f" + place[0], None)
+    plan = type(n).plan
+    how, i = plan.sources[place[1]]
+    if how == "operand":
+        return n.fx[i]
+    if how == "operands":
+        return n.fx[i + place[2]]
+    return plan._output(n, i) if how == "result" else None
+
+
+def pack_box(ctx: Any, box: Box, fn: Any, hooks: Hooks, is_output: bool) -> tuple[Any, Any]:
+    """One value of a custom function's ``save_for_backward``, packed."""
+    if type(fn) is weakref.ref:
+        fn = None
+    return _Opening(
+        pack(box, hooks, None if is_output else fn), None if is_output else fn, ctx if is_output else None, fn
+    ), fn
+
+
+class _Opening:
+    """Unpacks one value of a custom function, with its former history."""
+
+    def __init__(self, packed: PackedBox, fn: Any, ctx: Any, port: Any) -> None:
+        self.packed = packed
+        self.fn = fn
+        self.ctx = None if ctx is None else weakref.ref(ctx)  # an output's history is the node that owns this object
+        self.k = getattr(port, "k", None)
+
+    def __call__(self) -> Tensor:
+        fn = self.fn
+        if self.ctx is not None:
+            ctx = self.ctx()
+            fn = ctx._output_node(self.k or 0)
+        return tensor_of(self.packed.opened(), fn)
+
+
+# ------------------------------------------------------------------------------------------------------ _raw_saved_NAME
+class SavedTensor:
+    """One saved value of a node, ``grad_fn._raw_saved_NAME``: hooks can be registered on it."""
+
+    def __init__(self, node: Any, name: str) -> None:
+        self._node = node
+        self._name = name
+
+    def _place(self) -> Place | None:
+        return place_of(self._node, self._name)
+
+    def _box(self) -> Any:
+        place = self._place()
+        return None if place is None else _get(self._node, place)
+
+    @property
+    def data(self) -> Tensor | None:
+        """The saved tensor; ``None`` once it was freed or packed."""
+        box = self._box()
+        if not isinstance(box, Box) or box is FREED or isinstance(box, PackedBox):
+            return None
+        return tensor_of(box, edge_of(self._node, self._place()))
+
+    def unpack(self) -> Any:
+        """The saved tensor, unpacked."""
+        return self._node.saved(self._name)
+
+    @property
+    def unpack_hook(self) -> Any:
+        """The current unpack hook, or None."""
+        box = self._box()
+        return box.unpack_hook if isinstance(box, PackedBox) else None
+
+    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        """Pack this saved value now, and unpack it where it is read."""
+        place = self._place()
+        box = self._box()
+        if box is FREED:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
+                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+                "to backward through the graph a second time or if you need to access saved variables after calling "
+                "backward."
+            )
+        if isinstance(box, PackedBox):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
+                "hooks is allowed at a time."
+            )
+        if not isinstance(box, Box) or place is None:
+            raise noted(
+                RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden"),
+                "Why: this derivative does not need the value, so it was not saved.",
+            )
+        _put(self._node, place, pack(box, (pack_hook, unpack_hook)))
+        _watch(self._node)
+
+    def __repr__(self) -> str:
+        return f"<torch._C._autograd.SavedTensor object at {id(self):#x}>"
+
+
+class SavedOfFunction:
+    """One value of a custom function's ``save_for_backward``, as in ``_raw_saved_tensors``."""
+
+    def __init__(self, ctx: Any, k: int) -> None:
+        self._ctx = ctx
+        self._k = k
+
+    @property
+    def data(self) -> Tensor | None:
+        """The saved tensor; ``None`` once it was freed or packed."""
+        if self._ctx._boxes is FREED:
+            return None
+        box, fn = self._ctx._boxes[self._k]
+        return None if box is None or callable(box) else self._ctx._unpack(box, fn)
+
+    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        """Pack this saved value now, and unpack it where it is read."""
+        if self._ctx._boxes is FREED:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
+                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+                "to backward through the graph a second time or if you need to access saved variables after calling "
+                "backward."
+            )
+        box, fn = self._ctx._boxes[self._k]
+        if box is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        if callable(box):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
+                "hooks is allowed at a time."
+            )
+        output = isinstance(fn, int)
+        node = self._ctx._output_node(fn) if output else fn
+        boxes = list(self._ctx._boxes)
+        boxes[self._k] = pack_box(self._ctx, box, node, (pack_hook, unpack_hook), output)
+        self._ctx._boxes = tuple(boxes)

@@ -1,0 +1,121 @@
+"""Function modes: contexts whose ``__torch_function__`` is asked before any class's; the default device is one."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from .._base.constants import default_device
+from .._base.constants import device as Device
+from .._base.registry import PUBLIC
+from .._base.torch_function import STATE
+from .._tape.tensor import CPU
+from .construct import FACTORIES
+from .override_sites import pop_mode, push_mode, replace_modes
+
+
+class BaseTorchFunctionMode:
+    """A mode that runs every function as it is."""
+
+    __module__ = "wengert.overrides"
+
+    _tokens: list[Any]
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+        """What the mode makes of a call."""
+        return func(*args, **(kwargs or {}))
+
+    def __enter__(self) -> Any:
+        token = push_mode(self)
+        try:
+            self._tokens.append(token)
+        except AttributeError:
+            self._tokens = [token]
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pop_mode(self._tokens.pop())
+
+
+class TorchFunctionMode(BaseTorchFunctionMode):
+    """A context in which every call of a public function goes to ``__torch_function__`` first.
+
+    Also functions that make tensors, and attributes. Inside of ``__torch_function__`` the mode is off.
+
+    >>> import wengert as torch
+    >>> class Names(torch.overrides.TorchFunctionMode):
+    ...     def __torch_function__(self, func, types, args=(), kwargs=None):
+    ...         print(torch.overrides.resolve_name(func))
+    ...         return func(*args, **(kwargs or {}))
+    >>> with Names():
+    ...     x = torch.zeros(2).exp()
+    torch.zeros
+    torch.Tensor.exp
+    """
+
+    __module__ = "wengert.overrides"
+    inner: TorchFunctionMode
+
+    def __init__(self) -> None:
+        pass
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+        """What the mode makes of a call; to be written by the subclass."""
+        raise NotImplementedError
+
+
+# ------------------------------------------------------------------------------------------------------- default device
+@functools.cache
+def _device_constructors() -> frozenset[Any]:
+    """The functions that make tensors on the default device."""
+    names = (
+        "empty empty_permuted empty_strided ones arange bartlett_window blackman_window eye full hamming_window "
+        "hann_window kaiser_window linspace logspace rand randn randint randperm range sparse_coo_tensor tril_indices "
+        "triu_indices zeros asarray tensor as_tensor scalar_tensor"
+    )
+    made = {**PUBLIC["torch"], **{fn.__name__: fn for fn in FACTORIES}}
+    of_fft = PUBLIC["fft"]
+    return frozenset([made[name] for name in names.split()] + [of_fft["fftfreq"], of_fft["rfftfreq"]])
+
+
+@default_device.set
+class DeviceContext(TorchFunctionMode):
+    """Inside, functions that make tensors and are told no device make them on this one; ``with torch.device(...)``.
+
+    It is a mode below all others, of which there is one at a time. It asks for its device only while that is not the
+    CPU, where tensors are made without being asked to.
+
+    >>> import wengert as torch
+    >>> from wengert.utils._device import DeviceContext
+    >>> with DeviceContext("meta"):
+    ...     torch.ones(1).device
+    device(type='meta')
+    """
+
+    __module__ = "wengert.utils._device"
+
+    def __init__(self, device: Any) -> None:
+        self.device = Device(device)
+        self._before: list[tuple[Any, ...]] = []
+
+    def __enter__(self) -> None:  # type: ignore[override]
+        modes = STATE.get().modes
+        self._before.append(tuple(m for m in modes if isinstance(m, DeviceContext)))
+        others = tuple(m for m in modes if not isinstance(m, DeviceContext))
+        replace_modes((self, *others) if self.device is not CPU or self._before[-1] else others)
+
+    def __exit__(self, *exc: object) -> None:
+        others = tuple(m for m in STATE.get().modes if not isinstance(m, DeviceContext))
+        replace_modes((*self._before.pop(), *others))
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+        kwargs = kwargs or {}
+        if func in _device_constructors() and kwargs.get("device") is None:
+            kwargs["device"] = self.device
+        return func(*args, **kwargs)
+
+
+def current_device() -> Device:
+    """The device of the innermost context; the CPU if there is none."""
+    modes = STATE.get().modes
+    return modes[0].device if modes and isinstance(modes[0], DeviceContext) else CPU

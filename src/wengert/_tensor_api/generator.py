@@ -1,0 +1,51 @@
+"""``Generator``: a stream of random numbers whose state is a tensor; and the default one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._arrays.random import generator
+from .._base.dtypes import device, type_name
+from .._tape.tensor import Tensor, wrap
+
+
+class Generator(generator.Generator):
+    """A stream of random numbers of its own, for the ``generator=`` argument of every function that draws.
+
+    >>> import wengert as torch
+    >>> g = torch.Generator().manual_seed(0)
+    >>> torch.rand(2, generator=g)
+    tensor([0.4963, 0.7682])
+    """
+
+    __module__ = "wengert.random"  # its home in PyTorch, and where pickles find it
+
+    @property
+    def device(self) -> device:
+        """The CPU."""
+        return device("cpu")
+
+    def get_state(self) -> Tensor:
+        """The state as a uint8 tensor of 5056 elements, for ``set_state`` here or in PyTorch."""
+        return wrap(self.get_state_array())
+
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Go on from a state that ``get_state`` gave here or in PyTorch.
+
+        Raises TypeError if it is no uint8 tensor, RuntimeError if its size or content is no generator state.
+        """
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
+        self.set_state_array(np.asarray(new_state._a))
+        return self
+
+    def __repr__(self) -> str:
+        return f"<torch._C.Generator object at {id(self):#x}>"
+
+
+class _DefaultGenerator(generator.DefaultGenerator, Generator):
+    """The generator of all functions that are given none, with the methods above."""
+
+
+generator.default_generator.__class__ = _DefaultGenerator
+default_generator: Generator = generator.default_generator  # type: ignore[assignment]

@@ -1,0 +1,241 @@
+"""Arrays from nested lists: which dtype a list has, which lists are none, and PyTorch's errors for those."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from .._base import dtypes as _dtypes
+from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, promote_types, type_name
+from .._base.dtypes import dtype as Dtype
+from .._base.errors import noted
+from .._tape.promotion import logical_dtype
+from .._tape.tensor import Tensor
+
+
+def converted(a: Any, np_dtype: Any) -> Any:
+    """A copy in another dtype, by C++'s rules: complex to real drops the imaginary part, float64 goes to float16 by
+    way of float32."""
+    if a.dtype.kind == "c" and np_dtype.kind not in "cb":
+        a = a.real
+    with np.errstate(all="ignore"):
+        if np_dtype.itemsize == 2 and np_dtype.kind in "fV" and a.dtype.itemsize > 4:
+            a = a.astype(np.float32)
+        return a.astype(np_dtype)
+
+
+def listed(data: Any) -> list[Any]:
+    return [data[i] for i in range(len(data))]
+
+
+def array_of_nested(data: Any, dtype: Dtype | None) -> Any:
+    """An array from nested sequences: level by level flat, so that each level costs a few calls for all its items."""
+    shape = [len(data)]
+    flat = data
+    kinds = dict.fromkeys(map(type, flat))
+    while flat and not kinds.keys() <= PYTHON_NUMBERS and is_sequence(flat[0]):
+        flat, length = _opened(flat, kinds, len(shape))
+        shape.append(length)
+        if len(shape) > 64:
+            raise ValueError(f"too many dimensions '{type_name(flat[0])}'")
+        if isinstance(flat, np.ndarray):  # a list of arrays: what is inside of them is known
+            shape[-1:] = flat.shape[1:]
+            return converted(flat, (dtype or BY_NUMPY[flat.dtype]).np).reshape(shape)
+        if not length:
+            break
+        kinds = dict.fromkeys(map(type, flat))
+    if not flat:
+        return np.empty(shape, (dtype or _dtypes.default_dtype).np)
+    a = array_of_numbers(flat, kinds, dtype)
+    return a if len(shape) == 1 else a.reshape(shape)
+
+
+def is_sequence(item: Any) -> bool:
+    ty = type(item)
+    if ty is list or ty is tuple:
+        return True
+    if ty in PYTHON_NUMBERS or isinstance(item, (int, float, complex, Tensor, np.generic, dict, set, frozenset)):
+        return False
+    if isinstance(item, str):
+        raise ValueError("too many dimensions 'str'")
+    if isinstance(item, np.ndarray):
+        return item.ndim > 0
+    return hasattr(item, "__getitem__") and hasattr(item, "__len__") and not isinstance(item, type)
+
+
+def _opened(flat: Any, kinds: dict[type, None], dim: int) -> tuple[Any, int]:
+    """One level of sequences replaced by what is in them, and the length that they have in common."""
+    plain = kinds.keys() <= _LISTS
+    if not plain:
+        if all(issubclass(ty, np.ndarray) for ty in kinds):
+            return _stacked(flat, dim)
+        for item in flat:
+            if not is_sequence(item):
+                raise noted(
+                    TypeError("not a sequence"),
+                    f"Why: at dim {dim} the first item is a sequence and another one is a {type_name(item)}.",
+                )
+    length, *others = dict.fromkeys(map(len, flat))
+    if others:
+        raise noted(
+            ValueError(f"expected sequence of length {length} at dim {dim} (got {others[0]})"),
+            "Why: the nested lists are ragged, and every row of a tensor has the same length.",
+            "What to do: pad the shorter ones, or keep a list of tensors.",
+        )
+    if not plain:
+        flat = [item if type(item) in _LISTS else listed(item) for item in flat]
+    return list(chain.from_iterable(flat)), length
+
+
+_LISTS = frozenset((list, tuple))
+
+
+def _stacked(arrays: Any, dim: int) -> tuple[Any, int]:
+    shapes = dict.fromkeys(a.shape for a in arrays)
+    shape, *others = shapes
+    for other in others:
+        for d, (m, n) in enumerate(zip(shape, other, strict=False)):
+            if m != n:
+                raise ValueError(f"expected sequence of length {m} at dim {dim + d} (got {n})")
+        raise TypeError("not a sequence")
+    dtypes = list(dict.fromkeys(BY_NUMPY[a.dtype] for a in arrays))
+    common = dtypes[0]
+    for other_dtype in dtypes[1:]:
+        common = promote_types(common, other_dtype)
+    return np.array([converted(a, common.np) for a in arrays] if len(dtypes) > 1 else arrays), shape[0]
+
+
+def array_of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | None) -> Any:
+    """A one-dimensional array of numbers of these types."""
+    if dtype is None:
+        dtype = _inferred(flat, kinds)
+    np_dtype = dtype.np
+    if not kinds.keys() <= PYTHON_NUMBERS:
+        flat = [_number(x, np_dtype) for x in flat]
+        kinds = dict.fromkeys(map(type, flat))
+    kind = np_dtype.kind
+    if kind == "f" and np_dtype.itemsize > 2 and _modest(flat, kinds):
+        return np.array(flat, np_dtype)
+    try:
+        if kind in "iu":
+            return _integers(flat, kinds, np_dtype)
+        if kind == "b":
+            return np.array([bool(x) for x in flat], np.bool_)
+        if kind == "f" and complex in kinds:
+            raise TypeError("must be real number, not complex")
+        with np.errstate(over="ignore"):
+            if np_dtype.itemsize == 2:
+                return np.array(flat, np.float32).astype(np_dtype)
+            return np.array(flat, np_dtype)
+    except OverflowError as error:
+        if kind == "i":
+            raise ValueError("Overflow when unpacking long long") from None
+        if kind == "u":
+            negative = any(x < 0 for x in flat)
+            raise OverflowError(
+                "can't convert negative int to unsigned" if negative else "int too big to convert"
+            ) from None
+        raise error from None
+
+
+def _modest(flat: list[Any], kinds: dict[type, None]) -> bool:
+    """Whether a few real numbers are so small that no dtype overflows: then NumPy need not be told to be silent."""
+    return len(flat) < 32 and complex not in kinds and min(flat) > -6e4 and max(flat) < 6e4
+
+
+def _inferred(flat: list[Any], kinds: dict[type, None]) -> Dtype:
+    """The dtype that PyTorch gives to numbers of these types together."""
+    if len(kinds) == 1 and float in kinds:
+        return _dtypes.default_dtype
+    found: dict[Dtype, None] = {}
+    for ty in kinds:
+        if issubclass(ty, Tensor):
+            found.update(dict.fromkeys(BY_NUMPY[logical_dtype(t)] for t in flat if type(t) is ty))
+        elif issubclass(ty, np.generic):
+            found[BY_NUMPY[np.dtype(ty)]] = None
+        elif issubclass(ty, np.ndarray):
+            found.update(dict.fromkeys(BY_NUMPY[a.dtype] for a in flat if type(a) is ty))
+        elif issubclass(ty, float):
+            found[_dtypes.default_dtype] = None
+        elif issubclass(ty, bool):
+            found[_dtypes.bool_] = None
+        elif issubclass(ty, int):
+            found[_dtypes.int64] = None
+        elif issubclass(ty, complex):
+            found[_dtypes.default_complex_dtype] = None
+        elif not issubclass(ty, (list, tuple)):  # a list among numbers is refused when it is to become one
+            raise no_dtype(ty)
+    common, *others = found
+    for other in others:
+        common = promote_types(common, other)
+    return common
+
+
+def no_dtype(ty: type) -> Exception:
+    if issubclass(ty, (str, bytes)):
+        return TypeError(f"new(): invalid data type '{ty.__name__}'")
+    name = ty.__name__ if ty.__module__ == "builtins" or ty.__flags__ & (1 << 9) else f"{ty.__module__}.{ty.__name__}"
+    return noted(
+        RuntimeError(f"Could not infer dtype of {name}"),
+        "Why: a tensor is made of numbers: Python's, NumPy's, or tensors of one element, in lists or tuples.",
+    )
+
+
+def _number(x: Any, np_dtype: Any) -> Any:
+    """An item that is not one of Python's own numbers, as one."""
+    if isinstance(x, Tensor):
+        if x._a.size != 1:
+            raise noted(
+                ValueError("only one element tensors can be converted to Python scalars"),
+                f"Why: the list holds a tensor of shape {list(x.shape)}.",
+                "What to do: torch.stack(list) makes one tensor of many, and keeps their gradients.",
+            )
+        return x.item()
+    if isinstance(x, np.generic):
+        return x.item()
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        return x.item()
+    if isinstance(x, (bool, int, float, complex)):
+        return x
+    wanted = "an integer" if np_dtype.kind in "iub" else "a real number"
+    try:
+        if np_dtype.kind in "iub":
+            return x.__index__()
+        if np_dtype.kind == "c" and hasattr(x, "__complex__"):
+            return complex(x)
+        return float(x.__float__() if hasattr(x, "__float__") else x.__index__())
+    except AttributeError:
+        name = type_name(x)
+        message = (
+            f"'{name}' object cannot be interpreted as an integer"
+            if wanted == "an integer"
+            else (f"must be real number, not {name}")
+        )
+        raise TypeError(message) from None
+
+
+def _integers(flat: list[Any], kinds: dict[type, None], np_dtype: Any) -> Any:
+    """Python numbers into integers: fractions are cut off, what does not fit is refused."""
+    if not kinds.keys() <= _WHOLE:
+        flat = [_whole(x, np_dtype) for x in flat]
+    if np_dtype.itemsize == 8:
+        return np.array(flat, np_dtype)
+    wide = np.array(flat, np.int64)
+    largest = int(np.iinfo(np_dtype).max)
+    smallest = -largest if np_dtype.kind == "u" else -largest - 1  # a negative number wraps around, as in C++
+    if wide.size and (wide.max() > largest or wide.min() < smallest):
+        raise RuntimeError(f"value cannot be converted to type {np_dtype.name} without overflow")
+    return wide.astype(np_dtype)
+
+
+_WHOLE = frozenset((int, bool))
+
+
+def _whole(x: Any, np_dtype: Any) -> int:
+    if isinstance(x, complex):
+        raise TypeError("'complex' object cannot be interpreted as an integer")
+    if isinstance(x, float) and not -(2.0**63) <= x < 2.0**63:
+        raise RuntimeError(f"value cannot be converted to type {np_dtype.name} without overflow")
+    return int(x)

@@ -1,0 +1,135 @@
+"""The codes that a public function may be given in place of its own: one that recovers, one that looks first.
+
+See ``_tensor_api.override_sites``, NOTE [ No override, no cost ].
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+STAR, STARS = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
+
+
+def by_position(fn: Any) -> Any:
+    """A copy whose parameters are all given by position, ``*args`` as a tuple and ``**kwargs`` as a dict.
+
+    The interpreter calls such a function in a few nanoseconds, where passing keywords on takes some hundred.
+    """
+    code = fn.__code__
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & STAR) + bool(code.co_flags & STARS)
+    flags = code.co_flags & ~(STAR | STARS)
+    code = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
+    return types.FunctionType(code, fn.__globals__, fn.__name__, None, fn.__closure__)
+
+
+_guards: dict[Any, types.CodeType] = {}
+_CHECK = """
+def guard(*args, **kwargs):
+    _enter = '<enter>'
+    return _enter(args, kwargs)
+"""
+
+
+_GUARD = """
+def guard({head}):
+    _body = '<body>'
+    try:
+        return {body}
+    except Exception:
+        _recover = '<recover>'
+        _instead = {recover}
+        if _instead is None:
+            raise
+    return _instead()
+"""
+_OPERATOR_GUARD = """
+def guard({head}):
+    _body = '<body>'
+    _result = {body}
+    if _result is not NotImplemented:
+        return _result
+    _recover = '<recover>'
+    _instead = {recover}
+    return NotImplemented if _instead is None else _instead()
+"""
+
+
+def _template(source: str, free: int) -> types.CodeType:
+    """The code of a template, with as many free variables as the function has in whose place it is put.
+
+    It uses none of them. But who reads a frame's locals, as debuggers and pytest do, reads the cells of the free
+    variables that its code names, and only code compiled with free variables copies their cells into the frame:
+    without them the interpreter crashes.
+    """
+    if free:
+        names = ", ".join(f"_free{i:04}" for i in range(free))
+        head, _, body = source.strip().partition("\n")
+        lines = ["def outer():", f"    {names.replace(',', ' =')} = None", f"    {head}", f"        nonlocal {names}"]
+        source = "\n".join([*lines, *("    " + line for line in body.split("\n")), "    return guard"])
+    scope: dict[str, Any] = {}
+    exec(compile(source, __file__ + "<guard>", "exec"), scope)
+    code: types.CodeType = (scope["outer"]() if free else scope["guard"]).__code__
+    return code
+
+
+def check_code(free: int) -> types.CodeType:
+    """The code that asks ``enter``, for functions with so many free variables."""
+    if free not in _guards:
+        _guards[free] = _template(_CHECK, free)
+    return _guards[free]
+
+
+def guard_code(code: types.CodeType, operator: bool) -> types.CodeType:
+    """The code of a guard for functions with this signature, its parameters called ``p0``, ``p1``, ...
+
+    An operator fails also by ``NotImplemented``.
+    """
+    positional, keyword = code.co_argcount, code.co_kwonlyargcount
+    star, stars = bool(code.co_flags & STAR), bool(code.co_flags & STARS)
+    free = len(code.co_freevars)
+    shape = (code.co_posonlyargcount, positional, keyword, star, stars, operator, free)
+    if shape not in _guards:
+        names = [f"p{i}" for i in range(positional + keyword)]
+        head = names[:positional]
+        head[code.co_posonlyargcount : code.co_posonlyargcount] = ["/"] if code.co_posonlyargcount else []
+        head += ["*va"] if star else ["*"] if keyword else []
+        head += names[positional:] + (["**kw"] if stars else [])
+        call = names[:positional] + (["*va"] if star else [])
+        pairs = [f"'{n}': {n}" for n in names[positional:]] + (["**kw"] if stars else [])
+        values = "(" + "".join(c + ", " for c in call) + ")"
+        call_body = f"_body({', '.join(names + ['va'] * star + ['kw'] * stars)})"
+        call_recover = f"_recover({values}, {{{', '.join(pairs)}}})"
+        template = _OPERATOR_GUARD if operator else _GUARD
+        source = template.format(head=", ".join(head), body=call_body, recover=call_recover)
+        _guards[shape] = _template(source, free)
+    return _guards[shape]
+
+
+def with_constants(
+    template: types.CodeType, original: types.CodeType, values: dict[str, Any], keep_names: bool = True
+) -> types.CodeType:
+    """A template's code with these constants put in, for a function whose own code is ``original``."""
+    names = template.co_varnames
+    real: tuple[str, ...] = ()
+    if keep_names:
+        count = original.co_argcount + original.co_kwonlyargcount + bool(original.co_flags & 4)
+        count += bool(original.co_flags & 8)
+        real = original.co_varnames[:count]
+    renamed = dict(zip(names, real, strict=False))
+
+    def constant(c: Any) -> Any:
+        if type(c) is str:
+            return values[c] if c in values else renamed.get(c, c)
+        if type(c) is tuple:
+            return tuple(renamed.get(x, x) for x in c)
+        return c
+
+    return template.replace(
+        co_varnames=real + names[len(real) :],
+        co_consts=tuple(constant(c) for c in template.co_consts),
+        co_name=original.co_name,
+        co_qualname=original.co_qualname,
+        co_freevars=original.co_freevars,
+    )

@@ -1,1 +1,0 @@
-"""``torch.distributed._composable``, where ``torch.distributed.fsdp.fully_shard`` was before."""

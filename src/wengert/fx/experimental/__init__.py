@@ -1,1 +1,0 @@
-"""``torch.fx.experimental``: what libraries ask of PyTorch's tracer when none is at work."""
