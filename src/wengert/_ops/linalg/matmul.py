@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.library import in_lib, lib
+from ..._arrays.library import in_lib
 from ..._base.dtypes import BOOL, BY_NUMPY, INEXACT
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, T, place, public
