@@ -5,8 +5,10 @@
 True
 """
 
+from ._base.late_names import import_all
 from ._kinds import return_types
 
+import_all.run()  # operators' modules make them
 all_return_types = [
     value
     for value in vars(return_types).values()

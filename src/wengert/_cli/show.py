@@ -65,7 +65,7 @@ def source_of(fn: Any) -> str:
     if first_call is None:
         return inspect.cleandoc("\n" + inspect.getsource(fn)).rstrip()
     text = first_call.shape.text()
-    return text.replace(f"def {first_call.shape.body.__name__}(", f"def {first_call.name}(", 1).rstrip()
+    return text.replace(f"def {first_call.shape.kind}(", f"def {first_call.name}(", 1).rstrip()
 
 
 def _body(info: Operator) -> str:

@@ -386,7 +386,7 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "linalg.matmul": {
         "operators": "bmm conj_dot mat_mat mat_vec matmul_nd vec_mat vec_vec",
-        "lib": "matrix_product",
+        "lib": "matrix_product product",
         "torch": "bmm dot ger matmul mm mv outer vdot",
         "Tensor": "__matmul__ __rmatmul__ bmm dot ger matmul mm mv outer vdot",
         "linalg": "matmul",

@@ -199,7 +199,8 @@ def _names() -> dict[Any, str]:
     for space in ("torch", "nn.functional", "linalg", "fft", "special"):
         for name, fn in PUBLIC.get(space, {}).items():
             names.setdefault(fn, f"torch.{name}" if space == "torch" else f"torch.{space}.{name}")
-    for name, member in vars(Tensor).items():
+    methods = dict(PUBLIC["Tensor"].items())  # in the order of their declarations
+    for name, member in {**methods, **vars(Tensor)}.items():
         if isinstance(member, property):
             for access in ("__get__", "__set__", "__delete__"):
                 names.setdefault(getattr(member, access), f"torch.Tensor.{name}.{access}")
