@@ -135,14 +135,14 @@ def tensors(operands: list[Any], *, requires_grad: bool | list[int] = False) -> 
 
 def array(t: Any) -> np.ndarray:
     """A Tensor's values."""
-    return np.asarray(t._a)
+    return np.asarray(t._payload)
 
 
 def differentiable(name: str, outs: list[Tensor]) -> list[Tensor]:
     """The outputs that have a derivative, made unique where the operator leaves a choice (a sign, a phase)."""
     info = REGISTRY[name]
     flags = info.differentiable
-    kept = [o for k, o in enumerate(outs) if flags[min(k, len(flags) - 1)] and o._a.dtype.kind in "fc"]
+    kept = [o for k, o in enumerate(outs) if flags[min(k, len(flags) - 1)] and o._payload.dtype.kind in "fc"]
     observe = info.__dict__.get("observe")
     return kept if observe is None else list(observe(torch, *kept))
 

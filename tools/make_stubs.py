@@ -63,7 +63,7 @@ SPECIAL_FIELDS = {"histogramdd.bin_edges": "tuple[Tensor, ...]"}  # of the named
 def tensor_class() -> str:
     """The class as it is after everything was attached to it."""
     out = [f"class Tensor(metaclass=TensorMeta):{first_line(wengert.Tensor, '    ')}\n"]
-    out += [f"    {name}: Any\n" for name in ("_a", "_fn", "_m", "_v")]
+    out += [f"    {name}: Any\n" for name in ("_payload", "_node", "_box", "_view")]
     members = {n: v for n, v in vars(wengert.Tensor).items() if is_member(n, v)}
     if "__init__" not in members:  # the metaclass hands the call to the legacy constructor
         out.append("    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n")

@@ -123,7 +123,7 @@ def _over_stored(input: Tensor, dim: int, dtype: Any, name: str) -> Tensor:
     if not is_sparse(t):
         return getattr(t, name)(dim)  # type: ignore[no-any-return]
     t = coalesce(t)
-    x, v = t._a, values(t)
+    x, v = t._payload, values(t)
     n = len(x.indices)
     dim = normal_dim(dim, x.ndim, name)
     if dim >= n:
@@ -146,7 +146,7 @@ def _over_stored(input: Tensor, dim: int, dtype: Any, name: str) -> Tensor:
 def _sum_of_dims(input: Tensor, dims: list[int]) -> Tensor:
     from ._payloads.sparse import summed
 
-    x = input._a.coalesce()
+    x = input._payload.coalesce()
     n = len(x.indices)
     left = [d for d in range(n) if d not in dims]
     dense = tuple(d - n + 1 for d in dims if d >= n)

@@ -301,7 +301,7 @@ def test_a_result_kept_for_its_derivative_is_let_go(no_gc):
 
     x = wg.tensor(np.ones(N, np.float32), requires_grad=True)
     y = F.silu(x)
-    gone = weakref.ref(y._a)
+    gone = weakref.ref(y._payload)
     y.sum().backward()
     del y
     assert gone() is None

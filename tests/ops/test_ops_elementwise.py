@@ -25,11 +25,11 @@ def leaf(*values: Any, dtype: Any = None) -> Any:
 
 def gradient(fn: Any, *leaves: Any) -> list[np.ndarray]:
     out = fn(*leaves)
-    return [np.asarray(g._a) for g in W.autograd.grad(out.sum(), leaves)]
+    return [np.asarray(g._payload) for g in W.autograd.grad(out.sum(), leaves)]
 
 
 def values(t: Any) -> list[Any]:
-    return np.asarray(t._a).tolist()
+    return np.asarray(t._payload).tolist()
 
 
 # ----------------------------------------------------------------------------------------------------- Python operators
@@ -191,12 +191,12 @@ def test_refused(expression: str, error: type[Exception], text: str) -> None:
 @pytest.mark.parametrize("name", ["add_", "sub_", "mul_", "div_", "__iadd__", "__isub__", "__imul__", "__itruediv__"])
 def test_plain_tensors_are_written_in_their_own_memory(name: str) -> None:
     a = W.tensor([1.0, 2.0, 4.0])
-    memory, view = a._a, a[1:]
-    expected = {"a": a._a + 2, "s": a._a - 2, "m": a._a * 2, "d": a._a / 2}[
+    memory, view = a._payload, a[1:]
+    expected = {"a": a._payload + 2, "s": a._payload - 2, "m": a._payload * 2, "d": a._payload / 2}[
         name.strip("_").lstrip("i")[0].replace("t", "d")
     ]
     assert getattr(a, name)(W.tensor([2.0, 2.0, 2.0])) is a
-    assert a._a is memory and values(a) == expected.tolist() and values(view) == expected[1:].tolist()
+    assert a._payload is memory and values(a) == expected.tolist() and values(view) == expected[1:].tolist()
     assert a._version == view._version == 1
     getattr(a, name)(2)
     assert a._version == 2 and a.dtype is W.float32
@@ -255,18 +255,18 @@ def test_in_place_where_warnings_are_errors() -> None:
             lambda a: a.reciprocal_().mul_(0).log_().neg_().mul_(W.tensor([1.0, NAN])),
         ):
             a = W.tensor([1.0, 0.0])
-            np.testing.assert_array_equal(write(a)._a, expected)
+            np.testing.assert_array_equal(write(a)._payload, expected)
         a = W.tensor([1.0, 0.0, 4.0])
-        np.testing.assert_array_equal(a[:2].div_(a[1:])._a, [INF, 0.0])  # the operands overlap
+        np.testing.assert_array_equal(a[:2].div_(a[1:])._payload, [INF, 0.0])  # the operands overlap
         assert values(a) == [INF, 0.0, 4.0]
 
 
 def test_addcmul_and_addcdiv_in_place() -> None:
     a, b, c = W.tensor([1.0, 2.0]), W.tensor([2.0, 3.0]), W.tensor([4.0, 5.0])
-    memory = a._a
+    memory = a._payload
     a.addcmul_(b, c, value=-1).addcdiv_(c, b)
-    np.testing.assert_allclose(a._a, [1 - 8 + 2, 2 - 15 + 5 / 3], rtol=1e-6)
-    assert a._a is memory and a._version == 2
+    np.testing.assert_allclose(a._payload, [1 - 8 + 2, 2 - 15 + 5 / 3], rtol=1e-6)
+    assert a._payload is memory and a._version == 2
     with pytest.raises(RuntimeError, match=r"output with shape \[2\] doesn't match the broadcast shape \[2, 2\]"):
         a.addcmul_(W.ones(2, 2), c)
     with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
@@ -298,7 +298,7 @@ def test_in_place_on_a_result_is_recorded() -> None:
     y.sub_(1, alpha=2)
     y.div_(2).pow_(2).neg_().exp_()
     (expected,) = gradient(lambda x: W.exp(-(((x * 3 * x - 2) / 2) ** 2)), x)
-    np.testing.assert_allclose(W.autograd.grad(y.sum(), x)[0]._a, expected)
+    np.testing.assert_allclose(W.autograd.grad(y.sum(), x)[0]._payload, expected)
 
 
 def test_in_place_forms_of_composed_functions_keep_what_they_saved() -> None:
@@ -327,7 +327,7 @@ def test_saved_value_written_in_place_is_found() -> None:
 # ----------------------------------------------------------------------------------------------------------------- out=
 def test_out() -> None:
     x, y, out = W.tensor([1.0, 2.0]), W.tensor([3.0, 4.0]), W.empty(2)
-    memory = out._a
+    memory = out._payload
     for fn, expected in [
         (lambda: W.add(x, y, alpha=2, out=out), [7.0, 10.0]),
         (lambda: W.mul(x, y, out=out), [3.0, 8.0]),
@@ -343,8 +343,8 @@ def test_out() -> None:
         (lambda: W.lerp(x, y, 0.5, out=out), [2.0, 3.0]),
         (lambda: W.round(x / 4, decimals=1, out=out), [0.2, 0.5]),
     ]:
-        assert fn() is out and out._a is memory
-        np.testing.assert_allclose(out._a, expected, rtol=1e-6)
+        assert fn() is out and out._payload is memory
+        np.testing.assert_allclose(out._payload, expected, rtol=1e-6)
     with pytest.raises(RuntimeError, match=r"add\(\): functions with out=\.\.\. arguments don't support automatic"):
         W.add(leaf(1.0, 2.0), 1, out=out)
     with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output type Long"):
@@ -375,11 +375,11 @@ def test_pow_of_a_number_has_the_right_derivatives(exponent: float) -> None:
     x = leaf(0.5, 2.0)
     y = x**exponent
     (g,) = W.autograd.grad(y.sum(), x, create_graph=True)
-    np.testing.assert_allclose(y._a, np.array([0.5, 2.0]) ** exponent)
-    np.testing.assert_allclose(g._a, exponent * np.array([0.5, 2.0]) ** (exponent - 1))
+    np.testing.assert_allclose(y._payload, np.array([0.5, 2.0]) ** exponent)
+    np.testing.assert_allclose(g._payload, exponent * np.array([0.5, 2.0]) ** (exponent - 1))
     if g.requires_grad:
         (h,) = W.autograd.grad(g.sum(), x)
-        np.testing.assert_allclose(h._a, exponent * (exponent - 1) * np.array([0.5, 2.0]) ** (exponent - 2))
+        np.testing.assert_allclose(h._payload, exponent * (exponent - 1) * np.array([0.5, 2.0]) ** (exponent - 2))
 
 
 def test_pow_at_zero() -> None:
@@ -418,7 +418,7 @@ def test_rounding() -> None:
     for fn in (W.round, W.floor, W.ceil, W.trunc, W.sign):
         assert gradient(fn, leaf(0.3, -0.3))[0].tolist() == [0.0, 0.0]
     i = W.tensor([1, 2])
-    assert W.floor(i).dtype is W.int64 and not np.shares_memory(W.floor(i)._a, i._a)
+    assert W.floor(i).dtype is W.int64 and not np.shares_memory(W.floor(i)._payload, i._payload)
 
 
 def test_division_of_negative_numbers() -> None:
@@ -478,7 +478,7 @@ AT_ZERO = [
 @pytest.mark.parametrize(("fn", "value", "slope"), AT_ZERO, ids=[f.__name__ for f, _, _ in AT_ZERO])
 def test_at_zero(fn: Any, value: float, slope: float) -> None:
     x = leaf(0.0)
-    np.testing.assert_allclose(fn(x)._a, [value], atol=1e-15)
+    np.testing.assert_allclose(fn(x)._payload, [value], atol=1e-15)
     np.testing.assert_allclose(gradient(fn, x)[0], [slope], atol=1e-15)
 
 
@@ -487,7 +487,7 @@ def test_saturated_activations_have_finite_derivatives(fn: Any) -> None:
     x = W.tensor([-200.0, 200.0], requires_grad=True)
     (g,) = gradient(fn, x)
     if fn is not F.mish:  # as in PyTorch, whose formula overflows there in float32 only beyond 88
-        assert np.isfinite(g).all() and np.isfinite(np.asarray(fn(x)._a)).all()
+        assert np.isfinite(g).all() and np.isfinite(np.asarray(fn(x)._payload)).all()
     assert g.dtype == np.float32
 
 
@@ -520,8 +520,8 @@ def test_real_and_imaginary_parts_are_views() -> None:
     z.real.mul_(10)
     z.imag = W.tensor([0.0, 1.0])
     assert values(z) == [10 + 0j, 30 + 1j]
-    assert np.shares_memory(W.view_as_real(z)._a, z._a) and W.view_as_real(z).shape == (2, 2)
-    assert np.shares_memory(W.view_as_complex(W.view_as_real(z))._a, z._a)
+    assert np.shares_memory(W.view_as_real(z)._payload, z._payload) and W.view_as_real(z).shape == (2, 2)
+    assert np.shares_memory(W.view_as_complex(W.view_as_real(z))._payload, z._payload)
     x = W.ones(2)
     assert x.real is x and W.conj(x) is x and W.resolve_conj(z) is z and not z.is_conj()
 
@@ -539,13 +539,13 @@ def test_complex_gradients_are_pytorchs() -> None:
     ]:
         (g,) = W.autograd.grad(fn(z).sum(), z)
         if expected is None:
-            expected = (np.exp(z._a).conj() * 1j).tolist()
-        np.testing.assert_allclose(g._a, expected, rtol=1e-5, atol=1e-7)
+            expected = (np.exp(z._payload).conj() * 1j).tolist()
+        np.testing.assert_allclose(g._payload, expected, rtol=1e-5, atol=1e-7)
 
 
 def test_polar_and_complex() -> None:
     r, a = leaf(2.0, 0.0), leaf(0.5, 1.0)
-    np.testing.assert_allclose(W.polar(r, a)._a, np.array([2.0, 0.0]) * np.exp(1j * np.array([0.5, 1.0])))
+    np.testing.assert_allclose(W.polar(r, a)._payload, np.array([2.0, 0.0]) * np.exp(1j * np.array([0.5, 1.0])))
     gr, ga = gradient(lambda r, a: W.polar(r, a).real, r, a)
     np.testing.assert_allclose(gr, [math.cos(0.5), 0.0])  # PyTorch's choice at 0
     np.testing.assert_allclose(ga, [-2 * math.sin(0.5), 0.0], atol=1e-15)
@@ -579,14 +579,16 @@ def test_polar_and_complex() -> None:
     ],
 )
 def test_special_values(fn: Any, x: float, expected: float) -> None:
-    np.testing.assert_allclose(fn(W.tensor([x], dtype=W.float64))._a, [expected], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(fn(W.tensor([x], dtype=W.float64))._payload, [expected], rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", ["igamma", "igammac", "zeta"])
 def test_derivative_with_respect_to_the_second_operand_only(name: str) -> None:
     fn = getattr(T, name)
     a, x, h = W.tensor([2.5], dtype=W.float64), 1.3, 1e-5
-    numeric = (fn(a, W.tensor([x + h], dtype=W.float64))._a - fn(a, W.tensor([x - h], dtype=W.float64))._a) / (2 * h)
+    numeric = (
+        fn(a, W.tensor([x + h], dtype=W.float64))._payload - fn(a, W.tensor([x - h], dtype=W.float64))._payload
+    ) / (2 * h)
     np.testing.assert_allclose(gradient(lambda x: fn(a, x), leaf(x))[0], numeric, rtol=1e-6)
     with pytest.raises(RuntimeError, match="is not implemented"):
         fn(leaf(2.5), leaf(x)).sum().backward()
@@ -623,7 +625,7 @@ def test_prelu_and_glu() -> None:
     gx, gw = gradient(F.prelu, x, w)
     assert gx.tolist() == [[0.5, 1.0], [1.0, 0.25]] and gw.tolist() == [-1.0, -4.0]
     assert F.glu(x, 0).shape == (1, 2)
-    np.testing.assert_allclose(F.glu(x, 0)._a, [[-1 / (1 + math.exp(-3)), 2 / (1 + math.exp(4))]])
+    np.testing.assert_allclose(F.glu(x, 0)._payload, [[-1 / (1 + math.exp(-3)), 2 / (1 + math.exp(4))]])
 
 
 # ------------------------------------------------------------------------------------------------------- beside PyTorch
@@ -677,7 +679,7 @@ def evaluate(lib: Any, expression: str, functional: Any, special_functions: Any,
 
 
 def as_array(t: Any) -> np.ndarray:
-    return np.asarray(t._a) if isinstance(t, W.Tensor) else t.detach().resolve_conj().numpy()
+    return np.asarray(t._payload) if isinstance(t, W.Tensor) else t.detach().resolve_conj().numpy()
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -703,7 +705,7 @@ def test_as_pytorch(expression: str, precision: str, torch: Any) -> None:
     for name, theirs_leaf in their_leaves.items():
         mine = our_leaves[name].grad
         if theirs_leaf.grad is None:
-            assert mine is None or not np.any(mine._a)
+            assert mine is None or not np.any(mine._payload)
         else:
             np.testing.assert_allclose(as_array(mine), as_array(theirs_leaf.grad), **tolerance)
 
@@ -719,8 +721,8 @@ def test_log_ndtr_far_out() -> None:
     x = leaf(100.0, 2.0, -50.0)
     (g,) = W.autograd.grad(special.log_ndtr(x).sum(), x, create_graph=True)
     (h,) = W.autograd.grad(g.sum(), x)
-    np.testing.assert_allclose(np.asarray(g._a), [0.0, 0.05524786, 50.01998], rtol=1e-6)
-    assert np.isfinite(np.asarray(h._a)).all()
+    np.testing.assert_allclose(np.asarray(g._payload), [0.0, 0.05524786, 50.01998], rtol=1e-6)
+    assert np.isfinite(np.asarray(h._payload)).all()
 
 
 def test_sinc_of_half_precision_is_zero_at_integers() -> None:

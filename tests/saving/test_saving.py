@@ -216,7 +216,7 @@ def test_sparse_tensors_to_and_from_torch(torch: ModuleType) -> None:
     sparse = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 0]], [1.0, 2.0, 3.0], (2, 3))
     for tensor in (sparse, sparse.coalesce()):
         ours = wengert.load(saved(tensor, torch))
-        assert ours._a.shape == (2, 3) and ours._a.coalesced == tensor.is_coalesced()
+        assert ours._payload.shape == (2, 3) and ours._payload.coalesced == tensor.is_coalesced()
         back = torch.load(saved(ours), weights_only=True)
         assert torch.equal(back.to_dense(), tensor.to_dense()) and back.is_coalesced() == tensor.is_coalesced()
     with zipfile.ZipFile(saved(sparse, torch)) as archive:
@@ -640,7 +640,7 @@ def test_one_long_argument_in_many_calls(call: bytes) -> None:
 
 def test_attributes_cannot_replace_a_tensors_own() -> None:
     good = saved(objects(wengert)["marked"])
-    for name in ("_a", "__class__", "add_", "data"):
+    for name in ("_payload", "__class__", "add_", "data"):
         with zipfile.ZipFile(good) as archive:
             pickled = archive.read("archive/data.pkl")
             data = archive.read("archive/data/0")

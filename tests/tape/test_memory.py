@@ -346,9 +346,9 @@ def graph_of(value: Any, seen: list[Any]) -> None:
             graph_of(v, seen)
     elif isinstance(value, T.Tensor):
         seen.append(weakref.ref(value))
-        if isinstance(value._a, np.ndarray):
-            seen.append(weakref.ref(value._a))
-        stack, known = [value._fn], set()
+        if isinstance(value._payload, np.ndarray):
+            seen.append(weakref.ref(value._payload))
+        stack, known = [value._node], set()
         while stack:
             n = stack.pop()
             if n is not None and id(n) not in known:
@@ -408,12 +408,12 @@ def blocks() -> int:
 def test_intermediate_results_die_as_soon_as_nothing_saves_them(no_gc: None) -> None:
     x = T.ones(1000, requires_grad=True)
     y = x + 1
-    r = weakref.ref(y._a)
+    r = weakref.ref(y._payload)
     z = y * 2  # saves nothing of y
     del y
     assert r() is None
     y = x * 2
-    r = weakref.ref(y._a)
+    r = weakref.ref(y._payload)
     z = y.exp() + y.sin()  # saves y
     del y
     assert r() is not None
@@ -424,7 +424,7 @@ def test_intermediate_results_die_as_soon_as_nothing_saves_them(no_gc: None) -> 
 def test_backward_frees_what_was_saved_while_the_result_lives(no_gc: None) -> None:
     x = T.ones(1000, requires_grad=True)
     y = x * 1
-    r = weakref.ref(y._a)
+    r = weakref.ref(y._payload)
     z = (y * y).sum()
     del y
     z.backward()

@@ -515,10 +515,10 @@ def test_every_view_refers_to_the_memorys_owner() -> None:
         first.swapaxes(0, 1),
     ]
     for v in made:
-        base = v._a.base if isinstance(v._a.base, np.ndarray) else v._a.base.base
-        assert base is v._base._a or base is v._base._a.base
-        assert v._a is not v._v[0]._a
-        if v._v[3]:
+        base = v._payload.base if isinstance(v._payload.base, np.ndarray) else v._payload.base.base
+        assert base is v._base._payload or base is v._base._payload.base
+        assert v._payload is not v._view[0]._payload
+        if v._view[3]:
             continue  # one of several: it refuses to be looked up again
         old = v.grad_fn
         (first if v._base is y else z).mul_(2)

@@ -265,7 +265,7 @@ def test_tensors_are_keys_by_identity() -> None:
     a, b = T.ones(2), T.ones(2)
     assert {a: 1, b: 2}[b] == 2
     assert len({a, b, a}) == 2
-    assert "size" in dir(a) and "_a" not in dir(a)
+    assert "size" in dir(a) and "_payload" not in dir(a)
 
 
 # --------------------------------------------------------------------------------------------------- copies and pickles

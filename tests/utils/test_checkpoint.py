@@ -89,7 +89,7 @@ def test_saved_values_are_not_kept(no_gc: None) -> None:
 
     def block(x: Any) -> Any:
         y = x.sin()
-        made.append(weakref.ref(y._a))
+        made.append(weakref.ref(y._payload))
         return y.exp()
 
     x = leaf()

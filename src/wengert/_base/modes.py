@@ -146,7 +146,7 @@ class transform:
             for ref, a, fn in reversed(self.rebound):
                 t = ref()
                 if t is not None:
-                    t._a, t._fn, t._m = a, fn, None
+                    t._payload, t._node, t._box = a, fn, None
             self.rebound.clear()
 
 

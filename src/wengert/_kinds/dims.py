@@ -88,7 +88,7 @@ def out_of_range(dim: int, ndim: int) -> IndexError:
 def rank(input: Any, name: str) -> int:
     """The number of dimensions of what must be a tensor."""
     try:
-        ndim: int = input._a.ndim
+        ndim: int = input._payload.ndim
         return ndim
     except AttributeError:
         from .._tape.error_text import type_text

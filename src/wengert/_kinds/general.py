@@ -69,13 +69,14 @@ def _several_parts(count: int, promoting: bool) -> tuple[str, dict[str, str]]:
             "arrays": "arrays", "edges": "tuple(edges)", "tracked": "edges.count(None) < len(edges)",
         }  # fmt: skip
     xs = [f"x{k}" for k in range(count)]
-    read = "if {x} is None:\n    {x}a = {x}f = None\nelse:\n    {x}a = {x}._a\n    {x}f = {x}._fn"
+    read = "if {x} is None:\n    {x}a = {x}f = None\nelse:\n    {x}a = {x}._payload\n    {x}f = {x}._node"
     plain = ["type(x0a) is not ndarray", *(f"type({x}a) is not ndarray and {x} is not None" for x in xs[1:])]
     if promoting:
         plain += [f"{x} is None" for x in xs[1:]] + [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"]
     arrays, args = ", ".join(f"{x}a" for x in xs), f"{', '.join(xs)}, *p"
     return args, {
-        "args": args, "read": "\n".join(["x0a = x0._a\nx0f = x0._fn", *(read.replace("{x}", x) for x in xs[1:])]),
+        "args": args,
+        "read": "\n".join(["x0a = x0._payload\nx0f = x0._node", *(read.replace("{x}", x) for x in xs[1:])]),
         "not_plain": " or ".join(plain), "values": arrays, "given": f"({', '.join(xs)})", "arrays": f"({arrays})",
         "edges": f"({', '.join(f'{x}f' for x in xs)})", "tracked": " or ".join(f"{x}f is not None" for x in xs),
     }  # fmt: skip
@@ -167,8 +168,8 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
         plain += [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"] * promoting
         parts = {
             "args": args, "operands": ", ".join(xs), "arrays": ", ".join(f"{x}a" for x in xs),
-            "edges": ", ".join(f"f{x}" for x in xs), "read_arrays": ", ".join(f"{x}._a" for x in xs),
-            "read_edges": ", ".join(f"{x}._fn" for x in xs), "shapes": ", ".join(f"{x}a.shape" for x in xs),
+            "edges": ", ".join(f"f{x}" for x in xs), "read_arrays": ", ".join(f"{x}._payload" for x in xs),
+            "read_edges": ", ".join(f"{x}._node" for x in xs), "shapes": ", ".join(f"{x}a.shape" for x in xs),
             "not_plain": " or ".join(plain), "tracked": " or ".join(f"f{x} is not None" for x in xs),
             "saved": ", ".join(plan.listed(*xs)) if listed else "", "r": "" if listed or not records else "r = ",
         }  # fmt: skip
@@ -191,11 +192,11 @@ def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tup
     last = len(differentiable) - 1
     for k, a in enumerate(result):
         t = make()
-        t._a = a
-        t._m = boxes.get(k)
-        t._fn = Port(n, k) if n is not None and differentiable[min(k, last)] and a.dtype.kind in "fcV" else None
+        t._payload = a
+        t._box = boxes.get(k)
+        t._node = Port(n, k) if n is not None and differentiable[min(k, last)] and a.dtype.kind in "fcV" else None
         if info.view:
-            t._v = (operands[0], info, (*p, k), MULTI_OUTPUT_VIEW)
+            t._view = (operands[0], info, (*p, k), MULTI_OUTPUT_VIEW)
         tensors.append(t)
     return tuple(tensors)
 
@@ -204,7 +205,7 @@ def _promoted(operands: Any, promote: Any) -> Any:
     """The operands in their common dtype; Python numbers stay as they are."""
     if (
         promote is True
-        and len({t._a.dtype if isinstance(t, Tensor) else type(t) for t in operands if t is not None}) == 1
+        and len({t._payload.dtype if isinstance(t, Tensor) else type(t) for t in operands if t is not None}) == 1
     ):
         return operands
     dtype = common_dtype([t for t in operands if t is not None]) if promote is True else promote(operands)
@@ -270,7 +271,7 @@ _NAMES = {
 def _plain_dtype(a: Any) -> Any:
     """The array library's dtype of an operand; a transform's value has NumPy's behind its own."""
     while isinstance(a, Tensor):
-        a = a._a
+        a = a._payload
     dtype = getattr(a, "dtype", None)
     return getattr(dtype, "base_dtype", dtype)
 
@@ -350,7 +351,9 @@ class SavePlan:
                 x = operands[i]
                 wanted = " or ".join(f"f{operands[u]} is not None" for u in users)
                 parts.append(
-                    f"{x}._m or box_of({x})" if len(operands) == 1 else f"({x}._m or box_of({x})) if {wanted} else None"
+                    f"{x}._box or box_of({x})"
+                    if len(operands) == 1
+                    else f"({x}._box or box_of({x})) if {wanted} else None"
                 )
             else:
                 how_ = {"param": f"p[{i}]", "shape": "a.shape", "dtype": "a.dtype", "result": "b"}

@@ -377,5 +377,5 @@ def refuse_addmm(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:
     """PyTorch's error for a layer whose tensors have several dtypes."""
     if c is None or x.dtype is not y.dtype:
         return refuse_mixed(info, x, y)
-    a, b = (BY_NUMPY[t._a.dtype].scalar_name for t in (c, x))
+    a, b = (BY_NUMPY[t._payload.dtype].scalar_name for t in (c, x))
     raise RuntimeError(f"self and mat2 must have the same dtype, but got {a} and {b}")

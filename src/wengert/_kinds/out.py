@@ -155,7 +155,7 @@ def _template(source: str) -> types.CodeType:
 
 
 def _has_duals(values: Any) -> bool:
-    return any(isinstance(v, Tensor) and isinstance(v._a, Dual) for v in values)
+    return any(isinstance(v, Tensor) and isinstance(v._payload, Dual) for v in values)
 
 
 def write_out(
@@ -193,7 +193,9 @@ def write_out(
 
 
 def _any_history(values: Any) -> bool:
-    return any(a._fn is not None if isinstance(a, Tensor) else isinstance(a, tuple) and _any_history(a) for a in values)
+    return any(
+        a._node is not None if isinstance(a, Tensor) else isinstance(a, tuple) and _any_history(a) for a in values
+    )
 
 
 def _store_on_meta(out: Tensor, result: Tensor) -> None:
@@ -203,16 +205,16 @@ def _store_on_meta(out: Tensor, result: Tensor) -> None:
             f"Attempting to copy from device {result.device} to device {out.device}, but cross-device copies are not "
             "allowed!"
         )
-    if out._a.shape != result._a.shape:
-        out._a = Meta(result._a.shape, out._a.dtype)
-        if out._m is not None:
-            out._m.a = out._a
+    if out._payload.shape != result._payload.shape:
+        out._payload = Meta(result._payload.shape, out._payload.dtype)
+        if out._box is not None:
+            out._box.a = out._payload
     count_write(out)
 
 
 def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
     """Put a result into an ``out`` tensor."""
-    a, r = out._a, result._a
+    a, r = out._payload, result._payload
     rule.check(r.dtype, a.dtype)
     if on_meta(a) or on_meta(r):
         _store_on_meta(out, result)
@@ -225,9 +227,9 @@ def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
                 "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse "
                 "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
             )
-        out._a = np.array(r, dtype=a.dtype)
-        if out._m is not None:
-            out._m.a = out._a
+        out._payload = np.array(r, dtype=a.dtype)
+        if out._box is not None:
+            out._box.a = out._payload
     else:
         np.copyto(writable(out), r, casting="unsafe")
     count_write(out)

@@ -9,8 +9,8 @@ UNARY = """
 if out is not None:  #? out
     return slow(info, (input,), out)
 try:
-    fx = input._fn  #? records
-    a = input._a
+    fx = input._node  #? records
+    a = input._payload
 except AttributeError:
     return slow(info, (input,)) if EVERY else first_operand(info, input)  #? modes
     return first_operand(info, input)  #? not modes
@@ -20,17 +20,17 @@ if fx is None:  #| records
     if a.dtype not in fast:  #? check
         return care(info, input)
     t = make()
-    t._m = t._fn = None
+    t._box = t._node = None
     @unary_compute
     return t
 #? records
     if M:  #? modes
         return slow(info, (input,))
     t = make()
-    t._m = None
+    t._box = None
     @unary_compute(r="r = " if keep_result else "")
     @node
-    n.x = input._m or box_of(input)  #? keep_self
+    n.x = input._box or box_of(input)  #? keep_self
     @keep_result  #? keep_result
     n.r = b  #? keep_result
     @end
@@ -41,11 +41,11 @@ try:
         if type(a) is ndarray:
             if a.size >= LARGE:  #? blocks
                 return large(input)
-            t._a = {r}raw(a)
+            t._payload = {r}raw(a)
         else:
-            t._a = {r}table[type(a)](a)
+            t._payload = {r}table[type(a)](a)
     except ARITHMETIC:
-        t._a = {r}silently(table[type(a)], a)
+        t._payload = {r}silently(table[type(a)], a)
 except TypeError as error:
     raise unsupported(info, input, error) from None
 """
@@ -55,8 +55,8 @@ if out is not None:  #? out
 if EVERY:  #? modes and not records
     return slow(info, ({x}, other))
 try:
-    fx = {x}._fn  #? records
-    xa = {x}._a
+    fx = {x}._node  #? records
+    xa = {x}._payload
 except AttributeError:
     return slow(info, ({x}, other)) if EVERY else first_operand(info, {x}, other)  #? modes and records
     return first_operand(info, {x}, other)  #? not (modes and records)
@@ -72,29 +72,29 @@ if type(other) is not Tensor and type(other) in numbers:  #? number
         if known is None:
             return care(info, {x}, other)
         t = make()
-        t._m = t._fn = None
+        t._box = t._node = None
         try:
             @binary_compute(y="known[other]", z="other")
         except ARITHMETIC:
-            t._a = silently(fn, xa, other)
+            t._payload = silently(fn, xa, other)
         return t
     #? records
         if M:  #? modes
             return slow(info, ({x}, other))
         t = make()
-        t._m = None
+        t._box = None
         try:
             @binary_compute(y="constants[xa.dtype][other]", z="other", r=keep)
         except ARITHMETIC:
-            t._a = {keep}silently(fn, xa, other)
+            t._payload = {keep}silently(fn, xa, other)
         @node(fy="None")
         @keep(slot="x", t=x, wanted="x" in x_uses, otherwise="None")
         n.y = other  #? keep_number
         n.y = None  #? not keep_number
 else:  #| number
     try:
-        fy = other._fn  #? records
-        ya = other._a
+        fy = other._node  #? records
+        ya = other._payload
     except AttributeError:
         return slow(info, ({x}, other)) if EVERY else reject(info, {x}, other)  #? modes and records
         return reject(info, {x}, other)  #? not (modes and records)
@@ -111,7 +111,7 @@ else:  #| number
         if M:  #? modes
             return slow(info, ({x}, other))
         t = make()
-        t._m = None
+        t._box = None
         if fx is not None and fy is not None:  #? by_shape
             sx = xa.shape
             sy = ya.shape
@@ -122,7 +122,7 @@ else:  #| number
         except (ValueError, TypeError) as error:
             return reject(info, {x}, other, error)
         except ARITHMETIC:
-            t._a = {keep}silently(fn, xa, ya)
+            t._payload = {keep}silently(fn, xa, ya)
         @node(fy="fy")
         if fy is None:
             @keep(slot="x", t=x, wanted="x" in x_uses, otherwise="xa.shape")
@@ -143,27 +143,27 @@ PIECES["binary_compute"] = """
 if type(xa) is ndarray:
     if xa.size >= LARGE:  #? blocks
         return large({x}, other)
-    t._a = {r}raw(xa, {y})
+    t._payload = {r}raw(xa, {y})
 else:
-    t._a = {r}fn(xa, {z})
+    t._payload = {r}fn(xa, {z})
 """
 PIECES["binary_unrecorded"] = """
 t = make()
-t._m = t._fn = None
+t._box = t._node = None
 try:
     @binary_compute(y="ya", z="ya")
 except (ValueError, TypeError) as error:
     return reject(info, {x}, other, error)
 except ARITHMETIC:
-    t._a = silently(fn, xa, ya)
+    t._payload = silently(fn, xa, ya)
 return t
 """
 PARAMETRIC = """
 if EVERY:  #? modes
     return slow(info, (input, *p))
 try:
-    fx = input._fn  #? records
-    a = input._a
+    fx = input._node  #? records
+    a = input._payload
 except AttributeError:
     return first_operand(info, input, *p)
 if fx is not None and M:  #? modes and records
@@ -174,25 +174,25 @@ if a.dtype not in accepted:  #? check or to_float
     if dtype not in INEXACT:  #? to_float
         return info.op(cast(input, default_np()), *p)
 t = make()
-t._m = None
+t._box = None
 derivative = None  #? slope
 try:
     if type(a) is ndarray and a.size >= LARGE:
         if fx is not None and a.dtype in FLOATS:  #? slope
-            t._a, derivative = both(with_slope, a, *p)
+            t._payload, derivative = both(with_slope, a, *p)
         else:  #| slope
-            t._a = {r}elementwise(raw, a, *p)
+            t._payload = {r}elementwise(raw, a, *p)
     else:
-        t._a = {r}table[type(a)](a, *p)
+        t._payload = {r}table[type(a)](a, *p)
 except ARITHMETIC:
-    t._a = {r}silently(table[type(a)], a, *p)
+    t._payload = {r}silently(table[type(a)], a, *p)
 @unrecorded  #? not records
 #? records
     if fx is None:
         @unrecorded
     @node
     n.p = p
-    n.x = input._m or box_of(input)  #? keep_self
+    n.x = input._box or box_of(input)  #? keep_self
     @keep_result  #? keep_result
     n.r = b  #? keep_result
     n.r = derivative  #? slope and not keep_result
@@ -206,20 +206,20 @@ if M:  #? modes
 if args or kwargs or M:  #? alone
     return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
 try:
-    fx = input._fn
-    a = input._a
+    fx = input._node
+    a = input._payload
 except AttributeError:
     return first_operand(info, input{p})
 t = make()
-t._m = None
+t._box = None
 #? view
     if type(a) is not ndarray:
         a = alias_payload(input, t)
-    t._v = (input, info, p, 0)
+    t._view = (input, info, p, 0)
 try:
-    t._a = table[type(a)](a{p})
+    t._payload = table[type(a)](a{p})
 except ARITHMETIC:
-    t._a = silently(table[type(a)], a{p})
+    t._payload = silently(table[type(a)], a{p})
 if fx is None:
     @unrecorded
 @node
@@ -234,10 +234,10 @@ if M:  #? modes
 if M or out is not None:  #? ranks
     return otherwise(input, other, out=out)
 try:
-    fx = input._fn
-    fy = other._fn
-    xa = input._a
-    ya = other._a
+    fx = input._node
+    fy = other._node
+    xa = input._payload
+    ya = other._payload
 except AttributeError:
     return otherwise(input, other)  #? ranks
     return first_operand(info, input, other, *p)  #? not ranks
@@ -245,11 +245,11 @@ except AttributeError:
     if xa.dtype is not ya.dtype:
         return mixed_product(info, (input, other), p)
     t = make()
-    t._m = None
+    t._box = None
     try:
-        t._a = table[type(xa)](xa, ya, *p)
+        t._payload = table[type(xa)](xa, ya, *p)
     except ARITHMETIC:
-        t._a = silently(table[type(xa)], xa, ya, *p)
+        t._payload = silently(table[type(xa)], xa, ya, *p)
 #? ranks
     dtype = xa.dtype
     if dtype is not ya.dtype or xa.ndim != {x_rank} or ya.ndim != {y_rank}:
@@ -257,9 +257,9 @@ except AttributeError:
     if dtype is not FLOAT32 and dtype not in INEXACT:
         return otherwise(input, other)
     t = make()
-    t._m = None
+    t._box = None
     try:
-        t._a = small(xa, ya) if xa.size < MANY else large(xa, ya)
+        t._payload = small(xa, ya) if xa.size < MANY else large(xa, ya)
     except RAW_REFUSALS:
         return otherwise(input, other)
 if fx is None and fy is None:
@@ -272,11 +272,11 @@ n.p = p  #? not ranks
 """
 PIECES["factors"] = """
 if fy is not None:
-    n.x = {x}._m or box_of({x})
+    n.x = {x}._box or box_of({x})
 else:
     n.x = {sx}
 if fx is not None:
-    n.y = {y}._m or box_of({y})
+    n.y = {y}._box or box_of({y})
 else:
     n.y = {sy}
 """
@@ -284,15 +284,15 @@ AFFINE = """
 if M:  #? modes
     return slow(info, ({x}, {y}, {c}, *p))
 try:
-    fx = {x}._fn
-    fy = {y}._fn
-    xa = {x}._a
-    ya = {y}._a
+    fx = {x}._node
+    fy = {y}._node
+    xa = {x}._payload
+    ya = {y}._payload
     if {c} is None:
         fc = ca = None
     else:
-        fc = {c}._fn
-        ca = {c}._a
+        fc = {c}._node
+        ca = {c}._payload
 except AttributeError:
     return no_tensor(info, {x}, {y}, {c}, *p)
 #? ranks
@@ -301,13 +301,13 @@ except AttributeError:
 if xa.dtype is not ya.dtype or (ca is not None and ca.dtype is not xa.dtype):
     return mixed_product(info, ({x}, {y}, {c}), p)
 t = make()
-t._m = None
+t._box = None
 try:
-    t._a = table[type(xa)](xa, ya, ca, *p)
+    t._payload = table[type(xa)](xa, ya, ca, *p)
 except ValueError as error:
     return refuse_shapes(error, xa, ya, ca, *p)
 except ARITHMETIC:
-    t._a = silently(table[type(xa)], xa, ya, ca, *p)
+    t._payload = silently(table[type(xa)], xa, ya, ca, *p)
 if fx is None and fy is None and fc is None:
     @unrecorded
 if ca is None:
@@ -330,17 +330,17 @@ ONE = """
 if M:  #? modes
     return slow(info, (input, *p))
 try:
-    fx = input._fn  #? records
-    a = input._a
+    fx = input._node  #? records
+    a = input._payload
 except AttributeError:
     return refuse(info, (input,), (input, *p))
 t = make()
-t._m = None
+t._box = None
 try:
-    t._a = r = table[type(a)](a, *p)  #? keep_result
-    t._a = table[type(a)](a, *p)  #? not keep_result
+    t._payload = r = table[type(a)](a, *p)  #? keep_result
+    t._payload = table[type(a)](a, *p)  #? not keep_result
 except ARITHMETIC:
-    t._a = r = silently(table[type(a)], a, *p)
+    t._payload = r = silently(table[type(a)], a, *p)
 if fx is None:  #| records
     @unrecorded
 #? records
@@ -353,8 +353,8 @@ ONE_TO_MANY = """
 if M:  #? modes
     return slow(info, (input, *p))
 try:
-    fx = input._fn  #? records
-    a = input._a
+    fx = input._node  #? records
+    a = input._payload
 except AttributeError:
     return refuse(info, (input,), (input, *p))
 try:
@@ -384,12 +384,12 @@ recorded = {tracked}  #? records
 if M and recorded:  #? modes and records
     return slow(info, ({args}))
 t = make()
-t._m = t._fn = None
+t._box = t._node = None
 try:
     try:
-        t._a = {r}table[ndarray]({arrays}, *p)
+        t._payload = {r}table[ndarray]({arrays}, *p)
     except ARITHMETIC:
-        t._a = {r}silently(table[ndarray], {arrays}, *p)
+        t._payload = {r}silently(table[ndarray], {arrays}, *p)
 except ValueError:
     return run({args})  # it finds the error's text
 if recorded:  #? records
@@ -398,7 +398,7 @@ if recorded:  #? records
     n.s = [{saved}]  #? listed
     n.s = store(({operands}), ({arrays}), p, n.fx, (r,))  #? not listed
     @line
-    t._fn = n
+    t._node = n
 return t
 """
 SEVERAL = """
@@ -406,8 +406,8 @@ if M:  #? modes
     return slow(info, ({args}))
 try:
     #? sequence
-        arrays = [t._a for t in tensors]
-        edges = [t._fn for t in tensors]
+        arrays = [t._payload for t in tensors]
+        edges = [t._node for t in tensors]
     #? not sequence
         {read}
 except AttributeError:
@@ -432,8 +432,8 @@ plain = True
 lead = None
 for x in operands:
     try:
-        a = x._a
-        edge = x._fn
+        a = x._payload
+        edge = x._node
     except AttributeError:
         a = x
         edge = None
@@ -476,18 +476,18 @@ PIECES["general_result"] = """
 n = None  #? many
 #? not many
     t = make()
-    t._a = result
-    t._m = t._fn = None
+    t._payload = result
+    t._box = t._node = None
 if {tracked}:  #? records
     @general_node
     n.shapes = [getattr(a, "shape", ()) for a in arrays]  #? broadcast
     n.s = store({given}, {arrays}, p, n.fx, result)  #? many
     n.s = store({given}, {arrays}, p, n.fx, (result,))  #? not many
-    t._m = n.s[{kept}]  #? kept
+    t._box = n.s[{kept}]  #? kept
     @line
-    t._fn = n  #? not many
+    t._node = n  #? not many
 #? view
-    t._v = ({given}[0], info, p, 0)  #? not many
+    t._view = ({given}[0], info, p, 0)  #? not many
     t = wrap_many(info, n, result, {given}, p)  #? many
     if not plain:
         note_views({given}[0], t)

@@ -35,7 +35,7 @@ def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
         if state.only_quiet and not info.view:  # no_grad, mostly an optimizer's step on plain tensors
             for a in args:
                 if type(a) is Tensor:
-                    if a._fn is not None:
+                    if a._node is not None:
                         break
                 elif type(a) is not float:
                     break
@@ -64,7 +64,7 @@ def _in_mode(info: Info, args: tuple[Any, ...]) -> Any:
     if not state.grad:
         if not state.inference:
             return quiet(info, args)
-        if info.view and args[0]._fn is not None:
+        if info.view and args[0]._node is not None:
             return _inference_view(info, args)
         return mark_results(info, quiet(info, args))
     result = _refusing(info.core(*args)) if inference_tensors else info.core(*args)
@@ -84,7 +84,7 @@ def _inference_view(info: Info, args: tuple[Any, ...]) -> Any:
     """A view that inference mode makes of a tensor with a history: it has one too, but is not to be written to."""
     result = info.core(*args)
     for r in result if isinstance(result, (tuple, list)) else (result,):
-        r._v = (*r._v[:3], INFERENCE_VIEW)
+        r._view = (*r._view[:3], INFERENCE_VIEW)
     return result
 
 
@@ -104,17 +104,17 @@ def quiet(info: Info, args: tuple[Any, ...]) -> Any:
     if info.view:  # a view stays tied to the tensor it was made from, for its version and for writes in place
         single = isinstance(result, Tensor)
         for r in (result,) if single else result:
-            _, op, p, _ = r._v
-            r._v = (args[0], op, p, made_unrecorded(args[0]))
+            _, op, p, _ = r._view
+            r._view = (args[0], op, p, made_unrecorded(args[0]))
     return result
 
 
 def _without_history(a: Any) -> Any:
     if isinstance(a, Tensor):
-        if a._fn is None:
+        if a._node is None:
             return a
-        t = wrap(a._a)
-        t._m = a._m
+        t = wrap(a._payload)
+        t._box = a._box
         return t
     if type(a) in (list, tuple) and any(isinstance(t, Tensor) for t in a):
         return type(a)(_without_history(t) for t in a)
@@ -124,14 +124,14 @@ def _without_history(a: Any) -> Any:
 # ------------------------------------------------------------------------------------------------------ dtypes, numbers
 def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
     """Two operands of different dtypes, or of different levels (``_payloads.transforms``, NOTE [ Levels ])."""
-    if not (isinstance(x._a, _ARRAYS) and isinstance(y._a, _ARRAYS)):
+    if not (isinstance(x._payload, _ARRAYS) and isinstance(y._payload, _ARRAYS)):
         lifted = push_down((x, y), True)
         if lifted is not None:
             x, y = lifted
-            if x._a.dtype is y._a.dtype:
+            if x._payload.dtype is y._payload.dtype:
                 return info.op(x, y)
-        if type(x._a) is not type(y._a):
-            run = getattr(type(x._a), "with_dense", None) or getattr(type(y._a), "with_dense", None)
+        if type(x._payload) is not type(y._payload):
+            run = getattr(type(x._payload), "with_dense", None) or getattr(type(y._payload), "with_dense", None)
             if run is not None:
                 return run(info, x, y)
     dtype = (info.promote or common_dtype)((x, y))
@@ -139,8 +139,8 @@ def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
         info.check(info, x, y, dtype)
     if info.to_float and dtype not in INEXACT:
         dtype = default_np()
-    if dtype is _HALF and info.name in ("mul", "div") and y._fn is None and _is_scalar(y) and not _is_scalar(x):
-        return info.op(x, y._a.item())  # as beside a number: computed in float32, and rounded once
+    if dtype is _HALF and info.name in ("mul", "div") and y._node is None and _is_scalar(y) and not _is_scalar(x):
+        return info.op(x, y._payload.item())  # as beside a number: computed in float32, and rounded once
     return info.op(cast(x, dtype), cast(y, dtype))
 
 
@@ -149,7 +149,7 @@ _ARRAYS = (np.ndarray, np.generic)
 
 
 def _is_scalar(t: Tensor) -> bool:
-    return isinstance(t._a, (np.ndarray, np.generic)) and not t._a.ndim
+    return isinstance(t._payload, (np.ndarray, np.generic)) and not t._payload.ndim
 
 
 def mixed_product(info: Info, tensors: Any, p: tuple[Any, ...]) -> Any:
@@ -157,10 +157,10 @@ def mixed_product(info: Info, tensors: Any, p: tuple[Any, ...]) -> Any:
     lifted = push_down(tensors, True)
     if lifted is not None:
         given = [t for t in lifted if t is not None]
-        if len({t._a.dtype for t in given}) == 1:
+        if len({t._payload.dtype for t in given}) == 1:
             return info.op(*lifted, *p)
     for t in tensors:
-        run = getattr(type(getattr(t, "_a", None)), "with_dense", None)
+        run = getattr(type(getattr(t, "_payload", None)), "with_dense", None)
         if run is not None:
             return run(info, *tensors, *p)
     return info.refuse_mixed(info, *tensors, *p)
@@ -173,22 +173,22 @@ def push_down(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
     """
     top = 0
     for t in tensors:
-        if isinstance(t, Tensor) and isinstance(t._a, (Value, Tensor)):
+        if isinstance(t, Tensor) and isinstance(t._payload, (Value, Tensor)):
             top = max(top, level_of(t))
     if not top:
-        if all_of_them and any(isinstance(t, Tensor) and type(t._a) is Const for t in tensors):
-            return [_unwrapped(t) if isinstance(t, Tensor) and type(t._a) is Const else t for t in tensors]
+        if all_of_them and any(isinstance(t, Tensor) and type(t._payload) is Const for t in tensors):
+            return [_unwrapped(t) if isinstance(t, Tensor) and type(t._payload) is Const else t for t in tensors]
         return None
     depth = top & DEEPEST
     out: list[Any] = []
     changed = False
     for t in tensors:
         if isinstance(t, Tensor) and level_of(t) != top:
-            if t._fn is not None:
+            if t._node is not None:
                 t = wrap(Const(t, depth))
                 changed = True
-            elif all_of_them and not (type(t._a) is Const and t._a.depth == depth):
-                t = wrap(Const(t._a.v if type(t._a) is Const else t._a, depth))
+            elif all_of_them and not (type(t._payload) is Const and t._payload.depth == depth):
+                t = wrap(Const(t._payload.v if type(t._payload) is Const else t._payload, depth))
                 changed = True
         out.append(t)
     return out if changed else None
@@ -196,7 +196,7 @@ def push_down(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
 
 def _unwrapped(t: Tensor) -> Tensor:
     """What a constant holds, where no transform is left that it would be constant to."""
-    inner = t._a.v
+    inner = t._payload.v
     return inner if isinstance(inner, Tensor) else wrap(inner)
 
 
@@ -209,7 +209,7 @@ def care(info: Info, x: Tensor, y: Any = None) -> Any:
     number = info.arity == 2 and not isinstance(y, Tensor)
     if info.arity == 1:
         dtype = logical_dtype(x)
-    elif type(y) is int and -128 <= y < 128 and x._a.dtype in _SIGNED and not info.to_float:
+    elif type(y) is int and -128 <= y < 128 and x._payload.dtype in _SIGNED and not info.to_float:
         return _with_small_int(info, x, y)
     else:
         dtype = (info.promote or common_dtype)((x, y))
@@ -230,15 +230,15 @@ _SIGNED = frozenset(np.dtype(name) for name in ("int8", "int16", "int32", "int64
 def _with_small_int(info: Info, x: Tensor, y: int) -> Any:
     """The common case of ``care``: a signed integer tensor and a number that fits any of its dtypes."""
     if info.check is not None:
-        info.check(info, x, y, x._a.dtype)
+        info.check(info, x, y, x._payload.dtype)
     if info.integer is not None:
-        return wrap(info.integer(RAW.lib, x._a, y))
-    return wrap(getattr(RAW, info.name)(x._a, y))
+        return wrap(info.integer(RAW.lib, x._payload, y))
+    return wrap(getattr(RAW, info.name)(x._payload, y))
 
 
 def _integers(info: Info, *operands: Tensor) -> Any:
     """Run an operator's body for integers, or the array library's function where there is none."""
-    payloads = [t._a for t in operands]
+    payloads = [t._payload for t in operands]
     xp = XP[type(payloads[0])]
     try:
         if info.integer is not None and hasattr(xp, "lib"):
@@ -343,7 +343,7 @@ def _second(
     if isinstance(y, np.generic):
         return info.op(x, y.item())
     if type(y) in (bool, complex):
-        if isinstance(x._a, (Value, Tensor)):
+        if isinstance(x._payload, (Value, Tensor)):
             return info.op(x, wrap(Const(np.asarray(y).astype(common_dtype((x, y))), level_of(x) & DEEPEST)))
         if type(y) is bool and logical_dtype(x) in INEXACT:
             return info.op(x, int(y))

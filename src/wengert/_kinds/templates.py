@@ -232,11 +232,11 @@ n.seq = next(ticks)
 n.h = None
 """,
     "keep": """
-n.{slot} = {t}._m or box_of({t})  #? wanted
+n.{slot} = {t}._box or box_of({t})  #? wanted
 n.{slot} = {otherwise}  #? not wanted
 """,
     "keep_result": """
-t._m = b = Box()
+t._box = b = Box()
 b.a = r
 b.cell = None
 """,
@@ -250,11 +250,11 @@ n.lasti = f.f_lasti
 """,  # the user's line, which made the node
     "end": """
 @line
-t._fn = n
+t._node = n
 return t
 """,
     "unrecorded": """
-t._fn = None
+t._node = None
 return t
 """,
     "open": """

@@ -38,7 +38,7 @@ def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep:
     roots: list[Any] = []
     with entered() as tag:
         for i, (y, g) in enumerate(zip(outputs, grads, strict=True)):
-            inside = g if create_graph and current_fn(g) is not None else g._a
+            inside = g if create_graph and current_fn(g) is not None else g._payload
             value = Batched(inside, tag)
             roots.append((_root(i, y), wrap(value) if create_graph else value))
         results = _run(roots, keep, create_graph, [_input_node(x) for x in inputs], returned=True)
@@ -66,7 +66,7 @@ def _unbatched(r: Tensor, tag: int, size: Any) -> Tensor:
 
     Under ``create_graph`` the tape is inside the batch: tracked tensors were passed in as payloads.
     """
-    a = r._a
+    a = r._payload
     if isinstance(a, Batched) and a.tag == tag:
         return a.v if isinstance(a.v, Tensor) else wrap(a.v)
     return T.expand(r, (size, *a.shape))

@@ -35,7 +35,7 @@ def attach(dtype: Any) -> None:
         for a in args:
             for t in a if type(a) in (list, tuple) else (a,):
                 if isinstance(t, Tensor):
-                    payload = t._a
+                    payload = t._payload
                     kind = getattr(payload, "dtype", None)
                     if kind is dtype or kind in _FLOATING:
                         (sized if payload.ndim else single).append(kind)
@@ -76,11 +76,11 @@ def detach() -> None:
 def _round(t: Any, dtype: Any, name: str) -> None:
     if not isinstance(t, Tensor):
         return
-    if isinstance(t._a, _ARRAYS) and t._a.dtype in _WIDER:
-        t._a = t._a.astype(dtype)
-        if t._m is not None:
-            t._m.a = t._a
-    node = t._fn.fx if type(t._fn) is Port else t._fn
+    if isinstance(t._payload, _ARRAYS) and t._payload.dtype in _WIDER:
+        t._payload = t._payload.astype(dtype)
+        if t._box is not None:
+            t._box.a = t._payload
+    node = t._node.fx if type(t._node) is Port else t._node
     if node is not None:
         wide = name in _WIDE_BACKWARD
         node.__class__ = _rounding.get((type(node), dtype, wide)) or _rounding_class(type(node), dtype, wide)
@@ -124,7 +124,7 @@ def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
     """The result before it is rounded; ``None`` where rounding operands is the same, or for transforms' payloads."""
     values, numbers = [], 0
     for a in args:
-        payload = a._a if isinstance(a, Tensor) else a
+        payload = a._payload if isinstance(a, Tensor) else a
         if isinstance(payload, _ARRAYS) and payload.dtype == dtype:
             values.append(payload.astype("f4"))
         elif isinstance(payload, (int, float)) or (isinstance(payload, _ARRAYS) and payload.ndim == 0):
@@ -141,22 +141,22 @@ def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
 
 def _by_operator(info: Info, args: tuple[Any, ...]) -> Any:
     """The result of an operator on its first operand in float32; ``None`` for transforms' payloads."""
-    payload = args[0]._a
+    payload = args[0]._payload
     if not isinstance(payload, _ARRAYS) or not all(isinstance(a, Tensor) is (i == 0) for i, a in enumerate(args)):
         return None
-    return info.op(wrap(payload.astype("f4")), *args[1:])._a
+    return info.op(wrap(payload.astype("f4")), *args[1:])._payload
 
 
 def _write(t: Any, values: Any) -> None:
     """Put other elements into the memory of a result."""
-    if not isinstance(t, Tensor) or not isinstance(t._a, _ARRAYS) or t._a.dtype != values.dtype:
+    if not isinstance(t, Tensor) or not isinstance(t._payload, _ARRAYS) or t._payload.dtype != values.dtype:
         return
-    if isinstance(t._a, np.ndarray):
-        t._a[...] = values
+    if isinstance(t._payload, np.ndarray):
+        t._payload[...] = values
     else:
-        t._a = values
-        if t._m is not None:
-            t._m.a = values
+        t._payload = values
+        if t._box is not None:
+            t._box.a = values
 
 
 _rounding: dict[Any, Any] = {}

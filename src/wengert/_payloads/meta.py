@@ -125,7 +125,7 @@ class Meta(Value):
             check_devices(info.name, tensors)
         if info.kind == "binary":
             return info.op(*map(to_meta, given))
-        if len({plain_dtype(t._a.dtype) for t in given}) > 1:
+        if len({plain_dtype(t._payload.dtype) for t in given}) > 1:
             return info.refuse_mixed(info, *args)  # type: ignore[attr-defined]
         return info.op(*[to_meta(t) if isinstance(t, Tensor) else t for t in args])
 
@@ -178,7 +178,7 @@ _INDEXING = frozenset(
 
 def check_devices(name: str, tensors: Any) -> None:
     """Refuse tensors of several devices; one without dimensions may be on the CPU, beside others that are not."""
-    given = [t._a if isinstance(t, Tensor) else t for t in tensors if hasattr(t, "dtype")]
+    given = [t._payload if isinstance(t, Tensor) else t for t in tensors if hasattr(t, "dtype")]
     places = [_place(a) for a in given]
     if "meta" not in places or "cpu" not in places:
         return
@@ -202,7 +202,7 @@ def on_meta(a: Any) -> bool:
     """Whether a payload, or what is inside of a transform's, has no data."""
     while True:
         if isinstance(a, Tensor):
-            a = a._a
+            a = a._payload
         elif isinstance(a, Meta):
             return True
         elif isinstance(a, Value):
@@ -326,7 +326,7 @@ def whole(a: Meta) -> Meta:
 
 def to_meta(t: Tensor) -> Tensor:
     """A tensor of the same shape and strides without data, and without history."""
-    a = t._a
+    a = t._payload
     if isinstance(a, Meta):
         return t
     return wrap(taken(np.asarray(a)))
@@ -374,7 +374,7 @@ def run(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     lifted = [wrap(a) if isinstance(a, (np.ndarray, np.generic)) else a for a in operands]
     with np.errstate(all="ignore"):
         out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
-    return out._a if info.outputs == 1 else tuple(o._a for o in out)
+    return out._payload if info.outputs == 1 else tuple(o._payload for o in out)
 
 
 def forgotten(info: Info, out: Any) -> Any:

@@ -58,7 +58,7 @@ class entered:
 def level_of(t: Any) -> int:
     """The level of a Tensor or payload: the tag of the newest transform that it is under, 0 for none."""
     while isinstance(t, Tensor):
-        t = t._a
+        t = t._payload
     return t.tag if isinstance(t, Value) else 0
 
 
@@ -242,7 +242,7 @@ class Dual(Value):
     def primal(self) -> Any:
         inner = self.v
         while isinstance(inner, Tensor):
-            inner = inner._a
+            inner = inner._payload
         return inner.primal() if isinstance(inner, Value) else inner
 
 
@@ -348,12 +348,12 @@ def _bottom(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     if not any(isinstance(a, Tensor) for a in lifted):
         lifted[0] = wrap(np.asarray(lifted[0]))
     out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
-    return out._a if info.outputs == 1 else tuple(o._a for o in out)
+    return out._payload if info.outputs == 1 else tuple(o._payload for o in out)
 
 
 def _bare(t: Tensor) -> Any:
     """A Tensor as a payload: itself only if it has a history."""
-    return t if t._fn is not None else t._a
+    return t if t._node is not None else t._payload
 
 
 # --------------------------------------------------------------------------------------------------------- forward mode
@@ -406,24 +406,24 @@ def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any,
         leaves.append(leaf)
     recorded = info.core(*leaves, *p) if info.arity >= 0 else info.core(leaves, *p)
     outs = (recorded,) if info.outputs == 1 else recorded
-    cotangents = [None if y._fn is None else _leaf(payload_like(y._a, np.zeros)) for y in outs]
+    cotangents = [None if y._node is None else _leaf(payload_like(y._payload, np.zeros)) for y in outs]
     live = [(y, u) for y, u in zip(outs, cotangents, strict=True) if u is not None]
     if not live:
         return None if info.outputs == 1 else (None,) * len(outs)
     g: Any
     if info.outputs == 1:
-        node, g = live[0][0]._fn, live[0][1]
+        node, g = live[0][0]._node, live[0][1]
     else:
-        node = live[0][0]._fn.fx
+        node = live[0][0]._node.fx
         g = Parts({k: u for k, u in enumerate(cotangents) if u is not None})
     pairs = node.backward(T, g, True)
-    tangent_of = {id(x._fn): t for x, t in zip(leaves, tangents, strict=True) if t is not None}
+    tangent_of = {id(x._node): t for x, t in zip(leaves, tangents, strict=True) if t is not None}
     roots = []
     for i in range(0, len(pairs), 2):
         d = pairs[i + 1]
-        if d is not None and d._fn is not None:
-            roots.append((d._fn, wrap(lift(tangent_of[id(pairs[i])]))))
-    wanted = [u._fn for _, u in live]
+        if d is not None and d._node is not None:
+            roots.append((d._node, wrap(lift(tangent_of[id(pairs[i])]))))
+    wanted = [u._node for _, u in live]
     results: Any = run(roots, keep=True, create_graph=True, inputs=wanted) if roots else [None] * len(wanted)
     found = iter(results)
     ts = [None if u is None else _payload_or_none(next(found)) for u in cotangents]
@@ -437,7 +437,7 @@ def _leaf(a: Any) -> Tensor:
 
 
 def _payload_or_none(t: Any) -> Any:
-    return None if t is None else t._a
+    return None if t is None else t._payload
 
 
 def zeros(shape: Any, dtype: Any) -> Any:

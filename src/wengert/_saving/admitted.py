@@ -211,5 +211,5 @@ def cost(function: Any, args: tuple[Any, ...]) -> int:
     if function in _COPYING or (function is rebuilding._rebuild_tensor_v2 and args[6:]):
         inner = [*args, *(i for a in args if type(a) is tuple for i in a)]
         total += sum(a._array.nbytes for a in inner if isinstance(a, _Storage))
-        total += sum(min(a._a.nbytes, owner_of(a._a).nbytes) for a in inner if isinstance(a, Tensor))
+        total += sum(min(a._payload.nbytes, owner_of(a._payload).nbytes) for a in inner if isinstance(a, Tensor))
     return total

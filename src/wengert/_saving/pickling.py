@@ -136,8 +136,8 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
         if attributes:
             return rebuilding._rebuild_parameter_with_state, (obj.data, obj.requires_grad, hooks, attributes)
         return rebuilding._rebuild_parameter, (obj.data, obj.requires_grad, hooks)
-    if getattr(obj._a, "is_sparse", False):
-        return _reduce_sparse(obj._a)
+    if getattr(obj._payload, "is_sparse", False):
+        return _reduce_sparse(obj._payload)
     if obj.is_meta:
         function = rebuilding._rebuild_meta_tensor_no_storage
         args = (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)

@@ -68,7 +68,7 @@ def _rebuild_tensor_v3(
 
 def _refuse_large(tensor: Tensor, storage: Any) -> None:
     """Check the size of a tensor before it is copied: a file may name an expanded tensor of any size."""
-    if tensor._a.size > storage._array.size:
+    if tensor._payload.size > storage._array.size:
         raise RuntimeError("a tensor with more elements than its storage cannot be computed on while it is loaded")
 
 

@@ -67,12 +67,12 @@ def give_first(leaves: dict[Node, Any]) -> None:
         m, g = leaves.popitem()
         if m.h is None and m.grad is None and type(g) is ndarray and g.dtype is m.box.a.dtype:
             leaf = m.ref()
-            if leaf is None or leaf._fn is m:
+            if leaf is None or leaf._node is m:
                 if getrefcount(g) > _local or g.base is not None:  # see _own
                     g = g.copy()
                 t = make()
-                t._a = g
-                t._fn = t._m = None
+                t._payload = g
+                t._node = t._box = None
                 with lock:
                     if m.grad is None:
                         m.grad = t
@@ -92,7 +92,7 @@ def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False, obs
         return
     h = m.h
     leaf = m.ref()
-    if leaf is not None and leaf._fn is not m:  # requires_grad was turned off since
+    if leaf is not None and leaf._node is not m:  # requires_grad was turned off since
         return
     del leaf
     if type(g) not in _ARRAYS and type(m.box.a) in _ARRAYS and not isinstance(g, Tensor) and g is not None:
@@ -137,16 +137,16 @@ def _add_to_grad(m: Any, g: Any) -> None:
     if old is None:
         m.grad = wrap(g if m.h is None else _laid_out_as(m.box.a, g))
         return
-    a = old._a
+    a = old._payload
     if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)) and a.flags.writeable:
         try:
             np.add(a, g, a, casting="same_kind")
         except ARITHMETIC:  # as in Sums.add
             g = None
     else:
-        old._a = a + g
-        if old._m is not None:
-            old._m.a = old._a
+        old._payload = a + g
+        if old._box is not None:
+            old._box.a = old._payload
     cell_of(old).write(tick())  # by no line of the user's
 
 
@@ -164,6 +164,6 @@ def _laid_out_as(a: Any, g: Any) -> Any:
 def _recorded_copy(g: Tensor) -> Tensor:
     """The gradient as a tensor of its own: what is put into ``.grad`` may be written to."""
     copy = g.clone()  # type: ignore[attr-defined]
-    if copy._fn is not None:
-        named(copy._fn, "torch::autograd::CopyBackwards")
+    if copy._node is not None:
+        named(copy._node, "torch::autograd::CopyBackwards")
     return copy

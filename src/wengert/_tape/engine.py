@@ -365,7 +365,7 @@ def call(self: Node, *grads: Any) -> Any:
         raise TypeError(f"expected {count} arguments, got {len(grads)} instead")
     if type(n) is AccumulateGrad:
         if grads[0] is not None:
-            accumulate(n, grads[0]._a, False)
+            accumulate(n, grads[0]._payload, False)
         return ()
     given = {k: g for k, g in enumerate(grads) if g is not None}
     if not given and not n.runs_on_nothing:

@@ -71,7 +71,7 @@ def broadcast_error(x: Any, y: Any) -> RuntimeError:
 
 
 def _origin(name: str, t: Any) -> str:
-    fn = getattr(t, "_fn", None)
+    fn = getattr(t, "_node", None)
     if fn is None or type(fn) is AccumulateGrad:
         return ""
     return f"Where: tensor {name} was made at {where(fn.code, fn.lasti)}"

@@ -23,32 +23,32 @@ def view_result(info: Info, input: Tensor, p: tuple[Any, ...], r: Any, depth: in
     ``depth``: how many calls below the user's line this is.
     """
     t = make()
-    t._m = None
-    t._a = r
-    t._v = (input, info, p, 0)
-    fx = input._fn
+    t._box = None
+    t._payload = r
+    t._view = (input, info, p, 0)
+    fx = input._node
     if fx is None:
-        t._fn = None
+        t._node = None
         return t  # type: ignore[no-any-return]
     n = info.node()
     n.fx = fx
     n.seq = next(ticks)
     n.h = None
     n.p = p
-    n.shape = input._a.shape
+    n.shape = input._payload.shape
     f = getframe(depth)
     n.code = c = f.f_code
     if c is not lines.user_code:
         f = lines.user_frame(f)
         n.code = f.f_code
     n.lasti = f.f_lasti
-    t._fn = n
+    t._node = n
     return t  # type: ignore[no-any-return]
 
 
 def view_results(info: Info, input: Tensor, p: tuple[Any, ...], arrays: Any, saved: list[Any]) -> tuple[Tensor, ...]:
     """The same for a view operator with several outputs; ``saved`` is what its formula names."""
-    fx = input._fn
+    fx = input._node
     n = c = None
     if fx is not None:
         n = info.node()
@@ -67,13 +67,13 @@ def view_results(info: Info, input: Tensor, p: tuple[Any, ...], arrays: Any, sav
     tensors = []
     for k, a in enumerate(arrays):
         t = make()
-        t._m = None
-        t._a = a
-        t._v = (input, info, (*p, k), MULTI_OUTPUT_VIEW)
+        t._box = None
+        t._payload = a
+        t._view = (input, info, (*p, k), MULTI_OUTPUT_VIEW)
         if n is None:
-            t._fn = None
+            t._node = None
         else:
-            t._fn = m = new(Port)
+            t._node = m = new(Port)
             m.fx = n
             m.k = k
             m.seq = next(ticks)
@@ -90,8 +90,8 @@ def result_of(info: Info, edges: tuple[Any, ...], saved: list[Any], r: Any) -> T
     ``saved``: what its formulas name, in the order in which they first name it. One node at least is not ``None``.
     """
     t = make()
-    t._m = None
-    t._a = r
+    t._box = None
+    t._payload = r
     n = info.node()
     n.fx = edges
     n.s = saved
@@ -103,5 +103,5 @@ def result_of(info: Info, edges: tuple[Any, ...], saved: list[Any], r: Any) -> T
         f = lines.user_frame(f)
         n.code = f.f_code
     n.lasti = f.f_lasti
-    t._fn = n
+    t._node = n
     return t  # type: ignore[no-any-return]

@@ -115,9 +115,9 @@ def _cotangent(i: int, t: Any, g: Any, create_graph: bool) -> Any:
                 )
             g = np.ones(shape, dtype)
             return wrap(g) if create_graph else g
-        if t._fn is None:
+        if t._node is None:
             return None
-        a = t._a
+        a = t._payload
         if type(a) is np.float32:
             return wrap(_ONE) if create_graph else _ONE
         if math.prod(a.shape) != 1:
@@ -136,9 +136,9 @@ def _cotangent(i: int, t: Any, g: Any, create_graph: bool) -> Any:
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     if isinstance(t, Tensor):
         _check_cotangent(i, t, g)
-        if g._a.dtype is not t._a.dtype and isinstance(g._a.dtype, np.dtype):
+        if g._payload.dtype is not t._payload.dtype and isinstance(g._payload.dtype, np.dtype):
             g = g.to(t.dtype)
-    return g if create_graph else g._a
+    return g if create_graph else g._payload
 
 
 def _check_cotangent(i: int, t: Tensor, g: Tensor) -> None:
@@ -340,7 +340,11 @@ def zeros_like(t: Any) -> Tensor:
     """Zeros for an input that nothing depends on."""
     if not isinstance(t, Tensor):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-    return t * 0 if not isinstance(t._a, (np.ndarray, np.generic)) else wrap(np.zeros(t._a.shape, t._a.dtype))
+    return (
+        t * 0
+        if not isinstance(t._payload, (np.ndarray, np.generic))
+        else wrap(np.zeros(t._payload.shape, t._payload.dtype))
+    )
 
 
 def _shape_text(t: Any) -> str:
@@ -367,13 +371,13 @@ def tensor_backward(
     >>> x.grad
     tensor([2., 4.])
     """
-    fn = self._fn
+    fn = self._node
     if (
         inputs is None
         and fn is not None
         and not create_graph
         and gradient is None
-        and type(self._a) is np.float32
+        and type(self._payload) is np.float32
         and not transforms
         and not stale_views
     ):
@@ -392,4 +396,4 @@ def _accumulate_into(nodes: list[Node], results: list[Any], create_graph: bool) 
         if node in done or type(node) is not AccumulateGrad or (g is None and node.h is None):
             continue  # an intermediate result kept its gradient by itself
         done.add(node)
-        accumulate(node, g if create_graph or g is None else g._a, create_graph, hooks_done=True)
+        accumulate(node, g if create_graph or g is None else g._payload, create_graph, hooks_done=True)

@@ -23,7 +23,7 @@ def _as_tensor(g: Any) -> Any:
 
 def _back(value: Any, like: Any) -> Any:
     """A hook's result in the form in which the pass carries cotangents."""
-    return value if isinstance(like, Tensor) or value is None else value._a
+    return value if isinstance(like, Tensor) or value is None else value._payload
 
 
 def before(n: Node, g: Any, create_graph: bool) -> Any:

@@ -65,8 +65,8 @@ def mark(t: Tensor) -> Tensor:
     """Make a new tensor one of inference mode."""
     box = box_of(t)
     box.cell = InferenceCell()
-    if type(t._a) is np.ndarray:
-        t._a = box.a = locked(t._a)
+    if type(t._payload) is np.ndarray:
+        t._payload = box.a = locked(t._payload)
     return t
 
 
@@ -86,7 +86,7 @@ def mark_results(info: Any, result: Any) -> Any:
 def is_inference(t: Tensor) -> bool:
     """Whether a tensor was made in inference mode, or is a view of such."""
     while True:
-        box = t._m
+        box = t._box
         if box is not None and box.cell is not None:
             return isinstance(box.cell, InferenceCell)
         view = view_of(t)
@@ -98,13 +98,13 @@ def is_inference(t: Tensor) -> bool:
 def refuse_saved(result: Any) -> None:
     """PyTorch's error if the node that made an operator's result saved a tensor of inference mode."""
     for t in result if isinstance(result, (tuple, list)) else (result,):
-        n = t._fn if isinstance(t, Tensor) else None
+        n = t._node if isinstance(t, Tensor) else None
         n = n.fx if type(n) is Port else n
         if n is None or not n.seq:
             continue
         for name in type(n).__slots__:
             if _holds_one(getattr(n, name, None)):
-                t._fn = None
+                t._node = None
                 raise not_saved()
 
 

@@ -99,7 +99,7 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
 
 def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
     def form(self: Any) -> Any:
-        a = getattr(self, "_a", None)
+        a = getattr(self, "_payload", None)
         if type(a) is not np.ndarray or a.dtype not in FLOATING or not unrecorded(self, None):
             return otherwise(op, self)
         try:
@@ -119,13 +119,13 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
 
     def form(self: Any, other: Any) -> Any:
         try:
-            a = self._a
+            a = self._payload
             if type(other) in numbers:
                 b = NUMBERS[a.dtype][other]
                 fy = None
             else:
-                b = other._a
-                fy = other._fn
+                b = other._payload
+                fy = other._node
                 if b.dtype is not a.dtype:
                     del a  # references to memory are counted: NOTE [ Views and writes in place ]
                     return otherwise(op, self, other)
@@ -136,7 +136,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
         if EVERY or no_grad_views:
             if not unrecorded(self, fy):
                 return otherwise(op, self, other)
-        elif self._fn is not None or fy is not None:
+        elif self._node is not None or fy is not None:
             state = MODE.get()
             if state is None or state.grad:
                 del a
@@ -147,7 +147,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
             return otherwise(op, self, other)
         except ARITHMETIC:
             warned(ufunc, a, b)
-        box = self._m
+        box = self._box
         cell = None if box is None else box.cell
         if cell is None or cell.writes is None:
             count_write_at(self, getframe(1))
@@ -192,12 +192,12 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
             copied = saved_tensors_hooks()  # a hook may keep what it is given
             return recorded_inplace(op, _old(self, bool(copied)), self, args, kwargs or {})
     source = self
-    if self._fn is not None:
-        source = wrap(self._a)
+    if self._node is not None:
+        source = wrap(self._payload)
     result = op(source, *args, **kwargs) if kwargs else op(source, *args)
     if result is NotImplemented:
         return result
-    a, r = self._a, result._a
+    a, r = self._payload, result._payload
     if type(a) is ndarray is type(r) and r.dtype is a.dtype and r.shape == a.shape and a.flags.writeable:
         if r is not a:
             a[...] = r
@@ -205,14 +205,14 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         return self
     check_result(self, result)
     a = writable(self)
-    if isinstance(a, np.ndarray) and isinstance(result._a, (np.ndarray, np.generic)):
-        if result._a is not a:
-            np.copyto(a, result._a, casting="unsafe")
+    if isinstance(a, np.ndarray) and isinstance(result._payload, (np.ndarray, np.generic)):
+        if result._payload is not a:
+            np.copyto(a, result._payload, casting="unsafe")
     else:
         del a
         from .replaced import replace_payload
 
-        replace_payload(self, result._a, source is not self and source._a is self._a)
+        replace_payload(self, result._payload, source is not self and source._payload is self._payload)
     count_write(self)
     return self
 
@@ -241,14 +241,14 @@ def apply_composed_inplace(
 
 def _old(self: Tensor, copied: bool) -> Tensor:
     """What stands for a tensor as it was, in memory of its own if the write would change it too early."""
-    return wrap(self._a.copy() if copied and isinstance(self._a, np.ndarray) else self._a, self._fn)
+    return wrap(self._payload.copy() if copied and isinstance(self._payload, np.ndarray) else self._payload, self._node)
 
 
 def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:
     """Whether self or an argument has a history."""
-    if self._fn is not None:
+    if self._node is not None:
         return True
     for a in (*args, *kwargs.values()) if kwargs else args:  # noqa: SIM110  a generator takes three times as long
-        if isinstance(a, Tensor) and a._fn is not None:
+        if isinstance(a, Tensor) and a._node is not None:
             return True
     return False

@@ -1,6 +1,6 @@
 """Graph nodes, what they save, and the check that a saved value is still what it was.
 
-A tensor's ``_fn`` is the node that made it (or ``None``); a leaf's is its ``AccumulateGrad``, which owns ``.grad``.
+A tensor's ``_node`` is the node that made it (or ``None``); a leaf's is its ``AccumulateGrad``, which owns ``.grad``.
 A node points to the nodes of its inputs, never to a tensor: what a formula names is saved as the ``Box`` of the
 tensor, which holds the array and no history, so a graph has no reference cycle whatever is written in place later.
 
@@ -12,7 +12,7 @@ NOTE [ Sequence numbers ]
 
 NOTE [ Boxes ]
     ``Box`` is (array, cell). It is made when a tensor is first saved, written or aliased, and lives in the tensor's
-    ``_m``. Tensors that share a version counter (views, detached) have boxes with the same ``Cell``; a box whose
+    ``_box``. Tensors that share a version counter (views, detached) have boxes with the same ``Cell``; a box whose
     ``cell`` is ``None`` was never written and has no alias.
 """
 
@@ -360,18 +360,18 @@ class AccumulateGrad(Node):
 
 def _remake(node: AccumulateGrad) -> Any:
     tensor = object.__new__(node.cls)
-    tensor._a = node.box.a
-    tensor._m = node.box
-    tensor._fn = node
+    tensor._payload = node.box.a
+    tensor._box = node.box
+    tensor._node = node
     return tensor
 
 
 def leaf_node(tensor: Any) -> AccumulateGrad:
     """Make a tensor a leaf that requires grad."""
-    box = tensor._m
+    box = tensor._box
     if box is None:
         box = box_of(tensor)
-    node = tensor._fn = AccumulateGrad(tensor, box)
+    node = tensor._node = AccumulateGrad(tensor, box)
     a = box.a
     if a.ndim > 1 and hasattr(type(a), "flags") and not a.flags.c_contiguous:
         node.h = OTHER_ORDER
@@ -380,18 +380,18 @@ def leaf_node(tensor: Any) -> AccumulateGrad:
 
 def box_of(tensor: Any) -> Box:
     """The tensor's box, made on first need; a view's shares the cell of its base."""
-    box = tensor._m
+    box = tensor._box
     if box is None:
         box = Box()
-        box.a = tensor._a
+        box.a = tensor._payload
         box.cell = None
         try:
-            parent = tensor._v[0]
+            parent = tensor._view[0]
         except AttributeError:
             pass
         else:
             box.cell = cell_of(parent)
-        tensor._m = box
+        tensor._box = box
     return box
 
 
@@ -399,25 +399,25 @@ def cell_of(tensor: Any) -> Cell:
     """The version cell that the tensor shares with its base, views and detached aliases."""
     chain = []
     while True:  # a loop, not recursion: a view may be many views deep
-        box = tensor._m
+        box = tensor._box
         if box is not None and box.cell is not None:
             cell = box.cell
             break
         chain.append(tensor)
-        view = getattr(tensor, "_v", None)
+        view = getattr(tensor, "_view", None)
         if view is None:
             cell = Cell()
             break
         tensor = view[0]
     for t in chain:
-        box = t._m
+        box = t._box
         if box is None:
-            box = t._m = Box()
-            box.a = t._a
+            box = t._box = Box()
+            box.a = t._payload
         box.cell = cell
     return cell
 
 
 def view_of(tensor: Any) -> tuple[Any, ...] | None:
     """``(parent, operator, parameters, creation)`` of a view, else ``None``."""
-    return getattr(tensor, "_v", None)
+    return getattr(tensor, "_view", None)

@@ -15,16 +15,16 @@ from .tensor import Tensor, wrap
 
 def kind_of(t: Tensor) -> tuple[Any, str]:
     """An operand as the promotion rules see it."""
-    return (logical_dtype(t), "dim" if t._a.ndim else "zero")
+    return (logical_dtype(t), "dim" if t._payload.ndim else "zero")
 
 
 def logical_dtype(t: Tensor) -> Any:
     """The NumPy dtype of a tensor whose payload may be a transform's value."""
-    a = t._a
+    a = t._payload
     if type(a) is np.ndarray:
         return a.dtype
     while isinstance(a, Tensor):
-        a = a._a
+        a = a._payload
     d = a.dtype
     return getattr(d, "base_dtype", d)
 
@@ -53,8 +53,8 @@ def cast(t: Any, dtype: Any) -> Any:
     """The tensor in another NumPy dtype, recorded; itself if it is in that dtype already."""
     if logical_dtype(t) is dtype:
         return t
-    a = t._a
-    if t._fn is None and type(a) is np.ndarray and not M and a.dtype.kind != "c":  # nothing to record
+    a = t._payload
+    if t._node is None and type(a) is np.ndarray and not M and a.dtype.kind != "c":  # nothing to record
         try:
             return wrap(a.astype(dtype))
         except ARITHMETIC:  # what strict warnings make of a number that does not fit

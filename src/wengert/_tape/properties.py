@@ -47,7 +47,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
     if not value:
         if fn is not None:
             grad = fn.grad  # type: ignore[attr-defined]
-            self._fn = None
+            self._node = None
             if grad is not None:
                 self.__dict__["_grad"] = grad
             if fn.h is not None:  # its hooks hold again once it requires grad again
@@ -65,7 +65,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
 
 def check_floating(self: Tensor, wanted: str = "only Tensors of floating point dtype") -> None:
     """Only floating and complex tensors can require gradients."""
-    kind = self._a.dtype.kind
+    kind = self._payload.dtype.kind
     if kind not in "fcV":
         raise noted(
             RuntimeError(f"{wanted} can require gradients"),
@@ -90,8 +90,8 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         raise _refused_in_transform(
             "Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs)", "requires_grad_()"
         )
-    if requires_grad and self._fn is None:
-        kind = self._a.dtype.kind
+    if requires_grad and self._node is None:
+        kind = self._payload.dtype.kind
         if kind not in "fcV":
             check_floating(self)
     set_requires_grad(self, requires_grad)
@@ -109,13 +109,13 @@ def _refused_in_transform(what: str, name: str) -> RuntimeError:
 def grad_of_other(self: Tensor) -> Tensor | None:
     """``.grad`` of a tensor that is no leaf requiring grad: what retain_grad kept or the user put there."""
     grad = self.__dict__.get("_grad")
-    if grad is None and self._fn is not None and not self.__dict__.get("_retains"):
+    if grad is None and self._node is not None and not self.__dict__.get("_retains"):
         warnings.warn(
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
             "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
             "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
             "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
-            f"more informations. (It was made at {where(self._fn.code, self._fn.lasti)}; docs/errors.md, W009)",
+            f"more informations. (It was made at {where(self._node.code, self._node.lasti)}; docs/errors.md, W009)",
             UserWarning,
             stacklevel=3,
         )
@@ -124,13 +124,13 @@ def grad_of_other(self: Tensor) -> Tensor | None:
 
 def grad(self: Tensor) -> Tensor | None:
     """The gradient that backward passes have accumulated here; ``None`` before the first."""
-    fn = self._fn
+    fn = self._node
     return fn.grad if type(fn) is AccumulateGrad else grad_of_other(self)
 
 
 def set_grad(self: Tensor, value: Tensor | None) -> None:
     """Assign ``.grad``, with PyTorch's checks."""
-    fn = self._fn
+    fn = self._node
     if value is None and type(fn) is AccumulateGrad:
         fn.grad = None
         return
@@ -150,7 +150,7 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
                 "dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
                 "downstream systems that assume they match."
             )
-        if device_of(value._a) is not device_of(self._a):
+        if device_of(value._payload) is not device_of(self._payload):
             raise RuntimeError(
                 f"attempting to assign a gradient with device type '{value.device}' to a tensor with device type "
                 f"'{self.device}'. Please ensure that the gradient and the tensor are on the same device"
@@ -182,7 +182,7 @@ def grad_dtype(self: Tensor) -> Any:
     """
     if not self.is_leaf:
         raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
-    h = None if self._fn is None else self._fn.h
+    h = None if self._node is None else self._node.h
     if h is None or h.grad_dtype is None:
         return self.dtype
     return None if h.grad_dtype[0] is None else BY_NUMPY[h.grad_dtype[0]]
@@ -194,19 +194,19 @@ def set_grad_dtype(self: Tensor, dtype: Any) -> None:
         raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(dtype).__name__}")
     if not self.is_leaf:
         raise RuntimeError("grad_dtype can only be set on leaf tensors.")
-    if type(self._fn) is not AccumulateGrad:
+    if type(self._node) is not AccumulateGrad:
         raise noted(
             RuntimeError("grad_dtype can only be set on tensors that require grad"),
             "What to do: tensor.requires_grad_() first.",
         )
-    grad = self._fn.grad
+    grad = self._node.grad
     if dtype is not None and grad is not None and grad.dtype is not dtype:
         raise RuntimeError(
             f"Cannot set grad_dtype to '{dtype.scalar_name}' because there is already a gradient with dtype "
             f"'{cpp_name(grad)}'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the "
             "new grad_dtype matches the existing gradient's dtype."
         )
-    hooks_of(self._fn).grad_dtype = (None if dtype is None else dtype.np,)
+    hooks_of(self._node).grad_dtype = (None if dtype is None else dtype.np,)
 
 
 def delete_grad(self: Tensor) -> None:
@@ -216,26 +216,26 @@ def delete_grad(self: Tensor) -> None:
 
 def data(self: Tensor) -> Tensor:
     """The same memory outside of the graph, with a version count of its own."""
-    a = self._a
+    a = self._payload
     if type(a) is not np.ndarray:
         a = alias_payload(self)
     t = make() if type(self) is Tensor else new(type(self))
-    t._a = a
-    t._fn = None
-    t._m = None
+    t._payload = a
+    t._node = None
+    t._box = None
     return t
 
 
 def set_data(self: Tensor, value: Tensor) -> None:
     """``t.data = u``: t takes over u's memory, outside of the graph; t keeps its place in the graph and its version."""
-    if getattr(value, "_a", None) is self._a:  # as in ``w.data -= step``, which was done in place
+    if getattr(value, "_payload", None) is self._payload:  # as in ``w.data -= step``, which was done in place
         return
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     a = alias_payload(value)
-    if a is self._a:
+    if a is self._payload:
         return
-    if device_of(a) is not device_of(self._a):
+    if device_of(a) is not device_of(self._payload):
         raise noted(
             RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
@@ -243,13 +243,13 @@ def set_data(self: Tensor, value: Tensor) -> None:
             ),
             f"Why: the one is on device '{self.device}', the other on '{value.device}'.",
         )
-    fn = self._fn
+    fn = self._node
     if fn is not None and (a.dtype.kind not in "fcV"):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     reshaped_in_place.append("data")
-    self._a = a
-    if self._m is not None:
-        self._m.a = a
+    self._payload = a
+    if self._box is not None:
+        self._box.a = a
 
 
 def retain_grad(self: Tensor) -> None:

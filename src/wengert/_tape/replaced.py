@@ -23,21 +23,21 @@ def replace_payload(self: Tensor, a: Any, held: int = 0) -> None:
 
     ``held``: how many of the callers' variables, or tensors in them, hold the tensor's array.
     """
-    if getattr(self._a, "is_sparse", False) and getattr(a, "is_sparse", False):
-        self._a.become(a)
+    if getattr(self._payload, "is_sparse", False) and getattr(a, "is_sparse", False):
+        self._payload.become(a)
         return
-    if getattr(self._a, "is_meta", False):  # there is nothing to be written
+    if getattr(self._payload, "is_meta", False):  # there is nothing to be written
         return
-    if type(self._a) is np.ndarray:
+    if type(self._payload) is np.ndarray:
         _note_views(self, held)
     if view_of(self) is not None:
         _replace_base(self, a, held)
     inside = in_transform()
-    if inside is not None and getattr(self._a, "tag", None) != getattr(a, "tag", None):
-        inside.rebound.append((weakref.ref(self), self._a, self._fn))
-    self._a = a
-    if self._m is not None:
-        self._m = None  # what was saved keeps the old payload
+    if inside is not None and getattr(self._payload, "tag", None) != getattr(a, "tag", None):
+        inside.rebound.append((weakref.ref(self), self._payload, self._node))
+    self._payload = a
+    if self._box is not None:
+        self._box = None  # what was saved keeps the old payload
     for fn in payload_replaced:
         fn(self)
     if "_views" in self.__dict__:
@@ -54,13 +54,13 @@ def _note_views(self: Tensor, held: int) -> None:
         and functions on the way here let go of the array (``del a``). What not to do: pass a ``held`` that is too
         large; a view would keep the old values.
     """
-    owner, references = referred_owner(self._a)
-    box = self._m
+    owner, references = referred_owner(self._payload)
+    box = self._box
     unknown = references - ALONE - held - (box is not None and box.a is owner)
     del owner
     view = view_of(self)
     while view is not None:
-        unknown -= type(view[0]._a) is np.ndarray
+        unknown -= type(view[0]._payload) is np.ndarray
         view = view_of(view[0])
     if unknown > 0:
         _find_views(self)
@@ -84,12 +84,12 @@ def _replace_views(self: Tensor) -> None:
             continue
         made = view_of(view)
         if made is not None and made[0] is self:
-            view._a = replay(self._a, ((made[1].name, made[2]),))
+            view._payload = replay(self._payload, ((made[1].name, made[2]),))
         elif "_detached" in view.__dict__:
-            view._a = self.detach()._a  # type: ignore[attr-defined]
+            view._payload = self.detach()._payload  # type: ignore[attr-defined]
         else:
             continue
-        view._m = None
+        view._box = None
         for fn in payload_replaced:
             fn(view)
         if "_views" in view.__dict__:
@@ -98,7 +98,7 @@ def _replace_views(self: Tensor) -> None:
 
 def _replace_base(self: Tensor, a: Any, held: int) -> None:
     parent, info, p, _ = view_of(self)  # type: ignore[misc]
-    new = T.view_scatter(wrap(parent._a), wrap(a), ((info.name, p),))
-    replace_payload(parent, new._a, held + (type(self._a) is np.ndarray and self._a.base is not None))
+    new = T.view_scatter(wrap(parent._payload), wrap(a), ((info.name, p),))
+    replace_payload(parent, new._payload, held + (type(self._payload) is np.ndarray and self._payload.base is not None))
     if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # it was made while both were arrays
         note_view(parent, self)

@@ -17,7 +17,7 @@ from .tensor import Tensor, wrap
 def payload_dtype(value: Any) -> Any:
     """The array library's dtype of a Tensor, array or transform value of any nesting."""
     while isinstance(value, Tensor):
-        value = value._a
+        value = value._payload
     return value.dtype
 
 
@@ -130,7 +130,7 @@ def tensor_of(box: Box, fn: Node | None) -> Tensor:
     if type(fn) is AccumulateGrad and fn.box is box:
         return fn.variable
     t = wrap(box.a, fn)
-    t._m = box
+    t._box = box
     return t
 
 

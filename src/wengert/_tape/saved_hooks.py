@@ -44,7 +44,7 @@ class PackedBox(Box):
     def opened(self) -> Box:
         """An ordinary box of the unpacked value."""
         box = Box()
-        box.a = self.unpack()._a
+        box.a = self.unpack()._payload
         box.cell = None
         return box
 
@@ -66,7 +66,7 @@ def _pack(box: Box, hooks: Hooks, fn: Node | None) -> PackedBox:
         tensor = tensor_of(box, fn)
     else:
         tensor = wrap(box.a)
-        tensor._m = box
+        tensor._box = box
     version = cell.version
     packed = PackedBox()
     packed.a = None
@@ -145,9 +145,9 @@ def pack_node(n: Any, hooks: Hooks) -> None:
 def pack_saved(result: Any, hooks: Hooks) -> None:
     """Pack everything that the node of an operator's new result saved."""
     for t in result if isinstance(result, (tuple, list)) else (result,):
-        if isinstance(t, Tensor) and t._fn is not None and type(t._fn) is not AccumulateGrad:
-            pack_node(t._fn.fx if type(t._fn) is Port else t._fn, hooks)
-            if type(t._fn) is not Port:
+        if isinstance(t, Tensor) and t._node is not None and type(t._node) is not AccumulateGrad:
+            pack_node(t._node.fx if type(t._node) is Port else t._node, hooks)
+            if type(t._node) is not Port:
                 break
 
 

@@ -23,7 +23,7 @@ class StochasticFunction(Node):
     fx: Node | None
 
     def __init__(self, source: Tensor, score: Callable[[Any], Any]) -> None:
-        self.fx = source._fn
+        self.fx = source._node
         self.score = score
         self.seq = tick()
         self.h = None
@@ -44,7 +44,7 @@ def stochastic(sample: Tensor, source: Tensor, score: Callable[[Any], Any]) -> T
 
     Only where recording is on and the source requires grad.
     """
-    if source._fn is not None and is_grad_enabled():
+    if source._node is not None and is_grad_enabled():
         sample.__dict__["_stochastic"] = StochasticFunction(source, score)
     return sample
 
@@ -86,5 +86,5 @@ def seeded(tensors: list[Any], grads: list[Any]) -> tuple[list[Any], list[Any], 
         if "_reward" not in t.__dict__:
             raise RuntimeError("differentiating stochastic functions requires providing a reward")
         reward = t.__dict__.pop("_reward")
-        seeds.append((node, _Reward(reward._a if isinstance(reward, Tensor) else reward)))
+        seeds.append((node, _Reward(reward._payload if isinstance(reward, Tensor) else reward)))
     return plain, plain_grads, seeds

@@ -1,10 +1,14 @@
 """Tensor: a payload, the node that made it, and rare metadata.
 
-``_a``  the payload: a NumPy array (a NumPy scalar for a 0-dimensional result), another library's array, or the value
-        of a transform (``Dual``, ``Batched``)
-``_fn`` the node that made it, ``None`` if it needs no gradient; a leaf's is its ``AccumulateGrad``
-``_m``  its ``Box`` once it was saved, written or aliased
-``_v``  for a view (parent, operator, parameters, how it was made); unset otherwise
+``_payload``
+    a NumPy array (a NumPy scalar for a 0-dimensional result), another library's array, or the value of a transform
+    (``Dual``, ``Batched``)
+``_node``
+    the node that made it, ``None`` if it needs no gradient; a leaf's is its ``AccumulateGrad``
+``_box``
+    its ``Box`` once it was saved, written or aliased
+``_view``
+    for a view (parent, operator, parameters, how it was made); unset otherwise
 
 Operators and most methods are put on the class by ``_tensor_api.publish`` from what the ``_ops`` modules declare, and
 what needs the graph (``grad``, ``data``, ...) by ``_tape.properties``.
@@ -83,9 +87,9 @@ def _of_recorded(view: tuple[Any, ...]) -> bool:
     It is made under ``no_grad``, or before its base was given ``requires_grad``. Its own use is not recorded.
     """
     base = view[0]
-    while (further := getattr(base, "_v", None)) is not None:
+    while (further := getattr(base, "_view", None)) is not None:
         base = further[0]
-    return base._fn is not None
+    return base._node is not None
 
 
 class Tensor(metaclass=TensorMeta):
@@ -100,11 +104,11 @@ class Tensor(metaclass=TensorMeta):
     tensor([2., 4.])
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_a", "_fn", "_m", "_v")
-    _a: Any
-    _fn: Node | None
-    _m: Box | None
-    _v: tuple[Any, ...]
+    __slots__ = ("__dict__", "__weakref__", "_payload", "_node", "_box", "_view")
+    _payload: Any
+    _node: Node | None
+    _box: Box | None
+    _view: tuple[Any, ...]
 
     _is_root = True
     __array_priority__ = 1000
@@ -123,34 +127,34 @@ class Tensor(metaclass=TensorMeta):
         >>> torch.ones(2, 3).shape
         torch.Size([2, 3])
         """
-        return make_size(self._a.shape)
+        return make_size(self._payload.shape)
 
     @property
     def dtype(self) -> Any:
         """The element type, such as ``torch.float32``."""
-        return BY_NUMPY[self._a.dtype]
+        return BY_NUMPY[self._payload.dtype]
 
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
-        return self._a.ndim
+        return self._payload.ndim
 
     @property
     def device(self) -> device:
         """Where the tensor lives: ``device(type='cpu')``, or ``device(type='meta')`` for one without data."""
-        return CPU if type(self._a) is np.ndarray else device_of(self._a)
+        return CPU if type(self._payload) is np.ndarray else device_of(self._payload)
 
     @property
     def requires_grad(self) -> bool:
         """Whether operators on this tensor are recorded."""
-        if self._fn is not None and not stale_views:
+        if self._node is not None and not stale_views:
             return True
-        a = self._a
+        a = self._payload
         if type(a) is not np.ndarray or a.base is None:  # no view; asking for an unset slot takes ten times as long
-            return (current_fn(self) if stale_views else self._fn) is not None
+            return (current_fn(self) if stale_views else self._node) is not None
         view = view_of(self)
         if view is None:
-            return self._fn is not None
+            return self._node is not None
         return (bool(stale_views) and _looked_up(self) is not None) or _of_recorded(view)
 
     @property
@@ -163,7 +167,7 @@ class Tensor(metaclass=TensorMeta):
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
         fn = current_fn(self)
-        if fn is None and type(self._a) is np.ndarray and self._a.base is not None:  # as in requires_grad
+        if fn is None and type(self._payload) is np.ndarray and self._payload.base is not None:  # as in requires_grad
             view = view_of(self)
             if view is not None and _of_recorded(view):
                 from .views import refuse_written
@@ -176,12 +180,12 @@ class Tensor(metaclass=TensorMeta):
     @property
     def output_nr(self) -> int:
         """Which of its node's outputs this tensor is."""
-        fn = self._fn
+        fn = self._node
         return fn.k if type(fn) is Port else 0
 
     @property
     def _version(self) -> int:
-        box = self._m
+        box = self._box
         if box is None:
             if view_of(self) is None:
                 return 0
@@ -194,7 +198,7 @@ def device_of(a: Any) -> device:
     while not isinstance(a, (np.ndarray, np.generic)):
         if getattr(a, "is_meta", False):
             return META
-        inner = a._a if isinstance(a, Tensor) else getattr(a, "v", None)
+        inner = a._payload if isinstance(a, Tensor) else getattr(a, "v", None)
         if inner is None:  # a sparse array
             break
         a = inner
@@ -207,16 +211,16 @@ make: Any = type.__call__.__get__(Tensor)  # a bare Tensor: its slots are set by
 def wrap(a: Any, fn: Node | None = None) -> Tensor:
     """A Tensor on a payload."""
     t = make()
-    t._a = a
-    t._fn = fn
-    t._m = None
+    t._payload = a
+    t._node = fn
+    t._box = None
     return t
 
 
 def payload_like(a: Any, make: Any) -> Any:
     """A payload of the same nesting as another one, of what ``make(shape, dtype)`` gives: ``np.zeros``, ``np.ones``."""
     while isinstance(a, Tensor):
-        a = a._a
+        a = a._payload
     nested = getattr(a, "payload_like", None)
     return make(a.shape, a.dtype) if nested is None else nested(make)
 
@@ -234,12 +238,12 @@ def alias_payload(tensor: Tensor, view: Tensor | None = None) -> Any:
 
     ``view``: the tensor that will share it.
     """
-    a = tensor._a
+    a = tensor._payload
     if isinstance(a, np.generic):
-        a = tensor._a = np.array(a)
-        if tensor._m is not None:
-            tensor._m.a = a
-            if getattr(tensor._m.cell, "read_only", False):
+        a = tensor._payload = np.array(a)
+        if tensor._box is not None:
+            tensor._box.a = a
+            if getattr(tensor._box.cell, "read_only", False):
                 a.flags.writeable = False
     elif view is not None and hasattr(a, "tag"):
         note_view(tensor, view)
@@ -255,7 +259,7 @@ def current_fn(tensor: Tensor) -> Node | None:
         from .views import refresh
 
         refresh(tensor)
-    return tensor._fn
+    return tensor._node
 
 
 def shared_cell(tensor: Tensor) -> Any:

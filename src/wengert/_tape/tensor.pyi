@@ -64,10 +64,10 @@ def shared_cell(tensor: Tensor) -> Any: ...
 
 class Tensor(metaclass=TensorMeta):
     """A multi-dimensional array that can record what is computed from it."""
-    _a: Any
-    _fn: Any
-    _m: Any
-    _v: Any
+    _payload: Any
+    _node: Any
+    _box: Any
+    _view: Any
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def H(self) -> Tensor:

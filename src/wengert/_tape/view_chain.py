@@ -40,12 +40,12 @@ def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
     while view is not None:
         base, info, p, _ = view
         steps.append((info.name, p))
-        view = getattr(base, "_v", None)
+        view = getattr(base, "_view", None)
     steps.reverse()
     chain = tuple(steps)
     if not reshaped_in_place:
         return base, chain
-    a, b = tensor._a, base._a
+    a, b = tensor._payload, base._payload
     if type(a) is not np.ndarray or type(b) is not np.ndarray:
         return base, chain
     try:
@@ -68,9 +68,9 @@ class AsStridedBackward0(Node):
     __module__ = "builtins"  # as it prints in PyTorch
 
     def __init__(self, base: Tensor, chain: tuple[Any, ...], code: Any, lasti: int) -> None:
-        self.fx = base._fn
+        self.fx = base._node
         self.chain = chain
-        self.shape = base._a.shape
+        self.shape = base._payload.shape
         self.seq = tick()
         self.h = None
         self.code = code
@@ -90,10 +90,10 @@ class CopySlices(Node):
     __module__ = "builtins"
 
     def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Node | None) -> None:
-        self.fx = base._fn
+        self.fx = base._node
         self.fy = written
         self.chain = chain
-        self.shape = base._a.shape
+        self.shape = base._payload.shape
         self.seq = tick()
         self.h = None
         if written is None:
@@ -122,12 +122,12 @@ class CopySlices(Node):
 
 def with_node_name(t: Tensor, name: str) -> Tensor:
     """The tensor, its node called otherwise: for operators that are another one under a name of their own."""
-    if t._fn is not None:
-        named(t._fn, name)
+    if t._node is not None:
+        named(t._node, name)
     return t
 
 
 def without_view(t: Tensor, node: str | None = None) -> Tensor:
     """What a view operator made, as the copy that it stands for: with its history, but no view of its input."""
-    r = wrap(t._a, t._fn)
+    r = wrap(t._payload, t._node)
     return r if node is None else with_node_name(r, node)

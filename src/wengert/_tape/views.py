@@ -1,10 +1,10 @@
 """Views, versions, and what a write in place does to the history of a tensor.
 
 NOTE [ Views and writes in place ]
-    *Views.* NumPy's views are the views. A view tensor's ``_v`` is (parent, operator, parameters, how it was made): it
-    knows its parent and how it is made again from a parent, never strides. The parent does not know its views, so that
-    making one costs nothing more. The tensor at the end of the parents is the *base*; the operators on the way are the
-    view's *chain* (``_tape.view_chain``).
+    *Views.* NumPy's views are the views. A view tensor's ``_view`` is (parent, operator, parameters, how it was made):
+    it knows its parent and how it is made again from a parent, never strides. The parent does not know its views, so
+    that making one costs nothing more. The tensor at the end of the parents is the *base*; the operators on the way are
+    the view's *chain* (``_tape.view_chain``).
 
     *Versions.* All tensors on one storage share one ``Cell`` (``_tape.node``), made on first need. Each write counts in
     it and gives it a number from the counter that numbers nodes; a saved value is stale if its storage was written
@@ -72,7 +72,7 @@ class NoGradView(int):
 
 def made_unrecorded(parent: Tensor) -> int:
     """How a view of ``parent`` that is made under no_grad was made."""
-    if parent._fn is not None:
+    if parent._node is not None:
         return NoGradView()
     grand = view_of(parent)
     return NO_GRAD_VIEW if grand is None or not isinstance(grand[3], NoGradView) else grand[3]
@@ -80,12 +80,12 @@ def made_unrecorded(parent: Tensor) -> int:
 
 def base_of(tensor: Tensor) -> Tensor | None:
     """The tensor at the root of a view's chain; ``None`` for a tensor that is no view."""
-    view = getattr(tensor, "_v", None)
+    view = getattr(tensor, "_view", None)
     if view is None:
         return None
     while view is not None:
         base = view[0]
-        view = getattr(base, "_v", None)
+        view = getattr(base, "_view", None)
     return base  # type: ignore[no-any-return]
 
 
@@ -96,7 +96,7 @@ def unrecorded(self: Tensor, fy: Any) -> bool:
         refuse_no_grad_view(self)
     if EVERY:
         return False
-    if self._fn is None and fy is None:
+    if self._node is None and fy is None:
         return True
     state = MODE.get()
     return state is not None and not state.grad
@@ -112,21 +112,21 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
         return
     base = None
     creation = 0
-    view = getattr(self, "_v", None)
+    view = getattr(self, "_view", None)
     while view is not None:
         base = view[0]
         creation = creation or view[3]
-        view = getattr(base, "_v", None)
-    if creation and (requires_grad or base._fn is not None):  # type: ignore[union-attr]
+        view = getattr(base, "_view", None)
+    if creation and (requires_grad or base._node is not None):  # type: ignore[union-attr]
         raise _creation_error(self, creation, "is being")
-    if type(self._fn) is AccumulateGrad:
+    if type(self._node) is AccumulateGrad:
         raise noted(
             RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
             "Why: the tensor is a leaf: its .grad is the gradient for the value it had when it was used.",
             "What to do: write under torch.no_grad() (an optimizer's step), or compute on a copy (y = x + 1).",
             code="W005",
         )
-    if base is not None and (type(base._fn) is AccumulateGrad or (base._fn is None and self._fn is not None)):
+    if base is not None and (type(base._node) is AccumulateGrad or (base._node is None and self._node is not None)):
         raise noted(
             RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
             "Why: writing to the view writes to the leaf, whose .grad is the gradient for the value it had.",
@@ -137,7 +137,7 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
 
 def refuse_no_grad_view(self: Tensor) -> None:
     """A view made under no_grad has no history, but its base has: a recorded write to it would be lost on the tape."""
-    if self._fn is None and view_of(self) is not None:
+    if self._node is None and view_of(self) is not None:
         check_inplace(self, False)
 
 
@@ -153,7 +153,7 @@ _WRITTEN_ELSEWHERE = "its base or another view of its base has been"
 
 def _creation_error(self: Tensor, creation: int, what: str) -> RuntimeError:
     """PyTorch's error for a view whose history cannot be rewritten; ``what`` was written: it, or its base."""
-    fn = None if type(self._fn) is AccumulateGrad else self._fn
+    fn = None if type(self._node) is AccumulateGrad else self._node
     name = "" if fn is None else short_name((fn.fx if type(fn) is Port else fn).name())
     if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
         inference = creation == INFERENCE_VIEW
@@ -187,7 +187,7 @@ def _creation_error(self: Tensor, creation: int, what: str) -> RuntimeError:
 
 def check_result(self: Tensor, result: Tensor) -> None:
     """The result of an in-place operator must fit into the tensor it is written to."""
-    a, r = self._a, result._a
+    a, r = self._payload, result._payload
     if r.shape != a.shape:
         raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(r.shape)}")
     if r.dtype is not a.dtype and not can_cast(BY_NUMPY[r.dtype], BY_NUMPY[a.dtype]):
@@ -209,7 +209,7 @@ def count_write(tensor: Tensor, seq: int | None = None) -> Cell:
 
 def count_write_at(self: Tensor, frame: Any) -> None:
     """``count_write`` where it is hot: one write by the line that ``frame`` is at."""
-    box = self._m
+    box = self._box
     cell = None if box is None else box.cell
     if cell is None:
         cell = cell_of(self)
@@ -230,7 +230,7 @@ def count_write_at(self: Tensor, frame: Any) -> None:
 
 def writable(self: Tensor) -> Any:
     """The tensor's array, in a form that can be written to."""
-    a = self._a
+    a = self._payload
     if type(a) is not np.ndarray:
         if inference_tensors:
             refuse_write(self)
@@ -241,7 +241,7 @@ def writable(self: Tensor) -> Any:
             return unlocked(a)
         if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
             base = base_of(self)
-            if base is not None and isinstance(base._a, np.ndarray) and base._a.flags.writeable:
+            if base is not None and isinstance(base._payload, np.ndarray) and base._payload.flags.writeable:
                 return unlocked(a)  # a part of an expanded tensor in which nothing is repeated
         elif not a.size:
             return np.empty(a.shape, a.dtype)
@@ -270,7 +270,7 @@ def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], 
     result = op(old, *operands, **kwargs)
     if result is NotImplemented:
         return result
-    saved = old._m
+    saved = old._box
     del old  # references to memory are counted: _set_history
     write_recorded(self, saved, result)
     for cell in twins:
@@ -304,7 +304,7 @@ class StaleVersion:
 
 def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion]) -> Tensor:
     """What stands for another operand on self's storage (``StaleVersion``)."""
-    if getattr(a, "_v", None) is None and (a._m is None or a._m.cell is None) and a is not self:
+    if getattr(a, "_view", None) is None and (a._box is None or a._box.cell is None) and a is not self:
         if a is not base_of(self):
             return a
     shared = cell_of(self)
@@ -312,9 +312,9 @@ def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion]) -> Tensor:
         return a
     cell = StaleVersion(shared)
     cells.append(cell)
-    twin = wrap(a._a, a._fn)
-    twin._m = box = Box()
-    box.a = a._a
+    twin = wrap(a._payload, a._node)
+    twin._box = box = Box()
+    box.a = a._payload
     box.cell = cell
     return twin
 
@@ -322,11 +322,11 @@ def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion]) -> Tensor:
 def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
     """Put a recorded result into self's memory and history; ``saved`` is what its formula may have of the old value."""
     check_result(self, result)
-    if self._a.dtype is not result._a.dtype:
-        result = _in_dtype(result, self._a.dtype)
+    if self._payload.dtype is not result._payload.dtype:
+        result = _in_dtype(result, self._payload.dtype)
     a = writable(self)
-    r = result._a
-    node = result._fn
+    r = result._payload
+    node = result._node
     if not isinstance(a, np.ndarray) or not isinstance(r, (np.ndarray, np.generic)):
         from .replaced import replace_payload
 
@@ -344,12 +344,12 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
         cell.write(tick(), code, lasti)
     else:
         cell.write(node.seq, node.code, node.lasti)
-    box = result._m
+    box = result._box
     if box is not None:  # the formula needs the result: it is self's memory from now on
         box.a = a
         box.cell = cell
         if view_of(self) is None:
-            self._m = box
+            self._box = box
     del a
     rebase_history(self, node)
 
@@ -357,8 +357,8 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
 def _in_dtype(result: Tensor, dtype: Any) -> Tensor:
     node = result.grad_fn
     result = cast(result, dtype)
-    if node is not None and result._fn is not None:
-        named(result._fn, node.name())  # one operator to whoever looks
+    if node is not None and result._node is not None:
+        named(result._node, node.name())  # one operator to whoever looks
     return result
 
 
@@ -370,7 +370,7 @@ def record_write(tensor: Tensor, node: Node) -> None:
 
 def record_slices(tensor: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
     """``record_write`` for a view that was never made: the part that ``chain`` makes of ``tensor`` was written."""
-    if getattr(tensor, "_v", None) is None:
+    if getattr(tensor, "_view", None) is None:
         slices = CopySlices(tensor, chain, node)
         _set_history(tensor, slices)
     else:
@@ -384,7 +384,7 @@ def record_slices(tensor: Tensor, chain: tuple[Any, ...], node: Node | None) -> 
 # ------------------------------------------------------------------------------------------------------------- rebasing
 def rebase_history(self: Tensor, node: Node | None) -> None:
     """Give a tensor that was written in place its new history, and its base and other views theirs."""
-    if getattr(self, "_v", None) is None:
+    if getattr(self, "_view", None) is None:
         _set_history(self, node)
         return
     base, chain = chain_of(self)
@@ -398,8 +398,8 @@ def _set_node(tensor: Tensor, node: Node | None) -> None:
 
     ``retain_grad`` is about the tensor as it is now; its hooks stay with the value that it had.
     """
-    before = tensor._fn
-    tensor._fn = node
+    before = tensor._node
+    tensor._node = node
     if before is None or before.h is None or before.h.retain is None:
         return
     if before.h.retain() is tensor and node is not before:
@@ -416,24 +416,24 @@ def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None)
     cell = cell_of(base)
     if node is not None:
         cell.writer = node.name()
-        if base._fn is None and transforms:
+        if base._node is None and transforms:
             inside = in_transform()
             if inside is not None:  # it may be a tensor from outside: func._levels.check_adopted
                 inside.adopted.append(weakref.ref(base))
     _set_node(base, node)
     cell.rebased = tick()
-    if not isinstance(base._a, np.ndarray):
+    if not isinstance(base._payload, np.ndarray):
         _regenerate_views(base, through)
         return
-    owner, references = referred_owner(base._a)
-    box = base._m
+    owner, references = referred_owner(base._payload)
+    box = base._box
     boxed = box is not None and box.a is owner
-    if references - boxed <= ALONE + (through is not None and through._a.base is owner):
+    if references - boxed <= ALONE + (through is not None and through._payload.base is owner):
         return
-    if base._a is owner:  # a view of its own, so that from now on only views refer to the owner: see prune
-        base._a = owner[...]
+    if base._payload is owner:  # a view of its own, so that from now on only views refer to the owner: see prune
+        base._payload = owner[...]
         if boxed:
-            box.a = base._a  # type: ignore[union-attr]
+            box.a = base._payload  # type: ignore[union-attr]
     key = id(owner)
     if key not in stale_views:
         add_reason("stale views")
@@ -447,13 +447,13 @@ def _regenerate_views(base: Tensor, through: Tensor | None) -> None:
         if view is None:
             continue
         if view is not through:
-            view._fn = _view_node(*chain_of(view))
+            view._node = _view_node(*chain_of(view))
         _regenerate_views(view, through)
 
 
 def _view_node(base: Tensor, chain: tuple[Any, ...]) -> Node | None:
     """The node of a view of a base whose history was rewritten."""
-    return None if base._fn is None else AsStridedBackward0(base, chain, *here())
+    return None if base._node is None else AsStridedBackward0(base, chain, *here())
 
 
 # ------------------------------------------------------------------------------------------------------------ staleness
@@ -478,9 +478,9 @@ def _calibrated() -> tuple[int, int]:
     Measured, as it depends on how this Python holds its variables.
     """
     t = wrap(np.empty(1))
-    alone = referred_owner(t._a)[1]
-    owner = t._a
-    t._a = owner[...]
+    alone = referred_owner(t._payload)[1]
+    owner = t._payload
+    t._payload = owner[...]
     return alone, referred_owner(owner)[1]
 
 
@@ -497,12 +497,12 @@ def refresh(tensor: Tensor) -> None:
     base = base_of(tensor)
     if base is None:
         return
-    box = base._m
+    box = base._box
     if box is None or box.cell is None or not box.cell.rebased:
         return
-    fn = tensor._fn
+    fn = tensor._node
     if fn is None:
-        if base._fn is None or _no_grad_view_since(tensor) > box.cell.rebased:
+        if base._node is None or _no_grad_view_since(tensor) > box.cell.rebased:
             return
     elif fn.seq > box.cell.rebased:
         return
@@ -539,7 +539,7 @@ def refresh_all(args: Any) -> None:
 def regenerate(tensor: Tensor) -> None:
     """Make a view's node again from its base's history: one node, whatever the views between, as PyTorch's."""
     base, chain = chain_of(tensor)
-    if base._fn is None:
+    if base._node is None:
         return
     view = view_of(tensor)
     while view is not None:

@@ -185,7 +185,7 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
 
 def _copied(data: Tensor, dtype: Dtype | None) -> Any:
     """A tensor's payload, copied and without history; the values of a transform stay such."""
-    a = data._a
+    a = data._payload
     if isinstance(a, np.generic):
         return a if dtype is None else converted(a, dtype.np)
     if isinstance(a, np.ndarray):
@@ -193,7 +193,7 @@ def _copied(data: Tensor, dtype: Dtype | None) -> Any:
     detached = wrap(a)
     if dtype is not None:
         detached = cast(detached, dtype.np)
-    return detached._a.copy() if hasattr(detached._a, "copy") else detached._a
+    return detached._payload.copy() if hasattr(detached._payload, "copy") else detached._payload
 
 
 def checked_array(a: Any) -> Any:
@@ -308,7 +308,7 @@ def asarray(
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         a = array_of(obj, dtype)
         return made(placed(a, device) if meta else a, requires_grad)
-    if device is not None and (device_of(t._a) is CPU) is meta:
+    if device is not None and (device_of(t._payload) is CPU) is meta:
         if copy is False:
             raise ValueError(f"can't alias tensor from device '{t.device}' to '{_dtypes.device(device)}'.")
         t = t.to(device)

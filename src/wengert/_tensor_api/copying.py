@@ -39,8 +39,8 @@ def rebuild(cls: type, a: Any, requires_grad: bool) -> Tensor:
     """A tensor from what was pickled."""
     if not isinstance(a, (np.ndarray, np.generic)):  # a sparse array, or one without data
         t = new(cls)
-        t._a = a
-        t._m = t._fn = None
+        t._payload = a
+        t._box = t._node = None
         if requires_grad:
             leaf_node(t)
         return t
@@ -48,9 +48,9 @@ def rebuild(cls: type, a: Any, requires_grad: bool) -> Tensor:
     if a.dtype is not known:  # unpickling made another dtype object; operators compare dtypes by identity
         a = a.view(known)
     t = new(cls)
-    t._a = a
-    t._m = None
-    t._fn = None
+    t._payload = a
+    t._box = None
+    t._node = None
     if requires_grad:
         leaf_node(t)
     return t
@@ -75,19 +75,19 @@ def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires
 
 @public("Tensor.__reduce_ex__")
 def _reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
-    a = self._a
+    a = self._payload
     if not isinstance(a, np.generic):
         a = _array(self, "pickled")
     _warn_of_hooks(self)
-    parts = (rebuild, (type(self), a, self._fn is not None))
+    parts = (rebuild, (type(self), a, self._node is not None))
     attributes = _attributes(self)
     if type(a) is Meta and type(self) is Tensor and not attributes:
-        return _rebuild_meta_tensor_no_storage, (self.dtype, tuple(a.shape), self.stride(), self._fn is not None)
+        return _rebuild_meta_tensor_no_storage, (self.dtype, tuple(a.shape), self.stride(), self._node is not None)
     return (*parts, attributes) if attributes else parts
 
 
 def _warn_of_hooks(self: Tensor) -> None:
-    hooks = self._fn.h if self._fn is not None else None
+    hooks = self._node.h if self._node is not None else None
     for hook in (hooks.tensor_pre or {}).values() if hooks is not None else ():
         if not hasattr(hook, "__torch_unserializable__"):
             warnings.warn(
@@ -98,9 +98,9 @@ def _warn_of_hooks(self: Tensor) -> None:
 
 
 def _array(self: Tensor, what: str) -> Any:
-    if type(self._a) is Meta:
-        return self._a
-    if isinstance(self._a, (Value, Tensor)):
+    if type(self._payload) is Meta:
+        return self._payload
+    if isinstance(self._payload, (Value, Tensor)):
         raise RuntimeError(f"a tensor inside of a transform (grad, vmap, jvp) cannot be {what}")
     a = alias_payload(self)
     if inference_tensors and is_inference(self):  # the copy is an ordinary tensor
@@ -128,7 +128,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         )
     twin = rebuild(type(self), _deep_array(_array(self, "copied"), memo), False)
     memo[id(self)] = twin
-    if self._fn is not None:
+    if self._node is not None:
         leaf_node(twin)
     grad = self.grad
     if grad is not None:

@@ -36,7 +36,7 @@ class Generator(generator.Generator):
         """
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
-        self.set_state_array(np.asarray(new_state._a))
+        self.set_state_array(np.asarray(new_state._payload))
         return self
 
     def __repr__(self) -> str:

@@ -51,7 +51,7 @@ def size(self: Tensor, dim: int | None = None) -> Any:
     >>> torch.ones(2, 3).size(), torch.ones(2, 3).size(-1)
     (torch.Size([2, 3]), 3)
     """
-    shape = self._a.shape
+    shape = self._payload.shape
     if dim is None:
         return make_size(shape)
     return shape[_own_dim(dim, shape, "size")]
@@ -73,7 +73,7 @@ def dim(self: Tensor) -> int:
     >>> torch.ones(2, 3).dim()
     2
     """
-    return len(self._a.shape)
+    return len(self._payload.shape)
 
 
 @method("Tensor.numel Tensor.nelement")
@@ -84,7 +84,7 @@ def numel(self: Tensor) -> int:
     >>> torch.ones(2, 3).numel()
     6
     """
-    return self._a.size
+    return self._payload.size
 
 
 as_function(numel, "torch.numel")
@@ -98,8 +98,8 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
     >>> torch.ones(2, 3).stride(), torch.ones(2, 3).stride(0)
     ((3, 1), 3)
     """
-    strides = strides_of(self._a)
-    return strides if dim is None else strides[_own_dim(dim, self._a.shape, "stride")]
+    strides = strides_of(self._payload)
+    return strides if dim is None else strides[_own_dim(dim, self._payload.shape, "stride")]
 
 
 def strides_of(a: Any) -> tuple[int, ...]:
@@ -128,7 +128,7 @@ def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -
     >>> torch.ones(2, 3).is_contiguous(), torch.ones(2, 3).t().is_contiguous()
     (True, False)
     """
-    a = self._a
+    a = self._payload
     if not isinstance(a, np.ndarray):
         return laid_out(a, memory_format) if type(a) is Meta else True
     if memory_format is dtypes.channels_last:
@@ -141,14 +141,14 @@ def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -
 @method("Tensor.dim_order")
 def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     """The dimensions in the order in which they lie in memory, the outermost first."""
-    strides = strides_of(self._a)
+    strides = strides_of(self._payload)
     return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
 
 
 @method("Tensor.is_same_size")
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
-    return self._a.shape == other._a.shape
+    return self._payload.shape == other._payload.shape
 
 
 as_function(is_same_size, "torch.is_same_size")
@@ -169,19 +169,19 @@ def element_size(self: Tensor) -> int:
     >>> torch.ones(2).element_size()
     4
     """
-    return self._a.dtype.itemsize
+    return self._payload.dtype.itemsize
 
 
 @attribute("Tensor.itemsize")
 def itemsize(self: Tensor) -> int:
     """Bytes per element."""
-    return self._a.dtype.itemsize
+    return self._payload.dtype.itemsize
 
 
 @attribute("Tensor.nbytes")
 def nbytes(self: Tensor) -> int:
     """Bytes of all elements together."""
-    return self._a.dtype.itemsize * self._a.size
+    return self._payload.dtype.itemsize * self._payload.size
 
 
 @attribute("Tensor._cdata")
@@ -193,7 +193,7 @@ def cdata(self: Tensor) -> int:
 @method("Tensor.data_ptr Tensor.const_data_ptr")
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 if there is none."""
-    a = self._a
+    a = self._payload
     if type(a) is not np.ndarray:
         if device_of(a) is META:
             return 0
@@ -210,7 +210,7 @@ def storage_offset(self: Tensor) -> int:
     >>> torch.ones(2, 3)[1].storage_offset()
     3
     """
-    a = self._a
+    a = self._payload
     if type(a) is Meta:
         return a.offset // a.itemsize
     if not isinstance(a, np.ndarray) or not a.size or not isinstance(a.base, np.ndarray):
@@ -221,7 +221,7 @@ def storage_offset(self: Tensor) -> int:
 @method("Tensor.is_set_to")
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether two tensors are the same memory seen in the same way: shape, strides and offset."""
-    if device_of(self._a) is META or device_of(tensor._a) is META:
+    if device_of(self._payload) is META or device_of(tensor._payload) is META:
         raise no_kernel("is_set_to")
     a, b = alias_payload(self), alias_payload(tensor)
     return a is b or (
@@ -266,7 +266,7 @@ def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
 @method("Tensor.pin_memory")
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     """Raises RuntimeError: there is no accelerator to pin memory for."""
-    if device_of(self._a) is META:
+    if device_of(self._payload) is META:
         kind = name_of_type(self.dtype).removeprefix("torch.").removesuffix("Tensor")
         raise RuntimeError(f"cannot pin 'Meta{kind}Type' only dense CPU tensors can be pinned")
     raise RuntimeError("Cannot access accelerator device when none is available.")
@@ -282,7 +282,7 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
 @method("Tensor.is_floating_point")
 def _is_floating_point(self: Tensor) -> bool:
     """Whether the dtype is a floating one."""
-    return BY_NUMPY[self._a.dtype].is_floating_point
+    return BY_NUMPY[self._payload.dtype].is_floating_point
 
 
 @method("torch.is_floating_point")
@@ -293,25 +293,25 @@ def is_floating_point(input: Tensor) -> bool:
     >>> torch.is_floating_point(torch.ones(2)), torch.is_floating_point(torch.tensor(1))
     (True, False)
     """
-    return BY_NUMPY[expect_tensor("is_floating_point", "input", 1, input)._a.dtype].is_floating_point
+    return BY_NUMPY[expect_tensor("is_floating_point", "input", 1, input)._payload.dtype].is_floating_point
 
 
 @method("Tensor.is_complex")
 def _is_complex(self: Tensor) -> bool:
     """Whether the dtype is a complex one."""
-    return BY_NUMPY[self._a.dtype].is_complex
+    return BY_NUMPY[self._payload.dtype].is_complex
 
 
 @method("torch.is_complex")
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one."""
-    return BY_NUMPY[expect_tensor("is_complex", "input", 1, input)._a.dtype].is_complex
+    return BY_NUMPY[expect_tensor("is_complex", "input", 1, input)._payload.dtype].is_complex
 
 
 @method("Tensor.is_signed")
 def is_signed(self: Tensor) -> bool:
     """Whether the dtype has negative numbers."""
-    return BY_NUMPY[self._a.dtype].is_signed
+    return BY_NUMPY[self._payload.dtype].is_signed
 
 
 as_function(is_signed, "torch.is_signed")
@@ -338,10 +338,10 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
     >>> torch.ones(1).type(), torch.ones(1).type(torch.LongTensor)
     ('torch.FloatTensor', tensor([1]))
     """
-    if type(dtype) is dtypes.dtype and type(self._a) is np.ndarray:
+    if type(dtype) is dtypes.dtype and type(self._payload) is np.ndarray:
         return self if dtype is self.dtype else self.to(dtype)
 
-    meta = type(self._a) is not np.ndarray and device_of(self._a) is META
+    meta = type(self._payload) is not np.ndarray and device_of(self._payload) is META
     if dtype is None:
         return name_of_type(self.dtype).replace("torch.", "torch.meta." if meta else "torch.")
     target = dtype_of_type(dtype)
@@ -376,13 +376,13 @@ for _name in ("quantized", "nested"):
 @attribute("Tensor.is_meta")
 def is_meta(self: Tensor) -> bool:
     """Whether the tensor is on device "meta": it has a shape and a dtype and no data."""
-    return type(self._a) is not np.ndarray and device_of(self._a) is META
+    return type(self._payload) is not np.ndarray and device_of(self._payload) is META
 
 
 @attribute("Tensor.is_cpu")
 def is_cpu(self: Tensor) -> bool:
     """Whether the tensor is on the CPU."""
-    return type(self._a) is np.ndarray or device_of(self._a) is CPU
+    return type(self._payload) is np.ndarray or device_of(self._payload) is CPU
 
 
 _constant("name", None, "``None``: kept for programs that ask.")
@@ -396,7 +396,7 @@ def _never(self: Tensor) -> bool:
 
 # -------------------------------------------------------------------------------------------- Python functions in place
 def _by_elements(self: Tensor, name: str, fn: Callable[..., Any], others: tuple[Tensor, ...]) -> Tensor:
-    if self._fn is not None:
+    if self._node is not None:
         raise noted(
             RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."),
             "Why: the derivative of a Python function is not known.",

@@ -186,7 +186,7 @@ def no_dtype(ty: type) -> Exception:
 def _number(x: Any, np_dtype: Any) -> Any:
     """An item that is not one of Python's own numbers, as one."""
     if isinstance(x, Tensor):
-        if x._a.size != 1:
+        if x._payload.size != 1:
             raise noted(
                 ValueError("only one element tensors can be converted to Python scalars"),
                 f"Why: the list holds a tensor of shape {list(x.shape)}.",

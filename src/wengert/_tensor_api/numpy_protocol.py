@@ -98,7 +98,7 @@ def _is_operator(ufunc: Any, method: str, inputs: Any) -> bool:
 
 def must_record(x: Any) -> bool:
     """Whether what is computed from this must be seen by the tape or by a transform."""
-    return isinstance(x, Tensor) and (x._fn is not None or not isinstance(x._a, (np.ndarray, np.generic)))
+    return isinstance(x, Tensor) and (x._node is not None or not isinstance(x._payload, (np.ndarray, np.generic)))
 
 
 def _plain_ufunc(ufunc: Any, method: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
@@ -351,7 +351,7 @@ def _median(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 
 
 def _quantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: Any = False) -> Any:
-    q = q if isinstance(q, (float, Tensor)) else cast(_tensor(q), a._a.dtype)
+    q = q if isinstance(q, (float, Tensor)) else cast(_tensor(q), a._payload.dtype)
     return _torch["quantile"](a, q, axis, _flag(keepdims), interpolation=method)
 
 

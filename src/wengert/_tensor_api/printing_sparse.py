@@ -11,7 +11,7 @@ from .printing import format_array, join_suffixes
 
 def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
     """What a sparse tensor prints."""
-    x = self._a
+    x = self._payload
     default = dtypes.default_dtype.name
     understood = {default, "complex128" if default == "float64" else "complex64", "int64", "bool"}
     inner = indent + len("tensor(")
@@ -27,6 +27,6 @@ def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
     facts += ["layout=torch.sparse_coo"]
     if grad_fn_name is not None:
         facts.append(f"grad_fn=<{grad_fn_name}>")
-    elif self._fn is not None:
+    elif self._node is not None:
         facts.append("requires_grad=True")
     return parts + join_suffixes(f"{' ' * inner}size={x.shape}", facts, inner, column=-2) + ")"

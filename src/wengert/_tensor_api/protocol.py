@@ -64,7 +64,7 @@ def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
 
 def text_of(self: Tensor, indent: int = 0) -> str:
     """What a tensor prints."""
-    a = self._a
+    a = self._payload
     if getattr(a, "is_sparse", False):
         from .printing_sparse import text_of as sparse_text
 
@@ -104,7 +104,7 @@ def _level(payload: Any) -> int:
     level = 0
     while True:
         if isinstance(payload, Tensor):
-            inner = payload._a
+            inner = payload._payload
             level += isinstance(inner, Tensor)
         elif isinstance(payload, Value):
             inner = payload.v
@@ -125,8 +125,8 @@ def _grad_fn_name(self: Tensor) -> str | None:
 
 @method("Tensor.__format__")
 def _format(self: Tensor, spec: str) -> str:
-    if type(self) is Tensor and self._a.ndim == 0 and isinstance(self._a, (np.ndarray, np.generic)):
-        return format_scalar(self._a, spec, owner=self)
+    if type(self) is Tensor and self._payload.ndim == 0 and isinstance(self._payload, (np.ndarray, np.generic)):
+        return format_scalar(self._payload, spec, owner=self)
     return object.__format__(self, spec)
 
 
@@ -136,7 +136,7 @@ def array_of(self: Tensor, refusal: str | None = None) -> Any:
 
     A batched tensor has none: RuntimeError with this text.
     """
-    a = self._a
+    a = self._payload
     if isinstance(a, (np.ndarray, np.generic)):
         return a
 
@@ -148,7 +148,7 @@ def array_of(self: Tensor, refusal: str | None = None) -> Any:
                 "What to do: compute with tensors, for example torch.where(condition, a, b) in place of an if.",
             )
         if isinstance(a, Tensor):
-            a = a._a
+            a = a._payload
         elif type(a) is Meta:
             if refusal is None:
                 raise no_data()
@@ -193,7 +193,7 @@ def item(self: Tensor) -> Any:
     >>> torch.tensor([[2.5]]).item()
     2.5
     """
-    a = self._a
+    a = self._payload
     number = _OF_SCALAR.get(type(a))
     if number is not None:
         return number(a)
@@ -216,7 +216,7 @@ def tolist(self: Tensor) -> Any:
     >>> torch.tensor([[1, 2], [3, 4]]).tolist()
     [[1, 2], [3, 4]]
     """
-    a = self._a
+    a = self._payload
     number = _OF_SCALAR.get(type(a))
     if number is not None:
         return number(a)
@@ -245,7 +245,7 @@ def _real(value: Any, to: str) -> Any:
 
 @method("Tensor.__float__")
 def _float(self: Tensor) -> float:
-    a = self._a
+    a = self._payload
     if _OF_SCALAR.get(type(a), complex) is not complex:
         return float(a)
     return float(_real(_single(self, _NO_ITEM), "double"))
@@ -253,7 +253,7 @@ def _float(self: Tensor) -> float:
 
 @method("Tensor.__int__")
 def _int(self: Tensor) -> int:
-    a = self._a
+    a = self._payload
     if _OF_SCALAR.get(type(a), complex) is not complex:
         return int(a)
     return int(_real(_single(self, _NO_ITEM), "int64_t"))
@@ -275,7 +275,7 @@ def _index(self: Tensor) -> int:
 @method("Tensor.__bool__ Tensor.is_nonzero")
 def _bool(self: Tensor) -> bool:
     """Whether the one element is not zero; RuntimeError if there are more or fewer."""
-    a = self._a
+    a = self._payload
     if type(a) in _OF_SCALAR:
         return bool(a)
     if not isinstance(a, (np.ndarray, np.generic)):
@@ -299,7 +299,7 @@ def is_nonzero(input: Tensor) -> bool:
 # ------------------------------------------------------------------------------------------------------------ sequences
 @method("Tensor.__len__")
 def _len(self: Tensor) -> int:
-    shape = self._a.shape
+    shape = self._payload.shape
     if not shape:
         raise TypeError("len() of a 0-d tensor")
     return shape[0]
@@ -307,14 +307,14 @@ def _len(self: Tensor) -> int:
 
 @method("Tensor.__iter__")
 def _iter(self: Tensor) -> Iterator[Tensor]:
-    if not self._a.shape:
+    if not self._payload.shape:
         raise TypeError("iteration over a 0-d tensor")
     return iter(self.unbind(0))
 
 
 @method("Tensor.__reversed__")
 def _reversed(self: Tensor) -> Tensor:
-    return self.flip(0) if self._a.shape else self
+    return self.flip(0) if self._payload.shape else self
 
 
 @method("Tensor.__contains__")
@@ -331,7 +331,7 @@ def _hash(self: Tensor) -> int:
 
 @method("Tensor.__dir__")
 def _dir(self: Tensor) -> list[str]:
-    hidden = ("_a", "_fn", "_m", "_v", "__slots__", "__weakref__")
+    hidden = ("_payload", "_node", "_box", "_view", "__slots__", "__weakref__")
     return sorted({*dir(type(self)), *self.__dict__}.difference(hidden))
 
 
@@ -351,8 +351,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     >>> t
     tensor([1., 0.])
     """
-    if self._fn is not None and not force and is_grad_enabled():
-        if device_of(self._a) is META:
+    if self._node is not None and not force and is_grad_enabled():
+        if device_of(self._payload) is META:
             raise _no_numpy()
         raise noted(
             RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."),
@@ -360,7 +360,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
             "What to do: tensor.detach().numpy() where no gradient is wanted; it shares the memory as well.",
             code="W006",
         )
-    a = self._a
+    a = self._payload
     if type(a) is np.ndarray:
         return a[...] if not inference_tensors else _unlocked(self, a)
     if device_of(a) is META:
@@ -417,7 +417,7 @@ def _array_function(self: Tensor, func: Any, types: Any, args: Any, kwargs: Any)
 def dlpack(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     """The tensor's memory for another library (the DLPack protocol); one that requires grad is refused."""
     _refuse_export(self)
-    if device_of(self._a) is META:
+    if device_of(self._payload) is META:
         raise BufferError("Cannot pack tensors on meta")
     array_of(self)
     return self.numpy().__dlpack__(*args, **kwargs)
@@ -426,7 +426,7 @@ def dlpack(self: Tensor, *args: Any, **kwargs: Any) -> Any:
 @method("Tensor._refuse_export")
 def _refuse_export(self: Tensor) -> None:
     """Raises BufferError if the tensor requires grad: what another library computes is not recorded."""
-    if self._fn is not None:
+    if self._node is not None:
         raise noted(
             BufferError("Can't export tensors that require gradient, use tensor.detach()"),
             "Why: what another library computes is not recorded.",
@@ -453,9 +453,9 @@ def as_subclass(self: Tensor, cls: type) -> Tensor:
 def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **kwargs: Any) -> Tensor:
     """A leaf of a subclass on the memory of ``data``, outside of its history."""
     t: Tensor = new(cls)
-    t._a = data._a if not isinstance(data._a, np.generic) else alias_payload(data)
-    t._fn = t._m = None
-    cell = data._m.cell if data._m is not None else None
+    t._payload = data._payload if not isinstance(data._payload, np.generic) else alias_payload(data)
+    t._node = t._box = None
+    cell = data._box.cell if data._box is not None else None
     if cell is not None:
         box_of(t).cell = cell
     if require_grad:

@@ -120,7 +120,7 @@ class UntypedStorage(_Storage):
         Raises RuntimeError for a file that is not there or too small.
         """
         memory = wrap(mapped_file(filename, shared, nbytes, DTYPES["uint8"].np))
-        return cls(memory._a, memory)
+        return cls(memory._payload, memory)
 
     def untyped(self) -> UntypedStorage:
         """The storage itself."""
@@ -160,8 +160,8 @@ def on_storage(obj: Any, dtype: Any) -> Any:
 
 def _memory(self: Tensor) -> Any:
     """The whole memory that a tensor is a view of, as a 1-dimensional array of its dtype."""
-    if type(self._a) is Meta:
-        return whole(self._a)
+    if type(self._payload) is Meta:
+        return whole(self._payload)
     array_of(self)
     owner = owner_of(alias_payload(self))
     flat = owner.ravel(order="K")
@@ -222,7 +222,7 @@ def _is_shared(a: np.ndarray) -> bool:
 @public("Tensor.is_shared")
 def is_shared(self: Tensor) -> bool:
     """Whether processes forked from this one see the tensor's memory: see ``share_memory_``."""
-    a = self._a
+    a = self._payload
     return isinstance(a, np.ndarray) and _is_shared(a)
 
 
@@ -238,7 +238,7 @@ def share_memory_(self: Tensor) -> Tensor:
     """
     if is_shared(self):
         return self
-    if device_of(self._a) is META:
+    if device_of(self._payload) is META:
         raise RuntimeError("_share_fd_: only available on CPU")
     if self._is_view():
         raise noted(
@@ -248,7 +248,7 @@ def share_memory_(self: Tensor) -> Tensor:
     a = alias_payload(self)
     shared = np.frombuffer(shared_memory(max(a.nbytes, 1)), a.dtype, a.size).reshape(a.shape)
     np.copyto(shared, a)
-    self._a = shared
-    if self._m is not None:
-        self._m.a = shared
+    self._payload = shared
+    if self._box is not None:
+        self._box.a = shared
     return self

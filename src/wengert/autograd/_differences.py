@@ -42,7 +42,9 @@ class Check:
 
 def _by_values(func: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """The function and its inputs with a sparse input replaced by its values, which are the ones to vary."""
-    sparse = {i: x.detach().coalesce() for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_sparse and x._fn}
+    sparse = {
+        i: x.detach().coalesce() for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_sparse and x._node
+    }
     if not sparse:
         return func, inputs
     from .._ops.names.sparse import sparse_coo_tensor
@@ -64,12 +66,12 @@ def check_inputs(inputs: tuple[Any, ...]) -> None:
         if not (isinstance(x, Tensor) and x.requires_grad):
             continue
         found = True
-        if x._a.dtype.itemsize // (2 if x._a.dtype.kind == "c" else 1) < 8:
+        if x._payload.dtype.itemsize // (2 if x._payload.dtype.kind == "c" else 1) < 8:
             errors.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
                 "will likely fail if all the inputs are not of double precision floating point or complex. "
             )
-        a = x._a
+        a = x._payload
         if isinstance(a, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
@@ -108,8 +110,8 @@ def central_difference(check: Check, x: Tensor, direction: Any) -> list[np.ndarr
 def unit_directions(x: Tensor) -> Any:
     """The unit direction of each element (the real one, then the imaginary one)."""
     for k in range(x.numel()):
-        e = np.zeros(x._a.shape, x._a.dtype)
-        for unit in (1, 1j) if x._a.dtype.kind == "c" else (1,):
+        e = np.zeros(x._payload.shape, x._payload.dtype)
+        for unit in (1, 1j) if x._payload.dtype.kind == "c" else (1,):
             e.reshape(-1)[k] = unit
             yield k, unit, e
 
@@ -117,11 +119,11 @@ def unit_directions(x: Tensor) -> Any:
 def numerical_jacobians(check: Check, i: int, outputs: list[Tensor]) -> list[tuple[Any, Any]]:
     """For each output the Jacobians by input i of its real part and of its imaginary part (``None`` if it is real)."""
     x = check.inputs[i]
-    kind = np.complex128 if x._a.dtype.kind == "c" else np.float64
+    kind = np.complex128 if x._payload.dtype.kind == "c" else np.float64
     parts = [
         (
             np.zeros((x.numel(), y.numel()), kind),
-            np.zeros((x.numel(), y.numel()), kind) if y._a.dtype.kind == "c" else None,
+            np.zeros((x.numel(), y.numel()), kind) if y._payload.dtype.kind == "c" else None,
         )
         for y in outputs
     ]

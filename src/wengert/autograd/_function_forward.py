@@ -35,8 +35,8 @@ def newest_tag(args: Any) -> int:
     """The innermost transform that some argument belongs to."""
     tag = 0
     for a in args:
-        if isinstance(a, Tensor) and isinstance(a._a, Value) and a._a.tag > tag:
-            tag = a._a.tag
+        if isinstance(a, Tensor) and isinstance(a._payload, Value) and a._payload.tag > tag:
+            tag = a._payload.tag
     return tag
 
 
@@ -47,12 +47,12 @@ def _plain(p: Any) -> Tensor:
 
 
 def _inside(t: Tensor) -> Any:
-    return t if current_fn(t) is not None else t._a
+    return t if current_fn(t) is not None else t._payload
 
 
 def is_under_transform(args: Any) -> bool:
     """Whether some argument is the value of a transform."""
-    return any(isinstance(a, Tensor) and of_transform(a._a) for a in args)
+    return any(isinstance(a, Tensor) and of_transform(a._payload) for a in args)
 
 
 def applied(cls: Any, args: tuple[Any, ...]) -> Any:
@@ -62,7 +62,8 @@ def applied(cls: Any, args: tuple[Any, ...]) -> Any:
     that are tracked outside the values are moved inside. Then the rule of the innermost transform is applied.
     """
     args = tuple(
-        wrap(a) if isinstance(a, Tensor) and not of_transform(a._a) and current_fn(a) is not None else a for a in args
+        wrap(a) if isinstance(a, Tensor) and not of_transform(a._payload) and current_fn(a) is not None else a
+        for a in args
     )
     if any(isinstance(a, Tensor) and current_fn(a) is not None for a in args):
         return run(cls, args)[0]
@@ -72,9 +73,9 @@ def applied(cls: Any, args: tuple[Any, ...]) -> Any:
 def peeled(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     """The outputs of the function's rule for the innermost transform, and the context if there is one."""
     tag = newest_tag(args)
-    if any(isinstance(a, Tensor) and isinstance(a._a, Batched) and a._a.tag == tag for a in args):
+    if any(isinstance(a, Tensor) and isinstance(a._payload, Batched) and a._payload.tag == tag for a in args):
         return apply_batched(cls, args, tag), None
-    if any(isinstance(a, Tensor) and isinstance(a._a, Lift) and a._a.tag == tag for a in args):
+    if any(isinstance(a, Tensor) and isinstance(a._payload, Lift) and a._payload.tag == tag for a in args):
         return apply_lift(cls, args, tag), None
     return apply_dual(cls, args, tag)
 
@@ -83,8 +84,8 @@ def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     """Run the function one level further in, on the tape of that level."""
     if cls.setup_context is Function.setup_context:
         raise RuntimeError(NEEDS_SETUP_CONTEXT)
-    mine = [isinstance(a, Tensor) and isinstance(a._a, Lift) and a._a.tag == tag for a in args]
-    inner = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
+    mine = [isinstance(a, Tensor) and isinstance(a._payload, Lift) and a._payload.tag == tag for a in args]
+    inner = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
     written = {id(i): a for i, a, m in zip(inner, args, mine, strict=True) if m}
     outputs = cls.apply(*inner)
     single = not isinstance(outputs, tuple)
@@ -111,9 +112,9 @@ def inside(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _untracked(a: Any) -> Any:
-    if isinstance(a, Tensor) and a._fn is not None:
-        t = wrap(a._a)
-        t._m = a._m
+    if isinstance(a, Tensor) and a._node is not None:
+        t = wrap(a._payload)
+        t._box = a._box
         return t
     return a
 
@@ -132,7 +133,7 @@ NEEDS_SETUP_CONTEXT = (
 # --------------------------------------------------------------------------------------------------------- forward mode
 def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
     """Run ``forward`` on the primals and ``jvp`` on the tangents."""
-    mine = [isinstance(a, Tensor) and isinstance(a._a, Dual) and a._a.tag == tag for a in args]
+    mine = [isinstance(a, Tensor) and isinstance(a._payload, Dual) and a._payload.tag == tag for a in args]
     if cls.jvp is Function.jvp:
         raise noted(
             NotImplementedError(
@@ -140,8 +141,10 @@ def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
             ),
             f"Which: {cls.__name__} has no static method jvp(ctx, *grad_inputs).",
         )
-    primals = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
-    tangents = tuple(None if not m or a._a.t is None else _plain(a._a.t) for a, m in zip(args, mine, strict=True))
+    primals = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
+    tangents = tuple(
+        None if not m or a._payload.t is None else _plain(a._payload.t) for a, m in zip(args, mine, strict=True)
+    )
     dual_of = {id(p): a for p, a, m in zip(primals, args, mine, strict=True) if m}
     if is_under_transform(primals) and not any(isinstance(a, Tensor) and current_fn(a) is not None for a in primals):
         outputs, ctx = peeled(cls, primals)
@@ -166,8 +169,8 @@ def _tangents(
         return (None,) * len(outs)
     if ctx.materialize_grads:
         tangents = tuple(
-            wrap(payload_like(x._a, np.zeros))
-            if t is None and isinstance(x, Tensor) and x._a.dtype.kind in "fcV"
+            wrap(payload_like(x._payload, np.zeros))
+            if t is None and isinstance(x, Tensor) and x._payload.dtype.kind in "fcV"
             else t
             for x, t in zip(primals, tangents, strict=True)
         )
@@ -205,7 +208,7 @@ def _check_sharing(primals: Any, tangents: Any, outs: Any, results: Any) -> None
 
 
 def _share(x: Tensor, y: Tensor) -> bool:
-    a, b = x._a, y._a
+    a, b = x._payload, y._payload
     return type(a) is np.ndarray and type(b) is np.ndarray and np.may_share_memory(a, b)
 
 
@@ -225,7 +228,7 @@ class _forward_saved:
 
 
 def _dual_output(y: Any, t: Any, tag: int, dual_of: dict[int, Any]) -> Any:
-    if not isinstance(y, Tensor) or y._a.dtype.kind not in "fcV":
+    if not isinstance(y, Tensor) or y._payload.dtype.kind not in "fcV":
         return y
     value = Dual(_inside(y), None if t is None else _inside(t), tag)
     if id(y) in dual_of:  # written in place: the dual tensor itself is returned
@@ -259,18 +262,18 @@ def check_vmap(cls: Any) -> None:
 def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     """Apply the function's vmap rule; with ``generate_vmap_rule`` run the function on the batches."""
     check_vmap(cls)
-    mine = [isinstance(a, Tensor) and isinstance(a._a, Batched) and a._a.tag == tag for a in args]
+    mine = [isinstance(a, Tensor) and isinstance(a._payload, Batched) and a._payload.tag == tag for a in args]
     if cls.generate_vmap_rule:
-        inner = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
+        inner = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
         outputs = _generated(cls, mine).apply(*inner)
         single = not isinstance(outputs, tuple)
         made = tuple(
             wrap(Batched(_inside(y), tag)) if isinstance(y, Tensor) else y for y in ((outputs,) if single else outputs)
         )
         return made[0] if single else made
-    size = next(a._a.v.shape[0] for a, m in zip(args, mine, strict=True) if m)
+    size = next(a._payload.v.shape[0] for a, m in zip(args, mine, strict=True) if m)
     randomness = next((r for r, _, t in LEVELS.get() if t == tag), "error")
-    inner = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
+    inner = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
     in_dims = tuple(0 if m else None for m in mine)
     returned = cls.vmap(VmapInfo(int(size), randomness), in_dims, *inner)
     if not (isinstance(returned, tuple) and len(returned) == 2):
@@ -292,12 +295,12 @@ def _generated(cls: Any, mine: list[bool]) -> Any:
     def leave(t: Any, tag: int, size: int) -> Any:
         if not isinstance(t, Tensor):
             return t
-        if isinstance(t._a, Batched) and t._a.tag == tag:
-            return _plain(t._a.v)
-        return T.expand(t, (size, *t._a.shape))
+        if isinstance(t._payload, Batched) and t._payload.tag == tag:
+            return _plain(t._payload.v)
+        return T.expand(t, (size, *t._payload.shape))
 
     def size_of(args: tuple[Any, ...]) -> int:
-        return int(next(a._a.shape[0] for a, m in zip(args, mine, strict=True) if m))
+        return int(next(a._payload.shape[0] for a, m in zip(args, mine, strict=True) if m))
 
     class Generated(Function):
         generate_vmap_rule = True
@@ -358,9 +361,11 @@ class _BatchedContext:
         self.__dict__.update(_ctx=weakref.ref(ctx), tag=tag, parents={}, flags={})
 
     def _strip(self, kind: str, tensors: tuple[Any, ...]) -> list[Any]:
-        flags = [isinstance(t, Tensor) and isinstance(t._a, Batched) and t._a.tag == self.tag for t in tensors]
+        flags = [
+            isinstance(t, Tensor) and isinstance(t._payload, Batched) and t._payload.tag == self.tag for t in tensors
+        ]
         self.flags[kind] = flags
-        return [self.parents.get(id(t), _plain(t._a.v)) if f else t for t, f in zip(tensors, flags, strict=True)]
+        return [self.parents.get(id(t), _plain(t._payload.v)) if f else t for t, f in zip(tensors, flags, strict=True)]
 
     def save_for_backward(self, *tensors: Any) -> None:
         self._ctx().save_for_backward(*self._strip("backward", tensors))
@@ -406,7 +411,7 @@ def _rebatched(output: Any, out_dims: Any, tag: int) -> Any:
         if not isinstance(y, Tensor) or d is None:
             made.append(y)
             continue
-        d %= y._a.ndim
-        front = y if d == 0 else T.permute(y, (d, *(i for i in range(y._a.ndim) if i != d)))
+        d %= y._payload.ndim
+        front = y if d == 0 else T.permute(y, (d, *(i for i in range(y._payload.ndim) if i != d)))
         made.append(wrap(Batched(_inside(front), tag)))
     return tree_unflatten(made, spec)

@@ -124,7 +124,7 @@ class BackwardCFunction(Node, FunctionCtx):
         if self._forward_cls.clear_saved_tensors_on_access:
             self._boxes = _READ
         if self._bare:
-            return tuple(t if t is None or t._fn is None else wrap(t._a) for t in tensors)
+            return tuple(t if t is None or t._node is None else wrap(t._payload) for t in tensors)
         return tensors
 
     def _unpack(self, box: Any, fn: Any) -> Any:
@@ -133,7 +133,7 @@ class BackwardCFunction(Node, FunctionCtx):
         if type(fn) is weakref.ref:  # an input without history: the user's own tensor, if it is still the same
             t = fn()
             fn = None
-            if t is not None and t._m is box and t._fn is None:
+            if t is not None and t._box is box and t._node is None:
                 return t
         cell = box.cell
         if cell is not None and cell.seq > self.seq:
@@ -176,8 +176,8 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         grads = self._cotangents(g)
-        recorded = xp is T or any(p._fn is not None for p in grads if p is not None)
-        inner = not recorded and any(_may_hold_a_tape(p._a) for p in grads if p is not None)
+        recorded = xp is T or any(p._node is not None for p in grads if p is not None)
+        inner = not recorded and any(_may_hold_a_tape(p._payload) for p in grads if p is not None)
         self._bare = inner  # then only tapes inside the values record: saved tensors are returned without history
         try:
             with grad_mode(recorded or inner):
@@ -254,7 +254,7 @@ class BackwardCFunction(Node, FunctionCtx):
             if r is not None:
                 r = self._fitting(i, r, facts)
                 if raw:
-                    r = r._a
+                    r = r._payload
             pairs += (edge, r)
         return tuple(pairs)
 
@@ -269,8 +269,8 @@ class BackwardCFunction(Node, FunctionCtx):
                     f"expected shape compatible with {list(shape)}"
                 )
             r = T.sum_to(r, tuple(shape))
-        if isinstance(dtype, np.dtype) and r._a.dtype is not dtype and isinstance(r._a.dtype, np.dtype):
-            if r._a.dtype.kind == "c" and dtype.kind != "c":
+        if isinstance(dtype, np.dtype) and r._payload.dtype is not dtype and isinstance(r._payload.dtype, np.dtype):
+            if r._payload.dtype.kind == "c" and dtype.kind != "c":
                 raise noted(
                     RuntimeError(
                         "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "

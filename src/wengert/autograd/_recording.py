@@ -104,8 +104,8 @@ class Recorder:
             span.end = perf_counter_ns()
         results = result if isinstance(result, (tuple, list)) else (result,)
         first = next((r for r in results if isinstance(r, Tensor)), None)
-        if first is not None and first._fn is not None and first._fn.seq:
-            span.sequence = (first._fn.fx if type(first._fn) is Port else first._fn).seq
+        if first is not None and first._node is not None and first._node.seq:
+            span.sequence = (first._node.fx if type(first._node) is Port else first._node).seq
         if self.memory:
             span.memory = sum(_new_bytes(r) for r in results)
         if self.flops:
@@ -167,7 +167,7 @@ def _shape(value: Any) -> list[int]:
 
 def _new_bytes(value: Any) -> int:
     """The bytes allocated for a result; 0 for a view."""
-    a = value._a if isinstance(value, Tensor) else value
+    a = value._payload if isinstance(value, Tensor) else value
     if isinstance(a, np.generic):
         return a.nbytes
     return a.nbytes if isinstance(a, np.ndarray) and a.base is None else 0

@@ -44,7 +44,7 @@ def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: 
                     f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
                 )
             else:
-                made.append(wrap(payload_like(output._a, np.ones)))
+                made.append(wrap(payload_like(output._payload, np.ones)))
         elif isinstance(g, Tensor):
             if isinstance(output, Tensor):
                 _check_cotangent(i, output, g[0] if is_grads_batched else g)  # type: ignore[index]

@@ -140,8 +140,8 @@ def _record_call(cls: Any, args: tuple[Any, ...], proceed: Any) -> Any:
 def note_origin(result: Any) -> None:
     """Record the traceback of a result's node, and the backward step that made it."""
     for t in result if isinstance(result, (tuple, list)) else (result,):
-        if isinstance(t, Tensor) and t._fn is not None and t._fn.seq:
-            keep_trace(t._fn.fx if type(t._fn) is Port else t._fn)
+        if isinstance(t, Tensor) and t._node is not None and t._node.seq:
+            keep_trace(t._node.fx if type(t._node) is Port else t._node)
 
 
 def keep_trace(node: Node) -> None:
@@ -190,7 +190,7 @@ def _index(n: Any, i: int) -> int:
 
 def _has_nan(d: Any) -> bool:
     while isinstance(d, Tensor):
-        d = d._a
+        d = d._payload
     if not isinstance(d, (np.ndarray, np.generic)) or d.dtype.kind not in "fc":
         return False
     return bool(np.isnan(d).any())

@@ -49,7 +49,7 @@ class DualTensor(Tensor):
     @property
     def requires_grad(self) -> bool:
         """Whether the primal depends on leaves other than the level's hidden ones."""
-        return self._fn is not None or _visible(self._a)
+        return self._node is not None or _visible(self._payload)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -72,16 +72,16 @@ class DualTensor(Tensor):
     @property
     def grad_fn(self) -> Any:
         """The node of the primal."""
-        inner = _tracked(self._a)
-        return inner.grad_fn if inner is not None and _visible(self._a) else None
+        inner = _tracked(self._payload)
+        return inner.grad_fn if inner is not None and _visible(self._payload) else None
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         from .._tensor_api.protocol import text_of
 
         primal, tangent = unpack_dual(self)
-        if tangent is None or not isinstance(primal._a, (np.ndarray, np.generic)):
+        if tangent is None or not isinstance(primal._payload, (np.ndarray, np.generic)):
             return text_of(primal if tangent is None else self)
-        return text_of(wrap(Dual(primal._a, tangent, 0), primal._fn))
+        return text_of(wrap(Dual(primal._payload, tangent, 0), primal._node))
 
     def backward(
         self,
@@ -109,15 +109,15 @@ class _Level:
 
     def adopt(self, t: Any) -> Any:
         """Register a tensor with the level if it is dual."""
-        if isinstance(t, Tensor) and isinstance(t._a, Dual) and t._a.tag == self.tag and type(t) is Tensor:
-            if t._a.dtype.kind in "iub":  # converted to a dtype without derivatives
-                v = t._a.v
-                t._a = v._a if isinstance(v, Tensor) else v
+        if isinstance(t, Tensor) and isinstance(t._payload, Dual) and t._payload.tag == self.tag and type(t) is Tensor:
+            if t._payload.dtype.kind in "iub":  # converted to a dtype without derivatives
+                v = t._payload.v
+                t._payload = v._payload if isinstance(v, Tensor) else v
                 return t
             t.__class__ = DualTensor
             self.members.append(weakref.ref(t))
             if not _enabled:
-                t._a = Dual(t._a.v, None, self.tag)
+                t._payload = Dual(t._payload.v, None, self.tag)
         return t
 
 
@@ -189,21 +189,21 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 def _set_free(t: Tensor, level: _Level) -> None:
-    a = t._a
+    a = t._payload
     if not (isinstance(a, Dual) and a.tag == level.tag):
         return
     visible = _visible(a, level)
     t.__class__ = Tensor
     a = a.v
     if isinstance(a, Tensor):
-        t._a = a._a
-        t._fn = a._fn if visible else None
-        t._m = a._m if visible else None
-        if hasattr(a, "_v") and visible and not hasattr(t, "_v"):
-            t._v = a._v
+        t._payload = a._payload
+        t._node = a._node if visible else None
+        t._box = a._box if visible else None
+        if hasattr(a, "_view") and visible and not hasattr(t, "_view"):
+            t._view = a._view
     else:
-        t._a = a
-        t._m = None
+        t._payload = a
+        t._box = None
 
 
 class dual_level(_ModeDecorator):
@@ -257,20 +257,20 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
     if not (tangent.is_floating_point() or tangent.is_complex()):
         raise ValueError(f"Expected tangent to be floating point or complex, but got: {tangent.dtype}")
-    if isinstance(tensor._a, Dual) and tensor._a.tag == now.tag:
-        if tensor._a.t is not None:
+    if isinstance(tensor._payload, Dual) and tensor._payload.tag == now.tag:
+        if tensor._payload.t is not None:
             raise RuntimeError(
                 "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
                 "supported."
             )
-        tensor = _plain(tensor._a.v)
-    if isinstance(tangent._a, Dual) and tangent._a.tag == now.tag and tangent._a.t is not None:
+        tensor = _plain(tensor._payload.v)
+    if isinstance(tangent._payload, Dual) and tangent._payload.tag == now.tag and tangent._payload.t is not None:
         raise RuntimeError(
             "Setting a forward grad that itself has a forward gradient at the same level0 is not supported."
         )
     check_tangent(tensor, tangent)
     primal = _on_tape(tensor, now)
-    inner = tangent if current_fn(tangent) is not None else tangent._a
+    inner = tangent if current_fn(tangent) is not None else tangent._payload
     t = wrap(Dual(primal, inner, now.tag))
     now.duals.append((primal, tangent))
     return now.adopt(t)
@@ -300,10 +300,10 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         raise RuntimeError("Invalid level given to _fw_primal")
     if now is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
-    a = tensor._a
-    while tensor._fn is None and isinstance(a, (Const, Tensor)):  # results of operators on constants in a level
+    a = tensor._payload
+    while tensor._node is None and isinstance(a, (Const, Tensor)):  # results of operators on constants in a level
         tensor = _plain(a.v) if isinstance(a, Const) else a
-        a = tensor._a
+        a = tensor._payload
     if not (isinstance(a, Dual) and a.tag == now.tag):
         return UnpackedDualTensor(tensor.view_as(tensor), None)  # type: ignore[attr-defined]
     primal = _shown(a.v, now)
@@ -313,22 +313,22 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 def _shown(p: Any, level: _Level) -> Tensor:
     """The primal or tangent of a dual tensor for the user, without the level's hidden leaves."""
     t = _plain(p)
-    if t._fn is not None and not _leads_out(t, level):
-        return wrap(t._a)
+    if t._node is not None and not _leads_out(t, level):
+        return wrap(t._payload)
     return t
 
 
 def _leads_out(t: Tensor, level: _Level) -> bool:
     from ..func._levels import only_leads_to
 
-    return t._fn is not None and not only_leads_to([current_fn(t)], level.hidden)
+    return t._node is not None and not only_leads_to([current_fn(t)], level.hidden)
 
 
 def _tracked(a: Any) -> Tensor | None:
     """The primal of a dual payload, if it is on a tape."""
     while isinstance(a, Dual):
         a = a.v
-    return a if isinstance(a, Tensor) and a._fn is not None else None
+    return a if isinstance(a, Tensor) and a._node is not None else None
 
 
 def _visible(a: Any, level: _Level | None = None) -> bool:
@@ -340,8 +340,8 @@ def _visible(a: Any, level: _Level | None = None) -> bool:
 # ---------------------------------------------------------------------------------------- backward through dual tensors
 def _inner(t: Any, tag: int) -> Any:
     """The tensor on the tape that represents an output, an input or a cotangent."""
-    while isinstance(t, Tensor) and isinstance(t._a, Dual) and t._a.tag == tag:
-        t = _plain(t._a.v)
+    while isinstance(t, Tensor) and isinstance(t._payload, Dual) and t._payload.tag == tag:
+        t = _plain(t._payload.v)
     return t
 
 
@@ -369,13 +369,13 @@ def _with_tangent(g: Tensor, level: _Level, create_graph: bool) -> Tensor:
         tangent = _tangent_of(g, level)
     primal = g
     if not create_graph:
-        primal = wrap(g._a)
+        primal = wrap(g._payload)
         tangent = None if tangent is None else tangent.detach()  # type: ignore[attr-defined]
     if tangent is None:
-        return primal if _leads_out(primal, level) else wrap(primal._a)
-    if primal._fn is None:
+        return primal if _leads_out(primal, level) else wrap(primal._payload)
+    if primal._node is None:
         return make_dual(primal, tangent)
-    inner = tangent if tangent._fn is not None else tangent._a
+    inner = tangent if tangent._node is not None else tangent._payload
     return level.adopt(wrap(Dual(primal, inner, level.tag)))
 
 
@@ -383,10 +383,10 @@ def _tangent_of(g: Tensor, level: _Level) -> Tensor | None:
     """The tangent of a tensor on the primals' tape, from the tangents of all dual tensors."""
     if current_fn(g) is None or not level.duals:
         return None
-    u = wrap(np.zeros(g._a.shape, g._a.dtype))
+    u = wrap(np.zeros(g._payload.shape, g._payload.dtype))
     leaf_node(u)
     pulled = graph.grad(g, [p for p, _ in level.duals], u, create_graph=True, allow_unused=True)
-    pairs = [(s, v) for s, (_, v) in zip(pulled, level.duals, strict=True) if s is not None and s._fn is not None]
+    pairs = [(s, v) for s, (_, v) in zip(pulled, level.duals, strict=True) if s is not None and s._node is not None]
     if not pairs:
         return None
     (t,) = graph.grad([s for s, _ in pairs], u, [v for _, v in pairs], create_graph=True, allow_unused=True)
@@ -406,7 +406,7 @@ def backward_of_duals(tensors: list[Any], grads: list[Any], create_graph: bool, 
     for t, g in zip(targets, found, strict=True):
         node = current_fn(_inner(t, level.tag))
         if g is not None and type(node) is AccumulateGrad:
-            accumulate(node, g if create_graph else g._a, create_graph)
+            accumulate(node, g if create_graph else g._payload, create_graph)
 
 
 def _leaves(roots: list[Any], level: _Level) -> list[Tensor]:

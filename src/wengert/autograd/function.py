@@ -217,7 +217,7 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
     frame = lines.user_frame(lines.sys._getframe(1))
     ctx.code, ctx.lasti = frame.f_code, frame.f_lasti
     edges = tuple([current_fn(a) for a in args if isinstance(a, Tensor)])
-    ctx.needs_input_grad = needs = tuple([isinstance(a, Tensor) and a._fn is not None for a in args])
+    ctx.needs_input_grad = needs = tuple([isinstance(a, Tensor) and a._node is not None for a in args])
     track = True in needs and is_grad_enabled()
     if old_style is None and _in_transform(args):
         from ._function_forward import inside
@@ -237,7 +237,7 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
         fresh = tuple([_alias_input(o, args, ctx) for o in flat])
         return (fresh[0] if single else fresh), ctx
     ctx.fx = edges
-    ctx._inputs = tuple([(a._a.shape, a._a.dtype) if isinstance(a, Tensor) else None for a in args])
+    ctx._inputs = tuple([(a._payload.shape, a._payload.dtype) if isinstance(a, Tensor) else None for a in args])
     ctx.seq = tick()
     results = _with_history(ctx, args, flat)
     _save(ctx, results)
@@ -247,7 +247,7 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
 def _in_transform(args: tuple[Any, ...]) -> bool:
     """Whether one of these tensors holds a transform's value."""
     for a in args:  # noqa: SIM110  a generator takes three times as long
-        if isinstance(a, Tensor) and of_transform(a._a):
+        if isinstance(a, Tensor) and of_transform(a._payload):
             return True
     return False
 
@@ -290,8 +290,8 @@ class _Weak:
 def _alias_input(o: Any, args: tuple[Any, ...], ctx: Any) -> Any:
     """Outputs of an unrecorded call: an input that is returned unchanged becomes a new tensor on the same memory."""
     if isinstance(o, Tensor) and any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
-        if of_transform(o._a):
-            return wrap(o._a)
+        if of_transform(o._payload):
+            return wrap(o._payload)
         return o.view_as(o) if is_grad_enabled() else o.detach()
     return o
 
@@ -302,22 +302,22 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
     inputs = {id(a): a for a in args if isinstance(a, Tensor)}
     if dirty or plain:
         _check_dirty(ctx, flat)
-    ctx.meta = tuple([(o._a.shape, o._a.dtype) if isinstance(o, Tensor) else (None, None) for o in flat])
+    ctx.meta = tuple([(o._payload.shape, o._payload.dtype) if isinstance(o, Tensor) else (None, None) for o in flat])
     many = len(flat) > 1
     results: list[Any] = []
     for k, o in enumerate(flat):
         if not isinstance(o, Tensor):
             results.append(o)
             continue
-        differentiable = id(o) not in plain and o._a.dtype.kind in "fcV"
+        differentiable = id(o) not in plain and o._payload.dtype.kind in "fcV"
         node: Any = (Port(ctx, k) if many else ctx) if differentiable else None
         results.append(_one_output(ctx, o, node, id(o) in inputs, id(o) in dirty))
-    tracked = [r for r in results if isinstance(r, Tensor) and r._fn is not None] if many else ()
+    tracked = [r for r in results if isinstance(r, Tensor) and r._node is not None] if many else ()
     if len(tracked) > 1:  # a write to one of several views could not be distinguished from a write to another
         for r in tracked:
             view = view_of(r)
             if view is not None and id(r) not in dirty:
-                r._v = (*view[:3], MULTI_OUTPUT_VIEW)
+                r._view = (*view[:3], MULTI_OUTPUT_VIEW)
     if dirty:
         _warn_of_dirty(ctx, inputs)
     return results
@@ -350,15 +350,15 @@ def stands_for_a_primal(t: Tensor) -> bool:
     from .forward_ad import _level
 
     level = _level()
-    return level is not None and t._fn in level.hidden
+    return level is not None and t._node in level.hidden
 
 
 def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> Any:
     if is_dirty:
-        if type(o._fn) is AccumulateGrad:
+        if type(o._node) is AccumulateGrad:
             if stands_for_a_primal(o):
                 count_write(o, ctx.seq)
-                o._fn = node
+                o._node = node
                 return o
             raise noted(
                 RuntimeError("a leaf Variable that requires grad has been used in an in-place operation."),
@@ -370,18 +370,18 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
         count_write(o, ctx.seq)
         rebase_history(o, node)
         return o
-    if is_input and node is None and isinstance(o._a, np.ndarray):
+    if is_input and node is None and isinstance(o._payload, np.ndarray):
         return o.detach()
     if is_input:  # returned unchanged: a view of the input, which may not be written in place
         a = alias_payload(o)
         t = wrap(a[...] if isinstance(a, np.ndarray) else a, node)
         if isinstance(a, np.ndarray):
-            t._v = (o, _ALIAS, (), CUSTOM_VIEW)
+            t._view = (o, _ALIAS, (), CUSTOM_VIEW)
         return t
     view = view_of(o)
     if view is not None and node is not None:  # a view made in forward: its history is this function, not the view's
-        o._v = (*view[:3], CUSTOM_VIEW)
-    o._fn = node
+        o._view = (*view[:3], CUSTOM_VIEW)
+    o._node = node
     return o
 
 
@@ -410,9 +410,11 @@ def _save(ctx: Any, results: list[Any]) -> None:
         if hooks:
             from .._tape.saved_hooks import pack_box
 
-            boxes.append(pack_box(ctx, box, ctx._output_node(k) if k is not None else t._fn, hooks[-1], k is not None))
+            boxes.append(
+                pack_box(ctx, box, ctx._output_node(k) if k is not None else t._node, hooks[-1], k is not None)
+            )
         else:
-            boxes.append((box, k if k is not None else weakref.ref(t) if t._fn is None else t._fn))
+            boxes.append((box, k if k is not None else weakref.ref(t) if t._node is None else t._node))
     ctx._boxes = tuple(boxes)
 
 
@@ -525,8 +527,8 @@ class DelayedError(Node):
 def _refusing(v: Any) -> Any:
     if not isinstance(v, Tensor):
         return v
-    t = wrap(v._a)
-    t._fn = DelayedError("trying to differentiate twice a function that was marked with @once_differentiable")
+    t = wrap(v._payload)
+    t._node = DelayedError("trying to differentiate twice a function that was marked with @once_differentiable")
     return t
 
 

@@ -167,7 +167,11 @@ def _filled(
 
 
 def _zeros(t: Tensor) -> Tensor:
-    return t.detach() * 0 if not isinstance(t._a, (np.ndarray, np.generic)) else wrap(np.zeros(t._a.shape, t._a.dtype))
+    return (
+        t.detach() * 0
+        if not isinstance(t._payload, (np.ndarray, np.generic))
+        else wrap(np.zeros(t._payload.shape, t._payload.dtype))
+    )
 
 
 def _grads(
@@ -202,7 +206,7 @@ class _Evaluated(NamedTuple):
 
     def vector(self) -> Any:
         """The vector, or ones if it is None."""
-        return tuple(wrap(np.ones(x._a.shape, logical_dtype(x))) for x in self.xs) if self.vs is None else self.vs
+        return tuple(wrap(np.ones(x._payload.shape, logical_dtype(x))) for x in self.xs) if self.vs is None else self.vs
 
     def given_back(self, result: Any, many: bool, create_graph: bool) -> tuple[Any, Any]:
         """The outputs and a result, in the form for the user."""

@@ -52,9 +52,11 @@ _BATCHED_FORWARD = "gradcheck failed while testing batched gradient computation 
 def _basis_grads(check: Check, y: Tensor, unit: Any, who: str, nondet_tol: float, dtypes: bool) -> list[Any]:
     """The Jacobians of one output with respect to all inputs, by one backward pass per element, made twice."""
     xs = [check.inputs[i] for i in check.wanted]
-    jacobians = [np.zeros((x.numel(), y.numel()), np.complex128 if x._a.dtype.kind == "c" else np.float64) for x in xs]
+    jacobians = [
+        np.zeros((x.numel(), y.numel()), np.complex128 if x._payload.dtype.kind == "c" else np.float64) for x in xs
+    ]
     for k in range(y.numel()):
-        v = np.zeros(y._a.shape, y._a.dtype)
+        v = np.zeros(y._payload.shape, y._payload.dtype)
         v.reshape(-1)[k] = unit
         passes = [grad(y, xs, wrap(v.copy()), retain_graph=True, allow_unused=True) for _ in range(2)]
         for x, jac, g, again in zip(xs, jacobians, *passes, strict=True):
@@ -85,7 +87,7 @@ def _mismatch(check: Check, a: Any, n: Any, k: int, i: int, part: str | None, fo
     which = "inputs" if forward else "outputs"
     prefix = f"While considering the {part} part of complex {which} only, " if part else ""
     mode = "computed with forward mode " if forward else ""
-    single = check.inputs[i]._a.dtype.itemsize // (2 if check.inputs[i]._a.dtype.kind == "c" else 1) < 8
+    single = check.inputs[i]._payload.dtype.itemsize // (2 if check.inputs[i]._payload.dtype.kind == "c" else 1) < 8
     a, n = (wrap(np.asarray(v).astype("f4" if np.isrealobj(v) and single else v.dtype)) for v in (a, n))
     return (
         f"{prefix}Jacobian {mode}mismatch for output {k:d} with respect to input {i:d},\n"
@@ -104,13 +106,13 @@ def _slow_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtype
     numerical = [numerical_jacobians(check, i, outputs) for i in check.wanted]
     for part in (1, 0):  # the imaginary parts of complex outputs first, as PyTorch
         for k, y in enumerate(outputs):
-            if y._a.dtype.kind not in "fc" or (part and y._a.dtype.kind != "c"):
+            if y._payload.dtype.kind not in "fc" or (part and y._payload.dtype.kind != "c"):
                 continue
             if k not in live:
                 if any(np.abs(n[k][part]).max(initial=0) > check.atol for n in numerical if n[k][part] is not None):
                     raise GradcheckError("Numerical gradient for function expected to be zero")
                 continue
-            name = None if y._a.dtype.kind != "c" else ("real", "imaginary")[part]
+            name = None if y._payload.dtype.kind != "c" else ("real", "imaginary")[part]
             rows = _basis_grads(check, y, (1, 1j)[part], "", nondet_tol, dtypes)
             for i, a, n in zip(check.wanted, rows, numerical, strict=True):
                 if not check.close(a, n[k][part]):
@@ -123,7 +125,7 @@ def _unit(shape: Any, dtype: Any, generator: Generator) -> Any:
     def draw() -> Any:
         from .._ops.random.random import rand
 
-        return rand(math.prod(shape), generator=generator)._a.astype(np.float64)  # type: ignore[attr-defined]
+        return rand(math.prod(shape), generator=generator)._payload.astype(np.float64)  # type: ignore[attr-defined]
 
     u = draw() + 1j * draw() if dtype.kind == "c" else draw()
     size = np.sqrt((np.abs(u) ** 2).sum())
@@ -135,10 +137,10 @@ def _fast_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtype
     generator = Generator()
     live = check.differentiable(outputs)
     xs = [check.inputs[i] for i in check.wanted]
-    us = [_unit(x._a.shape, x._a.dtype, generator) for x in xs]
+    us = [_unit(x._payload.shape, x._payload.dtype, generator) for x in xs]
     slopes = [central_difference(check, x, u) for x, u in zip(xs, us, strict=True)]
     for k, y in enumerate(outputs):
-        v = _unit(y._a.shape, y._a.dtype, generator)
+        v = _unit(y._payload.shape, y._payload.dtype, generator)
         if k not in live:
             if any(np.abs(s[k]).max(initial=0) > check.atol for s in slopes):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
@@ -188,7 +190,7 @@ def _forward(check: Check, outputs: list[Tensor], fast: bool) -> None:
     for i in check.wanted:
         x = check.inputs[i]
         if fast:
-            steps = [(0, 1, _unit(x._a.shape, x._a.dtype, generator))]
+            steps = [(0, 1, _unit(x._payload.shape, x._payload.dtype, generator))]
         else:
             steps = [(k, u, e.copy()) for k, u, e in unit_directions(x)]
         columns: dict[Any, list[list[Any]]] = {}
@@ -196,9 +198,9 @@ def _forward(check: Check, outputs: list[Tensor], fast: bool) -> None:
             pair = (_pushed(check, i, e), central_difference(check, x, e))
             columns.setdefault(unit, []).append(list(pair))
         for unit, pairs in reversed(columns.items()):  # the imaginary part first, as PyTorch
-            part = None if x._a.dtype.kind != "c" or fast else "real" if unit == 1 else "imaginary"
+            part = None if x._payload.dtype.kind != "c" or fast else "real" if unit == 1 else "imaginary"
             for k, y in enumerate(outputs):
-                if y._a.dtype.kind not in "fc":
+                if y._payload.dtype.kind not in "fc":
                     continue
                 n = np.array([slopes[k] for _, slopes in pairs])
                 a = np.array([np.zeros(y.numel(), n.dtype) if ts[k] is None else ts[k] for ts, _ in pairs])
@@ -211,11 +213,11 @@ def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
     generator = Generator()
     for i in check.wanted:
         x = check.inputs[i]
-        u = _unit(x._a.shape, x._a.dtype, generator)
+        u = _unit(x._payload.shape, x._payload.dtype, generator)
         without = _pushed(check, i, u)
         with dual_level():
             args = [
-                make_dual(z.detach(), wrap(np.array(u) if j == i else np.zeros(z._a.shape, z._a.dtype)))
+                make_dual(z.detach(), wrap(np.array(u) if j == i else np.zeros(z._payload.shape, z._payload.dtype)))
                 if j in check.wanted
                 else z
                 for j, z in enumerate(check.inputs)
@@ -236,7 +238,7 @@ def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
 def _batched(check: Check, y: Tensor, k: int) -> None:
     xs = [check.inputs[i] for i in check.wanted]
     generator = Generator()
-    vs = [_unit(y._a.shape, y._a.dtype, generator) for _ in range(2)]
+    vs = [_unit(y._payload.shape, y._payload.dtype, generator) for _ in range(2)]
     singly = [grad(y, xs, wrap(v), retain_graph=True, allow_unused=True) for v in vs]
     try:
         at_once = grad(y, xs, wrap(np.stack(vs)), retain_graph=True, allow_unused=True, is_grads_batched=True)
@@ -258,13 +260,13 @@ def _batched_forward(check: Check) -> None:
     generator = Generator()
     for i in check.wanted:
         x = check.inputs[i].detach()
-        vs = [_unit(x._a.shape, x._a.dtype, generator) for _ in range(2)]
+        vs = [_unit(x._payload.shape, x._payload.dtype, generator) for _ in range(2)]
 
         def push(v: Tensor, i: int = i, x: Tensor = x) -> Any:
             def partial(z: Tensor) -> Any:
                 args = list(check.inputs)
                 args[i] = z
-                return tuple(y for y in check.call(*args) if y._a.dtype.kind in "fc")
+                return tuple(y for y in check.call(*args) if y._payload.dtype.kind in "fc")
 
             return jvp(partial, (x,), (v,))[1]
 
@@ -284,11 +286,11 @@ def _batched_forward(check: Check) -> None:
 
 def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
     xs = [check.inputs[i] for i in check.wanted]
-    zeros = [wrap(np.zeros(y._a.shape, y._a.dtype)) for y in outputs]
+    zeros = [wrap(np.zeros(y._payload.shape, y._payload.dtype)) for y in outputs]
     for g, x in zip(grad(outputs, xs, zeros, allow_unused=True, retain_graph=True), xs, strict=True):
         if g is None:
             continue
-        if g._a.any():
+        if g._payload.any():
             raise GradcheckError("backward not multiplied by grad_output")
         if g.dtype is not x.dtype:
             raise GradcheckError("grad is incorrect type")
@@ -318,7 +320,7 @@ def _undefined_backward(check: Check) -> None:
         outputs = check.call()
         live = [outputs[k] for k in check.differentiable(outputs)]
         cut = [UndefinedGrad.apply(y) if skipped in (None, k) else y for k, y in enumerate(live)]
-        zeros = [wrap(np.zeros(y._a.shape, y._a.dtype)) for y in cut]
+        zeros = [wrap(np.zeros(y._payload.shape, y._payload.dtype)) for y in cut]
         try:
             found = grad(cut, xs, zeros, allow_unused=True)
         except RuntimeError as error:
@@ -327,7 +329,7 @@ def _undefined_backward(check: Check) -> None:
                 'output gradients" in "tools/autograd/derivatives.yaml"'
             ) from error
         for g in found:
-            if g is not None and g._a.any():
+            if g is not None and g._payload.any():
                 errors.warn(
                     "Backwards compatibility: New undefined gradient support checking feature is enabled by default, "
                     "but it may break existing callers of this function. If this is true for you, you can call this "

@@ -68,7 +68,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     if fn is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     edge = _EdgeOfTensor(fn.fx, fn.k, fn) if type(fn) is Port else _EdgeOfTensor(fn, 0)
-    edge.shape, edge.dtype = tuple(tensor._a.shape), tensor._a.dtype
+    edge.shape, edge.dtype = tuple(tensor._payload.shape), tensor._payload.dtype
     return edge
 
 
@@ -222,7 +222,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
         handle = ctx.tid_to_weakhandle.get(key)
         if handle is None:
             handle = ctx.tid_to_weakhandle[key] = _Handle(tensor)
-            ctx.original[handle] = wrap(tensor._a.copy())
+            ctx.original[handle] = wrap(tensor._payload.copy())
         return handle
 
     def unpack(handle: _Handle) -> Tensor:

@@ -23,9 +23,9 @@ class VariableMeta(TensorMeta):
             t: Any = Tensor()
         elif isinstance(data, Tensor):
             t = make()  # a plain tensor, whatever the class of data
-            t._a = alias_payload(data)
-            t._fn = None
-            t._m = None
+            t._payload = alias_payload(data)
+            t._node = None
+            t._box = None
         else:
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if volatile:

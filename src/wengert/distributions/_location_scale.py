@@ -76,7 +76,7 @@ class Normal(_Centred, ExponentialFamily):
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         loc, scale = (t if t.shape == shape else t.expand(shape) for t in (self.loc, self.scale))
-        if loc._fn is None and scale._fn is None:
+        if loc._node is None and scale._node is None:
             return torch.normal(loc, scale)
         with no_grad():
             return torch.normal(loc, scale)

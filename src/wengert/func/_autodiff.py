@@ -74,7 +74,7 @@ class _Tape:
             self.inputs.append(t)
             return t
         else:
-            t = wrap(x._a)
+            t = wrap(x._payload)
         check_floating(t)
         leaf = leaf_node(t)
         self.own.add(leaf)
@@ -87,15 +87,15 @@ class _Tape:
         if not isinstance(y, Tensor):
             return y
         if self.lifted:
-            return tensor(y._a.v) if isinstance(y._a, Lift) and y._a.tag == self.tag else y
-        if y._fn is None or (self.recording and not only_leads_to([current_fn(y)], self.own)):
+            return tensor(y._payload.v) if isinstance(y._payload, Lift) and y._payload.tag == self.tag else y
+        if y._node is None or (self.recording and not only_leads_to([current_fn(y)], self.own)):
             return y
-        return wrap(y._a)
+        return wrap(y._payload)
 
     def pulled_back(self, outputs: list[Tensor], cotangents: list[Tensor], keep: bool) -> list[Tensor]:
         """The gradients of the variables; zeros for a variable on which the outputs do not depend."""
         live = [(current_fn(y), g) for y, g in zip(outputs, cotangents, strict=True) if self._is_mine(y)]
-        nodes: list[Any] = [x._fn for x in self.inputs]
+        nodes: list[Any] = [x._node for x in self.inputs]
         wanted = [n for n in nodes if n is not None]
         if self.lifted:
             record = False
@@ -104,7 +104,7 @@ class _Tape:
             record = self.recording and (
                 not only_leads_to([n for n, _ in live], self.own) or any(current_fn(g) is not None for _, g in live)
             )
-            roots = [(n, g if record else g._a) for n, g in live]  # type: ignore[misc]
+            roots = [(n, g if record else g._payload) for n, g in live]  # type: ignore[misc]
         found: Any = [None] * len(wanted)
         if roots and wanted:
             with grad_mode(self.recording):
@@ -115,14 +115,14 @@ class _Tape:
     def _is_mine(self, y: Tensor) -> bool:
         if current_fn(y) is None:
             return False
-        return not self.lifted or (isinstance(y._a, Lift) and y._a.tag == self.tag)
+        return not self.lifted or (isinstance(y._payload, Lift) and y._payload.tag == self.tag)
 
     def _gradient(self, x: Tensor, g: Any) -> Tensor:
         if g is None:
-            a = payload_like(x._a, np.zeros)
+            a = payload_like(x._payload, np.zeros)
             return wrap(a.v if self.lifted else a)
         if self.lifted:
-            return tensor(g._a.v if isinstance(g._a, Lift) and g._a.tag == self.tag else g._a)
+            return tensor(g._payload.v if isinstance(g._payload, Lift) and g._payload.tag == self.tag else g._payload)
         return (
             g
             if self.recording and current_fn(g) is not None and not only_leads_to([current_fn(g)], self.own)
@@ -195,7 +195,7 @@ def grad_and_value(
             _check_scalar(value)
             if logical_dtype(value).kind not in "fV" and current_fn(value) is not None:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {value.dtype}")
-            one = payload_like(value._a, np.ones)
+            one = payload_like(value._payload, np.ones)
             one = wrap(one.v if isinstance(one, Lift) and one.tag == tape.tag else one)
             grads = tape.pulled_back([value], [one], False)
         result = tree_unflatten(grads, spec)
@@ -208,9 +208,10 @@ def grad_and_value(
 def _check_scalar(value: Any) -> None:
     if not isinstance(value, Tensor):
         raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}")
-    if value._a.ndim:
+    if value._payload.ndim:
         raise RuntimeError(
-            f"grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {value._a.ndim} "
+            "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+            f"{value._payload.ndim} "
             "dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
         )
 
@@ -362,7 +363,7 @@ def _dual(x: Tensor, v: Tensor, tag: int) -> Tensor:
 
 
 def _unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
-    a = y._a
+    a = y._payload
     if isinstance(a, Dual) and a.tag == tag:
         primal = tensor(a.v)
         if a.t is not None:
@@ -374,7 +375,7 @@ def _unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
             "allowed with strict=True."
         )
-    return primal, wrap(payload_like(primal._a, np.zeros))
+    return primal, wrap(payload_like(primal._payload, np.zeros))
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -392,7 +393,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     outs, out_spec = tree_flatten(out)
     # vjp is linear and jvp is its transpose: vjp is recorded once, and its graph walked for each tangent
     with entered() as tag:
-        zeros = [wrap(Lift(payload_like(y._a, np.zeros), tag)) for y in outs]
+        zeros = [wrap(Lift(payload_like(y._payload, np.zeros), tag)) for y in outs]
         leaves = [leaf_node(u) for u in zeros]
         with grad_mode(True):
             back, _ = tree_flatten(pull(tree_unflatten(zeros, out_spec)))
@@ -409,17 +410,19 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                         f"tangent:{i} with {what} {have} in flattened pytree doesn't match the {what} {want} of the "
                         "corresponding primal."
                     )
-        roots = [(r._fn, Lift(payload(v), tag)) for r, v in zip(back, flat_tangents, strict=True) if r._fn is not None]
+        roots = [
+            (r._node, Lift(payload(v), tag)) for r, v in zip(back, flat_tangents, strict=True) if r._node is not None
+        ]
         found: Any = [None] * len(leaves)
         if roots:
             found = run(roots, keep=True, create_graph=False, inputs=leaves)  # type: ignore[arg-type]
         results = []
         for g, y in zip(found, outs, strict=True):
             if g is None:
-                results.append(wrap(payload_like(y._a, np.zeros)))
+                results.append(wrap(payload_like(y._payload, np.zeros)))
                 continue
-            t = tensor(g._a.v if isinstance(g._a, Lift) and g._a.tag == tag else g._a)
-            results.append(bare(t) if only_leads_to([t._fn], set()) else t)
+            t = tensor(g._payload.v if isinstance(g._payload, Lift) and g._payload.tag == tag else g._payload)
+            results.append(bare(t) if only_leads_to([t._node], set()) else t)
         return tree_unflatten(results, out_spec)
 
     return out, jvp_fn
@@ -479,7 +482,7 @@ def jacrev(
         for k, y in enumerate(flat_out):
 
             def one(v: Tensor, k: int = k) -> Any:
-                given = [v if j == k else wrap(payload_like(z._a, np.zeros)) for j, z in enumerate(flat_out)]
+                given = [v if j == k else wrap(payload_like(z._payload, np.zeros)) for j, z in enumerate(flat_out)]
                 return vjp_fn(tree_unflatten(given, out_spec))
 
             rows = vmap(one, chunk_size=chunk_size)(_basis(y))
@@ -523,7 +526,7 @@ def jacfwd(
         for k, x in enumerate(flat):
 
             def one(v: Tensor, k: int = k) -> Any:
-                tangents = tuple(v if j == k else wrap(payload_like(z._a, np.zeros)) for j, z in enumerate(flat))
+                tangents = tuple(v if j == k else wrap(payload_like(z._payload, np.zeros)) for j, z in enumerate(flat))
                 pushed = jvp(partial, tuple(flat), tangents, has_aux=has_aux)
                 _refuse_complex("jacfwd", pushed[0], "output")
                 return (pushed[1], pushed[2]) if has_aux else pushed[1]

@@ -13,7 +13,7 @@ from .._tape.tensor import Tensor, current_fn, wrap
 
 def payload(x: Tensor) -> Any:
     """The value to pass inside: the payload, or the Tensor itself if it is tracked, for its tape to record."""
-    return x if current_fn(x) is not None else x._a
+    return x if current_fn(x) is not None else x._payload
 
 
 def tensor(p: Any) -> Tensor:
@@ -23,7 +23,7 @@ def tensor(p: Any) -> Tensor:
 
 def bare(t: Tensor) -> Tensor:
     """The tensor without its history."""
-    return t if t._fn is None else wrap(t._a)
+    return t if t._node is None else wrap(t._payload)
 
 
 def check_captured(inside: Any, tag: int, message: str) -> None:
@@ -36,8 +36,8 @@ def check_captured(inside: Any, tag: int, message: str) -> None:
         t = ref()
         if t is None:
             continue
-        if getattr(t._a, "tag", 0) & DEEPEST >= tag & DEEPEST:  # a value of this transform, or of one inside it
-            t._a, t._fn, t._m = a, fn, None
+        if getattr(t._payload, "tag", 0) & DEEPEST >= tag & DEEPEST:  # a value of this transform, or of one inside it
+            t._payload, t._node, t._box = a, fn, None
             captured.append(t)
         elif inside.outer is not None:
             inside.outer.rebound.append((ref, a, fn))
@@ -57,7 +57,7 @@ def check_adopted(inside: Any, results: list[Any], message: str) -> None:
     """
     captured = [t for ref in inside.adopted if (t := ref()) is not None and not any(t is r for r in results)]
     for t in captured:
-        t._fn = None
+        t._node = None
     if captured:
         raise noted(
             RuntimeError(message),

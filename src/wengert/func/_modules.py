@@ -155,6 +155,6 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
 
 
 def _inside(t: Tensor) -> Tensor | None:
-    a = t._a
+    a = t._payload
     inner = a.v if isinstance(a, Value) else a
     return inner if isinstance(inner, Tensor) else None if inner is a else wrap(inner)

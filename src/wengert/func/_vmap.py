@@ -109,7 +109,7 @@ def _checked_dim(x: Any, d: Any, head: str) -> int | None:
             f"{head}Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor "
             "arguments, please use None as the respective in_dim"
         )
-    n = x._a.ndim
+    n = x._payload.ndim
     if not -n <= d < n:
         raise ValueError(
             f"{head}Got in_dim={d} for some input, but that input is a Tensor of dimensionality {n} so expected "
@@ -119,7 +119,7 @@ def _checked_dim(x: Any, d: Any, head: str) -> int | None:
 
 
 def _size(flat: list[Any], dims: list[int | None]) -> int:
-    sizes = [int(x._a.shape[d]) for x, d in zip(flat, dims, strict=True) if d is not None]
+    sizes = [int(x._payload.shape[d]) for x, d in zip(flat, dims, strict=True) if d is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if len(set(sizes)) > 1:
@@ -157,20 +157,20 @@ _CAPTURED = (
 
 
 def _enter(x: Tensor, d: int, tag: int) -> Tensor:
-    front = x if d == 0 else T.permute(x, (d, *(i for i in range(x._a.ndim) if i != d)))
+    front = x if d == 0 else T.permute(x, (d, *(i for i in range(x._payload.ndim) if i != d)))
     return wrap(Batched(payload(front), tag))
 
 
 def _write_back(changed: list[tuple[Tensor, Tensor, int]], tag: int) -> None:
     """Copy the function's writes to its arguments to the tensors that the caller passed."""
     for x, inner, d in changed:
-        if inner._m is None or inner._m.cell is None or not inner._m.cell.version:
+        if inner._box is None or inner._box.cell is None or not inner._box.cell.version:
             continue
-        a = inner._a
+        a = inner._payload
         if not (isinstance(a, Batched) and a.tag == tag):
             continue
         value = tensor(a.v)
-        n = value._a.ndim
+        n = value._payload.ndim
         x.copy_(value if d == 0 else T.permute(value, (*range(1, d + 1), 0, *range(d + 1, n))))  # type: ignore[attr-defined]
 
 
@@ -193,7 +193,7 @@ def _flat_out_dims(out: Any, out_dims: Any, spec: TreeSpec, func: Any) -> list[A
 
 def _leave(y: Any, d: Any, tag: int, size: int, func: Any) -> Any:
     name = _name(func)
-    batched = isinstance(y, Tensor) and isinstance(y._a, Batched) and y._a.tag == tag
+    batched = isinstance(y, Tensor) and isinstance(y._payload, Batched) and y._payload.tag == tag
     if d is None:
         if batched:
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
@@ -203,8 +203,8 @@ def _leave(y: Any, d: Any, tag: int, size: int, func: Any) -> Any:
             f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= "
             "to None for output?"
         )
-    out = tensor(y._a.v) if batched else T.expand(y, (size, *y._a.shape))
-    n = out._a.ndim
+    out = tensor(y._payload.v) if batched else T.expand(y, (size, *y._payload.shape))
+    n = out._payload.ndim
     if not -n <= d < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
     d %= n

@@ -36,7 +36,7 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
             ),
             f"Why: it was made by {tensor.grad_fn.name()}, and its history stays in this process.",  # type: ignore[union-attr]
         )
-    a = tensor._a
+    a = tensor._payload
     root = memory_root(a) if isinstance(a, np.ndarray) else None
     if not isinstance(root, SharedMemory):
         return tensor.__reduce_ex__(5)  # type: ignore[return-value]

@@ -31,8 +31,8 @@ __all__ = [
 def _leaf(cls: type, data: Tensor, requires_grad: bool) -> Any:
     """A leaf of a class that shares the memory and the version of ``data``, but not its history."""
     t = new(cls)
-    t._a = alias_payload(data)
-    t._fn = t._m = None
+    t._payload = alias_payload(data)
+    t._node = t._box = None
     cell: Cell = cell_of(data)
     box_of(t).cell = cell
     if requires_grad:
@@ -43,8 +43,8 @@ def _leaf(cls: type, data: Tensor, requires_grad: bool) -> Any:
 
 def _empty(device: Any, dtype: Dtype | None) -> Tensor:
     t = make()
-    t._a = placed(np.empty(0, (dtype or get_default_dtype()).np), device)
-    t._fn = t._m = None
+    t._payload = placed(np.empty(0, (dtype or get_default_dtype()).np), device)
+    t._node = t._box = None
     return t
 
 
@@ -90,9 +90,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def data(self) -> Tensor:
         """A plain tensor on the same memory, without history."""
         t = make()
-        a = self._a
-        t._a = a if type(a) is np.ndarray else alias_payload(self)
-        t._fn = t._m = None
+        a = self._payload
+        t._payload = a if type(a) is np.ndarray else alias_payload(self)
+        t._node = t._box = None
         return t
 
     @data.setter
@@ -123,10 +123,12 @@ class UninitializedTensorMixin:
         """Allocate uninitialised memory of a shape; the object becomes an ordinary ``Parameter`` or tensor."""
         from .._ops.create.create import empty
 
-        self._a = empty(tuple(shape), dtype=dtype or self.dtype, device=self.device if device is None else device)._a
-        self._m.a = self._a
-        if self._fn is not None:
-            self._fn.cls = self.cls_to_become
+        self._payload = empty(
+            tuple(shape), dtype=dtype or self.dtype, device=self.device if device is None else device
+        )._payload
+        self._box.a = self._payload
+        if self._node is not None:
+            self._node.cls = self.cls_to_become
         self.__class__ = self.cls_to_become
 
     @property

@@ -201,7 +201,7 @@ def advance(state: dict[str, Any]) -> int | float:
     a = alias_payload(step)
     if isinstance(a, np.ndarray):
         a += 1
-        if step._m is not None:
+        if step._box is not None:
             count_write(step)
         return a.item()
     step += 1
@@ -212,7 +212,7 @@ def set_number(tensor: Tensor, value: float) -> float:
     """Write a number into a tensor without dimensions; return the rounded value."""
     a = alias_payload(tensor)
     a[...] = value
-    if tensor._m is not None:
+    if tensor._box is not None:
         count_write(tensor)
     return a.item()
 
@@ -266,22 +266,22 @@ class ElementwiseOptimizer(Optimizer):
             decay = 0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
             maximize = group.get("maximize", False)
             for p in group["params"]:
-                fn = p._fn
+                fn = p._node
                 grad = fn.grad if type(fn) is AccumulateGrad else p.grad
                 if grad is None:
                     continue
-                if type(grad._a) is not np.ndarray and getattr(grad._a, "is_sparse", False):
-                    self._step_sparse(group, p, grad._a)
+                if type(grad._payload) is not np.ndarray and getattr(grad._payload, "is_sparse", False):
+                    self._step_sparse(group, p, grad._payload)
                     continue
                 state = self._state_of(group, p)
-                a = p._a
+                a = p._payload
                 if type(a) is not np.ndarray or not a.flags.writeable:
                     a = writable(p)
                 if differentiable or not isinstance(a, np.ndarray):
                     self._step_recorded(group, p, grad, state)
                 else:
                     kernel, names, constants = self._rule(group, state, number)
-                    self._step_in_place(a, grad._a, [state[n] for n in names], kernel, constants, decay, maximize)
+                    self._step_in_place(a, grad._payload, [state[n] for n in names], kernel, constants, decay, maximize)
                     count_write_at(p, frame)
         return loss
 
@@ -307,9 +307,9 @@ class ElementwiseOptimizer(Optimizer):
     ) -> None:
         arrays = [a, g]
         for tensor in tensors:
-            s = tensor._a
+            s = tensor._payload
             arrays.append(s if type(s) is np.ndarray and s.flags.writeable else writable(tensor))
-            if tensor._m is not None:
+            if tensor._box is not None:
                 count_write(tensor)
         if a.dtype.kind == "c":
             arrays = [x[..., None].view(x.real.dtype) for x in map(np.asarray, arrays)]

@@ -311,7 +311,7 @@ class Optimizer:
         for group in self.param_groups:
             for p in group["params"]:
                 if set_to_none:
-                    fn = p._fn
+                    fn = p._node
                     if type(fn) is AccumulateGrad:
                         fn.grad = None
                     else:

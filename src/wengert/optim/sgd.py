@@ -89,7 +89,7 @@ class SGD(ElementwiseOptimizer):
         if momentum != 0:
             state: dict[str, Any] = self.state[p]
             before = state.get("momentum_buffer")
-            buffer = g.copy() if before is None else before._a * momentum + g * (1 - group["dampening"])
+            buffer = g.copy() if before is None else before._payload * momentum + g * (1 - group["dampening"])
             state["momentum_buffer"] = wrap(buffer)
             g = g + buffer * momentum if group["nesterov"] else buffer
         step_at_rows(p, g, -lr)

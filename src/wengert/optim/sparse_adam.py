@@ -69,14 +69,14 @@ class SparseAdam(Optimizer):
                 loss = closure()
         for group in self.param_groups:
             given = [(p, p.grad) for p in group["params"] if p.grad is not None]
-            if not all(getattr(grad._a, "is_sparse", False) for _, grad in given):
+            if not all(getattr(grad._payload, "is_sparse", False) for _, grad in given):
                 raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
             for p, grad in given:
                 state: dict[str, Any] = self.state[p]
                 if not state:
                     state.update(step=0, exp_avg=torch.zeros_like(p.detach()), exp_avg_sq=torch.zeros_like(p.detach()))
                 state["step"] += 1
-                _update(p, (-grad._a if group["maximize"] else grad._a).coalesce(), state, group)
+                _update(p, (-grad._payload if group["maximize"] else grad._payload).coalesce(), state, group)
         return loss
 
 

@@ -39,7 +39,7 @@ def swap_tensors(t1: Any, t2: Any) -> None:
     from .._tape.node import AccumulateGrad
 
     for i, t in enumerate((t1, t2), 1):
-        own = type(t._fn) is AccumulateGrad and t._fn.ref() is t
+        own = type(t._node) is AccumulateGrad and t._node.ref() is t
         if getweakrefcount(t) > own:
             raise RuntimeError(f"Cannot swap t{i} because it has weakref associated with it")
     names = [set(copyreg._slotnames(type(t))) for t in (t1, t2)]  # type: ignore[attr-defined]
@@ -47,7 +47,7 @@ def swap_tensors(t1: Any, t2: Any) -> None:
         raise RuntimeError("Cannot swap t1 and t2 if they have different slots")
     t1.__class__, t2.__class__ = t2.__class__, t1.__class__
     t1.__dict__, t2.__dict__ = t2.__dict__, t1.__dict__
-    for slot in ("_a", "_fn", "_m", "_v"):
+    for slot in ("_payload", "_node", "_box", "_view"):
         one, other = (getattr(t, slot, ...) for t in (t1, t2))
         for t, value in ((t1, other), (t2, one)):
             if value is not ...:
@@ -55,8 +55,8 @@ def swap_tensors(t1: Any, t2: Any) -> None:
             elif hasattr(t, slot):
                 delattr(t, slot)
     for t in (t1, t2):
-        if type(t._fn) is AccumulateGrad:
-            t._fn.ref = ref(t)
+        if type(t._node) is AccumulateGrad:
+            t._node.ref = ref(t)
 
 
 def __getattr__(name: str) -> Any:

@@ -106,7 +106,7 @@ def _on_tensors(n: Any, g: Any, step: Any) -> Any:
 def _payload(x: Any) -> Any:
     if type(x) is Parts:
         return Parts({k: _payload(v) for k, v in x.parts.items()})
-    return x._a if isinstance(x, Tensor) else x
+    return x._payload if isinstance(x, Tensor) else x
 
 
 # ------------------------------------------------------------------------------------------------------------ the stack

@@ -146,12 +146,12 @@ class _Keeping(_Watching):
         result = proceed()
         parts = result if isinstance(result, (tuple, list)) else (result,)
         keep = answer is True or answer in _KEPT
-        if keep and not all(isinstance(t, Tensor) and isinstance(t._a, (np.ndarray, np.generic)) for t in parts):
+        if keep and not all(isinstance(t, Tensor) and isinstance(t._payload, (np.ndarray, np.generic)) for t in parts):
             keep = False  # values of a transform
         self.record.decisions[op].append(keep)
         if keep:
             versions = [(cell, cell.version) for cell in map(cell_of, parts)]
-            arrays = [t._a for t in parts]
+            arrays = [t._payload for t in parts]
             self.record.kept[op].append((arrays if isinstance(result, (tuple, list)) else arrays[0], versions))
         return result
 

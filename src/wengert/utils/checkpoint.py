@@ -282,7 +282,7 @@ class _Inputs(Node):
             return tensor_of(box.opened(), fn)
         if box.cell is not None and box.cell.seq > self.seq:
             stale(self, box)
-        return given if given is not None and given._fn is None else tensor_of(box, fn)
+        return given if given is not None and given._node is None else tensor_of(box, fn)
 
 
 class _Place:
@@ -322,7 +322,7 @@ class _Facts(tuple[Any, Any]):
 
 
 _CHECKS: dict[str, Callable[[Tensor], Any]] = {
-    "default": lambda x: _Facts((x._a.shape, x._a.dtype)),
+    "default": lambda x: _Facts((x._payload.shape, x._payload.dtype)),
     "none": lambda _: None,
 }
 

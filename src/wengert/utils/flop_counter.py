@@ -150,8 +150,8 @@ class FlopCounterMode:
     # --------------------------------------------------------------------------------------------------------- counting
     def _count(self, func: Any, args: Any, out: Any) -> None:
         modules = self._in_backward[-1] if self._in_backward else self.mod_tracker.parents
-        if isinstance(out, Tensor) and out._fn is not None:
-            self._made_in[out._fn.fx if type(out._fn) is Port else out._fn] = modules
+        if isinstance(out, Tensor) and out._node is not None:
+            self._made_in[out._node.fx if type(out._node) is Port else out._node] = modules
         info = func.info
         packet = func._overloadpacket
         if packet.__name__ == "matmul" and len(out.shape) > 2:

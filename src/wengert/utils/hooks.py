@@ -22,7 +22,7 @@ def unserializable_hook(f: F) -> F:
 
 def warn_if_has_hooks(tensor: Tensor) -> None:
     """Warn of each hook that a leaf has, as hooks are not saved with it."""
-    fn = tensor._fn
+    fn = tensor._node
     if type(fn) is not AccumulateGrad or fn.h is None:
         return
     hooks: dict[int, Any] = fn.h.tensor_pre or {}

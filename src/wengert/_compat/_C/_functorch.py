@@ -22,17 +22,17 @@ __all__ = [
 
 def is_batchedtensor(tensor: Tensor) -> bool:
     """Whether the innermost transform of a tensor is ``vmap``."""
-    return isinstance(tensor._a, Batched)
+    return isinstance(tensor._payload, Batched)
 
 
 def is_gradtrackingtensor(tensor: Tensor) -> bool:
     """Whether the innermost transform of a tensor takes derivatives; False for an outermost ``grad``."""
-    return isinstance(tensor._a, (Dual, Lift))
+    return isinstance(tensor._payload, (Dual, Lift))
 
 
 def is_functorch_wrapped_tensor(tensor: Tensor) -> bool:
     """Whether a tensor belongs to a transform."""
-    return isinstance(tensor._a, Value)
+    return isinstance(tensor._payload, Value)
 
 
 def get_unwrapped(tensor: Tensor) -> Tensor:
@@ -41,9 +41,9 @@ def get_unwrapped(tensor: Tensor) -> Tensor:
     Raises:
         RuntimeError: ``tensor`` belongs to no transform.
     """
-    if not isinstance(tensor._a, Value):
+    if not isinstance(tensor._payload, Value):
         raise RuntimeError("No wrappers present!")
-    return wrap(tensor._a.v)
+    return wrap(tensor._payload.v)
 
 
 def _add_batch_dim(*args: Any) -> Tensor:

@@ -95,7 +95,7 @@ _C = dtypes.contiguous_format
 @public("Tensor.contiguous")
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor itself if its elements lie in memory in row-major order, else a copy in which they do."""
-    a = self._a
+    a = self._payload
     if type(a) is Meta:
         return self if laid_out(a, memory_format) else clone(self, _order(memory_format or _C, a.ndim))
     if type(a) is not np.ndarray:
@@ -113,12 +113,12 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: Any = None) -> Tensor:
     """The tensor in another dtype; itself if it is in that dtype already, unless a copy is forced."""
     want = dtype.np
-    a = self._a
+    a = self._payload
     if type(a) is np.ndarray and memory_format is None and not force:  # the common case
         have = a.dtype
         if have is want:
             return self
-        if have.kind != "c" and (self._fn is None or dtype.is_floating_point):
+        if have.kind != "c" and (self._node is None or dtype.is_floating_point):
             return cast(self, want)  # type: ignore[no-any-return]
         if have.kind != "c" and not dtype.is_complex:  # what is no float has no derivative
             return cast(wrap(a), want)  # type: ignore[no-any-return]
@@ -128,11 +128,11 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
             return self
         x = contiguous(self, memory_format)
         return self if x is self else with_node_name(x, "ToCopyBackward0")
-    order = "keep" if memory_format is None else _order(memory_format, self._a.ndim)
+    order = "keep" if memory_format is None else _order(memory_format, self._payload.ndim)
     if same:
         return with_node_name(clone(self, order), "ToCopyBackward0")
-    x = self if dtype.is_floating_point or dtype.is_complex or self._fn is None else detach(self)
-    if x._a.dtype.kind == "c" and not dtype.is_complex and want.kind != "b":
+    x = self if dtype.is_floating_point or dtype.is_complex or self._node is None else detach(self)
+    if x._payload.dtype.kind == "c" and not dtype.is_complex and want.kind != "b":
         warn_once("Casting complex values to real discards the imaginary part")
     x = T._to_copy(x, want)
     return x if order == "keep" else with_node_name(clone(x, order), "ToCopyBackward0")
@@ -157,10 +157,10 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if ty is Dtype:
             return converted(self, wanted)
         if wanted is CPU or (ty is str and wanted == "cpu"):
-            return self if type(self._a) is np.ndarray else cpu(self)
-        if ty is Tensor and type(wanted._a) is np.ndarray is type(self._a):
+            return self if type(self._payload) is np.ndarray else cpu(self)
+        if ty is Tensor and type(wanted._payload) is np.ndarray is type(self._payload):
             return converted(self, wanted.dtype)
-    elif type(self._a) is np.ndarray and kwargs and not args and kwargs.keys() <= _PLACE:
+    elif type(self._payload) is np.ndarray and kwargs and not args and kwargs.keys() <= _PLACE:
         if kwargs.get("device", CPU) in _HERE:
             dtype = kwargs.get("dtype")
             if type(dtype) is Dtype:
@@ -168,7 +168,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             if dtype is None:
                 return self
     dtype, device, copy_, memory_format = _to_arguments(args, kwargs)
-    if device is not None and device is not device_of(self._a):
+    if device is not None and device is not device_of(self._payload):
         return converted(to_device(self, device), self.dtype if dtype is None else dtype, False, memory_format)
     return converted(self, self.dtype if dtype is None else dtype, copy_, memory_format)
 
@@ -178,8 +178,8 @@ def to_device(self: Tensor, device: Any) -> Tensor:
     if device is not META:
         raise no_data()
     r = wrap(taken(np.asarray(array_of(self))))
-    if self._fn is not None and is_grad_enabled():
-        r._fn = ToMeta(self._fn)
+    if self._node is not None and is_grad_enabled():
+        r._node = ToMeta(self._node)
     return r
 
 
@@ -254,7 +254,7 @@ def _converter(name: str, dtype: Dtype) -> None:
     want = None if dtype in (dtypes.bfloat16, dtypes.complex32) else dtype.np  # which NumPy may not have
 
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
-        if memory_format is None and self._a.dtype is want:
+        if memory_format is None and self._payload.dtype is want:
             return self
         return converted(self, dtype, memory_format=memory_format)
 
@@ -281,7 +281,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 @public("Tensor.cpu")
 def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor itself: it is on the CPU; an error for one without data."""
-    return self if type(self._a) is np.ndarray or device_of(self._a) is CPU else to_device(self, CPU)
+    return self if type(self._payload) is np.ndarray or device_of(self._payload) is CPU else to_device(self, CPU)
 
 
 def _absent(name: str) -> None:
@@ -323,7 +323,7 @@ def detach(input: Tensor) -> Tensor:
     tensor([2., 2.])
     """
     try:
-        a = input._a
+        a = input._payload
     except AttributeError:
         a = payload(input, "detach")
     t = new(Tensor)
@@ -332,9 +332,9 @@ def detach(input: Tensor) -> Tensor:
         if not isinstance(a, np.ndarray):
             a = _without_history(a)
             t.__dict__["_detached"] = True
-    t._fn = None
-    t._a = a
-    t._m = b = Box()
+    t._node = None
+    t._payload = a
+    t._box = b = Box()
     b.a = a
     b.cell = cell_of(input)
     return t
@@ -350,11 +350,11 @@ def detach_(self: Tensor) -> Tensor:
             "detach_() cannot be called on these gradients. To fix this error, please refer to the "
             "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
         )
-    if type(self._fn) is AccumulateGrad:
+    if type(self._node) is AccumulateGrad:
         from ..._tape.properties import set_requires_grad
 
         set_requires_grad(self, False)  # it keeps its gradient
-    self._fn = None
-    if isinstance(self._a, (Value, Tensor)):
-        self._a = _without_history(self._a)
+    self._node = None
+    if isinstance(self._payload, (Value, Tensor)):
+        self._payload = _without_history(self._payload)
     return self

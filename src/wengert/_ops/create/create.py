@@ -128,7 +128,8 @@ def dtype_chosen(dtype: Dtype | None, out: Tensor | None) -> Any:
         return dtypes.default_np if out is None else logical_dtype(out)
     if out is not None and dtype.np is not logical_dtype(out):
         raise RuntimeError(
-            f"dtype {dtype.scalar_name} does not match dtype of out parameter ({BY_NUMPY[out._a.dtype].scalar_name})"
+            f"dtype {dtype.scalar_name} does not match dtype of out parameter "
+            f"({BY_NUMPY[out._payload.dtype].scalar_name})"
         )
     return dtype.np
 
@@ -156,32 +157,32 @@ def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type_name(out)}")
     check_inplace(out, False)
-    if not isinstance(out._a, (np.ndarray, np.generic)):  # on "meta"
-        if out._a.shape != a.shape:
-            resized(out, Meta(a.shape, out._a.dtype))
-    elif out._a.shape == a.shape:
+    if not isinstance(out._payload, (np.ndarray, np.generic)):  # on "meta"
+        if out._payload.shape != a.shape:
+            resized(out, Meta(a.shape, out._payload.dtype))
+    elif out._payload.shape == a.shape:
         np.copyto(writable(out), a, casting="unsafe")
     else:
-        resized(out, np.array(a, out._a.dtype))
+        resized(out, np.array(a, out._payload.dtype))
     count_write(out)
     return out.requires_grad_() if requires_grad else out
 
 
 def beside(like: Tensor, a: Any) -> Tensor:
     """A new tensor on an array, on the device of another tensor."""
-    return wrap(a if device_of(like._a) is CPU else taken(a))
+    return wrap(a if device_of(like._payload) is CPU else taken(a))
 
 
 def resized(out: Tensor, a: Any) -> None:
     """Give ``out`` another array."""
-    out._a = a
-    if out._m is not None:
-        out._m.a = a
+    out._payload = a
+    if out._box is not None:
+        out._box.a = a
 
 
 def number_of(value: Any, function: str, argument: str, position: int) -> Any:
     """A Python number from one, from NumPy's, or from a 0-dimensional tensor."""
-    if isinstance(value, Tensor) and value._a.ndim == 0 and value._fn is None:
+    if isinstance(value, Tensor) and value._payload.ndim == 0 and value._node is None:
         return value.item()
     if isinstance(value, np.generic):
         return value.item()

@@ -33,7 +33,7 @@ def like_options(
 
 def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) -> Any:
     """Uninitialised memory of a tensor's shape, in its order of dimensions unless another is asked for."""
-    a = input._a
+    a = input._payload
     if memory_format in (None, dtypes.preserve_format):
         if type(a) is np.ndarray and not a.flags.c_contiguous:
             return _dense_like(a, np_dtype)
@@ -142,7 +142,7 @@ def _like(
     order: Any,
 ) -> Tensor:
     if dtype is None and layout is None and device is None and not pin and isinstance(input, Tensor):
-        a = input._a
+        a = input._payload
         if type(a) is np.ndarray and order is None and a.flags.c_contiguous:
             np_dtype = a.dtype
             a = np.empty(a.shape, np_dtype)
@@ -152,18 +152,18 @@ def _like(
         np_dtype = logical_dtype(input)
     else:
         np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
-    if meta_device(device, function) if device is not None else device_of(input._a) is META:
-        return made(without_data(input._a, np_dtype, order), requires_grad)
-    if device is not None and device_of(input._a) is META:  # on the CPU
-        input = wrap(np.broadcast_to(np.zeros((), np_dtype), input._a.shape))
-    if not isinstance(input._a, (np.ndarray, np.generic)):
-        if getattr(input._a, "is_sparse", False) and layout is None:
+    if meta_device(device, function) if device is not None else device_of(input._payload) is META:
+        return made(without_data(input._payload, np_dtype, order), requires_grad)
+    if device is not None and device_of(input._payload) is META:  # on the CPU
+        input = wrap(np.broadcast_to(np.zeros((), np_dtype), input._payload.shape))
+    if not isinstance(input._payload, (np.ndarray, np.generic)):
+        if getattr(input._payload, "is_sparse", False) and layout is None:
             from ..._payloads.sparse import empty, missing
 
             if value:
                 raise missing("fill_.Scalar")
-            return made(empty(input._a).astype(np_dtype), requires_grad)
-        return made(_inside_like(input._a, tuple(input.shape), value, np_dtype), requires_grad)
+            return made(empty(input._payload).astype(np_dtype), requires_grad)
+        return made(_inside_like(input._payload, tuple(input.shape), value, np_dtype), requires_grad)
     a = empty_array_like(input, np_dtype, order)
     if value is not None:
         a.fill(plain_element(value, np_dtype))
@@ -186,7 +186,7 @@ def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any
         if isinstance(payload, Batched):
             sizes.append(payload.v.shape[0])
             tags.append(payload.tag)
-        payload = payload._a if isinstance(payload, Tensor) else payload.v
+        payload = payload._payload if isinstance(payload, Tensor) else payload.v
     whole = (*reversed(sizes), *shape)
     a = np.empty(whole, np_dtype) if value is None else filled(whole, value, np_dtype)
     for tag in reversed(tags):
@@ -206,17 +206,17 @@ def _new(
     layout: Any,
     pin: Any,
 ) -> Tensor:
-    a = self._a
+    a = self._payload
     if type(a) is np.ndarray and dtype is device is layout is None and not pin and type(requires_grad) is bool:
         a = allocate(np.empty, shape, a.dtype) if value is None else filled(shape, value, a.dtype)
         return made(a, requires_grad)
     chosen = options(function, dtype, layout, device, pin, requires_grad)
     np_dtype = logical_dtype(self) if chosen is None else chosen.np
-    device = device_of(self._a) if device is None else device
+    device = device_of(self._payload) if device is None else device
     if meta_device(device, function):
         return made(Meta(shape, np_dtype), requires_grad)
-    if not isinstance(self._a, (np.ndarray, np.generic)) and device_of(self._a) is not META:
-        return made(_inside_like(self._a, shape, value, np_dtype), requires_grad)
+    if not isinstance(self._payload, (np.ndarray, np.generic)) and device_of(self._payload) is not META:
+        return made(_inside_like(self._payload, shape, value, np_dtype), requires_grad)
     a = allocate(np.empty, shape, np_dtype) if value is None else filled(shape, value, np_dtype)
     return made(a, requires_grad)
 
@@ -280,7 +280,7 @@ def new_empty_strided(
     """Uninitialised, with given strides, of this tensor's dtype."""
     chosen = options("new_empty_strided", dtype, layout, device, pin_memory, requires_grad)
     np_dtype = logical_dtype(self) if chosen is None else chosen.np
-    device = device_of(self._a) if device is None else device
+    device = device_of(self._payload) if device is None else device
     return made(_strided(tuple_shape("new_empty_strided", size), stride, np_dtype, device), requires_grad)
 
 
@@ -301,7 +301,7 @@ def new_tensor(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than tensor.new_tensor(sourceTensor)."
         )
-    device = device_of(self._a) if device is None else device
+    device = device_of(self._payload) if device is None else device
     return made(moved_array(array_of(data, chosen), device, "new_tensor"), requires_grad)
 
 

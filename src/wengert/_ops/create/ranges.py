@@ -262,7 +262,7 @@ def _logspaced(start: Any, end: Any, steps: int, base: float, np_dtype: Any) -> 
 
 def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
     bounds = {"start": start, "end": end}
-    dims = {name: value._a.ndim for name, value in bounds.items() if isinstance(value, Tensor)}
+    dims = {name: value._payload.ndim for name, value in bounds.items() if isinstance(value, Tensor)}
     if any(dims.values()):
         got = " and ".join(f"{name} with {n} dimension(s)" for name, n in dims.items())
         raise RuntimeError(f"{function} only supports 0-dimensional start and end tensors, but got {got}.")

@@ -61,8 +61,8 @@ def not_derived(aten: str) -> Any:
 
 def number_or_item(value: Any) -> Any:
     """A Python number from what PyTorch takes for one: a NumPy number, or a 0-dimensional tensor without history."""
-    if isinstance(value, np.generic) or (isinstance(value, Tensor) and value.ndim == 0 and value._fn is None):
-        payload = value._a if isinstance(value, Tensor) else value
+    if isinstance(value, np.generic) or (isinstance(value, Tensor) and value.ndim == 0 and value._node is None):
+        payload = value._payload if isinstance(value, Tensor) else value
         return payload.item() if isinstance(payload, (np.generic, np.ndarray)) else value
     return value
 

@@ -231,7 +231,11 @@ def _check_alpha(dtype: Any, alpha: Any, name: str) -> None:
 def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: Any) -> Any:
     """``input + alpha * other`` with all of PyTorch's checks; ``plain`` is the operator for alpha = 1."""
     try:
-        if type(alpha) in REAL_NUMBERS and input._a.dtype is other._a.dtype and input._a.dtype in FLOATING:
+        if (
+            type(alpha) in REAL_NUMBERS
+            and input._payload.dtype is other._payload.dtype
+            and input._payload.dtype in FLOATING
+        ):
             return scaled(input, other, alpha)
     except AttributeError:
         pass
@@ -321,20 +325,20 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
 
     def form(self: Any, other: Any, third: Any = None, *, alpha: Any = 1) -> Any:
         try:
-            a = self._a
+            a = self._payload
             if type(other) in REAL_NUMBERS:
                 b = other
                 fy = None
             else:
-                b = other._a
-                fy = other._fn
+                b = other._payload
+                fy = other._node
                 if b.dtype is not a.dtype:
                     a = None
         except AttributeError:
             a = None
         if type(a) is not ndarray or a.dtype not in FLOATING or third is not None or type(alpha) not in REAL_NUMBERS:
             return otherwise(self, other, third, alpha)
-        if (EVERY or no_grad_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
+        if (EVERY or no_grad_views or self._node is not None or fy is not None) and not unrecorded(self, fy):
             return otherwise(self, other, third, alpha)
         if alpha is not ONE:
             if a.dtype is FLOAT16:

@@ -176,7 +176,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
         raise RuntimeError(f"expected dtype {cpp_name(input)} for `end` but got dtype {cpp_name(end)}")
     tensor = isinstance(weight, Tensor)
     if tensor and logical_dtype(weight) is not dtype:
-        if weight.ndim or weight._a.dtype.kind not in "fciub":
+        if weight.ndim or weight._payload.dtype.kind not in "fciub":
             raise RuntimeError(f"expected dtype {cpp_name(input)} for `weight` but got dtype {cpp_name(weight)}")
         weight = cast(weight, dtype)
     if dtype not in INEXACT:
@@ -203,9 +203,9 @@ _lerp_composed = inplace_of(lerp, "lerp_")
 @public("Tensor.lerp_")
 def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     """In-place form of ``lerp``."""
-    if type(weight) in REAL_NUMBERS and _alike(self, end, end) and self._a.shape == end._a.shape:
-        a, b = self._a, end._a
-        if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, end._fn):
+    if type(weight) in REAL_NUMBERS and _alike(self, end, end) and self._payload.shape == end._payload.shape:
+        a, b = self._payload, end._payload
+        if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, end._node):
             a[...] = REGISTRY["_lerp_number"].decl(numpy_lib, a, b, weight)  # type: ignore[misc]
             count_write_at(self, getframe(1))
             return self
@@ -255,8 +255,8 @@ def _addcdiv(lib, self, tensor1, tensor2, value):
 def _alike(x: Any, y: Any, z: Any) -> bool:
     """Whether all three are tensors of one floating dtype."""
     try:
-        dtype = x._a.dtype
-        return dtype is y._a.dtype and dtype is z._a.dtype and dtype in FLOATING
+        dtype = x._payload.dtype
+        return dtype is y._payload.dtype and dtype is z._payload.dtype and dtype in FLOATING
     except AttributeError:
         return False
 
@@ -330,12 +330,17 @@ def _added_inplace(public_form: Any, term: Any) -> Any:
     """``addcmul_`` and ``addcdiv_``: what is added to plain floating tensors is written into their own memory."""
 
     def form(self: Any, tensor1: Any, tensor2: Any, *rest: Any, value: Any = 1) -> Any:
-        if type(value) in REAL_NUMBERS and not rest and _alike(self, tensor1, tensor2) and type(self._a) is np.ndarray:
-            if unrecorded(self, tensor1._fn or tensor2._fn):
+        if (
+            type(value) in REAL_NUMBERS
+            and not rest
+            and _alike(self, tensor1, tensor2)
+            and type(self._payload) is np.ndarray
+        ):
+            if unrecorded(self, tensor1._node or tensor2._node):
                 try:
-                    added = term(tensor1._a, tensor2._a, value)
+                    added = term(tensor1._payload, tensor2._payload, value)
                     with suppress(*ARITHMETIC):  # see ``_tape.inplace.warned``
-                        np.add(self._a, added, self._a)
+                        np.add(self._payload, added, self._payload)
                 except (ValueError, *ARITHMETIC):  # the other path says why, or knows how
                     return apply_composed_inplace(public_form, self, (tensor1, tensor2), {"value": value})
                 count_write_at(self, getframe(1))

@@ -369,7 +369,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     expect_tensors("isclose", input=input, other=other)
     if logical_dtype(input) is not logical_dtype(other):
         raise RuntimeError(
-            f"{BY_NUMPY[input._a.dtype].scalar_name} did not match {BY_NUMPY[other._a.dtype].scalar_name}"
+            f"{BY_NUMPY[input._payload.dtype].scalar_name} did not match {BY_NUMPY[other._payload.dtype].scalar_name}"
         )
     if rtol < 0:
         raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol}")
@@ -386,7 +386,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     >>> torch.allclose(torch.tensor([1.]), torch.tensor([1.0000001]))
     True
     """
-    close = isclose(input, other, rtol, atol, equal_nan)._a
+    close = isclose(input, other, rtol, atol, equal_nan)._payload
     if on_meta(close):
         raise no_item()
     return bool(close.all())
@@ -401,7 +401,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     True
     """
     expect_tensors("equal", input=input, other=other)
-    a, b = input._a, other._a
+    a, b = input._payload, other._payload
     if on_meta(a) or on_meta(b):
         raise no_kernel("equal")
     if a.shape != b.shape:
@@ -409,4 +409,4 @@ def equal(input: Tensor, other: Tensor) -> bool:
     if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind != "V":
         same = a == b
         return not same.size or same.item(same.argmin())  # where the first that is not the same stands
-    return bool(eq(input, other)._a.all())
+    return bool(eq(input, other)._payload.all())

@@ -280,7 +280,7 @@ def view_as_complex_public(input: Tensor) -> Tensor:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if input.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    a = input._a
+    a = input._payload
     if isinstance(a, np.ndarray):
         if a.strides[-1] != a.itemsize:
             raise RuntimeError("Tensor must have a last dimension with stride 1")

@@ -62,13 +62,15 @@ def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out
     >>> torch.where(x > 0, x, 0.)
     tensor([0., 2.])
     """
-    if out is None and isinstance(condition, Tensor) and condition._a.dtype is BOOL:
+    if out is None and isinstance(condition, Tensor) and condition._payload.dtype is BOOL:
         if isinstance(input, Tensor):
             if isinstance(other, Tensor):
-                if input._a.dtype is other._a.dtype:
+                if input._payload.dtype is other._payload.dtype:
                     return where(condition, input, other)
-            elif type(other) in REAL_NUMBERS and type(input._a) is np.ndarray and input._a.dtype in FLOATING:
-                return where(condition, input, wrap(np.array(other, input._a.dtype)))
+            elif (
+                type(other) in REAL_NUMBERS and type(input._payload) is np.ndarray and input._payload.dtype in FLOATING
+            ):
+                return where(condition, input, wrap(np.array(other, input._payload.dtype)))
     if not isinstance(condition, Tensor) or (input is None) is not (other is None):
         given = (condition, input, other) if other is not None else (condition, input)
         raise TypeError(
@@ -103,7 +105,7 @@ def _condition(condition: Tensor) -> Tensor:
 def _common(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     """Two tensors or numbers in their common dtype; a number stays one only beside a floating tensor."""
     tx, ty = isinstance(x, Tensor), isinstance(y, Tensor)
-    if tx and ty and x._a.dtype is y._a.dtype:
+    if tx and ty and x._payload.dtype is y._payload.dtype:
         return x, y
     x, y = (t if isinstance(t, Tensor) else number_or_item(t) for t in (x, y))
     for t in (x, y):
@@ -243,7 +245,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
     """
     if out is not None:
         return write_out(out, clamp, (input, min, max))
-    if type(min) in LIMITS and type(max) in LIMITS and isinstance(input, Tensor) and input._a.dtype in FLOATING:
+    if type(min) in LIMITS and type(max) in LIMITS and isinstance(input, Tensor) and input._payload.dtype in FLOATING:
         if min is not max:
             return _clamp(input, min, max)
     tensor_min, tensor_max = isinstance(min, Tensor), isinstance(max, Tensor)
@@ -254,7 +256,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
         for bound in (min, max):
             if bound is not None and type(number_or_item(bound)) not in PYTHON_NUMBERS:
                 raise _no_clamp(min, max)
-        if input._a.dtype not in FLOATING:
+        if input._payload.dtype not in FLOATING:
             input, min, max = _clamp_integers(input, min, max)
         return _clamp(input, number_or_item(min), number_or_item(max))
     if (min is not None and not tensor_min) or (max is not None and not tensor_max):
@@ -303,7 +305,7 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
     _check_bound(input, min, "clamp_min", "maximum_cpu")
     if isinstance(min, Tensor):
         return _clamp_min_tensor(input, min)
-    if input._a.dtype not in FLOATING:
+    if input._payload.dtype not in FLOATING:
         input, min = _clamp_integers(input, min)
     return _clamp_min(input, min)
 
@@ -315,7 +317,7 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
     _check_bound(input, max, "clamp_max", "minimum_cpu")
     if isinstance(max, Tensor):
         return _clamp_max_tensor(input, max)
-    if input._a.dtype not in FLOATING:
+    if input._payload.dtype not in FLOATING:
         input, max = _clamp_integers(input, max)
     return _clamp_max(input, max)
 

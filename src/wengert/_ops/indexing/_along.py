@@ -29,7 +29,7 @@ def fitting(self: Any, dim: Any, index: Any, ndim: int | None = None) -> int:
     The index has ``ndim`` dimensions, for ``None`` any number.
     """
     try:
-        a, i = self._a, index._a
+        a, i = self._payload, index._payload
     except AttributeError:
         return -1
     if EVERY or type(a) is not np.ndarray or type(i) is not np.ndarray or type(dim) is not int:

@@ -135,12 +135,12 @@ MASKED_FILL.node.edges = _fill_edges  # type: ignore[attr-defined]
 # ---------------------------------------------------------------------------------------------------- writing into self
 def copy_into(self: Tensor, src: Tensor) -> Tensor:
     """``self.copy_(src)`` where a shape that does not fit is ``expand``'s error, as for ``x[...] = v``."""
-    if not src._a.ndim and self._a.ndim:
+    if not src._payload.ndim and self._payload.ndim:
         return fill_(self, src)
-    if self._a.shape != src._a.shape:
+    if self._payload.shape != src._payload.shape:
         from ..shape.broadcasting import _expand_size
 
-        _expand_size(tuple(self._a.shape), src)
+        _expand_size(tuple(self._payload.shape), src)
     return copy_(self, src)
 
 
@@ -154,9 +154,9 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
             [1., 2.]])
     """
     if type(src) is Tensor:
-        a, s = self._a, src._a
+        a, s = self._payload, src._payload
         if type(a) is type(s) is np.ndarray and a.dtype is s.dtype and a.shape == s.shape and a.flags.writeable:
-            if unrecorded(self, src._fn):
+            if unrecorded(self, src._node):
                 a[...] = s
                 count_write_at(self, getframe(1))
                 return self
@@ -166,10 +166,10 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         from .setitem import number
 
         src = wrap(number(src, logical_dtype(self)))
-    if type(src._a) is Meta and type(self._a) is not Meta:
+    if type(src._payload) is Meta and type(self._payload) is not Meta:
         raise no_data()
-    if self._a.shape != src._a.shape:
-        if self._fn is not None or src._fn is not None:
+    if self._payload.shape != src._payload.shape:
+        if self._node is not None or src._node is not None:
             check_inplace(self, True)
         _check_broadcast(self, src)
     return _written_over(self, src, "CopyBackwards")
@@ -177,7 +177,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
 def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
     """Write ``src``, which broadcasts to self, over self."""
-    a, s = self._a, src._a
+    a, s = self._payload, src._payload
     if type(a) is not np.ndarray:
         a = alias_payload(self)
     if not isinstance(s, (np.ndarray, np.generic)) or not isinstance(a, np.ndarray):
@@ -186,14 +186,14 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
     if s.dtype.kind == "c" != a.dtype.kind:
         warn_once("Casting complex values to real discards the imaginary part")
         s = s.real
-    fy = None if a.dtype in INTEGRAL else src._fn
+    fy = None if a.dtype in INTEGRAL else src._node
     if unrecorded(self, fy):
         np.copyto(writable(self), s, casting="unsafe")
         count_write_at(self, getframe(2))
         return self
     if stale_views and is_grad_enabled():
         refresh_all((self, src))
-    tracked = self._fn is not None or fy is not None
+    tracked = self._node is not None or fy is not None
     if tracked:
         check_inplace(self, True)
     a = writable(self)
@@ -201,19 +201,19 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
         np.copyto(a, s, casting="unsafe")
         count_write(self)
         return self
-    if np.may_share_memory(a, src._a):
+    if np.may_share_memory(a, src._payload):
         src = clone(src, "keep")
     # a view's old value goes through the base, which loses what is overwritten: no zeros need to go back to it
-    old = wrap(a, None if view_of(self) is not None else self._fn)
+    old = wrap(a, None if view_of(self) is not None else self._node)
     made = copy(old, src, True)
-    saved = old._m
+    saved = old._box
     del a, old  # references are counted: NOTE [ Views and writes in place ]
     write_recorded(self, saved, made if node == "CopyBackwards" else with_node_name(made, node))
     return self
 
 
 def _check_broadcast(self: Tensor, src: Tensor) -> None:
-    have, want = tuple(self._a.shape), tuple(src._a.shape)
+    have, want = tuple(self._payload.shape), tuple(src._payload.shape)
     if want == have[len(have) - len(want) :]:
         return
     try:
@@ -226,7 +226,7 @@ def _check_broadcast(self: Tensor, src: Tensor) -> None:
 
 def _fill(self: Tensor, value: Any, node: str) -> Tensor:
     """Write one number everywhere."""
-    a = self._a
+    a = self._payload
     if (
         type(a) is np.ndarray
         and (type(value) is float or not value)
@@ -280,7 +280,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 @public("Tensor.zero_ torch.zero_")
 def zero_(self: Tensor) -> Tensor:
     """Write zeros everywhere."""
-    a = getattr(self, "_a", None)
+    a = getattr(self, "_payload", None)
     if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, None):
         a.fill(0)
         count_write_at(self, getframe(1))
@@ -289,8 +289,8 @@ def zero_(self: Tensor) -> Tensor:
 
 
 def _one_value(value: Tensor, text: str) -> None:
-    if value._a.ndim:
-        raise RuntimeError(text.format(value._a.ndim))
+    if value._payload.ndim:
+        raise RuntimeError(text.format(value._payload.ndim))
 
 
 @public("torch.fill")
@@ -314,13 +314,13 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """
     a = payload(input, "masked_fill")
     if type(value) is float and type(a) is np.ndarray and type(mask) is Tensor and not M:
-        m = mask._a
+        m = mask._payload
         if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and _fits_into(m.shape, a.shape):
             r = where(m, np.asarray(value, a.dtype), a)
-            if input._fn is None:
+            if input._node is None:
                 return wrap(r)
-            t = result_of(MASKED_FILL, (input._fn, None, None), [box_of(mask), None], r)
-            t._fn.shapes = [a.shape, m.shape, ()]  # type: ignore[union-attr]
+            t = result_of(MASKED_FILL, (input._node, None, None), [box_of(mask), None], r)
+            t._node.shapes = [a.shape, m.shape, ()]  # type: ignore[union-attr]
             return t
     if not isinstance(mask, Tensor):
         raise TypeError(
@@ -331,15 +331,15 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     if logical_dtype(mask).kind != "b":
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask)}")
     try:
-        np.broadcast_shapes(tuple(mask._a.shape), tuple(a.shape))
+        np.broadcast_shapes(tuple(mask._payload.shape), tuple(a.shape))
     except ValueError:
         raise broadcast_error(mask, input) from None
     if isinstance(value, Tensor):
         _one_value(
             value, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s)."
         )
-        if logical_dtype(input).kind in "iu" and isinstance(value._a, (np.ndarray, np.generic)):
-            element(value._a.item(), logical_dtype(input))
+        if logical_dtype(input).kind in "iu" and isinstance(value._payload, (np.ndarray, np.generic)):
+            element(value._payload.item(), logical_dtype(input))
         return with_node_name(masked_fill(input, mask, value), "MaskedFillBackward1")
     if isinstance(value, np.generic):
         value = value.item()
@@ -367,7 +367,7 @@ _masked_fill_in_place = inplace_of(masked_fill_public, "masked_fill_")
 @public("Tensor.masked_fill_")
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """In-place form of ``masked_fill``."""
-    a, m = self._a, getattr(mask, "_a", None)
+    a, m = self._payload, getattr(mask, "_payload", None)
     if type(value) is float and type(a) is type(m) is np.ndarray and a.shape == m.shape and m.dtype.kind == "b":
         if a.dtype.char in "fd" and -3e38 < value < 3e38 and a.flags.writeable and unrecorded(self, None):
             if m.size < 4096:

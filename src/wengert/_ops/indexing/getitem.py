@@ -37,19 +37,19 @@ SELECT_NODE = SELECT.node
 def getitem(self: Tensor, key: Any) -> Tensor:
     """``x[...]``: a view if everything is an int, a slice, ``None`` or ``...``; else a copy of what is asked for."""
     if type(key) is int and not M:  # the hot path: what ``select`` does, without the calls
-        a = self._a
+        a = self._payload
         if type(a) is np.ndarray:
             try:
                 r = a[key, ...]
             except IndexError:
                 raise _int_error(key, 0, a.shape) from None
             t = make()
-            t._m = None
-            t._a = r
-            t._v = (self, SELECT, (0, key if key >= 0 else key + len(a)), 0)
-            fx = self._fn
+            t._box = None
+            t._payload = r
+            t._view = (self, SELECT, (0, key if key >= 0 else key + len(a)), 0)
+            fx = self._node
             if fx is None:
-                t._fn = None
+                t._node = None
                 return t
             n = SELECT_NODE()
             n.fx = fx
@@ -63,20 +63,20 @@ def getitem(self: Tensor, key: Any) -> Tensor:
                 f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti
-            t._fn = n
+            t._node = n
             return t
     ty = type(key)
     if ty is slice:
-        shape = self._a.shape
+        shape = self._payload.shape
         if not shape:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         start, end, step = slice_bounds(key, shape[0])
-        if M or type(self._a) is not np.ndarray:
+        if M or type(self._payload) is not np.ndarray:
             return SLICE.op(self, 0, start, end, step)
-        return view_result(SLICE, self, (0, start, end, step), self._a[start:end:step])
+        return view_result(SLICE, self, (0, start, end, step), self._payload[start:end:step])
     elif ty is not tuple and not M:
         if ty is Tensor:
-            i = key._a
+            i = key._payload
             if (
                 i.ndim == 0
                 and i.dtype.kind == "i"
@@ -91,10 +91,10 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             taken = _by_one_tensor(self, wrap(np.array(key)))
             if taken is not None:
                 return taken
-        elif key is None and type(self._a) is np.ndarray:
-            return view_result(UNSQUEEZE, self, (0,), self._a[None])
+        elif key is None and type(self._payload) is np.ndarray:
+            return view_result(UNSQUEEZE, self, (0,), self._payload[None])
     try:
-        a = self._a
+        a = self._payload
         x, _, dims, indices = read_key(self, a, key, view_result if not M and type(a) is np.ndarray else None)
     except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
         return recovered.run("__getitem__", (self, key))
@@ -105,7 +105,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 
 def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     """``x[i]`` for one index tensor on plain arrays; ``None`` if the long way must be taken."""
-    a, i = x._a, key._a
+    a, i = x._payload, key._payload
     if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim or not a.ndim:
         return None
     kind = i.dtype.kind
@@ -118,10 +118,10 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
             return None
     except IndexError:
         return None
-    fx = x._fn
+    fx = x._node
     if fx is None:
         return wrap(r)
-    b = key._m
+    b = key._box
     return result_of(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
 
 
@@ -131,7 +131,7 @@ def by_tensors(ndim: int, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[T
     tensors = []
     for d, item in enumerate(key):
         if type(item) is Tensor:
-            i = item._a
+            i = item._payload
             if type(i) is not np.ndarray or not i.ndim or i.dtype.char not in "lqi":
                 return None
             dims.append(d)
@@ -268,8 +268,8 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
                     x = UNSQUEEZE.op(x, dim)
             else:
                 if logical_dtype(item).kind == "b":
-                    taken = item._a.ndim
-                    if item._a.shape != shape[source : source + taken]:
+                    taken = item._payload.ndim
+                    if item._payload.shape != shape[source : source + taken]:
                         misfits.append((item, dim))
                 source += taken
             if item is not None:
@@ -278,7 +278,7 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
             dim += taken
     if misfits:
         mask, at = misfits[0]
-        raise _mask_error(mask, at, tuple((x._a if make is None else a).shape))
+        raise _mask_error(mask, at, tuple((x._payload if make is None else a).shape))
     return x, a, tuple(dims), indices
 
 
@@ -304,12 +304,12 @@ def _used(items: Any) -> int:
         elif isinstance(item, Tensor):
             dtype = logical_dtype(item)
             if dtype.kind == "b" or (dtype.kind == "u" and dtype.itemsize == 1):
-                n += item._a.ndim - 1
+                n += item._payload.ndim - 1
     return n
 
 
 def _mask_error(mask: Tensor, dim: int, want: tuple[int, ...]) -> IndexError:
-    have = tuple(mask._a.shape)
+    have = tuple(mask._payload.shape)
     j = next(j for j, n in enumerate(have) if n != want[dim + j])
     return IndexError(
         f"The shape of the mask {list(have)} at index {j} does not match the shape of the indexed tensor {list(want)} "
@@ -320,21 +320,21 @@ def _mask_error(mask: Tensor, dim: int, want: tuple[int, ...]) -> IndexError:
 def normal_part(item: Any) -> Any:
     """One part of an index as an int, a bool, or a Tensor of int64, int32 or bool."""
     if isinstance(item, Tensor):
-        a = item._a
+        a = item._payload
         dtype = logical_dtype(item)
         kind = dtype.kind
         if kind == "b" or (kind == "u" and dtype.itemsize == 1):
             if kind == "u":
                 warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
                 item = cast(item, np.dtype(bool))
-            if not a.ndim and isinstance(item._a, (np.ndarray, np.generic)):
-                return bool(item._a)
+            if not a.ndim and isinstance(item._payload, (np.ndarray, np.generic)):
+                return bool(item._payload)
             return item
         if kind != "i" or dtype.itemsize < 4:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         if not a.ndim and isinstance(a, (np.ndarray, np.generic)):
             return int(a)
-        return item if item._fn is None and type(item) is Tensor else wrap(a)
+        return item if item._node is None and type(item) is Tensor else wrap(a)
     if isinstance(item, bool):
         return item
     if isinstance(item, np.ndarray):
@@ -368,7 +368,7 @@ def _array(items: Any) -> Any:
 def _plain(x: Any) -> Any:
     """Nested lists of numbers for nested sequences of numbers and tensors."""
     if isinstance(x, Tensor):
-        return x._a.tolist()
+        return x._payload.tolist()
     if isinstance(x, (list, tuple)):
         return [_plain(y) for y in x]
     if isinstance(x, (str, bytes)) or x is None:
@@ -392,13 +392,13 @@ def _is_tuple_in_disguise(key: list[Any]) -> bool:
 
 # -------------------------------------------------------------------------------------------------------- index tensors
 def is_plain(x: Tensor) -> bool:
-    return isinstance(x._a, (np.ndarray, np.generic))
+    return isinstance(x._payload, (np.ndarray, np.generic))
 
 
 def all_plain(tensors: Any) -> bool:
     """Whether all payloads are NumPy's: no transform is at work."""
     for x in tensors:
-        a = x._a
+        a = x._payload
         if type(a) is not np.ndarray and not isinstance(a, np.generic):
             return False
     return True
@@ -422,8 +422,8 @@ def fitted(tensors: list[Tensor], dims: tuple[int, ...], indices: list[Tensor]) 
                 "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
                 "indexing with a boolean mask."
             )
-        ds += range(d, d + i._a.ndim)
-        found += [wrap(j) for j in i._a.nonzero()]
+        ds += range(d, d + i._payload.ndim)
+        found += [wrap(j) for j in i._payload.nonzero()]
     return tuple(ds), found
 
 
@@ -431,7 +431,7 @@ def place_error(error: Exception, indices: list[Tensor]) -> Exception:
     """NumPy's error for index arrays, in PyTorch's words."""
     text = str(error)
     if "broadcast" in text:
-        _, arrays = without_masks((0,) * len(indices), [i._a for i in indices])
+        _, arrays = without_masks((0,) * len(indices), [i._payload for i in indices])
         shapes = ", ".join(str(list(i.shape)) for i in arrays)
         return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
     if text.endswith("with size 0") or "empty axes" in text:
@@ -441,13 +441,13 @@ def place_error(error: Exception, indices: list[Tensor]) -> Exception:
 
 def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
     try:
-        if not M and type(x._a) is np.ndarray and all_plain(indices):
-            arrays = [i._a for i in indices]
-            r = index_raw([x._a, *arrays], dims)
-            fx = x._fn
+        if not M and type(x._payload) is np.ndarray and all_plain(indices):
+            arrays = [i._payload for i in indices]
+            r = index_raw([x._payload, *arrays], dims)
+            fx = x._node
             if fx is None:
                 return wrap(r)
-            saved = [[box_of(i) for i in indices], [x._a.shape, *[i.shape for i in arrays]], dims]
+            saved = [[box_of(i) for i in indices], [x._payload.shape, *[i.shape for i in arrays]], dims]
             return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)
         dims, indices = fitted([x], dims, indices)
         return index([x, *indices], dims)  # type: ignore[no-any-return]
@@ -457,7 +457,7 @@ def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
 
 def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool, into: bool) -> Tensor:
     plain = all_plain([x, values, *indices])
-    if not plain and type(x._a) is not Meta:
+    if not plain and type(x._payload) is not Meta:
         dims, indices = fitted([x, values], dims, indices)
     try:
         return index_put([x, values, *indices], dims, accumulate, into and plain)  # type: ignore[no-any-return]
@@ -469,14 +469,15 @@ def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool,
 
 def value_error(error: Exception, x: Tensor, values: Tensor, dims: Any, indices: Any) -> Exception:
     try:
-        ds, arrays = without_masks(dims, [i._a for i in indices])
-        want = result_shape(tuple(x._a.shape), ds, [i.shape for i in arrays])
+        ds, arrays = without_masks(dims, [i._payload for i in indices])
+        want = result_shape(tuple(x._payload.shape), ds, [i.shape for i in arrays])
     except ValueError:
         return error
     return RuntimeError(
-        f"shape mismatch: value tensor of shape {list(values._a.shape)} cannot be broadcast to indexing result of "
+        f"shape mismatch: value tensor of shape {list(values._payload.shape)} cannot be broadcast to indexing "
+        "result of "
         f"shape {list(want)}"
     )
 
 
-U.getitem = lambda value, key: getitem(wrap(value), key)._a
+U.getitem = lambda value, key: getitem(wrap(value), key)._payload

@@ -37,7 +37,7 @@ index_put_raw = RAW.index_put
 def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Tensor, Tensor]:
     """The dim, the index as a vector and ``self`` with at least one dimension, of index_select and its like."""
     payload(self, name.rstrip("_"))
-    if name == "index_select" and isinstance(index, Tensor) and index._a.ndim > 1:
+    if name == "index_select" and isinstance(index, Tensor) and index._payload.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     dtype = logical_dtype(expect_tensor(name, "index", 3, index))
     if dtype.kind != "i" or dtype.itemsize < (8 if name in ("index_copy_", "index_fill_") else 4):
@@ -50,19 +50,19 @@ def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Ten
                 "index_select": "index_select(): Expected dtype int32 or int64 for index",
             }.get(name, f"{name}(): Expected dtype int32/int64 for index but got: {given}")
         )
-    if index._a.ndim > 1:
+    if index._payload.ndim > 1:
         if name == "index_fill_":
             raise RuntimeError("Index has to be a vector/scalar")
         raise IndexError(f"{name}(): Index is supposed to be a vector")
-    return normal_dim(dim, self._a.ndim, name), at_least_vector(index), at_least_vector(self)
+    return normal_dim(dim, self._payload.ndim, name), at_least_vector(index), at_least_vector(self)
 
 
 def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
     """An index that is out of range; ``None`` if there is none, or none can be known inside of a transform."""
-    if is_plain(index) and index._a.size:
-        if least <= 0 and index._a.dtype.itemsize == 8 and all_below(index._a, n):
+    if is_plain(index) and index._payload.size:
+        if least <= 0 and index._payload.dtype.itemsize == 8 and all_below(index._payload, n):
             return None
-        low, high = int(np.minimum.reduce(index._a, None)), int(np.maximum.reduce(index._a, None))
+        low, high = int(np.minimum.reduce(index._payload, None)), int(np.maximum.reduce(index._payload, None))
         if low < least or high >= n:
             return low if low < least else high
     return None
@@ -84,7 +84,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
         return write_out(out, index_select, (input, dim, index), None, _SELECTED)  # type: ignore[no-any-return]
     d = fitting(input, dim, index, 1)
     if d >= 0:
-        a, i, fx = input._a, index._a, input._fn
+        a, i, fx = input._payload, index._payload, input._node
         if fx is None:
             return wrap(index_raw([a, i], (d,)))
         if not M:
@@ -92,9 +92,9 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
             saved = [[box_of(index)], [a.shape, i.shape], (d,)]
             return with_node_name(result_of(INDEX, (fx, None), saved, r), "IndexSelectBackward0")
     dim, where, x = _line_index("index_select", input, dim, index)
-    if not input._a.ndim and where._a.size != 1:
-        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {where._a.size} value(s)")
-    bad = _bad_index(where, x._a.shape[dim])
+    if not input._payload.ndim and where._payload.size != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {where._payload.size} value(s)")
+    bad = _bad_index(where, x._payload.shape[dim])
     if bad is not None:
         raise IndexError("index out of range in self")
     return _shaped_as(input, indexed(x, (dim,), [where]), "IndexSelectBackward0")
@@ -102,7 +102,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
 
 def _shaped_as(input: Tensor, made: Tensor, node: str) -> Tensor:
     """A result under its node's name; 0-dimensional if the input was."""
-    return with_node_name(made, node) if input._a.ndim else without_view(reshape_public(made, ()), node)
+    return with_node_name(made, node) if input._payload.ndim else without_view(reshape_public(made, ()), node)
 
 
 def _line_put(name: str, self: Tensor, dim: int, index: Any, source: Tensor, into: bool) -> Tensor:
@@ -116,11 +116,11 @@ def _line_put(name: str, self: Tensor, dim: int, index: Any, source: Tensor, int
             if add
             else f"index_copy_(): self and source expected to have the same dtype, but got (self) {a} and (source) {b}"
         )
-    shape = tuple(x._a.shape)
-    n = where._a.size
-    if not source._a.ndim and (not add or not self._a.ndim):
+    shape = tuple(x._payload.shape)
+    n = where._payload.size
+    if not source._payload.ndim and (not add or not self._payload.ndim):
         source = reshape_public(source, (1,) * len(shape) if n == 1 else (1,))
-    (_check_added if add else _check_copied)(self, tuple(source._a.shape), shape, dim, n)
+    (_check_added if add else _check_copied)(self, tuple(source._payload.shape), shape, dim, n)
     bad = _bad_index(where, shape[dim])
     if bad is not None:
         text = f"index {bad} is out of bounds for dimension {dim} with size {shape[dim]}"
@@ -140,7 +140,7 @@ def _check_added(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None:
         return
     raise RuntimeError(
         "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-        f"{list(self._a.shape)} source.shape = {list(have)}"
+        f"{list(self._payload.shape)} source.shape = {list(have)}"
     )
 
 
@@ -166,14 +166,14 @@ def _index_add(self: Tensor, dim: int, index: Any, source: Any, alpha: Any, into
     source = expect_tensor("index_add", "source", 4, source)
     d = _fitting_source(self, dim, index, source)
     if d >= 0 and type(alpha) is int and alpha == 1 and not into:
-        fx, fs = self._fn, source._fn
+        fx, fs = self._node, source._node
         if not M or (fx is None and fs is None):
-            a, i = self._a, index._a
-            r = index_put_raw([a, source._a, i], (d,), True, False)
+            a, i = self._payload, index._payload
+            r = index_put_raw([a, source._payload, i], (d,), True, False)
             if fx is None and fs is None:
                 return wrap(r)
             needs = (fx is not None, fs is not None)
-            saved = [[box_of(index)], [a.shape, source._a.shape, i.shape], (d,), True, needs]
+            saved = [[box_of(index)], [a.shape, source._payload.shape, i.shape], (d,), True, needs]
             return with_node_name(result_of(INDEX_PUT, (fx, fs, None), saved, r), "IndexAddBackward0")
     if alpha != 1:
         source = source * alpha
@@ -196,8 +196,14 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """In-place form of ``index_add``."""
     d = _fitting_source(self, dim, index, source)
-    if d >= 0 and alpha == 1 and unrecorded(self, source._fn) and self._a.flags.c_contiguous and _apart(self, source):
-        index_put_raw([self._a, source._a, index._a], (d,), True, True)
+    if (
+        d >= 0
+        and alpha == 1
+        and unrecorded(self, source._node)
+        and self._payload.flags.c_contiguous
+        and _apart(self, source)
+    ):
+        index_put_raw([self._payload, source._payload, index._payload], (d,), True, True)
         count_write_at(self, getframe(1))
         return self
     return apply_inplace(lambda x, s: _index_add(x, dim, index, s, alpha, _apart(x, s)), self, (source,))
@@ -206,16 +212,16 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
     """``_fitting``, and whether the source's parts fit too."""
     d = fitting(self, dim, index, 1)
-    s = getattr(source, "_a", None)
-    if d < 0 or type(s) is not np.ndarray or s.dtype is not self._a.dtype:
+    s = getattr(source, "_payload", None)
+    if d < 0 or type(s) is not np.ndarray or s.dtype is not self._payload.dtype:
         return -1
-    have = self._a.shape
-    return d if s.shape == (*have[:d], index._a.size, *have[d + 1 :]) else -1
+    have = self._payload.shape
+    return d if s.shape == (*have[:d], index._payload.size, *have[d + 1 :]) else -1
 
 
 def _apart(x: Tensor, source: Any) -> bool:
     """Whether a write into x leaves the source as it is."""
-    a, s = x._a, getattr(source, "_a", None)
+    a, s = x._payload, getattr(source, "_payload", None)
     return type(a) is np.ndarray and a.flags.writeable and not (isinstance(s, np.ndarray) and np.may_share_memory(a, s))
 
 
@@ -247,20 +253,20 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """
     dim, where, x = _line_index("index_fill_", input, dim, index)
     if isinstance(value, Tensor):
-        if value._a.ndim:
+        if value._payload.ndim:
             raise RuntimeError(
-                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._a.ndim} "
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._payload.ndim} "
                 "dimension(s)."
             )
         v, name = cast(value, logical_dtype(input)), "IndexFillBackward1"
     else:
         v, name = wrap(number(value, logical_dtype(input))), "IndexFillBackward0"
-    bad = _bad_index(where, x._a.shape[dim], -x._a.shape[dim])
+    bad = _bad_index(where, x._payload.shape[dim], -x._payload.shape[dim])
     if bad is not None:
-        raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {x._a.shape[dim]}")
+        raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {x._payload.shape[dim]}")
     if is_plain(where):
-        places = where._a % max(x._a.shape[dim], 1)
-        where = wrap(places if v._fn is None else np.unique(places))  # the value's gradient counts each place once
+        places = where._payload % max(x._payload.shape[dim], 1)
+        where = wrap(places if v._node is None else np.unique(places))  # the value's gradient counts each place once
     return _shaped_as(input, put_at(x, v, (dim,), [where], False, False), name)
 
 
@@ -271,10 +277,10 @@ _index_fill_in_place = inplace_of(index_fill, "index_fill_")
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """In-place form of ``index_fill``."""
     d = fitting(self, dim, index, 1)
-    if d >= 0 and type(value) is float and self._a.dtype.kind in "fc" and unrecorded(self, None):
-        a = self._a
+    if d >= 0 and type(value) is float and self._payload.dtype.kind in "fc" and unrecorded(self, None):
+        a = self._payload
         if a.dtype.itemsize > 2 and a.flags.writeable and -3e38 < value < 3e38:
-            a[COLONS[d] + (index._a,)] = value
+            a[COLONS[d] + (index._payload,)] = value
             count_write_at(self, getframe(1))
             return self
     return _index_fill_in_place(self, dim, index, value)  # type: ignore[no-any-return]
@@ -292,7 +298,7 @@ def index_reduce(
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim, where, x = _line_index("index_reduce", input, dim, index)
-    shape = tuple(source._a.shape) or (1,)
+    shape = tuple(source._payload.shape) or (1,)
     lines = expand(reshape_public(where, (1,) * dim + (-1,) + (1,) * (len(shape) - dim - 1)), shape)
     made = scatter_reduce_public(x, dim, lines, at_least_vector(source), reduce, include_self=include_self)
     return _shaped_as(input, made, "IndexReduceBackward0")
@@ -312,34 +318,38 @@ def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor
         if item is None:
             dim += 1
             continue
-        if isinstance(item, Tensor) and item._a.ndim == 0 and logical_dtype(item).kind == "i":
+        if isinstance(item, Tensor) and item._payload.ndim == 0 and logical_dtype(item).kind == "i":
             item = reshape_public(item, (1,)) if len(indices) == 1 else item
-        item = normal_part(item) if not (isinstance(item, Tensor) and item._a.ndim == 0) else item
+        item = normal_part(item) if not (isinstance(item, Tensor) and item._payload.ndim == 0) else item
         dims.append(dim)
         found.append(item)
-        dim += item._a.ndim if logical_dtype(item).kind == "b" else 1
-    if dim > self._a.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {self._a.ndim} (got {dim})")
+        dim += item._payload.ndim if logical_dtype(item).kind == "b" else 1
+    if dim > self._payload.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {self._payload.ndim} (got {dim})")
     return tuple(dims), found
 
 
 def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
     """``index_put`` where plain arrays are written at places that NumPy checks; ``None``: the long way tells."""
-    if type(values) is not Tensor or type(input._a) is not np.ndarray or values._a.dtype is not input._a.dtype:
+    if (
+        type(values) is not Tensor
+        or type(input._payload) is not np.ndarray
+        or values._payload.dtype is not input._payload.dtype
+    ):
         return None
-    found = by_tensors(input._a.ndim, tuple(indices))
+    found = by_tensors(input._payload.ndim, tuple(indices))
     if found is None or len(found[1]) != len(indices):
         return None
-    a, v = input._a, values._a
+    a, v = input._payload, values._payload
     r = dense(a)
     try:
-        write_at(r, found[0], [i._a for i in found[1]], v)
+        write_at(r, found[0], [i._payload for i in found[1]], v)
     except (IndexError, ValueError):
         return None
-    fx, fv = input._fn, values._fn
+    fx, fv = input._node, values._node
     if fx is None and fv is None:
         return wrap(r)
-    shapes = [a.shape, v.shape, *[i._a.shape for i in found[1]]]
+    shapes = [a.shape, v.shape, *[i._payload.shape for i in found[1]]]
     saved = [[box_of(i) for i in found[1]], shapes, found[0], False, (fx is not None, fv is not None)]
     return result_of(INDEX_PUT, (fx, fv, *[None] * len(found[1])), saved, r)
 
@@ -405,7 +415,7 @@ def _long(index: Any, name: str) -> None:
 
 
 def _out_of_range(index: Tensor, n: int) -> IndexError:
-    i = index._a
+    i = index._payload
     if n == 0:
         return IndexError("take(): tried to take from an empty tensor")
     bad = next(int(k) for k in i.reshape(-1) if not -n <= k < n)
@@ -423,12 +433,12 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
             "put_(): self and source expected to have the same dtype, but got self.dtype = "
             f"{dtype_name(logical_dtype(input))} and source.dtype = {dtype_name(logical_dtype(source))}"
         )
-    if index._a.size != source._a.size:
+    if index._payload.size != source._payload.size:
         raise IndexError(
             "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
-            f"{source._a.size}, index.numel() = {index._a.size}"
+            f"{source._payload.size}, index.numel() = {index._payload.size}"
         )
-    flat = [reshape_public(x, (x._a.size,)) for x in (input, source, index)]
+    flat = [reshape_public(x, (x._payload.size,)) for x in (input, source, index)]
     try:
         made = put_at(flat[0], flat[1], (0,), [flat[2]], bool(accumulate), False)
     except IndexError:
@@ -490,11 +500,11 @@ def torch_embedding(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{_type_name(np.empty(0, dtype))} instead (while checking arguments for embedding)"
         )
-    if weight._a.ndim != 2:
+    if weight._payload.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    if _bad_index(indices, weight._a.shape[0]) is not None:
+    if _bad_index(indices, weight._payload.shape[0]) is not None:
         raise IndexError("index out of range in self")
-    if sparse and isinstance(weight._a, np.ndarray) and isinstance(indices._a, (np.ndarray, np.generic)):
+    if sparse and isinstance(weight._payload, np.ndarray) and isinstance(indices._payload, (np.ndarray, np.generic)):
         return _embedding_sparse(weight, indices, padding_idx, scale_grad_by_freq)
     return embedding(weight, indices, padding_idx, bool(scale_grad_by_freq))  # type: ignore[no-any-return]
 
@@ -503,7 +513,7 @@ def _embedding_sparse(weight: Tensor, indices: Tensor, padding_idx: int, scale_g
     """The rows, recorded so that the gradient of ``weight`` is sparse."""
     from ..names.sparse import sparse_rows
 
-    if scale_grad_by_freq and weight._fn is not None:
+    if scale_grad_by_freq and weight._node is not None:
         raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
     return sparse_rows(weight, indices, padding_idx, embedding(weight.detach(), indices, padding_idx, False))
 
@@ -532,7 +542,7 @@ def embedding_public(
     """
     if payload(weight, "embedding").ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    n = weight._a.shape[0]
+    n = weight._payload.shape[0]
     if max_norm is None and not (sparse or scale_grad_by_freq) and fitting(weight, 0, input) == 0:
         if padding_idx is None:
             return embedding(weight, input, -1, False)  # type: ignore[no-any-return]

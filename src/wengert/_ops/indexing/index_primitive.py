@@ -170,7 +170,7 @@ def _numbered(dims: Any, indices: Any, theirs: Any) -> tuple[Any, list[Any], lis
     found: list[Any] = []
     batched: list[bool] = []
     for d, i, m in zip(dims, indices, theirs, strict=True):
-        plain = i._a if isinstance(i, Tensor) else i
+        plain = i._payload if isinstance(i, Tensor) else i
         if payload_dtype(i).kind != "b" or m or not isinstance(plain, np.ndarray):
             ds, found, batched = [*ds, d], [*found, i], [*batched, m]
             continue

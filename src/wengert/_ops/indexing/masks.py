@@ -28,7 +28,7 @@ from .scatter import dtype_name, known_values
 
 # ---------------------------------------------------------------------------------------------------------------- masks
 def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    a, b = tuple(x._a.shape), tuple(mask._a.shape)
+    a, b = tuple(x._payload.shape), tuple(mask._payload.shape)
     if a == b:
         return x, mask
     try:
@@ -59,7 +59,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     if logical_dtype(expect_tensor("masked_select", "mask", 2, mask)).kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     x, m = _broadcast_pair(input, mask)
-    if not x._a.ndim:
+    if not x._payload.ndim:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
     dims, found = _masked(x, m)
     return with_node_name(index([x, *found], dims), "MaskedSelectBackward0")
@@ -84,16 +84,16 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             f"and {dtype_name(logical_dtype(source))}"
         )
     x, m = _broadcast_pair(input, mask)
-    shape = tuple(x._a.shape)
+    shape = tuple(x._payload.shape)
     if on_meta(x):  # the mask, or the source, of no elements
         return clone(x, "C")
     if not shape:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
     dims, found = _masked(x, m)
-    n = int(np.count_nonzero(m._a)) if is_plain(m) else found[0]._a.size
-    if source._a.size < n:
+    n = int(np.count_nonzero(m._payload)) if is_plain(m) else found[0]._payload.size
+    if source._payload.size < n:
         raise RuntimeError("Number of elements of source < number of ones in mask")
-    values = slice_dim(reshape_public(source, (source._a.size,)), 0, 0, n, 1)
+    values = slice_dim(reshape_public(source, (source._payload.size,)), 0, 0, n, 1)
     made = put_at(x, values, dims, found, False, False)
     node = "MaskedScatterBackward0"
     return with_node_name(made, node) if shape else without_view(reshape_public(made, ()), node)
@@ -147,8 +147,8 @@ def argwhere(input: Tensor) -> Tensor:
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
     if on_meta(input):
-        return wrap(Meta((size, input._a.ndim), np.dtype(np.int64)))
-    found = nonzero(input)._a[:size]
+        return wrap(Meta((size, input._payload.ndim), np.dtype(np.int64)))
+    found = nonzero(input)._payload[:size]
     rows = np.full((size, found.shape[1]), fill_value, np.int64)
     rows[: len(found)] = found
     return wrap(rows)

@@ -234,25 +234,25 @@ def known_values(x: Tensor, name: str) -> Any:
             "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
             f"aten::{name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
         )
-    return x._a
+    return x._payload
 
 
 def _index_tensor(index: Any, name: str, position: int = 3) -> Tensor:
     """An index tensor of ``gather`` and its like."""
     dtype = logical_dtype(expect_tensor(name, "index", position, index))
-    if (dtype.kind != "i" or dtype.itemsize < 4) and index._a.size:
+    if (dtype.kind != "i" or dtype.itemsize < 4) and index._payload.size:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     return index  # type: ignore[no-any-return]
 
 
 def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = None, scatter: bool = False) -> None:
     """The shapes of ``gather`` and ``scatter``, and the range of the index."""
-    have, want = _at_least_1d(self._a.shape), _at_least_1d(index._a.shape)
-    if have == want and src is None and type(index._a) is np.ndarray:
-        return check_range(index._a, dim, have[dim])
+    have, want = _at_least_1d(self._payload.shape), _at_least_1d(index._payload.shape)
+    if have == want and src is None and type(index._payload) is np.ndarray:
+        return check_range(index._payload, dim, have[dim])
     if 0 in want:
         return
-    from_ = None if src is None else _at_least_1d(src._a.shape)
+    from_ = None if src is None else _at_least_1d(src._payload.shape)
     if len(have) != len(want):
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as {'self' if scatter else 'input'} tensor"
@@ -262,18 +262,21 @@ def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = Non
     wide = next((d for d, (n, m) in enumerate(zip(have, want, strict=True)) if d != dim and m > n), None)
     if wide is not None and not scatter:
         raise RuntimeError(
-            f"Size does not match at dimension {wide} expected index {list(index._a.shape)} to be no larger than self "
-            f"{list(self._a.shape)} apart from dimension {dim}"
+            f"Size does not match at dimension {wide} expected index {list(index._payload.shape)} to be no larger "
+            "than self "
+            f"{list(self._payload.shape)} apart from dimension {dim}"
         )
     if wide is not None or (from_ is not None and any(m > n for n, m in zip(from_, want, strict=True))):
         raise RuntimeError(
-            f"Expected index {list(index._a.shape)} to be no larger than self {list(self._a.shape)} apart from "
-            f"dimension {dim}" + ("" if src is None else f" and to be no larger size than src {list(src._a.shape)}")
+            f"Expected index {list(index._payload.shape)} to be no larger than self {list(self._payload.shape)} "
+            "apart from "
+            f"dimension {dim}"
+            + ("" if src is None else f" and to be no larger size than src {list(src._payload.shape)}")
         )
     if is_plain(index):
-        check_range(index._a, dim, have[dim])
-    elif isinstance(index._a, Value) and not on_meta(index):
-        check_range(opened(index._a)[0], dim, have[dim])
+        check_range(index._payload, dim, have[dim])
+    elif isinstance(index._payload, Value) and not on_meta(index):
+        check_range(opened(index._payload)[0], dim, have[dim])
 
 
 def _at_least_1d(shape: Any) -> tuple[int, ...]:
@@ -296,8 +299,8 @@ def gather_public(
         return write_out(out, gather_public, (input, dim, index), None, EXACT)  # type: ignore[no-any-return]
     d = -1 if sparse_grad else _fitting(input, dim, index)
     if d >= 0:
-        a, fx = input._a, input._fn
-        r = _gather_raw(a, index._a, d)
+        a, fx = input._payload, input._node
+        r = _gather_raw(a, index._payload, d)
         if fx is None:
             return wrap(r)
         if not M:
@@ -310,13 +313,13 @@ def gather_public(
         from ..names.sparse import sparse_gather
 
         return sparse_gather(input, dim, index, gather_public(input.detach(), dim, index))
-    if not index._a.size:  # then its shape may be anything
+    if not index._payload.size:  # then its shape may be anything
         none = gather(at_least_vector(input), wrap(np.zeros((0,) * max(ndim, 1), np.int64)), dim)
-        return without_view(reshape_public(none, tuple(index._a.shape)), "GatherBackward0")
-    if (ndim and index._a.ndim) or (is_plain(input) and is_plain(index)):
+        return without_view(reshape_public(none, tuple(index._payload.shape)), "GatherBackward0")
+    if (ndim and index._payload.ndim) or (is_plain(input) and is_plain(index)):
         return gather(input, index, dim)  # type: ignore[no-any-return]
     # inside of a transform, dimensions must be there to be counted
-    return reshape_public(gather(at_least_vector(input), at_least_vector(index), dim), tuple(index._a.shape))
+    return reshape_public(gather(at_least_vector(input), at_least_vector(index), dim), tuple(index._payload.shape))
 
 
 def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
@@ -324,8 +327,8 @@ def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
     dim = fitting(self, dim, index)
     if dim < 0:
         return -1
-    a = self._a
-    have, want = a.shape, index._a.shape
+    a = self._payload
+    have, want = a.shape, index._payload.shape
     if have != want:
         if len(have) != len(want):
             return -1
@@ -333,7 +336,7 @@ def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
             if n > have[d] and d != dim:
                 return -1
     if src is not None:
-        s = getattr(src, "_a", None)
+        s = getattr(src, "_payload", None)
         if type(s) is not np.ndarray or s.dtype is not a.dtype or s.shape != want:
             return -1
     return dim
@@ -346,23 +349,23 @@ _gather_raw = RAW.gather
 
 
 def at_least_vector(index: Tensor) -> Tensor:
-    return index if index._a.ndim else reshape_public(index, (1,))
+    return index if index._payload.ndim else reshape_public(index, (1,))
 
 
 def _scattered(name: str, self: Tensor, dim: int, index: Any, src: Any, run: Any) -> Tensor:
     """Check, align and call a scatter operator: ``run(self, index, src, dim)``."""
     payload(self, name)
     index = _index_tensor(index, "scatter")
-    ndim = self._a.ndim
+    ndim = self._payload.ndim
     dim = normal_dim(dim, ndim, name)
     if isinstance(src, Tensor):
         if logical_dtype(src) is not logical_dtype(self):
             raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
         _check_lines(self, index, dim, src, True)
-        src = _shrunk(at_least_vector(src), _at_least_1d(index._a.shape))
+        src = _shrunk(at_least_vector(src), _at_least_1d(index._payload.shape))
     else:
         _check_lines(self, index, dim, None, True)
-    if not index._a.size:
+    if not index._payload.size:
         index = wrap(np.zeros((0,) * max(ndim, 1), np.int64))
         src = slice_all(src, (0,) * max(ndim, 1)) if isinstance(src, Tensor) else src
     index = at_least_vector(index)
@@ -376,15 +379,15 @@ def _shrunk(src: Tensor, shape: tuple[int, ...]) -> Tensor:
     if 0 in shape:
         return src
     for d, n in enumerate(shape):
-        if src._a.shape[d] != n:
+        if src._payload.shape[d] != n:
             src = slice_dim(src, d, 0, n, 1)
     return src
 
 
 def slice_all(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """The part from 0 on of each dimension."""
-    x = reshape_public(x, (-1,)) if x._a.ndim != len(shape) else x
-    for d, n in enumerate(shape[: x._a.ndim]):
+    x = reshape_public(x, (-1,)) if x._payload.ndim != len(shape) else x
+    for d, n in enumerate(shape[: x._payload.ndim]):
         x = slice_dim(x, d, 0, n, 1)
     return reshape_public(x, shape)
 
@@ -410,16 +413,16 @@ def scatter_public(
         src = value
     if reduce is None and isinstance(src, Tensor):
         d = _fitting(input, dim, index, src)
-        fx, fs = getattr(input, "_fn", None), src._fn
+        fx, fs = getattr(input, "_node", None), src._node
         if d >= 0 and (not M or (fx is None and fs is None)):
-            r = input._a.copy()
-            put_along(r, index._a, d, src._a)
+            r = input._payload.copy()
+            put_along(r, index._payload, d, src._payload)
             return wrap(r) if fx is None and fs is None else result_of(SCATTER, (fx, None, fs), [box_of(index), d], r)
     elif reduce is None and type(src) is float and not M and -3e38 < src < 3e38:
         d = _fitting(input, dim, index)
-        if d >= 0 and input._a.dtype.char in "fd":
-            r, fx = input._a.copy(), input._fn
-            put_along(r, index._a, d, src)
+        if d >= 0 and input._payload.dtype.char in "fd":
+            r, fx = input._payload.copy(), input._node
+            put_along(r, index._payload, d, src)
             if fx is None:
                 return wrap(r)
             return with_node_name(result_of(SCATTER, (fx, None, None), [box_of(index), d], r), "ScatterBackward1")
@@ -444,7 +447,7 @@ def scatter_public(
             "PyTorch release. Use torch.scatter_reduce instead for more reduction options."
         )
     else:
-        src = expand(wrap(number(src, logical_dtype(input))), _at_least_1d(index._a.shape))
+        src = expand(wrap(number(src, logical_dtype(input))), _at_least_1d(index._payload.shape))
     return scatter_reduce_public(input, dim, index, src, _REDUCTIONS[reduce])
 
 
@@ -460,10 +463,10 @@ def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, o
         return write_out(out, scatter_add_public, (input, dim, index, src), None, EXACT)  # type: ignore[no-any-return]
     d = _fitting(input, dim, index, src)
     if d >= 0:
-        fx, fs = input._fn, src._fn
+        fx, fs = input._node, src._node
         if not M or (fx is None and fs is None):
-            r = input._a.copy()
-            add_along(r, index._a, d, src._a)
+            r = input._payload.copy()
+            add_along(r, index._payload, d, src._payload)
             if fx is None and fs is None:
                 return wrap(r)
             return result_of(SCATTER_ADD, (fx, None, fs), [None if fs is None else box_of(index), d], r)
@@ -499,13 +502,13 @@ def _into(self: Any, dim: Any, index: Any, src: Any, write: Any) -> bool:
     """Write straight into self's memory, if nothing is recorded and nothing speaks against it."""
     d = _fitting(self, dim, index)
     tensor = isinstance(src, Tensor)
-    if d < 0 or not unrecorded(self, src._fn if tensor else None):
+    if d < 0 or not unrecorded(self, src._node if tensor else None):
         return False
-    a, i = self._a, index._a
+    a, i = self._payload, index._payload
     if not (a.flags.c_contiguous and a.flags.writeable) or (a.dtype is i.dtype and np.may_share_memory(a, i)):
         return False
     if tensor:
-        src = src._a
+        src = src._payload
         if type(src) is not np.ndarray or src.dtype is not a.dtype or src.ndim != i.ndim or np.may_share_memory(a, src):
             return False
         if src.shape != i.shape:  # a part of it is written
@@ -519,7 +522,12 @@ def _into(self: Any, dim: Any, index: Any, src: Any, write: Any) -> bool:
 
 def _is_small_number(value: Any, self: Any) -> bool:
     """Whether this is a number that every floating tensor can hold, and this is such a tensor."""
-    return type(value) in (float, int) and -3e38 < value < 3e38 and type(self) is Tensor and self._a.dtype.char in "fd"
+    return (
+        type(value) in (float, int)
+        and -3e38 < value < 3e38
+        and type(self) is Tensor
+        and self._payload.dtype.char in "fd"
+    )
 
 
 _scatter_in_place = inplace_of(scatter_public, "scatter_")
@@ -568,7 +576,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
         )
     if dim is None:
         return gather_public(reshape_public(input, (-1,)), 0, reshape_public(indices, (-1,)))
-    have, want = tuple(input._a.shape), tuple(indices._a.shape)
+    have, want = tuple(input._payload.shape), tuple(indices._payload.shape)
     if len(have) != len(want):
         raise RuntimeError(
             f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {len(have)} "
@@ -582,7 +590,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     except ValueError:
         raise broadcast_error(input, indices) from None
     wide = [both[:dim] + (s[dim],) + both[dim + 1 :] for s in (have, want)]
-    x, i = (t if tuple(t._a.shape) == w else expand(t, w) for t, w in zip((input, indices), wide, strict=True))
-    if is_plain(i) and i._a.size and i._a.min() < 0:
-        i = wrap(np.where(i._a < 0, i._a + have[dim], i._a))
+    x, i = (t if tuple(t._payload.shape) == w else expand(t, w) for t, w in zip((input, indices), wide, strict=True))
+    if is_plain(i) and i._payload.size and i._payload.min() < 0:
+        i = wrap(np.where(i._payload < 0, i._payload + have[dim], i._payload))
     return gather_public(x, dim, i)

@@ -46,7 +46,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     try:
         if basic and _assign_recorded(self, key, value):
             return
-        x, a, dims, indices = read_key(self, self._a, key, None)
+        x, a, dims, indices = read_key(self, self._payload, key, None)
         del a  # references are counted: NOTE [ Views and writes in place ]
         if type(value) is not Tensor:
             value = _as_value(value, x)
@@ -55,7 +55,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if not indices:
         from .copy_fill import copy_into
 
-        copy_into(x, _sliced(value, x._a.shape))
+        copy_into(x, _sliced(value, x._payload.shape))
         return
     if logical_dtype(value) is not logical_dtype(x):
         raise dtype_error(x, value)
@@ -72,15 +72,15 @@ def dtype_error(x: Tensor, value: Tensor) -> Exception:
 
 def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
     """The direct path: NumPy assigns, if nothing is recorded and its rules are PyTorch's."""
-    a = self._a
+    a = self._payload
     if type(a) is not np.ndarray:
         return False
     ty = type(value)
     if ty is Tensor:
-        v = value._a
+        v = value._payload
         if not (type(v) is np.ndarray or isinstance(v, np.generic)) or v.dtype.kind == "c" != a.dtype.kind:
             return False
-        if not unrecorded(self, value._fn) and not (a.dtype in INTEGRAL and unrecorded(self, None)):
+        if not unrecorded(self, value._node) and not (a.dtype in INTEGRAL and unrecorded(self, None)):
             return False
     elif (ty is not float and ty is not int) or a.dtype.kind not in "fc" or not unrecorded(self, None):
         return False
@@ -106,7 +106,7 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
 
 def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
     """``_assign_basic`` for one index tensor."""
-    a, i = self._a, key._a
+    a, i = self._payload, key._payload
     if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim or not a.ndim:
         return False
     kind = i.dtype.kind
@@ -114,7 +114,7 @@ def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
         return False
     ty = type(value)
     if ty is Tensor:
-        v, fy = value._a, value._fn
+        v, fy = value._payload, value._node
         if v.dtype is not a.dtype:
             return False
     elif (ty is float or ty is int) and a.dtype.kind in "fc":
@@ -137,11 +137,11 @@ def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
 
 def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
     """The same for a key of index tensors and ``:``, also where the write is recorded."""
-    a = self._a
+    a = self._payload
     if type(a) is not np.ndarray or not a.flags.writeable:
         return False
     if type(value) is Tensor:
-        v, fy = value._a, value._fn
+        v, fy = value._payload, value._node
         if v.dtype is not a.dtype:
             return False
     elif type(value) in (float, int) and a.dtype.kind in "fc":
@@ -155,7 +155,7 @@ def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
         del a
         return _put_recorded(self, value, *found, False)
     try:
-        a[tuple([item if type(item) is slice else item._a for item in key])] = v
+        a[tuple([item if type(item) is slice else item._payload for item in key])] = v
     except (ValueError, IndexError, TypeError):
         return False
     count_write_at(self, getframe(2))
@@ -164,25 +164,25 @@ def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
 
 def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
     """The direct path of a recorded write to a part of a tensor: what the views would do, at once."""
-    a = self._a
+    a = self._payload
     if M or type(a) is not np.ndarray or not a.flags.writeable:
         return False
     if type(value) is Tensor:
-        v, fy = value._a, value._fn
+        v, fy = value._payload, value._node
         if type(v) is not np.ndarray or v.dtype.kind == "c" != a.dtype.kind:
             return False
     elif a.dtype.kind in "fc" and (type(value) is float or (type(value) is int and -(1 << 31) < value < 1 << 31)):
         v, fy = value, None
     else:
         return False
-    if fy is None and self._fn is None:
+    if fy is None and self._node is None:
         return False
     chain, part, _, _ = read_key((), a, key, linked)
     if not chain:
         return False
     n = None
     if fy is not None:
-        if type(fy) is AsStridedBackward0 and fy.fx is self._fn and fy.chain == chain and _same_place(v, part):
+        if type(fy) is AsStridedBackward0 and fy.fx is self._node and fy.chain == chain and _same_place(v, part):
             count_write_at(self, getframe(2))  # x[0] += 1 writes the part a second time, when it is there already
             return True
         if v.ndim > part.ndim or may_share_memory(a, v):
@@ -194,7 +194,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
         n.h = None
         n.code, n.lasti = here()
     try:
-        if a.base is not None or type(self._fn) is AccumulateGrad:  # it may be a view
+        if a.base is not None or type(self._node) is AccumulateGrad:  # it may be a view
             check_inplace(self, True)
         copyto(part, v, casting="unsafe")
     except (RuntimeError, ValueError):  # the other path says what is wrong
@@ -210,23 +210,23 @@ def _same_place(a: Any, b: Any) -> bool:
 
 def _put_recorded(x: Tensor, value: Any, dims: Any, indices: Any, accumulate: bool) -> bool:
     """``put_into`` where it is recorded, for plain arrays: without what only others need."""
-    a, fx = x._a, x._fn
+    a, fx = x._payload, x._node
     if type(value) is not Tensor:
         value = wrap(number(value, a.dtype))
-    fy = value._fn
+    fy = value._node
     if M or type(a) is not np.ndarray or (fx is None and fy is None) or not all_plain([value, *indices]):
         return False
-    if not a.flags.writeable or (accumulate and not a.flags.c_contiguous) or may_share_memory(a, value._a):
+    if not a.flags.writeable or (accumulate and not a.flags.c_contiguous) or may_share_memory(a, value._payload):
         return False
-    arrays = [i._a for i in indices]
+    arrays = [i._payload for i in indices]
     try:
         check_inplace(x, True)
-        RAW.index_put([a, value._a, *arrays], dims, accumulate, True)
+        RAW.index_put([a, value._payload, *arrays], dims, accumulate, True)
     except (RuntimeError, IndexError, ValueError):
         return False
     n = INDEX_PUT.node()
     n.fx = (fx, fy, *[None] * len(arrays))
-    shapes = [a.shape, value._a.shape, *[i.shape for i in arrays]]
+    shapes = [a.shape, value._payload.shape, *[i.shape for i in arrays]]
     n.s = [[box_of(i) for i in indices], shapes, dims, accumulate, (fx is not None, fy is not None)]
     n.seq = tick()
     n.h = None
@@ -260,7 +260,7 @@ def number(value: Any, dtype: Any) -> Any:
 
 def _sliced(value: Tensor, shape: Any) -> Tensor:
     """A value without the leading dimensions of size one that the part does not have."""
-    have = value._a.shape
+    have = value._payload.shape
     extra = len(have) - len(shape)
     if extra > 0 and have[0] == 1:
         from ..shape.views import reshape_public
@@ -273,10 +273,10 @@ def _sliced(value: Tensor, shape: Any) -> Tensor:
 
 def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> Tensor:
     """``index_put_``: write into x where the index tensors point."""
-    a = x._a
-    if type(a) is np.ndarray and not accumulate and unrecorded(x, value._fn) and all_plain([value, *indices]):
+    a = x._payload
+    if type(a) is np.ndarray and not accumulate and unrecorded(x, value._node) and all_plain([value, *indices]):
         try:
-            write_at(writable(x), dims, [i._a for i in indices], value._a)
+            write_at(writable(x), dims, [i._payload for i in indices], value._payload)
         except IndexError as error:
             raise place_error(error, indices) from None
         except (ValueError, TypeError) as error:
@@ -286,7 +286,12 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
     del a  # as in ``_assign_recorded``
     if _put_recorded(x, value, dims, indices, accumulate):
         return x
-    a = x._a
-    if type(a) is np.ndarray and writable(x) is a and value._a is not a and not may_share_memory(a, value._a):
+    a = x._payload
+    if (
+        type(a) is np.ndarray
+        and writable(x) is a
+        and value._payload is not a
+        and not may_share_memory(a, value._payload)
+    ):
         return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, True), x, (value,))
     return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, False), x, (value,))

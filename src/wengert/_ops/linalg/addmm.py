@@ -233,7 +233,7 @@ def _public(names: str) -> Any:
 
 def _check(input: Any, size: tuple[int, ...], kernel: str) -> None:
     """The input must expand to the result's size."""
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
     if shape != size and (
         len(shape) > len(size) or any(m not in (1, n) for m, n in zip(shape[::-1], size[::-1], strict=False))
     ):
@@ -242,7 +242,7 @@ def _check(input: Any, size: tuple[int, ...], kernel: str) -> None:
 
 
 def _number(t: Any, value: Any) -> Any:
-    return int(value) if t._a.dtype.kind in "iu" else value
+    return int(value) if t._payload.dtype.kind in "iu" else value
 
 
 @_public("torch.addmm Tensor.addmm")
@@ -258,8 +258,8 @@ def addmm(
     if old or out is not None:
         return _unusual(addmm, (input, mat1, mat2, *old), beta, alpha, out)
     try:
-        a, b = mat1._a, mat2._a
-        c = input._a
+        a, b = mat1._payload, mat2._payload
+        c = input._payload
     except AttributeError:
         return expect_tensors("addmm", input=input, mat1=mat1, mat2=mat2)
     if a.ndim != 2 or b.ndim != 2:
@@ -285,11 +285,11 @@ def addmv(
     if old or out is not None:
         return _unusual(addmv, (input, mat, vec, *old), beta, alpha, out)
     expect_tensors("addmv", input=input, mat=mat, vec=vec)
-    a, b = mat._a, vec._a
+    a, b = mat._payload, vec._payload
     check_mat_vec(a, b)
-    if tuple(input._a.shape) not in ((a.shape[0],), (1,), ()):
+    if tuple(input._payload.shape) not in ((a.shape[0],), (1,), ()):
         raise RuntimeError(
-            f"size mismatch, got input ({input._a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), vec ({b.shape[0]})"
+            f"size mismatch, got input ({input._payload.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), vec ({b.shape[0]})"
         )
     refuse_bool(input, "addmv_impl_cpu")
     return affine_mv(mat, vec, input, _number(input, beta), _number(input, alpha))
@@ -303,7 +303,7 @@ def addbmm(
     if old or out is not None:
         return _unusual(addbmm, (input, batch1, batch2, *old), beta, alpha, out)
     expect_tensors("addbmm", input=input, batch1=batch1, batch2=batch2)
-    _check(input, (batch1._a.shape[-2], batch2._a.shape[-1]), "addbmm")
+    _check(input, (batch1._payload.shape[-2], batch2._payload.shape[-1]), "addbmm")
     check_batches(batch1, batch2)
     return affine_bmm_sum(batch1, batch2, input, _number(input, beta), _number(input, alpha))
 
@@ -316,8 +316,8 @@ def baddbmm(
     if old or out is not None:
         return _unusual(baddbmm, (input, batch1, batch2, *old), beta, alpha, out)
     expect_tensors("baddbmm", input=input, batch1=batch1, batch2=batch2)
-    if batch1._a.ndim == batch2._a.ndim == 3:  # else the check of the batches says so
-        _check(input, (batch1._a.shape[0], batch1._a.shape[1], batch2._a.shape[2]), "baddbmm")
+    if batch1._payload.ndim == batch2._payload.ndim == 3:  # else the check of the batches says so
+        _check(input, (batch1._payload.shape[0], batch1._payload.shape[1], batch2._payload.shape[2]), "baddbmm")
     check_batches(batch1, batch2)
     return affine_bmm(batch1, batch2, input, _number(input, beta), _number(input, alpha))
 
@@ -333,8 +333,8 @@ def addr(
     for name, v in (("vec1", vec1), ("vec2", vec2)):
         if v.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {v.ndim}-D")
-    size = (vec1._a.shape[0], vec2._a.shape[0])
-    shape = tuple(input._a.shape)
+    size = (vec1._payload.shape[0], vec2._payload.shape[0])
+    shape = tuple(input._payload.shape)
     if shape != size and (
         len(shape) > 2 or any(m not in (1, n) for m, n in zip(shape[::-1], size[::-1], strict=False))
     ):

@@ -230,7 +230,7 @@ def _sizes(labels: tuple[Labels, ...], operands: list[Any]) -> dict[int, int]:
     sizes: dict[int, int] = {}
     for k, (side, t) in enumerate(zip(labels, operands, strict=True)):
         own: dict[int, int] = {}
-        for label, n in zip(side, t._a.shape, strict=True):
+        for label, n in zip(side, t._payload.shape, strict=True):
             if own.setdefault(label, n) != n:
                 raise RuntimeError(
                     f"einsum(): subscript {_letter(label)} is repeated for operand {k} but the sizes don't match, {n} "
@@ -260,9 +260,9 @@ def _without_repeats(t: Any, side: Labels) -> tuple[Any, Labels]:
 
 def _summed(t: Any, side: Labels, keep: Any, sizes: dict[int, int]) -> tuple[Any, Labels]:
     """Sum over the labels that nothing else has; drop dimensions of size one that broadcast."""
-    ones = tuple(i for i, x in enumerate(side) if t._a.shape[i] == 1 and sizes[x] != 1)
+    ones = tuple(i for i, x in enumerate(side) if t._payload.shape[i] == 1 and sizes[x] != 1)
     if ones:
-        t = T.reshape(t, tuple(n for i, n in enumerate(t._a.shape) if i not in ones))
+        t = T.reshape(t, tuple(n for i, n in enumerate(t._payload.shape) if i not in ones))
         side = tuple(x for i, x in enumerate(side) if i not in ones)
     dims = tuple(i for i, x in enumerate(side) if x not in keep)
     if dims:
@@ -299,10 +299,10 @@ def einsum(*args: Any) -> Tensor:
     expect_tensors("einsum", **{f"operands[{i}]": t for i, t in enumerate(operands)})
     if len(operands) == 2 and isinstance(equation, str):
         x, y = operands
-        direct = _direct(equation, tuple(x._a.shape), tuple(y._a.shape))
+        direct = _direct(equation, tuple(x._payload.shape), tuple(y._payload.shape))
         if direct is not None and logical_dtype(x).kind != "b":
             return T.contract(x, y, *direct)
-    labels, out = _prepare(equation, tuple(t._a.ndim for t in operands))
+    labels, out = _prepare(equation, tuple(t._payload.ndim for t in operands))
     sizes = _sizes(labels, operands)
     work = []
     for k, (t, side) in enumerate(zip(operands, labels, strict=True)):
@@ -383,7 +383,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     torch.Size([2, 5])
     """
     expect_tensors("tensordot", a=a, b=b)
-    ra, rb = a._a.ndim, b._a.ndim
+    ra, rb = a._payload.ndim, b._payload.ndim
     dims_a, dims_b = _tensordot_dims(dims, ra, rb)
     if len(dims_a) != len(dims_b):
         raise RuntimeError("both dimension lists should have same length")
@@ -392,7 +392,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     of_b = list(range(ra, ra + rb))
     summed_a, summed_b = [], []
     for da, db in zip(dims_a, dims_b, strict=True):
-        na, nb = a._a.shape[da], b._a.shape[db]
+        na, nb = a._payload.shape[da], b._payload.shape[db]
         if na == nb:
             of_b[db] = of_a[da]
         elif nb == 1:
@@ -431,10 +431,12 @@ def _tensordot_dims(dims: Any, ra: int, rb: int) -> tuple[list[int], list[int]]:
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
     if out is not None:
-        product = isinstance(input, Tensor) and isinstance(other, Tensor) and 0 in (input._a.ndim, other._a.ndim)
+        product = (
+            isinstance(input, Tensor) and isinstance(other, Tensor) and 0 in (input._payload.ndim, other._payload.ndim)
+        )
         return write_out(out, inner, (input, other), None, None if product else TENSORDOT)  # type: ignore[no-any-return]
     expect_tensors("inner", input=input, other=other)
-    a, b = input._a, other._a
+    a, b = input._payload, other._payload
     if not a.ndim or not b.ndim:
         return input * other
     if a.shape[-1] != b.shape[-1]:
@@ -466,9 +468,9 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
     expect_tensors("kron", input=input, other=other)
-    rank = max(input._a.ndim, other._a.ndim)
-    a = (1,) * (rank - input._a.ndim) + tuple(input._a.shape)
-    b = (1,) * (rank - other._a.ndim) + tuple(other._a.shape)
+    rank = max(input._payload.ndim, other._payload.ndim)
+    a = (1,) * (rank - input._payload.ndim) + tuple(input._payload.shape)
+    b = (1,) * (rank - other._payload.ndim) + tuple(other._payload.shape)
     spread_a = tuple(n for m in a for n in (m, 1))
     spread_b = tuple(n for m in b for n in (1, m))
     product = T.reshape(input, spread_a) * T.reshape(other, spread_b)
@@ -478,7 +480,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 @public("torch.bilinear nn.functional.bilinear")
 def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``x1 @ A[k] @ x2 + b[k]`` for every k: ``(*, n)``, ``(*, m)`` and weight ``(out, n, m)`` give ``(*, out)``."""
-    x, y, w = input1._a, input2._a, weight._a
+    x, y, w = input1._payload, input2._payload, weight._payload
     if x.ndim != y.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {x.ndim} and {y.ndim}")
     for i, (m, n) in enumerate(zip(x.shape[:-1], y.shape[:-1], strict=True)):
@@ -487,9 +489,9 @@ def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor 
     for name, got, wanted in (("input1", x.shape[-1], w.shape[1]), ("input2", y.shape[-1], w.shape[2])):
         if got != wanted:
             raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {got} but expected {wanted}")
-    if bias is not None and bias._a.shape[0] != w.shape[0]:
+    if bias is not None and bias._payload.shape[0] != w.shape[0]:
         raise RuntimeError(
-            f"bilinear(): bias size does not match weight size: got {bias._a.shape[0]} but expected {w.shape[0]}"
+            f"bilinear(): bias size does not match weight size: got {bias._payload.shape[0]} but expected {w.shape[0]}"
         )
     lead = tuple(range(x.ndim - 1))
     i, j, k = 50, 51, 52
@@ -511,7 +513,7 @@ def multi_dot(tensors: Any) -> Tensor:
     n = len(tensors)
     if n < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {n}")
-    ranks = [t._a.ndim for t in tensors]
+    ranks = [t._payload.ndim for t in tensors]
     for which, k in (("first", 0), ("last", -1)):
         if ranks[k] not in (1, 2):
             raise RuntimeError(f"multi_dot(): the {which} tensor must be 1D or 2D but got {ranks[k]}D")
@@ -520,18 +522,20 @@ def multi_dot(tensors: Any) -> Tensor:
             raise RuntimeError(f"multi_dot(): tensor {k} must be 2D but got {ranks[k]}D")
     work = list(tensors)
     if ranks[0] == 1:
-        work[0] = T.reshape(work[0], (1, work[0]._a.shape[0]))
+        work[0] = T.reshape(work[0], (1, work[0]._payload.shape[0]))
     if ranks[-1] == 1:
-        work[-1] = T.reshape(work[-1], (work[-1]._a.shape[0], 1))
+        work[-1] = T.reshape(work[-1], (work[-1]._payload.shape[0], 1))
     for k in range(n - 1):
-        if work[k]._a.shape[1] != work[k + 1]._a.shape[0]:
+        if work[k]._payload.shape[1] != work[k + 1]._payload.shape[0]:
             raise RuntimeError(
-                f"multi_dot(): tensors {k} and {k + 1} with shapes {list(work[k]._a.shape)} and "
-                f"{list(work[k + 1]._a.shape)} cannot be multiplied"
+                f"multi_dot(): tensors {k} and {k + 1} with shapes {list(work[k]._payload.shape)} and "
+                f"{list(work[k + 1]._payload.shape)} cannot be multiplied"
             )
-    result = _multiplied(work, _cheapest(tuple(t._a.shape[0] for t in work) + (work[-1]._a.shape[1],)), 0, n - 1)
+    result = _multiplied(
+        work, _cheapest(tuple(t._payload.shape[0] for t in work) + (work[-1]._payload.shape[1],)), 0, n - 1
+    )
     if 1 in (ranks[0], ranks[-1]):
-        shape = tuple(result._a.shape)
+        shape = tuple(result._payload.shape)
         result = T.reshape(result, (() if ranks[0] == 1 else shape[:1]) + (() if ranks[-1] == 1 else shape[1:]))
     return result
 

@@ -121,10 +121,10 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
 
 
 def _refuse_singular(name: str, info: Tensor) -> None:
-    bad = np.asarray(info.detach()._a) != 0
+    bad = np.asarray(info.detach()._payload) != 0
     if bad.any():
         where = "" if not bad.ndim else f"(Batch element {int(np.argmax(bad.reshape(-1)))}): "
-        place = int(np.asarray(info._a).reshape(-1)[int(np.argmax(bad.reshape(-1)))])
+        place = int(np.asarray(info._payload).reshape(-1)[int(np.argmax(bad.reshape(-1)))])
         raise LinAlgError(f"{name}: {where}The diagonal element {place} of D is zero: the matrix is singular.")
 
 
@@ -135,7 +135,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
     name = "torch.linalg.ldl_solve"
     expect_tensors("linalg_ldl_solve", LD=LD, pivots=pivots, B=B)
     n = square_size(name, LD)
-    shape = tuple(B._a.shape)
+    shape = tuple(B._payload.shape)
     if len(shape) < 2:
         if not shape:
             raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
@@ -152,10 +152,10 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
         )
     if logical_dtype(pivots).kind not in "iu":
         raise RuntimeError(f"{name}: Expected pivots to be integers. Got {dtype_name(pivots)}")
-    if tuple(LD._a.shape[:-1]) != tuple(pivots._a.shape):
+    if tuple(LD._payload.shape[:-1]) != tuple(pivots._payload.shape):
         raise RuntimeError(
             f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
-            f"{list(pivots._a.shape)} instead"
+            f"{list(pivots._payload.shape)} instead"
         )
     matrix_shape(name, LD)
     return T.ldl_apply(LD, pivots.detach(), B, bool(hermitian))  # type: ignore[no-any-return]

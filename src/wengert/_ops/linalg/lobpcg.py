@@ -40,16 +40,16 @@ def lobpcg(
     >>> values
     tensor([5.])
     """
-    shape = tuple(A._a.shape)
+    shape = tuple(A._payload.shape)
     m = shape[-1]
     assert shape[-2] == m, f"A must be square, got shape {A.shape}"
-    assert B is None or tuple(B._a.shape) == shape, f"A and B must have same shape, got {A.shape} vs {B.shape}"  # type: ignore[union-attr]
+    assert B is None or tuple(B._payload.shape) == shape, f"A and B must have same shape, got {A.shape} vs {B.shape}"  # type: ignore[union-attr]
     if tracker is not None:
         raise noted(
             NotImplementedError("lobpcg: tracker= is not supported"), "Why: there are no iterations to be tracked."
         )
-    k = (1 if X is None else X._a.shape[-1]) if k is None else k
-    n = (k if n is None else n) if X is None else X._a.shape[-1]
+    k = (1 if X is None else X._payload.shape[-1]) if k is None else k
+    n = (k if n is None else n) if X is None else X._payload.shape[-1]
     if m < 3 * n:
         raise ValueError(
             f"LOBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than 3 x the number of "
@@ -59,7 +59,7 @@ def lobpcg(
         for _ in range(int(np.prod(shape[:-2]))):
             PUBLIC["torch"]["randn"](m, n, dtype=A.dtype)
     else:
-        assert tuple(X._a.shape[-2:]) == (m, n), f"X shape mismatch: got {X.shape}, expected {(m, n)}"
+        assert tuple(X._payload.shape[-2:]) == (m, n), f"X shape mismatch: got {X.shape}, expected {(m, n)}"
     return _pairs(A, B, k, largest is None or largest)
 
 
@@ -71,8 +71,8 @@ def _pairs(A: Any, B: Any, k: int, largest: bool) -> tuple[Any, Any]:
         L = cholesky((B + adjoint(B)) / 2)
         A = adjoint(solve_triangular(L, adjoint(solve_triangular(L, A, upper=False)), upper=False))
     values, vectors = T.eigen_hermitian(A, "L")
-    last = values._a.ndim - 1
-    m = values._a.shape[-1]
+    last = values._payload.ndim - 1
+    m = values._payload.shape[-1]
     first, end = (m - k, m) if largest else (0, k)
     values, vectors = T.slice_dim(values, last, first, end, 1), T.slice_dim(vectors, last + 1, first, end, 1)
     if largest:

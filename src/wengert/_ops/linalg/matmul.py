@@ -48,7 +48,7 @@ def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
     """PyTorch has no products of bools; that dtypes or sizes differ from those of ``other`` it says before."""
     if logical_dtype(t).kind != "b":
         return
-    if other is None or (logical_dtype(other).kind == "b" and t._a.shape[-1] == other._a.shape[-2:][0]):
+    if other is None or (logical_dtype(other).kind == "b" and t._payload.shape[-1] == other._payload.shape[-2:][0]):
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
 
 
@@ -324,8 +324,8 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     if out is not None:
         return write_out(out, matmul, (input, other), None, EXACT)
     try:
-        a = input._a
-        b = other._a
+        a = input._payload
+        b = other._payload
     except AttributeError:
         return expect_tensors("matmul", input=input, other=other)
     return _matmul_by_rank(input, other, a, b)
@@ -404,8 +404,8 @@ def _refuse_batches(a: Any, b: Any) -> Any:
 def __matmul__(self: Tensor, other: Any, *, out: None = None) -> Any:
     """``a @ b``: see ``matmul``."""
     try:
-        a = self._a
-        b = other._a
+        a = self._payload
+        b = other._payload
     except AttributeError:
         return _matmul_with(self, other)
     return _matmul_by_rank(self, other, a, b)
@@ -445,8 +445,8 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     if out is not None:
         return write_out(out, mm, (input, mat2), None, EXACT)
     try:
-        a = input._a
-        b = mat2._a
+        a = input._payload
+        b = mat2._payload
     except AttributeError:
         return expect_tensors("mm", input=input, mat2=mat2)
     if a.ndim != 2 or b.ndim != 2:
@@ -475,7 +475,7 @@ def batch_mm(input: Tensor, mat2: Tensor) -> Tensor:
 
 def check_batches(x: Any, y: Any) -> None:
     """Two batches of matrices must fit."""
-    a, b = x._a, y._a
+    a, b = x._payload, y._payload
     if a.ndim != 3 or b.ndim != 3:
         raise RuntimeError(f"batch{1 if a.ndim != 3 else 2} must be a 3D tensor")
     if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
@@ -490,7 +490,7 @@ def check_batches(x: Any, y: Any) -> None:
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
     expect_tensors("mv", input=input, vec=vec)
-    check_mat_vec(input._a, vec._a)
+    check_mat_vec(input._payload, vec._payload)
     refuse_bool(input, "addmv_impl_cpu", vec)
     return mat_vec(input, vec)
 
@@ -506,7 +506,7 @@ def check_mat_vec(a: Any, b: Any) -> None:
 def _check_dot(name: str, x: Any, y: Any) -> None:
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
         expect_tensors(name, input=x, **{"tensor" if name == "dot" else "other": y})
-    a, b = x._a, y._a
+    a, b = x._payload, y._payload
     if a.ndim == 1 and a.shape == b.shape and a.dtype is b.dtype and a.dtype in INEXACT:
         return
     if a.ndim != 1 or b.ndim != 1:
@@ -545,6 +545,6 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
     expect_tensors("outer", input=input, vec2=vec2)
     for name, t in (("self", input), ("vec2", vec2)):
-        if t._a.ndim != 1:
+        if t._payload.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t.ndim}-D")
-    return T.reshape(input, (input._a.shape[0], 1)) * vec2
+    return T.reshape(input, (input._payload.shape[0], 1)) * vec2

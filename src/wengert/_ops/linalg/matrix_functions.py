@@ -30,7 +30,7 @@ Geqrf = return_type("geqrf", "a", "tau")
 
 # --------------------------------------------------------------------------- least squares, pseudo-inverse, rank, norms
 def _tolerance(t: Any) -> Any:
-    return np.asarray(t.detach()._a) if isinstance(t, Tensor) else t
+    return np.asarray(t.detach()._payload) if isinstance(t, Tensor) else t
 
 
 @public("linalg.pinv")
@@ -40,7 +40,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
 
     ``rtol`` is the larger size times the dtype's epsilon by default.
     """
-    shape = tuple(A._a.shape)
+    shape = tuple(A._payload.shape)
     if len(shape) < 2 or logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
         raise RuntimeError(
             f"linalg.pinv({dtype_name(A)}{{{list(shape)}}}): expected a tensor with 2 or more dimensions of float, "
@@ -66,27 +66,27 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     that of ``pinv(A) B``.
     """
     name = "torch.linalg.lstsq"
-    if A._a.ndim < 2:
+    if A._payload.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
-    if B._a.ndim < 1:
+    if B._payload.ndim < 1:
         raise RuntimeError(f"{name}: other must have at least 1 dimension.")
     driver = driver or "gelsy"
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    m, n = A._a.shape[-2:]
-    vector = A._a.ndim - 1 == B._a.ndim and tuple(A._a.shape[:-1]) == tuple(B._a.shape)
+    m, n = A._payload.shape[-2:]
+    vector = A._payload.ndim - 1 == B._payload.ndim and tuple(A._payload.shape[:-1]) == tuple(B._payload.shape)
     if vector:
-        B = T.reshape(B, (*B._a.shape, 1))
+        B = T.reshape(B, (*B._payload.shape, 1))
     if logical_dtype(A) is not logical_dtype(B):
         raise RuntimeError(f"{name}: input.dtype and other.dtype should be the same, got {A.dtype} and {B.dtype}")
-    if B._a.shape[-2] != m:
+    if B._payload.shape[-2] != m:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
     no_half("linalg.lstsq", A, None)
     A, B = same_batch(A, B)
     if on_meta(A):
         raise no_kernel("linalg_lstsq.out")
     X = matmul(T.pseudo_inverse(A, 0.0, rcond, False), B)
-    a, tags = opened(A.detach()._a)
+    a, tags = opened(A.detach()._payload)
     s = np.linalg.svd(a, compute_uv=False)
     rank = (s > threshold(s, 0.0, rcond, a)[..., None]).sum(-1)
     residuals = wrap(np.zeros(0, np.zeros(0, logical_dtype(A)).real.dtype))
@@ -98,7 +98,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         rank_out = wrap(closed(np.asarray(rank, np.int64), tags))
     values = wrap(closed(s, tags)) if driver in ("gelsd", "gelss") else wrap(np.zeros(0, s.dtype))
     if vector:
-        X = T.reshape(X, tuple(X._a.shape[:-1]))
+        X = T.reshape(X, tuple(X._payload.shape[:-1]))
     return Lstsq((X, residuals, rank_out, values))
 
 
@@ -111,8 +111,8 @@ def matrix_rank(
     if logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if on_meta(A):
-        return beside(A, np.zeros(A._a.shape[:-2], np.int64))
-    a = np.asarray(A.detach()._a)
+        return beside(A, np.zeros(A._payload.shape[:-2], np.int64))
+    a = np.asarray(A.detach()._payload)
     if hermitian:
         square_size("torch.linalg.matrix_rank", A)
         s = np.abs(np.linalg.eigvalsh(a))
@@ -140,7 +140,7 @@ def matrix_norm(
     matrix_shape(name, A)
     if logical_dtype(A).kind not in "fcV":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype_name(A)}")
-    rank = A._a.ndim
+    rank = A._payload.ndim
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         count = " ".join(map(str, dim)) if isinstance(dim, (tuple, list)) else dim
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {count}")
@@ -163,13 +163,13 @@ def matrix_norm(
 
 
 def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool) -> Any:
-    rank = A._a.ndim
+    rank = A._payload.ndim
     rest = [d for d in range(rank) if d not in (first, second)]
     moved = A if (first, second) == (rank - 2, rank - 1) else T.permute(A, (*rest, first, second))
     s = svdvals(moved)
     r = s.sum(-1) if ord == "nuc" else s.amax(-1) if ord > 0 else s.amin(-1)
     if keepdim:
-        r = T.reshape(r, tuple(1 if d in (first, second) else n for d, n in enumerate(A._a.shape)))
+        r = T.reshape(r, tuple(1 if d in (first, second) else n for d, n in enumerate(A._payload.shape)))
     return r
 
 
@@ -177,18 +177,18 @@ def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool
 @with_out(safely("linalg.cond"))
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default."""
-    if A._a.ndim < 2:
+    if A._payload.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if p in (None, 2, -2):
         s = svdvals(A)
-        if not s._a.shape[-1]:
-            return wrap(np.zeros(tuple(A._a.shape[:-2]), s._a.dtype))
-        n = s._a.shape[-1]
-        largest, smallest = T.select(s, s._a.ndim - 1, 0), T.select(s, s._a.ndim - 1, n - 1)
+        if not s._payload.shape[-1]:
+            return wrap(np.zeros(tuple(A._payload.shape[:-2]), s._payload.dtype))
+        n = s._payload.shape[-1]
+        largest, smallest = T.select(s, s._payload.ndim - 1, 0), T.select(s, s._payload.ndim - 1, n - 1)
         return smallest / largest if p == -2 else largest / smallest
     square_size("linalg.cond", A)
-    if not A._a.shape[-1]:
-        return wrap(np.zeros(tuple(A._a.shape[:-2]), np.zeros(0, logical_dtype(A)).real.dtype))
+    if not A._payload.shape[-1]:
+        return wrap(np.zeros(tuple(A._payload.shape[:-2]), np.zeros(0, logical_dtype(A)).real.dtype))
     inverse = inv_ex(A)[0]
     if p == "nuc":
         return matrix_norm(A, p) * matrix_norm(inverse, p)
@@ -261,7 +261,7 @@ def cross_product(lib, self, other, dim):
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
     expect_tensors("cross", input=input, other=other)
-    a, b = tuple(input._a.shape), tuple(other._a.shape)
+    a, b = tuple(input._payload.shape), tuple(other._payload.shape)
     if len(a) != len(b):
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     d = normal_dim(dim, len(a))
@@ -279,7 +279,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 def old_cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
     if dim is None:
-        found = [d for d, n in enumerate(input._a.shape) if n == 3]
+        found = [d for d, n in enumerate(input._payload.shape) if n == 3]
         if not found:
             raise RuntimeError("no dimension of size 3 in input")
         dim = found[0]
@@ -309,8 +309,8 @@ def trace_of(lib, self):
 @public("torch.trace Tensor.trace")
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal."""
-    if input._a.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._a.ndim}")
+    if input._payload.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._payload.ndim}")
     if logical_dtype(input).kind == "b":
         raise NotImplementedError("\"trace\" not implemented for 'Bool'")
     return T.trace_of(input)
@@ -321,7 +321,7 @@ def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
     """Orthonormal columns that span most of A's range: Halko, Martinsson, Tropp (2009), algorithm 4.4."""
     from ..._base.registry import PUBLIC
 
-    X = PUBLIC["torch"]["randn"](A._a.shape[-1], q, dtype=A.dtype)
+    X = PUBLIC["torch"]["randn"](A._payload.shape[-1], q, dtype=A.dtype)
     Ah = adjoint(A)
     if M is not None:
         A = A - M
@@ -339,7 +339,7 @@ def svd_lowrank(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
     q, niter = 6 if q is None else q, 2 if niter is None else niter
-    m, n = A._a.shape[-2:]
+    m, n = A._payload.shape[-2:]
     if m < n:
         U, S, V = svd_lowrank(adjoint(A), q, niter, None if M is None else adjoint(M))
         return V, S, U
@@ -352,7 +352,7 @@ def svd_lowrank(
 @public("torch.pca_lowrank")
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
     """``svd_lowrank`` of A with the means of its columns taken off: the principal directions are V's columns."""
-    m, n = A._a.shape[-2:]
+    m, n = A._payload.shape[-2:]
     if q is None:
         q = min(6, m, n)
     elif not 0 <= q <= min(m, n):
@@ -368,29 +368,29 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
 @public("linalg.vander")
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The powers 0 to N - 1 of each element, along a new last dimension."""
-    if not x._a.ndim:
+    if not x._payload.ndim:
         x = T.reshape(x, (1,))
-    n = x._a.shape[-1] if N is None else N
+    n = x._payload.shape[-1] if N is None else N
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")
     if logical_dtype(x).kind in "ib":
         x = cast(x, np.dtype(np.int64))
-    wide = T.expand(T.reshape(x, (*x._a.shape, 1)), (*x._a.shape, n - 1))
+    wide = T.expand(T.reshape(x, (*x._payload.shape, 1)), (*x._payload.shape, n - 1))
     powers = wide.cumprod(-1)
-    ones = beside(x, np.ones((*x._a.shape, 1), logical_dtype(powers)))
-    return T.cat([ones, powers], powers._a.ndim - 1)
+    ones = beside(x, np.ones((*x._payload.shape, 1), logical_dtype(powers)))
+    return T.cat([ones, powers], powers._payload.ndim - 1)
 
 
 @public("torch.vander")
 def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of a vector's elements, descending unless ``increasing``."""
-    if x._a.ndim != 1:
+    if x._payload.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
-    n = x._a.shape[0] if N is None else N
+    n = x._payload.shape[0] if N is None else N
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     if n < 2:
-        return beside(x, np.ones((x._a.shape[0], n), logical_dtype(x)))
+        return beside(x, np.ones((x._payload.shape[0], n), logical_dtype(x)))
     r = vander(x, N=n)
     return r if increasing else r.flip(-1)
 
@@ -404,20 +404,20 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         raise RuntimeError(
             "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
         )
-    k = tau._a.shape[-1]
+    k = tau._payload.shape[-1]
     if n < k:
         raise RuntimeError(
             "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]"
         )
-    Q = beside(A, np.broadcast_to(np.eye(m, n, dtype=logical_dtype(A)), (*A._a.shape[:-2], m, n)).copy())
+    Q = beside(A, np.broadcast_to(np.eye(m, n, dtype=logical_dtype(A)), (*A._payload.shape[:-2], m, n)).copy())
     for i in range(k - 1, -1, -1):
-        Q = _reflected(Q, _reflector(A, i, m), T.select(tau, tau._a.ndim - 1, i))
+        Q = _reflected(Q, _reflector(A, i, m), T.select(tau, tau._payload.ndim - 1, i))
     return Q
 
 
 def _reflector(A: Any, i: int, m: int) -> Any:
     """Column i of A below a one, zeros above."""
-    rank = A._a.ndim
+    rank = A._payload.ndim
     v = T.slice_dim(T.slice_dim(A, rank - 1, i, i + 1, 1), rank - 2, i + 1, m, 1)
     v = T.constant_pad_nd(v, (0, 0, i + 1, 0), 0)
     one = np.zeros((m, 1), logical_dtype(A))
@@ -426,7 +426,7 @@ def _reflector(A: Any, i: int, m: int) -> Any:
 
 
 def _reflected(Q: Any, v: Any, tau: Any) -> Any:
-    scale = T.reshape(tau, (*tau._a.shape, 1, 1))
+    scale = T.reshape(tau, (*tau._payload.shape, 1, 1))
     return Q - scale * matmul(v, matmul(adjoint(v), Q))
 
 
@@ -440,18 +440,18 @@ def _reflected(Q: Any, v: Any, tau: Any) -> Any:
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
     for name, t in (("input", input), ("other", other)):
-        if t._a.ndim < 2:
+        if t._payload.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
-    m, n = input._a.shape[-2:]
-    if tau._a.shape[-1] > n:
+    m, n = input._payload.shape[-2:]
+    if tau._payload.shape[-1] > n:
         raise RuntimeError("torch.ormqr: tau.shape[-1] must be less than or equal to input.shape[-1]")
-    if other._a.shape[-2 if left else -1] != m:
+    if other._payload.shape[-2 if left else -1] != m:
         raise RuntimeError(f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2]")
     if not left:
         return adjoint(ormqr(input, tau, adjoint(other), True, not transpose))
-    k = tau._a.shape[-1]
+    k = tau._payload.shape[-1]
     for i in range(k) if transpose else range(k - 1, -1, -1):
-        t = T.select(tau, tau._a.ndim - 1, i)
+        t = T.select(tau, tau._payload.ndim - 1, i)
         other = _reflected(
             other, _reflector(input, i, m), T.conj(t) if transpose and logical_dtype(t).kind == "c" else t
         )
@@ -463,7 +463,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 def geqrf(input: Tensor) -> Any:
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
     matrix_shape("torch.geqrf", input, "input")
-    a = np.asarray(input.detach()._a)
+    a = np.asarray(input.detach()._payload)
     lead, (m, n) = a.shape[:-2], a.shape[-2:]
     r, tau = np.empty(a.shape, a.dtype), np.empty((*lead, min(m, n)), a.dtype)
     from scipy.linalg import qr as scipy_qr
@@ -480,7 +480,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse of the map that ``tensordot`` makes of A, whose first ``ind`` dimensions are its output's."""
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind'")
-    shape = tuple(A._a.shape)
+    shape = tuple(A._payload.shape)
     front, back = shape[:ind], shape[ind:]
     if math.prod(front) != math.prod(back):
         raise RuntimeError(
@@ -495,17 +495,17 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 @with_out(safely("tensorsolve"))
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     """X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first."""
-    rank = A._a.ndim
+    rank = A._payload.ndim
     if dims is not None:
         moved = [normal_dim(d, rank) for d in ((dims,) if isinstance(dims, int) else dims)]
         A = T.permute(A, (*(d for d in range(rank) if d not in moved), *moved))
-    shape = tuple(A._a.shape[B._a.ndim :])
+    shape = tuple(A._payload.shape[B._payload.ndim :])
     n = math.prod(shape)
-    if n != B._a.size:
+    if n != B._payload.size:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
             "prod(self.shape[:other.ndim]), but got "
-            f"{n} != {math.prod(A._a.shape[: B._a.ndim])}"
+            f"{n} != {math.prod(A._payload.shape[: B._payload.ndim])}"
         )
     return T.reshape(solve(T.reshape(A, (n, n)), T.reshape(B, (n,))), shape)
 

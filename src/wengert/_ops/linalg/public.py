@@ -44,7 +44,7 @@ TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficien
 def matrix_shape(name: str, A: Any, what: str = "A") -> tuple[int, ...]:
     """The shape of what must be (a batch of) matrices."""
     expect_tensors(name.replace(".", "_"), **{what: A})
-    shape = tuple(A._a.shape)
+    shape = tuple(A._payload.shape)
     if len(shape) < 2:
         raise RuntimeError(f"{name}: The input tensor {what} must have at least 2 dimensions.")
     return shape
@@ -83,14 +83,14 @@ def _kernel_floats(kernel: str, A: Any) -> None:
 
 def _info(A: Any, value: Any = 0) -> Any:
     """LAPACK's int32 info for each matrix."""
-    r = np.empty(tuple(A._a.shape[:-2]), np.int32)
+    r = np.empty(tuple(A._payload.shape[:-2]), np.int32)
     r[...] = value
     return beside(A, r)
 
 
 def _infos(A: Any, of: Any) -> Any:
     """The info of each matrix by a function of it."""
-    a = np.asarray(A.detach()._a)
+    a = np.asarray(A.detach()._payload)
     r = np.zeros(a.shape[:-2], np.int32)
     for index in np.ndindex(*r.shape):
         r[index] = of(a[index])
@@ -135,7 +135,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     from .decompositions import lu_of
 
     infos = _infos(A, lambda a: lu_of(a)[2])
-    a = np.asarray(A.detach()._a)
+    a = np.asarray(A.detach()._payload)
     r = np.full(a.shape, math.nan, a.dtype)
     for index in np.ndindex(*infos.shape):
         if not infos[index]:
@@ -187,7 +187,7 @@ def logdet(input: Tensor) -> Tensor:
 def _solve_shapes(name: str, A: Any, B: Any, left: bool) -> tuple[Any, Any, bool]:
     """A and B with the same batch, and whether B was a (batch of) vector(s)."""
     n = square_size(name, A)
-    a, b = tuple(A._a.shape), tuple(B._a.shape)
+    a, b = tuple(A._payload.shape), tuple(B._payload.shape)
     if logical_dtype(A) is not logical_dtype(B):
         raise RuntimeError(
             f"{name}: Expected A and B to have the same dtype, but found A of type {dtype_name(A)} and B of type "
@@ -214,7 +214,7 @@ def _check_equation(name: str, a: tuple[int, ...], b: tuple[int, ...], left: boo
 
 def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
     """Both with the batch dimensions of both."""
-    a, b = tuple(A._a.shape), tuple(B._a.shape)
+    a, b = tuple(A._payload.shape), tuple(B._payload.shape)
     if a[:-2] == b[:-2]:
         return A, B
     try:
@@ -223,7 +223,9 @@ def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
         from ..._tape.error_text import broadcast_error
 
         raise broadcast_error(np.empty(a[:-2], bool), np.empty(b[:-2], bool)) from None
-    return tuple(t if tuple(t._a.shape[:-2]) == lead else T.expand(t, (*lead, *t._a.shape[-2:])) for t in (A, B))  # type: ignore[return-value]
+    return tuple(
+        t if tuple(t._payload.shape[:-2]) == lead else T.expand(t, (*lead, *t._payload.shape[-2:])) for t in (A, B)
+    )  # type: ignore[return-value]
 
 
 @public("linalg.solve")
@@ -238,7 +240,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     A, B, vector = _solve_shapes("linalg.solve", A, B, left)
     _floats("linalg.solve", A)
     X = T.solve_left(A, B) if left else _transposed(T.solve_left(_transposed(A), _transposed(B)))
-    return T.reshape(X, tuple(X._a.shape[:-1])) if vector else X
+    return T.reshape(X, tuple(X._payload.shape[:-1])) if vector else X
 
 
 @public("linalg.solve_ex")
@@ -258,7 +260,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
 
 def eye_of(A: Any) -> Any:
     """Identity matrices of A's shape and dtype."""
-    a = np.zeros(tuple(A._a.shape), logical_dtype(A))
+    a = np.zeros(tuple(A._payload.shape), logical_dtype(A))
     a[..., range(a.shape[-1]), range(a.shape[-1])] = 1
     return beside(A, a)
 
@@ -270,7 +272,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     name = "linalg.solve_triangular"
     square_size(name, A)
     matrix_shape(name, B, "B")
-    _check_equation(name, tuple(A._a.shape), tuple(B._a.shape), left)
+    _check_equation(name, tuple(A._payload.shape), tuple(B._payload.shape), left)
     if logical_dtype(A) is not logical_dtype(B):
         raise RuntimeError(
             f"{name}: Expected A and B to have the same dtype, but found A of type {dtype_name(A)} and B of type "
@@ -330,7 +332,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     from ..._arrays.linalg import minor_of
 
     infos = _infos(A, minor_of)
-    a = np.asarray(A.detach()._a)
+    a = np.asarray(A.detach()._payload)
     r = np.full(a.shape, math.nan, a.dtype)
     for index in np.ndindex(*infos.shape):
         if not infos[index]:
@@ -343,17 +345,20 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
     for name, t in (("b", B), ("u", L)):
-        if t._a.ndim < 2:
-            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {t._a.ndim} dimensions instead")
-    if L._a.shape[-1] != L._a.shape[-2]:
+        if t._payload.ndim < 2:
+            raise RuntimeError(
+                f"{name} should have at least 2 dimensions, but has {t._payload.ndim} dimensions instead"
+            )
+    if L._payload.shape[-1] != L._payload.shape[-2]:
         raise RuntimeError(
-            f"cholesky_solve: A must be batches of square matrices, but they are {L._a.shape[-2]} by "
-            f"{L._a.shape[-1]} matrices"
+            f"cholesky_solve: A must be batches of square matrices, but they are {L._payload.shape[-2]} by "
+            f"{L._payload.shape[-1]} matrices"
         )
-    if L._a.shape[-1] != B._a.shape[-2]:
+    if L._payload.shape[-1] != B._payload.shape[-2]:
         raise RuntimeError(
-            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {L._a.shape[-1]} by {L._a.shape[-1]} but "
-            f"each b matrix is {B._a.shape[-2]} by {B._a.shape[-1]}"
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {L._payload.shape[-1]} by "
+            f"{L._payload.shape[-1]} but "
+            f"each b matrix is {B._payload.shape[-2]} by {B._payload.shape[-1]}"
         )
     L, B = same_batch(L, B)
     return T.cholesky_solution(B, L, bool(upper))
@@ -399,7 +404,7 @@ def _check_eig(A: Any) -> None:
     if logical_dtype(A).kind not in "fc":
         raise RuntimeError(f"Unknown Complex ScalarType for {dtype_name(A)}")
     _kernel_floats("linalg_eig_out_cpu", A)
-    a = A._a
+    a = A._payload
     if isinstance(a, np.ndarray) and not np.isfinite(a).all():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
 
@@ -445,8 +450,8 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values of matrices, in descending order."""
     _check_svd(A)
-    if A._fn is None and isinstance(A._a, np.ndarray):
-        return wrap(np.linalg.svd(A._a, compute_uv=False))
+    if A._node is None and isinstance(A._payload, np.ndarray):
+        return wrap(np.linalg.svd(A._payload, compute_uv=False))
     return T.singular(A, False)[1]
 
 
@@ -457,8 +462,8 @@ def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     _check_svd(input)
     U, S, Vh = T.singular(input, not some)
     if not compute_uv:
-        m, n = input._a.shape[-2:]
-        zeros = (beside(input, np.zeros((*input._a.shape[:-2], k, k), logical_dtype(input))) for k in (m, n))
+        m, n = input._payload.shape[-2:]
+        zeros = (beside(input, np.zeros((*input._payload.shape[:-2], k, k), logical_dtype(input))) for k in (m, n))
         U, V = zeros
         return OldSvd((U, S, V))
     return OldSvd((U, S, adjoint(Vh)))
@@ -486,8 +491,10 @@ def old_qr(input: Tensor, some: bool = True) -> Any:
 
 # ------------------------------------------------------------------------------------------------------------------- LU
 def _lu_input(A: Any, name: str) -> None:
-    if A._a.ndim < 2:
-        raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A._a.shape)} instead")
+    if A._payload.ndim < 2:
+        raise RuntimeError(
+            f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A._payload.shape)} instead"
+        )
     _kernel_floats("lu_cpu", A)
 
 
@@ -506,7 +513,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     LU, pivots = lu_factor(A, pivot=pivot)
     if on_meta(A):
         return LuFactorEx((LU, pivots, _info(A)))
-    lu, tags = opened(LU.detach()._a)
+    lu, tags = opened(LU.detach()._payload)
     zero = np.einsum("...ii->...i", lu[..., : min(lu.shape[-2:]), : min(lu.shape[-2:])]) == 0
     info = (
         np.where(zero.any(-1), zero.argmax(-1) + 1, 0).astype(np.int32)
@@ -539,7 +546,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
         )
     dtype = logical_dtype(LU_data)
     empty = wrap(np.zeros(0, dtype))
-    P = _permutation(LU_pivots, LU_data._a.shape[-2], dtype) if unpack_pivots else empty
+    P = _permutation(LU_pivots, LU_data._payload.shape[-2], dtype) if unpack_pivots else empty
     L, U = unpack_lu(T, LU_data) if unpack_data else (empty, empty)
     return LuUnpack((P, L, U))
 
@@ -552,7 +559,7 @@ def lu(A: Tensor, *, pivot: bool = True) -> Any:
     LU, pivots = T.lu_compact(A, bool(pivot))
     L, U = unpack_lu(T, LU)
     dtype = logical_dtype(A)
-    P = _permutation(pivots, A._a.shape[-2], dtype) if pivot else wrap(np.zeros(0, dtype))
+    P = _permutation(pivots, A._payload.shape[-2], dtype) if pivot else wrap(np.zeros(0, dtype))
     return Lu((P, L, U))
 
 
@@ -566,7 +573,7 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
     if not left:
         return _adjoint(lu_solve(LU, pivots, _adjoint(B), left=True, adjoint=not adjoint))
     LU, B = same_batch(LU, B)
-    P = _permutation(pivots, LU._a.shape[-1], logical_dtype(LU))
+    P = _permutation(pivots, LU._payload.shape[-1], logical_dtype(LU))
     if adjoint:
         W = T.triangular_solve_left(_adjoint(LU), B, False, False)
         return matmul(P, T.triangular_solve_left(_adjoint(LU), W, True, True))

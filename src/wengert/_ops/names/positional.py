@@ -149,7 +149,7 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The norm of the elements over all dims but ``dim`` (-1: over all), which keep size 1."""
     if dim == -1:
         return vector_norm(v, pow)
-    rank = v._a.ndim
+    rank = v._payload.ndim
     kept = normal_dim(dim, rank)
     others = tuple(d for d in range(rank) if d != kept)
     return vector_norm(v, pow, others, True) if others else T.abs(v)  # type: ignore[no-any-return]
@@ -184,25 +184,25 @@ def native_batch_norm(
     dtype = logical_dtype(input)
     if not training:
         result = batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
-        size = input._a.shape[1:2] if on_meta(input) else (0,)  # what PyTorch says of tensors without data
+        size = input._payload.shape[1:2] if on_meta(input) else (0,)  # what PyTorch says of tensors without data
         return result, beside(input, np.empty(size, dtype)), beside(input, np.empty(size, dtype))
     x = input.detach()
-    dims = (0, *range(2, x._a.ndim))
+    dims = (0, *range(2, x._payload.ndim))
     mean = T.mean_dim(x, dims, True)
     deviation = x - mean
     scale = (T.mean_dim(deviation * deviation, dims, False) + eps) ** -0.5
     # PyTorch checks neither eps nor the number of values here
     result = _standardized(input, weight, bias, running_mean, running_var, momentum, eps)
-    return result, T.reshape(mean, (mean._a.shape[1],)), scale
+    return result, T.reshape(mean, (mean._payload.shape[1],)), scale
 
 
 def _standardized(input: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
     if eps > 0:
         return batch_norm(input, mean, var, weight, bias, True, momentum, eps)
-    dims = (0, *range(2, input._a.ndim))
+    dims = (0, *range(2, input._payload.ndim))
     deviation = input - T.mean_dim(input, dims, True)
     result = deviation * (T.mean_dim(deviation * deviation, dims, True) + eps) ** -0.5
-    along = (-1, *(1,) * (input._a.ndim - 2))
+    along = (-1, *(1,) * (input._payload.ndim - 2))
     if weight is not None:
         result = result * weight.reshape(along)
     return with_node_name(result if bias is None else result + bias.reshape(along), "NativeBatchNormBackward0")

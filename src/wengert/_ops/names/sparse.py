@@ -46,7 +46,7 @@ class SparseNode(Node):
         pairs: list[Any] = []
         for edge, d in zip(self.fx, ds if isinstance(ds, tuple) else (ds,), strict=True):
             if edge is not None:
-                pairs += (edge, d if recorded or d is None else d._a)
+                pairs += (edge, d if recorded or d is None else d._payload)
         return tuple(pairs)
 
 
@@ -59,19 +59,19 @@ def recorded_by(label: str, a: Any, inputs: tuple[Tensor, ...], formula: Callabl
     """A tensor on a payload, with a ``SparseNode`` if one of the inputs requires grad."""
     t = wrap(a)
     if is_grad_enabled() and any(current_fn(i) is not None for i in inputs):
-        t._fn = _node_class(label)(inputs, formula)
+        t._node = _node_class(label)(inputs, formula)
     return t
 
 
 def is_sparse(t: Tensor) -> bool:
     """Whether a tensor's payload is sparse."""
-    return getattr(t._a, "is_sparse", False)
+    return getattr(t._payload, "is_sparse", False)
 
 
 def _sparse_of(t: Any, name: str) -> Any:
     if not is_sparse(expect_tensor(name, "input", 1, t)):
         raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got Strided")
-    return t._a
+    return t._payload
 
 
 # --------------------------------------------------------------------------------------------------------------- making
@@ -122,8 +122,12 @@ def sparse_coo_tensor(
             values = values.to(dtype)
         if requires_grad:
             values = values.detach()
-        where = np.array(places._a, np.int64, ndmin=2) if places._a.ndim else np.array(places._a, np.int64)
-        shape = _checked(where, values._a, size)
+        where = (
+            np.array(places._payload, np.int64, ndmin=2)
+            if places._payload.ndim
+            else np.array(places._payload, np.int64)
+        )
+        shape = _checked(where, values._payload, size)
         t = stored_at(where, values, shape, bool(is_coalesced), "SparseCooTensorWithDimsAndTensorsBackward0")
     if requires_grad:
         leaf_node(t)
@@ -169,7 +173,7 @@ def stored_at(
     """A sparse tensor of these values; their gradient is what arrives at their places."""
     from ..._payloads.sparse import Sparse
 
-    a = values._a if isinstance(values._a, np.ndarray) else np.asarray(values._a)
+    a = values._payload if isinstance(values._payload, np.ndarray) else np.asarray(values._payload)
     return recorded_by(
         label, Sparse(indices, a, shape, coalesced), (values,), lambda g: to_dense(g)[tuple(map(wrap, indices))]
     )
@@ -194,7 +198,7 @@ def to_sparse(self: Tensor, sparse_dim: Any = None, *, layout: Any = None, **_: 
         raise NotImplementedError(f"to_sparse: there are no tensors of layout {layout} here, only torch.sparse_coo")
     if is_sparse(self):
         return self
-    a = np.asarray(self._a)
+    a = np.asarray(self._payload)
     n = a.ndim if sparse_dim is None else sparse_dim
     if not 0 <= n <= a.ndim:
         raise RuntimeError(f"sparse_dim argument must be in >0 when tensor has {a.ndim} dims, but got {n}")
@@ -216,7 +220,7 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
         self = to_dense(self)
     if tuple(self.shape) != x.shape:
         raise RuntimeError("sparse_mask(): operands have incompatible sizes")
-    return recorded_by("SparseMaskBackward0", masked(np.asarray(self._a), x), (self,), to_dense)
+    return recorded_by("SparseMaskBackward0", masked(np.asarray(self._payload), x), (self,), to_dense)
 
 
 # --------------------------------------------------------------------------------------------------------- taking apart
@@ -228,12 +232,14 @@ def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Ten
     """
     if is_sparse(self):
         pattern = self.detach()
-        self = recorded_by("ToDenseBackward0", self._a.to_dense(), (self,), lambda g: sparse_mask(g, _one(pattern)))
+        self = recorded_by(
+            "ToDenseBackward0", self._payload.to_dense(), (self,), lambda g: sparse_mask(g, _one(pattern))
+        )
     return self if dtype is None else self.to(as_dtype(dtype, "to_dense"))
 
 
 def _one(t: Tensor) -> Tensor:
-    return wrap(t._a.coalesce())
+    return wrap(t._payload.coalesce())
 
 
 @public("Tensor.coalesce")
@@ -295,18 +301,18 @@ def _nnz(self: Tensor) -> int:
 @public("Tensor.sparse_dim Tensor._dimI")
 def sparse_dim(self: Tensor) -> int:
     """How many dimensions are sparse; 0 for a dense tensor."""
-    return len(self._a.indices) if is_sparse(self) else 0
+    return len(self._payload.indices) if is_sparse(self) else 0
 
 
 @public("Tensor.dense_dim Tensor._dimV")
 def dense_dim(self: Tensor) -> int:
     """How many dimensions are dense."""
-    return self._a.ndim - sparse_dim(self)
+    return self._payload.ndim - sparse_dim(self)
 
 
 def _layout(self: Tensor) -> Any:
     """How the elements are stored: ``torch.strided`` or ``torch.sparse_coo``."""
-    if type(self._a) is np.ndarray:
+    if type(self._payload) is np.ndarray:
         return strided
     return sparse_coo if is_sparse(self) else strided
 
@@ -323,7 +329,9 @@ def _sum_of(factor: int) -> Callable[[Tensor, Tensor], Tensor]:
         if is_sparse(x):
             raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
         label = "AddBackward0" if factor == 1 else "SubBackward0"
-        return recorded_by(label, dense_plus(np.asarray(x._a), y._a, factor), (x, y), lambda g: (g, g * factor))
+        return recorded_by(
+            label, dense_plus(np.asarray(x._payload), y._payload, factor), (x, y), lambda g: (g, g * factor)
+        )
 
     return plus
 
@@ -341,18 +349,18 @@ def _product(x: Tensor, y: Tensor) -> Tensor:
         dense = g * to_dense(keep[0] if not is_grad_enabled() else x)
         return sparse_mask(g * (keep[1] if not is_grad_enabled() else y), _one(keep[0])), dense.sum_to_size(y.shape)
 
-    return recorded_by("MulBackward0", SPARSE.mul(x._a, y._a), (x, y), formula)
+    return recorded_by("MulBackward0", SPARSE.mul(x._payload, y._payload), (x, y), formula)
 
 
 def _quotient(x: Tensor, y: Tensor) -> Tensor:
-    if not is_sparse(x) or y._a.ndim:
+    if not is_sparse(x) or y._payload.ndim:
         raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor")
     return x * y.reciprocal()
 
 
 def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
     """Of matrices (the second one may be a vector), one or both of them sparse."""
-    a, b = x._a, y._a
+    a, b = x._payload, y._payload
     if a.ndim != 2 or b.ndim not in (1, 2) or sparse_dim(x) not in (0, 2) or sparse_dim(y) not in (0, 2):
         raise RuntimeError("a product with a sparse tensor takes matrices without dense dimensions")
     if a.shape[1] != b.shape[0]:
@@ -362,10 +370,10 @@ def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
 
     def formula(g: Tensor) -> tuple[Tensor | None, Tensor | None]:
         g = to_dense(g)
-        column = g if g._a.ndim == 2 else g.unsqueeze(1)
+        column = g if g._payload.ndim == 2 else g.unsqueeze(1)
         wide = to_dense(y) if b.ndim == 2 else y.unsqueeze(1)
-        dx = column @ wide.t() if x._fn is not None else None
-        dy = to_dense(x).t() @ g if y._fn is not None else None
+        dx = column @ wide.t() if x._node is not None else None
+        dy = to_dense(x).t() @ g if y._node is not None else None
         return _in_layout(dx, x), _in_layout(dy, y)
 
     from ..._payloads.sparse import scipy_product
@@ -409,11 +417,11 @@ WITH_SPARSE.update(
 # ----------------------------------------------------------------------------------------------------- sparse gradients
 def sparse_rows(weight: Tensor, indices: Tensor, padding_idx: int, rows: Tensor) -> Tensor:
     """``rows``, which are those of ``weight`` at ``indices``, recorded so that the gradient of ``weight`` is sparse."""
-    where = np.asarray(indices._a, np.int64).reshape(-1)
+    where = np.asarray(indices._payload, np.int64).reshape(-1)
     kept = None if padding_idx < 0 else (where != padding_idx).nonzero()[0]
     if kept is not None and kept.size == where.size:
         kept = None
-    shape = tuple(weight._a.shape)
+    shape = tuple(weight._payload.shape)
 
     def formula(g: Tensor) -> Tensor:
         g = g.reshape(-1, shape[1])
@@ -421,17 +429,17 @@ def sparse_rows(weight: Tensor, indices: Tensor, padding_idx: int, rows: Tensor)
             return stored_at(where[None], g, shape)
         return stored_at(where[kept][None], g[wrap(kept)], shape)
 
-    return recorded_by("EmbeddingBackward0", rows._a, (weight,), formula)
+    return recorded_by("EmbeddingBackward0", rows._payload, (weight,), formula)
 
 
 def sparse_gather(input: Tensor, dim: int, index: Tensor, gathered: Tensor) -> Tensor:
     """``gathered``, which is ``input.gather(dim, index)``, recorded so that the gradient of ``input`` is sparse."""
-    i = np.asarray(index._a, np.int64)
+    i = np.asarray(index._payload, np.int64)
     where = np.indices(i.shape).reshape(i.ndim, -1) if i.ndim else np.zeros((1, 1), np.int64)
     where[dim if i.ndim else 0] = i.reshape(-1)
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
 
     def formula(g: Tensor) -> Tensor:
         return stored_at(where, g.reshape(-1), shape)
 
-    return recorded_by("GatherBackward0", gathered._a, (input,), formula)
+    return recorded_by("GatherBackward0", gathered._payload, (input,), formula)

@@ -160,10 +160,10 @@ def additive_mask(mask: Any, query: Any) -> Any:
 
 def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None:
     for t in (query, key, value):
-        if t._a.ndim < 2:
+        if t._payload.ndim < 2:
             raise RuntimeError(
                 "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
-                f"{query._a.ndim}, key.dim: {key._a.ndim} and value.dim: {value._a.ndim} instead."
+                f"{query._payload.ndim}, key.dim: {key._payload.ndim} and value.dim: {value._payload.ndim} instead."
             )
     if not logical_dtype(query) is logical_dtype(key) is logical_dtype(value):
         names = [f"{n}.dtype: {dtype_name(t).lower()}" for n, t in (("query", query), ("key", key), ("value", value))]
@@ -208,13 +208,13 @@ def scaled_dot_product_attention(
     """
     _check(query, key, value, attn_mask, is_causal)
     if enable_gqa:
-        heads = query._a.shape[-3]
-        key, value = (t.repeat_interleave(heads // t._a.shape[-3], -3) for t in (key, value))
+        heads = query._payload.shape[-3]
+        key, value = (t.repeat_interleave(heads // t._payload.shape[-3], -3) for t in (key, value))
     if scale is None:
-        scale = 1 / math.sqrt(query._a.shape[-1]) if query._a.shape[-1] else 1.0
+        scale = 1 / math.sqrt(query._payload.shape[-1]) if query._payload.shape[-1] else 1.0
     mask = additive_mask(attn_mask, query)
     if not dropout_p:
-        history = query._fn is not None or key._fn is not None or value._fn is not None
+        history = query._node is not None or key._node is not None or value._node is not None
         recorded = history and is_grad_enabled()
         return attention(query, key, value, mask, bool(is_causal), float(scale), [] if recorded else None)
     weights = _weights(T, query, key, mask, is_causal, scale)

@@ -112,11 +112,11 @@ def batch_norm(
 
     While training, ``running_mean`` and ``running_var`` (unbiased) move towards the batch's by ``momentum``.
     """
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
     c = shape[1] if len(shape) > 1 else 0
     view = (*shape[:1], c, math.prod(shape[2:]))
     statistics = (running_mean, running_var)
-    usual = c and eps > 0 and view[0] * view[2] > 1 and input._a.dtype in FLOATING
+    usual = c and eps > 0 and view[0] * view[2] > 1 and input._payload.dtype in FLOATING
     known = training or (running_mean is not None and running_var is not None)
     if not (usual and known and _sized(c, statistics, True) and _sized(c, (weight, bias), False)):
         _check(input, shape, view, statistics, weight, bias, training, eps)
@@ -133,7 +133,7 @@ def batch_norm(
 def _sized(c: int, vectors: Any, constant: bool) -> bool:
     """Whether those that are given have one element for each channel, and, of constants, no history."""
     for t in vectors:  # noqa: SIM110  a generator takes three times as long
-        if t is not None and (t._a.size != c or (constant and t._fn is not None)):
+        if t is not None and (t._payload.size != c or (constant and t._node is not None)):
             return False
     return True
 
@@ -154,8 +154,8 @@ def _check(
         if t is None:
             if not training and what.startswith("running"):
                 raise RuntimeError(f"{what} must be defined in evaluation mode")
-        elif t._a.size != c:
-            raise RuntimeError(f"{what} should contain {c} elements not {t._a.size}")
+        elif t._payload.size != c:
+            raise RuntimeError(f"{what} should contain {c} elements not {t._payload.size}")
     if logical_dtype(input).kind in "iub":
         raise NotImplementedError(f"\"batch_norm\" not implemented for '{dtype_name(input)}'")
     refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
@@ -166,14 +166,14 @@ def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: fl
     n, c, m = view
     count = n * m
     unbiased = momentum * count / max(count - 1, 1)
-    if stats and isinstance(input._a, np.ndarray):
-        if type(mean._a) is type(var._a) is np.ndarray and mean._fn is var._fn is None:
-            for a, batch, share in ((mean._a, stats[0], momentum), (var._a, stats[2], unbiased)):
+    if stats and isinstance(input._payload, np.ndarray):
+        if type(mean._payload) is type(var._payload) is np.ndarray and mean._node is var._node is None:
+            for a, batch, share in ((mean._payload, stats[0], momentum), (var._payload, stats[2], unbiased)):
                 moved = (batch * NUMBERS[batch.dtype][share]).astype(a.dtype)
                 np.multiply(a, NUMBERS[a.dtype][1 - momentum], a)
                 np.add(a, moved if a.ndim == 1 else moved.reshape(a.shape), a)  # PyTorch counts no write either
             return
-        batch_mean, batch_var = (wrap(s.astype(mean._a.dtype, copy=False)) for s in stats[::2])
+        batch_mean, batch_var = (wrap(s.astype(mean._payload.dtype, copy=False)) for s in stats[::2])
     else:  # the values of a transform
         x = T.reshape(input.detach(), view)
         batch_mean = T.mean_dim(x, (0, 2), False)
@@ -216,7 +216,7 @@ def instance_norm(
     Running statistics move towards the mean of the samples' statistics; without ``use_input_stats`` they are what
     standardises.
     """
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
     if use_input_stats and math.prod(shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
     if not use_input_stats:

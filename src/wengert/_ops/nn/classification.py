@@ -180,7 +180,7 @@ def nll_backward(lib, g, target, weight, size, reduction, ignore_index):
 
 def _check_classes(target: Any, n: int, ignore_index: int) -> None:
     """Every target must name a class."""
-    a = target._a
+    a = target._payload
     if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
         return
     low, high = np.min(a), np.max(a)
@@ -195,7 +195,7 @@ def _check_classes(target: Any, n: int, ignore_index: int) -> None:
 
 
 def _check_nll(input: Any, target: Any, weight: Any) -> None:
-    a, t = input._a, target._a
+    a, t = input._payload, target._payload
     if not a.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if a.ndim == 1:
@@ -223,7 +223,7 @@ def _check_nll(input: Any, target: Any, weight: Any) -> None:
 
 def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -> Any:
     """Checks, and ``nll``. It is told ``ignore_index=None`` where every target is known to be a class that counts."""
-    a, t = getattr(input, "_a", None), getattr(target, "_a", None)
+    a, t = getattr(input, "_payload", None), getattr(target, "_payload", None)
     if (
         weight is None
         and type(a) is type(t) is np.ndarray
@@ -247,9 +247,9 @@ def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -
         if logical_dtype(weight) is not dtype:
             raise RuntimeError(f"expected scalar type {dtype_name(input)} but found {dtype_name(weight)}")
         refuse_weight_grad("nll_loss_forward", weight=weight)
-    _check_classes(target, input._a.shape[0 if input._a.ndim == 1 else 1], ignore_index)
+    _check_classes(target, input._payload.shape[0 if input._payload.ndim == 1 else 1], ignore_index)
     shape = None
-    if input._a.ndim == 1 and target._a.ndim == 1:
+    if input._payload.ndim == 1 and target._payload.ndim == 1:
         target = T.reshape(target, ())
         shape = (1,) if code == NONE else None
     result = nll(input, target, weight, code, ignore_index)
@@ -309,12 +309,12 @@ def multi_margin_loss(
     code = reduction_code(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    if weight is not None and weight._a.ndim != 1:
+    if weight is not None and weight._payload.ndim != 1:
         raise ValueError("weight must be one-dimensional")
-    a, t = input._a, target._a
+    a, t = input._payload, target._payload
     _check_rows(a)
-    if weight is not None and weight._a.shape != a.shape[-1:]:
-        raise RuntimeError(f"inconsistent weight size, expected {a.shape[-1]} but got {list(weight._a.shape)}")
+    if weight is not None and weight._payload.shape != a.shape[-1:]:
+        raise RuntimeError(f"inconsistent weight size, expected {a.shape[-1]} but got {list(weight._payload.shape)}")
     single = a.ndim < 2
     rows = 1 if single else a.shape[0]
     if (t.size if single else (t.ndim == 1 and t.shape[0])) != rows:
@@ -351,12 +351,12 @@ def multilabel_margin_loss(
     A row of ``target`` lists classes; the first negative one ends the list.
     """
     code = reduction_code(reduction, size_average, reduce)
-    _check_rows(input._a)
+    _check_rows(input._payload)
     if tuple(input.shape) != tuple(target.shape):
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    single = input._a.ndim < 2
-    n = input._a.shape[-1] if input._a.ndim else 1
-    rows = 1 if single else input._a.shape[0]
+    single = input._payload.ndim < 2
+    n = input._payload.shape[-1] if input._payload.ndim else 1
+    rows = 1 if single else input._payload.shape[0]
     x, y = T.reshape(input, (rows, n)), T.reshape(target, (rows, n))
     listed = (y < 0).cumsum(1) == 0
     places = T.where(listed, y, T.zeros_like(y))
@@ -381,4 +381,4 @@ def multilabel_soft_margin_loss(
     losses = -(target * T._log_sigmoid(input) + (1 - target) * T._log_sigmoid(-input))
     if weight is not None:
         losses = losses * weight
-    return reduce_values(losses.sum(-1) / input._a.shape[-1], code)
+    return reduce_values(losses.sum(-1) / input._payload.shape[-1], code)

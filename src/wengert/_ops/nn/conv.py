@@ -269,7 +269,7 @@ def per_dim(name: str, value: Any, k: int) -> Ints:
 def _check_ranks(name: str, k: int, input: Any, weight: Any, padding: Any = 0) -> None:
     """PyTorch's refusals of what is no batch of signals, images or volumes."""
     expect_tensors(name, input=input, weight=weight)
-    x, w = tuple(input._a.shape), tuple(weight._a.shape)
+    x, w = tuple(input._payload.shape), tuple(weight._payload.shape)
     if len(x) not in (k + 1, k + 2):
         raise RuntimeError(
             f"Expected {k + 1}D (unbatched) or {k + 2}D (batched) input to {name}, but got input of size: {list(x)}"
@@ -290,7 +290,7 @@ def _check_ranks(name: str, k: int, input: Any, weight: Any, padding: Any = 0) -
 
 def _check_channels(k: int, input: Any, weight: Any, bias: Any, groups: int, transposed: bool) -> None:
     """PyTorch's refusals that concern channels and groups."""
-    x, w = tuple(input._a.shape), tuple(weight._a.shape)
+    x, w = tuple(input._payload.shape), tuple(weight._payload.shape)
     if len(x) == k + 1:
         x = (1, *x)
     if groups <= 0:
@@ -313,13 +313,13 @@ def _check_channels(k: int, input: Any, weight: Any, bias: Any, groups: int, tra
             f"{x[1]} channels instead"
         )
     out = w[1] * groups if transposed else w[0]
-    if bias is not None and tuple(bias._a.shape) != (out,):
+    if bias is not None and tuple(bias._payload.shape) != (out,):
         start = "Given transposed=1, weight" if transposed else "Given weight"
         raise RuntimeError(
             f"{start} of size {list(w)}, expected bias to be 1-dimensional with {out} elements, but got bias of size "
-            f"{list(bias._a.shape)} instead"
+            f"{list(bias._payload.shape)} instead"
         )
-    if input._a.dtype.kind == "b":
+    if input._payload.dtype.kind == "b":
         raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
     if 0 in x[2:]:
         raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(x)}")
@@ -357,8 +357,8 @@ def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Int
 def _convolve(k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     _check_ranks(f"conv{k}d", k, input, weight, padding)
     stride, dilation = per_dim("stride", stride, k), per_dim("dilation", dilation, k)
-    kernel = tuple(weight._a.shape[2:])
-    single = input._a.ndim == k + 1
+    kernel = tuple(weight._payload.shape[2:])
+    single = input._payload.ndim == k + 1
     if single:
         input = T.unsqueeze_dim(input, 0)
     if isinstance(padding, str):
@@ -367,7 +367,7 @@ def _convolve(k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: 
         padding = per_dim("padding", padding, k)
     _check_positive(stride, padding, dilation)
     _check_channels(k, input, weight, bias, groups, False)
-    size = tuple(n + 2 * p for n, p in zip(input._a.shape[2:], padding, strict=True))
+    size = tuple(n + 2 * p for n, p in zip(input._payload.shape[2:], padding, strict=True))
     reach = tuple(d * (n - 1) + 1 for d, n in zip(dilation, kernel, strict=True))
     if any(r > n for r, n in zip(reach, size, strict=True)):
         sizes, kernels = (" x ".join(map(str, s)) for s in (size, reach))
@@ -443,18 +443,18 @@ def _transposed(
             for word, v in zip(words, values, strict=True)
         )
         raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {listed}")
-    single = input._a.ndim == k + 1
+    single = input._payload.ndim == k + 1
     if single:
         input = T.unsqueeze_dim(input, 0)
     size = tuple(
         (n - 1) * s - 2 * p + d * (w - 1) + e + 1
         for n, s, p, d, w, e in zip(
-            input._a.shape[2:], stride, padding, dilation, weight._a.shape[2:], extra, strict=True
+            input._payload.shape[2:], stride, padding, dilation, weight._payload.shape[2:], extra, strict=True
         )
     )
     if min(size) <= 0:
         raise RuntimeError(
-            f"Given input size per channel: {list(input._a.shape[2:])}. Calculated output size per channel: "
+            f"Given input size per channel: {list(input._payload.shape[2:])}. Calculated output size per channel: "
             f"{list(size)}. Output size is too small"
         )
     result = T.convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
@@ -508,7 +508,7 @@ def any_convolution(
     groups: int,
 ) -> Tensor:
     """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank."""
-    k = weight._a.ndim - 2
+    k = weight._payload.ndim - 2
     if transposed:
         return _transposed(k, input, weight, bias, stride, padding, output_padding, groups, dilation)
     return _convolve(k, input, weight, bias, stride, padding, dilation, groups)

@@ -104,17 +104,17 @@ shown_as(OneStep, lambda n: n.split() and None)  # it is split where it stands
 
 def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Tensor:
     """The cross entropy of logits ``(N, C)`` and N classes, nothing special being asked for."""
-    fx = input._fn
+    fx = input._node
     recorded = fx is not None
     try:
         losses, e, sums = cross_entropies(a, t, recorded)
     except ARITHMETIC:
         losses, e, sums = silently(cross_entropies, a, t, recorded)
     r: Any = make()
-    r._a = total_loss(losses, a.dtype, reduction)
-    r._m = r._fn = None
+    r._payload = total_loss(losses, a.dtype, reduction)
+    r._box = r._node = None
     if recorded:
-        r._fn = n = OneStep()
+        r._node = n = OneStep()
         n.fx = (fx, None, None)
         n.s = [a.shape, box_of(target), None, reduction, None]
         n.meta = (e, sums, a.dtype)
@@ -148,7 +148,7 @@ def cross_entropy(
     tensor(2.3026)
     """
     code = reduction_code(reduction, size_average, reduce)
-    a, t = getattr(input, "_a", None), getattr(target, "_a", None)
+    a, t = getattr(input, "_payload", None), getattr(target, "_payload", None)
     if type(a) is type(t) is ndarray and a.ndim == 2 and t.ndim == 1 and not label_smoothing and a.dtype in BLAS_FLOATS:
         if (
             weight is None
@@ -165,7 +165,7 @@ def cross_entropy(
     expect_tensors("cross_entropy_loss", input=input, target=target)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    class_dim = 0 if input._a.ndim == 1 else 1
+    class_dim = 0 if input._payload.ndim == 1 else 1
     if tuple(input.shape) == tuple(target.shape):
         if logical_dtype(target).kind != "f":
             raise RuntimeError(
@@ -186,7 +186,7 @@ def cross_entropy(
 
 
 def _check_class_weight(input: Any, weight: Any, class_dim: int) -> None:
-    n = input._a.shape[class_dim]
+    n = input._payload.shape[class_dim]
     if weight is not None and tuple(weight.shape) != (n,):
         raise RuntimeError(
             f"cross_entropy: weight tensor should be defined either for all {n} classes or no classes but got weight "
@@ -196,22 +196,22 @@ def _check_class_weight(input: Any, weight: Any, class_dim: int) -> None:
 
 def _by_class(weight: Any, rank: int, class_dim: int) -> Any:
     """The weights in a shape that broadcasts along the classes."""
-    return T.reshape(weight, tuple(weight._a.shape[0] if d == class_dim else 1 for d in range(rank)))
+    return T.reshape(weight, tuple(weight._payload.shape[0] if d == class_dim else 1 for d in range(rank)))
 
 
 def _from_probabilities(input: Any, target: Any, weight: Any, code: int, label_smoothing: float, class_dim: int) -> Any:
-    n = input._a.shape[class_dim]
+    n = input._payload.shape[class_dim]
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / n
     product = T.log_softmax(input, class_dim) * target
     if weight is not None:
-        product = product * _by_class(weight, input._a.ndim, class_dim)
+        product = product * _by_class(weight, input._payload.ndim, class_dim)
     if code == NONE:
         return -product.sum(class_dim)
     total = -product.sum()
     if code == SUM:
         return total
-    samples = math.prod(s for d, s in enumerate(input._a.shape) if d != class_dim)
+    samples = math.prod(s for d, s in enumerate(input._payload.shape) if d != class_dim)
     return total / samples if samples else total * math.nan
 
 
@@ -220,8 +220,8 @@ def _smoothed(
 ) -> Any:
     """ATen's ``cross_entropy_loss_label_smoothing``: the picked class and the mean of all, each reduced by itself."""
     picked = nll_nd(logs, target, weight, code, ignore_index)
-    n = logs._a.shape[class_dim]
-    weighted = logs if weight is None else logs * _by_class(weight, logs._a.ndim, class_dim)
+    n = logs._payload.shape[class_dim]
+    weighted = logs if weight is None else logs * _by_class(weight, logs._payload.ndim, class_dim)
     smooth = -weighted.sum(class_dim)
     ignored = target == ignore_index
     smooth = T.where(ignored, T.zeros_like(smooth), smooth)

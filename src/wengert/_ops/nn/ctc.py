@@ -197,15 +197,15 @@ def ctc_loss(
     >>> torch.ctc_loss(log_probs, torch.tensor([[1]]), [2], [1])
     tensor(0.2877)
     """
-    if log_probs._a.ndim not in (2, 3):
+    if log_probs._payload.ndim not in (2, 3):
         raise RuntimeError(
-            f"Expected 3-dimensional tensor, but got {log_probs._a.ndim + 1}-dimensional tensor for argument #1 "
+            f"Expected 3-dimensional tensor, but got {log_probs._payload.ndim + 1}-dimensional tensor for argument #1 "
             f"'log_probs' {_WHILE}"
         )
-    alone = log_probs._a.ndim == 2
+    alone = log_probs._payload.ndim == 2
     if alone:
         log_probs = T.unsqueeze_dim(log_probs, 1)
-    if 0 in log_probs._a.shape:
+    if 0 in log_probs._payload.shape:
         raise RuntimeError("log_probs tensor must not be empty")
     dtype = logical_dtype(log_probs)
     if dtype.kind != "f" or dtype.itemsize < 4:
@@ -214,8 +214,8 @@ def ctc_loss(
     raw = np.asarray(known_values(targets, "ctc_loss")).astype(np.int64, copy=False)
     if alone and raw.ndim == 1:
         raw = raw[None]
-    _check(log_probs._a, raw, lengths, sizes, blank)
-    chain = chain_states(padded_targets(raw, sizes, log_probs._a.shape[2], blank), blank)
+    _check(log_probs._payload, raw, lengths, sizes, blank)
+    chain = chain_states(padded_targets(raw, sizes, log_probs._payload.shape[2], blank), blank)
     loss = T.ctc_nll(log_probs, chain, lengths, sizes, bool(zero_infinity), True)
     if zero_infinity:
         loss = T.where(loss == np.inf, 0.0, loss)

@@ -37,10 +37,10 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
 def _length(x: Any, dim: int, eps: float) -> Any:
     """The 2-norm along a dim, at least eps: raised outside of the graph, so that the gradient is that of the norm."""
     n = x.norm(2, dim, True)
-    if n._fn is None:
+    if n._node is None:
         return n.clamp_min(eps)
     n = n.clone()
-    a = n._a
+    a = n._payload
     if type(a) is np.ndarray:
         np.maximum(a, eps, out=a)
     else:
@@ -114,11 +114,11 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     for name, t in (("X1", x1), ("X2", x2)):
         if logical_dtype(t).kind not in "fV":
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {dtype_name(t)}")
-        if t._a.ndim < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {t._a.ndim}D")
-    if x1._a.shape[-1] != x2._a.shape[-1]:
+        if t._payload.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {t._payload.ndim}D")
+    if x1._payload.shape[-1] != x2._payload.shape[-1]:
         raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1._a.shape[-1]} X2: {x2._a.shape[-1]}"
+            f"X1 and X2 must have the same number of columns. X1: {x1._payload.shape[-1]} X2: {x2._payload.shape[-1]}"
         )
     if logical_dtype(x1) is not logical_dtype(x2):
         raise RuntimeError(f"expected scalar type {dtype_name(x1)} but found {dtype_name(x2)}")
@@ -129,7 +129,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     x1, x2 = same_batch(x1, x2)
     if p == 2:
         return euclidean_distances(x1, x2)
-    a, b = tuple(x1._a.shape), tuple(x2._a.shape)
+    a, b = tuple(x1._payload.shape), tuple(x2._payload.shape)
     d = T.reshape(x1, (*a[:-1], 1, a[-1])) - T.reshape(x2, (*b[:-2], 1, *b[-2:]))
     return d.norm(p, -1)
 
@@ -137,13 +137,13 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
 @public("torch.pdist nn.functional.pdist")
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row."""
-    if input._a.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._a.ndim}D")
+    if input._payload.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._payload.ndim}D")
     if logical_dtype(input).kind not in "fV":
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    i, j = (wrap(k) for k in np.triu_indices(input._a.shape[0], 1))
+    i, j = (wrap(k) for k in np.triu_indices(input._payload.shape[0], 1))
     return (input[i] - input[j]).norm(p, -1)
 
 
@@ -159,13 +159,13 @@ def cosine_embedding_loss(
 ) -> Tensor:
     """``1 - cos(x1, x2)`` where the target is 1, ``max(0, cos(x1, x2) - margin)`` where it is -1."""
     code = reduction_code(reduction, size_average, reduce)
-    rank = target._a.ndim
+    rank = target._payload.ndim
     if rank > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if input1._a.ndim != rank + 1 or input2._a.ndim != rank + 1:
+    if input1._payload.ndim != rank + 1 or input2._payload.ndim != rank + 1:
         raise RuntimeError(
             f"{rank}D target tensor expects {rank + 1}D input tensors, but found inputs with sizes "
-            f"{list(input1._a.shape)} and {list(input2._a.shape)}."
+            f"{list(input1._payload.shape)} and {list(input2._payload.shape)}."
         )
     tiny = 1e-12
     product = (input1 * input2).sum(rank)
@@ -179,7 +179,7 @@ def cosine_embedding_loss(
 
 
 def _same_rank(anchor: Any, positive: Any, negative: Any) -> None:
-    a, p, n = (t._a.ndim for t in (anchor, positive, negative))
+    a, p, n = (t._payload.ndim for t in (anchor, positive, negative))
     if not a == p == n:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "

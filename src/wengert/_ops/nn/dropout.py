@@ -44,7 +44,7 @@ def _noise(input: Tensor, sampler: Any, parameter: float, feature: bool) -> Tens
     if on_meta(input):
         return wrap(Meta(shape[:2] + (1,) * (len(shape) - 2) if feature else shape, dtype))
     if not feature:
-        return wrap(in_memory_order(input._a, sampler, default_generator, dtype, parameter))
+        return wrap(in_memory_order(input._payload, sampler, default_generator, dtype, parameter))
     if len(shape) < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     channels = shape[:2] + (1,) * (len(shape) - 2)

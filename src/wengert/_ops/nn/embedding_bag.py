@@ -78,14 +78,14 @@ def _check_indices(indices: Any, rows: int) -> None:
 
 def _check(input: Tensor, weight: Tensor, offsets: Any, per_sample_weights: Any, mode: str) -> None:
     """What PyTorch refuses before it looks at values."""
-    shape = tuple(input._a.shape)
-    if per_sample_weights is not None and shape != tuple(per_sample_weights._a.shape):
+    shape = tuple(input._payload.shape)
+    if per_sample_weights is not None and shape != tuple(per_sample_weights._payload.shape):
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the "
             f"same shape as the input ({input.shape})"
         )
-    if weight._a.ndim != 2:
-        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight._a.ndim}")
+    if weight._payload.ndim != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight._payload.ndim}")
     if len(shape) == 2 and offsets is not None:
         raise ValueError(
             "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
@@ -93,7 +93,7 @@ def _check(input: Tensor, weight: Tensor, offsets: Any, per_sample_weights: Any,
         )
     if len(shape) == 1 and offsets is None:
         raise ValueError("offsets has to be a 1D Tensor but got None")
-    if len(shape) == 1 and offsets._a.ndim != 1:
+    if len(shape) == 1 and offsets._payload.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor")
     if len(shape) not in (1, 2):
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {len(shape)}")
@@ -133,8 +133,8 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
 
 def _sums(rows: Tensor, bag: Any, bags: int, length: int | None) -> Tensor:
     if length:
-        return T.sum_dim(rows.view(bags, length, rows._a.shape[1]), (1,), False)  # type: ignore[no-any-return]
-    return T.index_back([rows, wrap(bag)], (bags, rows._a.shape[1]), (0,))  # type: ignore[no-any-return]
+        return T.sum_dim(rows.view(bags, length, rows._payload.shape[1]), (1,), False)  # type: ignore[no-any-return]
+    return T.index_back([rows, wrap(bag)], (bags, rows._payload.shape[1]), (0,))  # type: ignore[no-any-return]
 
 
 def _maxima(rows: Tensor, bag: Any, bags: int) -> Tensor:
@@ -145,7 +145,7 @@ def _maxima(rows: Tensor, bag: Any, bags: int) -> Tensor:
     largest = T.gather(rows, T.bag_argmax(rows.detach(), starts, own), 0)
     if full.size == bags:
         return largest  # type: ignore[no-any-return]
-    return T.index_back([largest, wrap(full)], (bags, rows._a.shape[1]), (0,))  # type: ignore[no-any-return]
+    return T.index_back([largest, wrap(full)], (bags, rows._payload.shape[1]), (0,))  # type: ignore[no-any-return]
 
 
 @public("nn.functional.embedding_bag")
@@ -199,10 +199,10 @@ def embedding_bag(
         starts = _integers(offsets)  # type: ignore[arg-type]
         _check_offsets(starts, indices.size, include_last_offset)
         bag, bags = bag_of(starts, indices.size, include_last_offset)
-    _check_indices(indices, weight._a.shape[0])
+    _check_indices(indices, weight._payload.shape[0])
     if max_norm is not None:
         _renorm(weight, wrap(indices), max_norm, norm_type)
-    padding = _padding(padding_idx, weight._a.shape[0])
+    padding = _padding(padding_idx, weight._payload.shape[0])
     chosen = np.arange(bag.size) if padding is None else (indices[: bag.size] != padding).nonzero()[0]
     if chosen.size != indices.size:
         indices, bag, length = indices[chosen], bag[chosen], None
@@ -212,7 +212,7 @@ def embedding_bag(
         rows = T.embedding(weight, wrap(indices), -1, bool(scale_grad_by_freq))
     if per_sample_weights is not None:
         factors = per_sample_weights.reshape(-1)
-        if chosen.size != factors._a.size:
+        if chosen.size != factors._payload.size:
             factors = T.index([factors, wrap(chosen)], (0,))
         rows = rows * T.unsqueeze_dim(factors, 1)
     result = _maxima(rows, bag, bags) if mode == "max" else _sums(rows, bag, bags, length if bags else None)
@@ -249,21 +249,23 @@ def torch_embedding_bag(
         indices, weight, offsets, None, 2.0, scale_grad_by_freq, name, sparse, per_sample_weights,
         include_last_offset, padding_idx,
     )  # fmt: skip
-    bags, columns = result._a.shape
+    bags, columns = result._payload.shape
     if mode == 0 and padding_idx is None and logical_dtype(weight).itemsize <= 4:
-        starts = offsets._a.shape[0]
+        starts = offsets._payload.shape[0]
         return result, *(wrap(np.zeros(n, np.int64)) for n in (0, starts, starts))  # type: ignore[return-value]
     rows = _integers(indices).reshape(-1)
     bag, _ = bag_of(_integers(offsets), rows.size, include_last_offset)
     rows = rows[: bag.size]
-    counted = np.ones(bag.size, bool) if padding_idx is None else rows != _padding(padding_idx, weight._a.shape[0])
-    sizes = np.bincount(bag[counted], minlength=bags) if mode else np.zeros(offsets._a.shape[0], np.int64)
+    counted = (
+        np.ones(bag.size, bool) if padding_idx is None else rows != _padding(padding_idx, weight._payload.shape[0])
+    )
+    sizes = np.bincount(bag[counted], minlength=bags) if mode else np.zeros(offsets._payload.shape[0], np.int64)
     most = sizes.copy()
     if mode == 2:
         most = np.zeros((bags, columns), np.int64)
         own, first = np.unique(bag[counted], return_index=True)
         if own.size:
-            values = np.asarray(weight.detach()._a)[rows[counted]]
+            values = np.asarray(weight.detach()._payload)[rows[counted]]
             inverse = np.searchsorted(own, bag[counted])
             most[own] = rows[counted][np.asarray(REGISTRY["bag_argmax"].decl(lib, values, first, inverse))]  # type: ignore[misc]
     return result, wrap(bag), wrap(sizes), wrap(most)

@@ -145,7 +145,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     torch.Size([1, 4, 4])
     """
     geometry = _geometry(kernel_size, dilation, padding, stride)
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
@@ -159,7 +159,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
             f"dilation={_text(dilation)}, padding={_text(padding)}, calculated shape of the array of sliding blocks "
             f"as {_text(places)}, but its components must be at least one."
         )
-    if input._a.dtype.kind in "iu":
+    if input._payload.dtype.kind in "iu":
         raise NotImplementedError(f"\"im2col_out_cpu\" not implemented for '{dtype_name(input)}'")
     return T.im2col(input, *geometry)
 
@@ -171,7 +171,7 @@ def fold(
     """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``: ``unfold``, back."""
     size = _pair("output_size", output_size)
     kernel, dilation, padding, stride = geometry = _geometry(kernel_size, dilation, padding, stride)
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
     if len(shape) not in (2, 3) or 0 in shape[-2:]:
         raise RuntimeError(
             "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
@@ -194,13 +194,13 @@ def fold(
             + f"expected size of input's dimension 2 to match the calculated number of sliding blocks {places[0]} * "
             f"{places[1]} = {math.prod(places)}, but got input.size(2)={shape[d + 1]}."
         )
-    if input._a.dtype.kind in "iu":
+    if input._payload.dtype.kind in "iu":
         raise NotImplementedError(f"\"col2im_out_cpu\" not implemented for '{dtype_name(input)}'")
     return T.col2im(input, size, *geometry)
 
 
 def _check_pixels(name: str, input: Any, factor: int, word: str) -> None:
-    rank = input._a.ndim
+    rank = input._payload.ndim
     if rank < 3:
         raise RuntimeError(
             f"{name} expects input to have at least 3 dimensions, but got input with {rank} dimension(s)"
@@ -213,7 +213,7 @@ def _check_pixels(name: str, input: Any, factor: int, word: str) -> None:
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """``(*, C r r, H, W)`` rearranged to ``(*, C, H r, W r)``: r x r channels become r x r pixels."""
     _check_pixels("pixel_shuffle", input, upscale_factor, "upscale_factor")
-    c = input._a.shape[-3]
+    c = input._payload.shape[-3]
     if c % upscale_factor**2:
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
@@ -227,7 +227,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """``(*, C, H r, W r)`` rearranged to ``(*, C r r, H, W)``: the inverse of ``pixel_shuffle``."""
     _check_pixels("pixel_unshuffle", input, downscale_factor, "downscale_factor")
     for name, d in (("height", -2), ("width", -1)):
-        n = input._a.shape[d]
+        n = input._payload.shape[d]
         if n % downscale_factor:
             raise RuntimeError(
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({d})={n} is not "
@@ -242,7 +242,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 )
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
     if len(shape) < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(shape)}")
     if groups <= 0:

@@ -83,11 +83,11 @@ def _wanted(k: int, input: Tensor, output_size: Any, output_ratio: Any) -> Any:
     ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * k
     if len(ratios) != k:
         raise ValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints.")
-    return [int(n * r) for n, r in zip(input._a.shape[-k:], ratios, strict=True)]
+    return [int(n * r) for n, r in zip(input._payload.shape[-k:], ratios, strict=True)]
 
 
 def _check_samples(k: int, samples: Tensor, batch: int, planes: int, dtype: Any) -> None:
-    shape = tuple(samples._a.shape)
+    shape = tuple(samples._payload.shape)
     if logical_dtype(samples) != dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
     if len(shape) != 3:
@@ -118,7 +118,7 @@ def _check_geometry(k: int, shape: Ints, kernel: Ints, out: Ints) -> None:
 
 def _pool(k: int, input: Tensor, kernel: Any, output_size: Any, output_ratio: Any, samples: Tensor | None) -> Any:
     wanted = _wanted(k, input, output_size, output_ratio)
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
     if len(shape) <= k:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-len(shape)}, {len(shape) - 1}], but got {-k - 1})"

@@ -204,7 +204,7 @@ def grid_sample(
         warn(_CHANGED)
         align_corners = False
     _check_grid(input, grid, mode)
-    orders = (0,) * (input._a.ndim - 2)
+    orders = (0,) * (input._payload.ndim - 2)
     return sample_at(input, grid, mode, padding_mode, bool(align_corners), orders)
 
 
@@ -220,7 +220,7 @@ def grid_sampler(
 
 
 def _check_grid(input: Any, grid: Any, mode: str) -> None:
-    x, g = tuple(input._a.shape), tuple(grid._a.shape)
+    x, g = tuple(input._payload.shape), tuple(grid._payload.shape)
     k = len(x) - 2
     if logical_dtype(input) is not logical_dtype(grid):
         raise RuntimeError(
@@ -268,7 +268,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
             f"{size}."
         )
     k = len(size) - 2
-    if tuple(theta._a.shape[1:]) != (k, k + 1) or theta._a.ndim != 3:
+    if tuple(theta._payload.shape[1:]) != (k, k + 1) or theta._payload.ndim != 3:
         raise ValueError(
             f"Expected a batch of {k}D affine matrices of shape Nx{k}x{k + 1} for size {size}. Got {theta.shape}."
         )
@@ -279,9 +279,10 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
-    if theta._a.shape[0] != size[0]:
+    if theta._payload.shape[0] != size[0]:
         raise RuntimeError(
-            f"Expected tensor to have size {size[0]} at dimension 0, but got size {theta._a.shape[0]} for argument "
+            f"Expected tensor to have size {size[0]} at dimension 0, but got size {theta._payload.shape[0]} for "
+            "argument "
             "#2 'theta'"
         )
     return affine_places(theta, tuple(int(n) for n in size[2:]), bool(align_corners))

@@ -124,7 +124,7 @@ _RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4, "lanczos": 4
 
 def _sizes(input: Any, size: Any, scale_factor: Any, recompute: bool) -> tuple[tuple[int, ...], tuple[Scale, ...]]:
     """The output's size, and the scales that were given."""
-    spatial = tuple(input._a.shape[2:])
+    spatial = tuple(input._payload.shape[2:])
     k = len(spatial)
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
@@ -185,7 +185,7 @@ def interpolate(
                 "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
                 "trilinear"
             )
-    rank = input._a.ndim
+    rank = input._payload.ndim
     out, scales = _sizes(input, size, scale_factor, bool(recompute_scale_factor) or (mode == "area" and size is None))
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and rank == 4):
         raise ValueError(
@@ -213,7 +213,7 @@ def interpolate(
 
 
 def _check_sizes(input: Any, out: tuple[int, ...], mode: str) -> None:
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
     if min(*out, *shape[2:]) <= 0:
         letters = "DHW"[3 - len(out) :]
         before, after = (
@@ -224,7 +224,7 @@ def _check_sizes(input: Any, out: tuple[int, ...], mode: str) -> None:
         )
     if 0 in shape[1:]:
         raise RuntimeError(f"Non-empty {len(shape)}D data tensor expected but got a tensor with sizes {list(shape)}")
-    if input._a.dtype.kind in "iub" and not mode.startswith("nearest"):
+    if input._payload.dtype.kind in "iub" and not mode.startswith("nearest"):
         raise NotImplementedError(f"\"compute_indices_weights_{mode}\" not implemented for '{dtype_name(input)}'")
 
 

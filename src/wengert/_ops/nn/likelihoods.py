@@ -88,7 +88,7 @@ def binary_cross_entropy(
             raise RuntimeError(f"Found dtype {dtype_name(t)} but expected {dtype_name(input)}")
     refuse_weight_grad("binary_cross_entropy", weight=weight)
     for name, t in (("input", input), ("target", target)):
-        if not in_unit_interval(t._a):
+        if not in_unit_interval(t._payload):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is not None and tuple(weight.shape) != tuple(input.shape):
         weight = T.expand(weight, tuple(input.shape))
@@ -155,7 +155,7 @@ def binary_cross_entropy_with_logits(
     """
     code = reduction_code(reduction, size_average, reduce)
     if type(input) is type(target) is Tensor and weight is None and pos_weight is None:
-        a, t = input._a, target._a
+        a, t = input._payload, target._payload
         if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING:
             return bernoulli_logits_nll(input, target, None, None, code)
     expect_tensors("binary_cross_entropy_with_logits", input=input, target=target)
@@ -200,7 +200,7 @@ def kl_div(
     else:
         losses = T.xlogy(target, target) - target * input
     result = reduce_values(losses, code)
-    return result / input._a.shape[0] if by_batch and input._a.ndim else result
+    return result / input._payload.shape[0] if by_batch and input._payload.ndim else result
 
 
 @public("nn.functional.poisson_nll_loss")

@@ -24,7 +24,7 @@ def _refuse_linear(error: Exception, x: Any, w: Any, b: Any) -> Any:
 
 def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
     """The linear layer on a vector or a batch of any rank."""
-    a, w = input._a, weight._a
+    a, w = input._payload, weight._payload
     if not a.ndim or not w.ndim:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {a.ndim}D and {w.ndim}D")
     if w.ndim == 1:
@@ -35,7 +35,7 @@ def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {w.ndim}D")
     if bias is None:
         return matmul(input, T.matrix_t(weight))
-    if bias._a.ndim > 1:
+    if bias._payload.ndim > 1:
         return matmul(input, T.matrix_t(weight)) + bias
     lead = tuple(a.shape[:-1])
     rows = T.linear(T.reshape(input, (prod(lead), a.shape[-1])), weight, bias)

@@ -40,9 +40,9 @@ def linear_cross_entropy(
     tensor(2.3026)
     """
     expect_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight, target=target)
-    classes, places = _check_shapes(tuple(input._a.shape), tuple(linear_weight._a.shape), linear_bias)
-    lead, features = tuple(input._a.shape[:-1]), input._a.shape[-1]
-    if tuple(target._a.shape) == (*lead, classes, *places) and ignore_index is not None:
+    classes, places = _check_shapes(tuple(input._payload.shape), tuple(linear_weight._payload.shape), linear_bias)
+    lead, features = tuple(input._payload.shape[:-1]), input._payload.shape[-1]
+    if tuple(target._payload.shape) == (*lead, classes, *places) and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
     ignored = -100 if ignore_index is None else ignore_index
     if options is not None:
@@ -74,8 +74,8 @@ def _check_shapes(input: tuple[int, ...], weight: tuple[int, ...], bias: Tensor 
             "expected equal input and linear_weight last dimensions (in_features), got "
             f"{input[-1]} and {weight[-1]}, respectively"
         )
-    if bias is not None and tuple(bias._a.shape) != weight[:-1]:
-        raise RuntimeError(f"expected linear_bias shape {weight[:-1]}, got {tuple(bias._a.shape)}")
+    if bias is not None and tuple(bias._payload.shape) != weight[:-1]:
+        raise RuntimeError(f"expected linear_bias shape {weight[:-1]}, got {tuple(bias._payload.shape)}")
     if len(weight) > 2 and len(input) == 1:
         raise RuntimeError(
             f"K-dimensional loss defined by linear_weight shape {weight} requires batched input, (N, {input[-1]}), got "

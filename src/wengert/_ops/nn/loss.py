@@ -94,7 +94,7 @@ def loss_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple[Any, Any]:
     """Two operands in one shape and dtype; other shapes broadcast with PyTorch's warning."""
     try:
-        a, b = input._a, target._a
+        a, b = input._payload, target._payload
     except AttributeError:
         return expect_tensors(name, input=input, target=target)
     if a.shape != b.shape:
@@ -136,7 +136,7 @@ def weighted(name: str, losses: Any, weight: Any, input: Any, reduction: str) ->
 def refuse_weight_grad(name: str, **weights: Any) -> None:
     """PyTorch has no derivative with respect to a loss's weights."""
     for argument, t in weights.items():
-        if t is not None and t._fn is not None and _recording():
+        if t is not None and t._node is not None and _recording():
             raise RuntimeError(
                 f"The function '{name}' is not differentiable with respect to argument '{argument}'. This input "
                 "cannot have requires_grad True."
@@ -295,7 +295,9 @@ def huber_loss(
 ) -> Tensor:
     """``0.5 d^2`` where ``|d| <= delta``, ``delta (|d| - 0.5 delta)`` elsewhere."""
     dtype = logical_dtype(input)
-    input, target = _fit("huber_loss", input, target if target._a.dtype is dtype else cast(target, dtype), "huber_cpu")
+    input, target = _fit(
+        "huber_loss", input, target if target._payload.dtype is dtype else cast(target, dtype), "huber_cpu"
+    )
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is None:
@@ -368,7 +370,7 @@ def margin_ranking_loss(
 ) -> Tensor:
     """``max(0, -target * (input1 - input2) + margin)``."""
     code = reduction_code(reduction, size_average, reduce)
-    if not input1._a.ndim == input2._a.ndim == target._a.ndim:
+    if not input1._payload.ndim == input2._payload.ndim == target._payload.ndim:
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "

@@ -21,28 +21,29 @@ def _linear(x: Any, weight: Any, bias: Any) -> Any:
 
 def _check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, num_heads: int) -> bool:
     """Whether there is a batch; ranks must fit."""
-    rank = query._a.ndim
+    rank = query._payload.ndim
     if rank not in (2, 3):
         raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {rank}-D query tensor")
     kind = "batched (3-D)" if rank == 3 else "unbatched (2-D)"
-    if key._a.ndim != rank or value._a.ndim != rank:
+    if key._payload.ndim != rank or value._payload.ndim != rank:
         raise AssertionError(
-            f"For {kind} `query`, expected `key` and `value` to be {rank}-D but found {key._a.ndim}-D and "
-            f"{value._a.ndim}-D tensors respectively"
+            f"For {kind} `query`, expected `key` and `value` to be {rank}-D but found {key._payload.ndim}-D and "
+            f"{value._payload.ndim}-D tensors respectively"
         )
-    if key_padding_mask is not None and key_padding_mask._a.ndim != rank - 1:
+    if key_padding_mask is not None and key_padding_mask._payload.ndim != rank - 1:
         raise AssertionError(
             f"For {kind} `query`, expected `key_padding_mask` to be `None` or {rank - 1}-D but found "
-            f"{key_padding_mask._a.ndim}-D tensor instead"
+            f"{key_padding_mask._payload.ndim}-D tensor instead"
         )
     if attn_mask is not None:
-        if attn_mask._a.ndim not in (2, 3):
+        if attn_mask._payload.ndim not in (2, 3):
             raise AssertionError(
-                f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask._a.ndim}-D "
+                f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
+                f"{attn_mask._payload.ndim}-D "
                 "tensor instead"
             )
-        wanted = (num_heads, query._a.shape[0], key._a.shape[0])
-        if rank == 2 and attn_mask._a.ndim == 3 and tuple(attn_mask._a.shape) != wanted:
+        wanted = (num_heads, query._payload.shape[0], key._payload.shape[0])
+        if rank == 2 and attn_mask._payload.ndim == 3 and tuple(attn_mask._payload.shape) != wanted:
             raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.shape}")
     return rank == 3
 
@@ -61,10 +62,10 @@ def _additive(mask: Any, name: str, query: Any, other: Any = None) -> Any:
 
 def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tuple[Any, Any, Any]:
     """Queries, keys and values by the three thirds of one weight; of the same tensor they are one product."""
-    e = query._a.shape[-1]
+    e = query._payload.shape[-1]
     if key is value and query is key:
         together = _linear(query, weight, bias)
-        d = together._a.ndim - 1
+        d = together._payload.ndim - 1
         return tuple(T.slice_dim(together, d, i * e, (i + 1) * e, 1) for i in range(3))  # type: ignore[return-value]
     weights = [T.slice_dim(weight, 0, i * e, (i + 1) * e, 1) for i in range(3)]
     biases = [None if bias is None else T.slice_dim(bias, 0, i * e, (i + 1) * e, 1) for i in range(3)]
@@ -73,7 +74,7 @@ def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tupl
 
 def _by_heads(x: Any, rows: int, size: int) -> Any:
     """``(length, batch, embedding)`` as ``(batch * heads, length, size)``."""
-    return T.transpose_dims(T.reshape(x, (x._a.shape[0], rows, size)), 0, 1)
+    return T.transpose_dims(T.reshape(x, (x._payload.shape[0], rows, size)), 0, 1)
 
 
 def _zeros(like: Any, *shape: int) -> Any:
@@ -89,7 +90,7 @@ def _mask_size(mask: Any, heads: int, length: int, sources: int) -> Any:
     """The attention mask as ``(1 or batch * heads, length, sources)``."""
     if mask is None:
         return None
-    shape = tuple(mask._a.shape)
+    shape = tuple(mask._payload.shape)
     wanted = (length, sources) if len(shape) == 2 else (heads, length, sources)
     if shape != wanted:
         raise RuntimeError(f"The shape of the {len(shape)}D attn_mask is {mask.shape}, but should be {wanted}.")
@@ -136,8 +137,8 @@ def multi_head_attention_forward(
         value = key if same_value else T.unsqueeze_dim(value, 1)
         if key_padding_mask is not None:
             key_padding_mask = T.unsqueeze_dim(key_padding_mask, 0)
-    length, n, embedding = query._a.shape
-    sources = key._a.shape[0]
+    length, n, embedding = query._payload.shape
+    sources = key._payload.shape[0]
     padding = _additive(key_padding_mask, "key_padding_mask", query, attn_mask)
     if is_causal and attn_mask is None:
         raise RuntimeError(
@@ -179,7 +180,7 @@ def multi_head_attention_forward(
     if add_zero_attn:
         k, v = (T.cat([x, _zeros(x, rows, 1, size)], 1) for x in (k, v))
         mask, padding = _longer(mask), _longer(padding)
-    sources = k._a.shape[1]
+    sources = k._payload.shape[1]
     if padding is not None:
         wide = T.expand(T.reshape(padding, (n, 1, 1, sources)), (n, num_heads, 1, sources))
         wide = T.reshape(wide, (rows, 1, sources))
@@ -193,7 +194,7 @@ def multi_head_attention_forward(
         found, weights = _without_weights(q, k, v, mask, p, is_causal, n), None
     out = T.reshape(T.transpose_dims(found, 0, 1), (length * n, embedding))
     out = _linear(out, out_proj_weight, out_proj_bias)
-    out = T.reshape(out, (length, n, out._a.shape[1]))
+    out = T.reshape(out, (length, n, out._payload.shape[1]))
     if not batched:
         out = T.squeeze_dim(out, 1)
         weights = None if weights is None else T.squeeze_dim(weights, 0)
@@ -201,7 +202,7 @@ def multi_head_attention_forward(
 
 
 def _with_weights(q: Any, k: Any, v: Any, mask: Any, p: float) -> tuple[Any, Any]:
-    scores = T.bmm(q * math.sqrt(1.0 / q._a.shape[-1]), k.mT)
+    scores = T.bmm(q * math.sqrt(1.0 / q._payload.shape[-1]), k.mT)
     weights = T.softmax(scores if mask is None else scores + mask, 2)
     if p > 0:
         weights = PUBLIC["nn.functional"]["dropout"](weights, p)
@@ -210,8 +211,8 @@ def _with_weights(q: Any, k: Any, v: Any, mask: Any, p: float) -> tuple[Any, Any
 
 def _without_weights(q: Any, k: Any, v: Any, mask: Any, p: float, is_causal: bool, n: int) -> Any:
     """By ``scaled_dot_product_attention``, which keeps no weights."""
-    heads = [T.reshape(x, (n, x._a.shape[0] // n, *x._a.shape[1:])) for x in (q, k, v)]
-    if mask is not None and mask._a.shape[0] != 1:
-        mask = T.reshape(mask, (n, mask._a.shape[0] // n, *mask._a.shape[1:]))
+    heads = [T.reshape(x, (n, x._payload.shape[0] // n, *x._payload.shape[1:])) for x in (q, k, v)]
+    if mask is not None and mask._payload.shape[0] != 1:
+        mask = T.reshape(mask, (n, mask._payload.shape[0] // n, *mask._payload.shape[1:]))
     r = scaled_dot_product_attention(*heads, mask, p, is_causal)
-    return T.reshape(r, (q._a.shape[0], *r._a.shape[2:]))
+    return T.reshape(r, (q._payload.shape[0], *r._payload.shape[2:]))

@@ -210,11 +210,11 @@ def _normalized_shape(
                 f"Expected {what} to be of same shape as normalized_shape, but got {what} of shape {list(t.shape)} and "
                 f"normalized_shape = {list(shape)}"
             )
-    if tuple(input._a.shape[-len(shape) :]) != shape:
+    if tuple(input._payload.shape[-len(shape) :]) != shape:
         sizes = ", ".join(map(str, shape))
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [*{star}{sizes}], but got input of size"
-            f"{list(input._a.shape)}"
+            f"{list(input._payload.shape)}"
         )
     return shape
 
@@ -225,12 +225,12 @@ _SEQUENCES: frozenset[Any] = frozenset((tuple, list, Size))
 def _fits(input: Any, shape: Any, *weights: Any) -> bool:
     """Whether the usual arguments were given: plain floating tensors of one dtype and of the right shapes."""
     try:
-        a = input._a
+        a = input._payload
         dtype = a.dtype
         if dtype not in FLOATING or a.shape[-len(shape) :] != shape:
             return False
         for t in weights:
-            if t is not None and (t._a.shape != shape or t._a.dtype is not dtype):
+            if t is not None and (t._payload.shape != shape or t._payload.dtype is not dtype):
                 return False
     except AttributeError:
         return False
@@ -256,7 +256,7 @@ def layer_norm(
     if not (shape and _fits(input, shape, weight, bias)):
         shape = _normalized_shape("layer_norm", input, normalized_shape, ", ", ("weight", weight), ("bias", bias))
         _check_float(input, "LayerNormKernelImpl", weight, bias)
-    whole = input._a.shape
+    whole = input._payload.shape
     if len(shape) == 1 and len(whole) == 2:
         return norm_layer(input, weight, bias, whole, (1,), eps, shape, [])
     view = (math.prod(whole[: len(whole) - len(shape)]), math.prod(shape))
@@ -275,7 +275,7 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     if weight is not None and logical_dtype(input).itemsize == 2:  # the product is rounded once, and to input's dtype
         wide = rms_norm(input.float(), normalized_shape, weight.float(), eps)  # type: ignore[attr-defined]
         return wide.to(input.dtype)
-    whole = tuple(input._a.shape)
+    whole = tuple(input._payload.shape)
     if logical_dtype(input).kind == "c":  # PyTorch squares without taking absolute values
         dims = tuple(range(len(whole) - len(shape), len(whole)))
         r = input * (T.mean_dim(input * input, dims, True) + eps) ** -0.5
@@ -297,7 +297,7 @@ def group_norm(
     cudnn_enabled: bool = True,
 ) -> Tensor:
     """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
     _refuse_single([shape[0] * shape[1] // num_groups, num_groups, *shape[2:]])
@@ -327,17 +327,17 @@ def _refuse_single(size: Any) -> None:
 @public("nn.functional.local_response_norm")
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """Each element divided by ``(k + alpha * mean of squares over size neighbouring channels) ** beta``."""
-    rank = input._a.ndim
+    rank = input._payload.ndim
     if rank < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {rank} dimensions)")
-    if not input._a.size:
+    if not input._payload.size:
         return input
     from .pool import avg_pool3d
 
-    n, c = input._a.shape[:2]
-    square = T.reshape(input * input, (n, 1, c, math.prod(input._a.shape[2:]), 1))
+    n, c = input._payload.shape[:2]
+    square = T.reshape(input * input, (n, 1, c, math.prod(input._payload.shape[2:]), 1))
     square = T.constant_pad_nd(square, (0, 0, 0, 0, size // 2, (size - 1) // 2), 0)
-    mean = T.reshape(avg_pool3d(square, (size, 1, 1), 1), tuple(input._a.shape))
+    mean = T.reshape(avg_pool3d(square, (size, 1, 1), 1), tuple(input._payload.shape))
     return input / (mean * alpha + k) ** beta
 
 
@@ -359,7 +359,7 @@ def native_layer_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """``layer_norm``, the means and the inverse deviations."""
     k = len(normalized_shape)
-    lead = tuple(input._a.shape[: input._a.ndim - k])
+    lead = tuple(input._payload.shape[: input._payload.ndim - k])
     view = (math.prod(lead), math.prod(normalized_shape))
     result = layer_norm(input, normalized_shape, weight, bias, eps)
     return _with_statistics(result, input, view, (1,), eps, (*lead, *(1,) * k))  # type: ignore[no-any-return]

@@ -206,7 +206,7 @@ def _check_circular(shape: tuple[int, ...], pad: Pads, k: int) -> None:
 
 
 def _pad_constant(input: Any, pads: Pads, value: Any) -> Any:
-    a = input._a
+    a = input._payload
     if len(pads) > 2 * a.ndim:
         raise RuntimeError(
             "Padding length should be less than or equal to two times the input dimension but got padding length "
@@ -240,8 +240,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    _check_border(tuple(input._a.shape), pads, mode)
-    if mode == "replicate" and input._a.dtype.kind == "b":
+    _check_border(tuple(input._payload.shape), pads, mode)
+    if mode == "replicate" and input._payload.dtype.kind == "b":
         raise NotImplementedError(f"\"replication_pad{len(pads) // 2}d\" not implemented for '{dtype_name(input)}'")
     return pad_border(input, pads, mode)
 

@@ -88,9 +88,9 @@ def _listed(what: str, values: Ints, k: int) -> str:
 
 
 def _check_rank(k: int, input: Any, name: str) -> None:
-    if input._a.ndim not in (k + 1, k + 2):
+    if input._payload.ndim not in (k + 1, k + 2):
         raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
-    if input._a.dtype.kind in "bc":
+    if input._payload.dtype.kind in "bc":
         raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(input)}'")
 
 
@@ -99,7 +99,7 @@ def _max_pool(
 ) -> Any:
     name = f"max_pool{k}d"
     _check_rank(k, input, name)
-    geometry = _geometry(name, k, input._a.shape, kernel, stride, padding, dilation, ceil_mode)
+    geometry = _geometry(name, k, input._payload.shape, kernel, stride, padding, dilation, ceil_mode)
     found = T.max_windows(input, *geometry)
     return found if return_indices else found[0]
 
@@ -158,14 +158,14 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Any:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
-    if input._a.ndim not in (2, 3) or 0 in input._a.shape[-2:]:
+    if input._payload.ndim not in (2, 3) or 0 in input._payload.shape[-2:]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-            f"{list(input._a.shape)}"
+            f"{list(input._payload.shape)}"
         )
-    d = input._a.ndim - 1
+    d = input._payload.ndim - 1
     if type(kernel_size) is int and stride is None and padding == 0 and dilation == 1 and not ceil_mode:
-        if 0 < kernel_size <= input._a.shape[d]:
+        if 0 < kernel_size <= input._payload.shape[d]:
             found = max_pool2d(T.unsqueeze_dim(input, d), (1, kernel_size), None, 0, 1, False, True)
             values = T.squeeze_dim(found[0], d)
             return (values, T.squeeze_dim(found[1], d)) if return_indices else values
@@ -174,7 +174,7 @@ def max_pool1d(
         if isinstance(first, int) and first <= 0:
             raise RuntimeError(f"max_pool1d() {argument} must be greater than zero, but got {first}")
     kernel, step, pad, apart = (_first(v) for v in (kernel_size, stride, padding, dilation))
-    count = pooled_size((input._a.shape[d],), (kernel,), (step or kernel,), (pad,), (apart,), ceil_mode)[0]
+    count = pooled_size((input._payload.shape[d],), (kernel,), (step or kernel,), (pad,), (apart,), ceil_mode)[0]
     if count <= 0 <= pad <= kernel // 2:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
     pads = (0, pad)
@@ -209,7 +209,7 @@ def _avg_pool(
     _check_rank(k, input, name)
     if override == 0:
         raise RuntimeError("divisor must be not zero")
-    kernel, stride, padding, _, out = _geometry(name, k, input._a.shape, kernel, stride, padding, 1, ceil_mode)
+    kernel, stride, padding, _, out = _geometry(name, k, input._payload.shape, kernel, stride, padding, 1, ceil_mode)
     return T.mean_windows(input, kernel, stride, padding, out, bool(include_pad), override)
 
 
@@ -258,12 +258,13 @@ def avg_pool1d(
     count_include_pad: bool = True,
 ) -> Tensor:
     """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
-    if input._a.ndim not in (2, 3):
+    if input._payload.ndim not in (2, 3):
         raise RuntimeError(
-            f"Expected 2 to 3 dimensions, but got {input._a.ndim}-dimensional tensor for argument #1 'self' (while "
+            f"Expected 2 to 3 dimensions, but got {input._payload.ndim}-dimensional tensor for argument #1 'self' "
+            "(while "
             "checking arguments for avg_pool1d)"
         )
-    d = input._a.ndim - 1
+    d = input._payload.ndim - 1
     pads = (0, padding[0] if isinstance(padding, (tuple, list)) else padding)
     r = avg_pool2d(
         T.unsqueeze_dim(input, d),
@@ -279,7 +280,7 @@ def avg_pool1d(
 # ------------------------------------------------------------------------------------------------------------- adaptive
 def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
     """The output's size; ``None`` keeps a dimension."""
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
     if len(shape) < k + 1 and k > 1:
         raise ValueError(f"Input dimension should be at least {k + 1}")
     if len(shape) not in (k + 1, k + 2):
@@ -319,7 +320,7 @@ def _negative_size(name: str, k: int, shape: Ints, out: Ints) -> RuntimeError:
 def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
     out = _wanted(f"adaptive_avg_pool{k}d", k, input, output_size)
     if all(o == 1 for o in out):
-        rank = input._a.ndim
+        rank = input._payload.ndim
         return T.mean_dim(input, tuple(range(rank - k, rank)), True)
     return T.mean_parts(input, out)
 
@@ -349,7 +350,7 @@ def _first(value: Any) -> Any:
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
     _wanted("adaptive_avg_pool1d", 1, input, output_size)
-    d = input._a.ndim - 1
+    d = input._payload.ndim - 1
     return T.squeeze_dim(adaptive_avg_pool2d(T.unsqueeze_dim(input, d), (1, _first(output_size))), d)
 
 
@@ -374,7 +375,7 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest elements of parts of signals."""
     _wanted("adaptive_max_pool1d", 1, input, output_size)
-    d = input._a.ndim - 1
+    d = input._payload.ndim - 1
     found = _adaptive_max(2, T.unsqueeze_dim(input, d), (1, _first(output_size)), True)
     found = tuple(T.squeeze_dim(t, d) for t in found)
     return found if return_indices else found[0]
@@ -390,7 +391,7 @@ def torch_adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
 def _unpooled_size(input: Any, kernel: Ints, stride: Ints, padding: Ints, output_size: Any) -> Ints:
     k = len(kernel)
     default = tuple(
-        (n - 1) * s + w - 2 * p for n, s, w, p in zip(input._a.shape[-k:], stride, kernel, padding, strict=True)
+        (n - 1) * s + w - 2 * p for n, s, w, p in zip(input._payload.shape[-k:], stride, kernel, padding, strict=True)
     )
     if output_size is None:
         return default
@@ -415,12 +416,12 @@ def _max_unpool(k: int, input: Any, indices: Any, kernel: Any, stride: Any, padd
     size = _unpooled_size(input, kernel, stride, _per_dim(name, "padding", padding, k), output_size)
     if logical_dtype(indices).name != "int64":
         raise RuntimeError(f"elements in indices should be type int64 but got: {dtype_name(indices)}")
-    if tuple(indices._a.shape) != tuple(input._a.shape):
+    if tuple(indices._payload.shape) != tuple(input._payload.shape):
         raise RuntimeError(
-            f"Expected shape of indices to be same as that of the input tensor ({list(input._a.shape)}) but got "
-            f"indices tensor with shape: {list(indices._a.shape)}"
+            f"Expected shape of indices to be same as that of the input tensor ({list(input._payload.shape)}) but got "
+            f"indices tensor with shape: {list(indices._payload.shape)}"
         )
-    a = indices._a
+    a = indices._payload
     if isinstance(a, np.ndarray) and a.size and (a.min() < 0 or a.max() >= math.prod(size)):
         wrong = a[(a < 0) | (a >= math.prod(size))].flat[0]
         raise RuntimeError(
@@ -453,7 +454,7 @@ def max_unpool1d(
     kernel, pads = _first(kernel_size), _first(padding)
     step = kernel if stride is None else _first(stride)
     size = _unpooled_size(input, (kernel,), (step,), (pads,), output_size)
-    d = input._a.ndim
+    d = input._payload.ndim
     values, places = (T.unsqueeze_dim(t, d) for t in (input, indices))
     return T.squeeze_dim(_max_unpool(2, values, places, (kernel, 1), (step, 1), (pads, 0), (*size, 1)), d)
 

@@ -200,7 +200,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
             f"{BY_NUMPY[logical_dtype(weight)].scalar_name}"
         )
     floats_only(input, "prelu")
-    count = weight._a.size
+    count = weight._payload.size
     if weight.ndim > 1:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if count != 1:
@@ -276,11 +276,11 @@ def _rrelu_noise(input: Tensor, lower: float, upper: float) -> Tensor:
     """The slopes: 1 where the input is positive; one draw in double precision for each other element, as PyTorch's."""
     if on_meta(input):
         return input.detach().clone()
-    values, tags = opened(input._a)
+    values, tags = opened(input._payload)
     negative = values <= 0
     draws = PUBLIC["torch"]["empty"](int(negative.sum()), dtype=DTYPES["float64"]).uniform_(lower, upper)
     noise = np.ones(negative.shape, values.dtype)
-    noise[negative] = draws._a
+    noise[negative] = draws._payload
     return wrap(closed(noise, tags))
 
 
@@ -425,7 +425,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     >>> torch.nn.functional.softshrink(torch.tensor([0.25, -1.]))
     tensor([ 0.0000, -0.5000])
     """
-    if type(lambd) is float and 0 <= lambd <= _HALF_MAX and input._a.dtype in FLOATING:
+    if type(lambd) is float and 0 <= lambd <= _HALF_MAX and input._payload.dtype in FLOATING:
         return _softshrink(input, lambd)
     floats_only(input, "softshrink", "softshrink_check")
     dtype = BY_NUMPY[logical_dtype(input)]

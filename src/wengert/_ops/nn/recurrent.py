@@ -105,7 +105,7 @@ def layer(
     if weights.hr is not None or not _plain(given):
         return _composed(mode, input, state, weights, reverse, ends)
     tape: list[Any] | None = None
-    if is_grad_enabled() and any(t is not None and t._fn is not None for t in given):
+    if is_grad_enabled() and any(t is not None and t._node is not None for t in given):
         tape = []
     if mode == "LSTM":
         output, h, c = T.lstm_layer(*given, mode, reverse, ends, tape)
@@ -115,12 +115,12 @@ def layer(
 
 def _plain(given: Any) -> bool:
     """Whether all are arrays of one of the usual dtypes, and there is something to compute."""
-    first = given[0]._a
+    first = given[0]._payload
     return (
         type(first) is np.ndarray
         and first.dtype in _DTYPES
         and first.size > 0
-        and all(t is None or (type(t._a) is np.ndarray and t._a.dtype is first.dtype) for t in given)
+        and all(t is None or (type(t._payload) is np.ndarray and t._payload.dtype is first.dtype) for t in given)
     )
 
 
@@ -145,14 +145,17 @@ def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: 
         output, last = _composed(mode, known[0], state, weights, reverse, ends)
         outputs = (output, *(last if isinstance(last, tuple) else (last,)))
         roots = [
-            (y._fn, wrap(Lift(a, tag)))
+            (y._node, wrap(Lift(a, tag)))
             for y, a in zip(outputs, g, strict=True)
-            if a is not None and y._fn is not None  # type: ignore[union-attr]
+            if a is not None and y._node is not None  # type: ignore[union-attr]
         ]
-        wanted = [leaf._fn for leaf in leaves if leaf is not None and leaf._fn is not None]
+        wanted = [leaf._node for leaf in leaves if leaf is not None and leaf._node is not None]
         found = iter(run(roots, keep=True, create_graph=True, inputs=wanted) or ())  # type: ignore[arg-type]
-        ds = [next(found) if leaf is not None and leaf._fn is not None else None for leaf in leaves]
-    return [None if d is None else d._a.v if isinstance(d._a, Lift) and d._a.tag == tag else d._a for d in ds]
+        ds = [next(found) if leaf is not None and leaf._node is not None else None for leaf in leaves]
+    return [
+        None if d is None else d._payload.v if isinstance(d._payload, Lift) and d._payload.tag == tag else d._payload
+        for d in ds
+    ]
 
 
 def _cotangents(

@@ -115,14 +115,14 @@ def log_softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> T
 
 def _along(op: Any, name: str, input: Tensor, dim: Any, dtype: DType | None) -> Tensor:
     if dtype is None and type(dim) is int and type(input) is Tensor:
-        a = input._a
+        a = input._payload
         n = a.ndim
         if -n <= dim < n and a.dtype in FLOATING:
             return op(input, dim if dim >= 0 else dim + n)  # type: ignore[no-any-return]
     dim = normal_dim(dim, rank(input, name), name)
     if dtype is not None:
         input = in_dtype(input, dtype, name)
-    elif input._a.dtype.kind not in "fV":
+    elif input._payload.dtype.kind not in "fV":
         raise unimplemented(f"{name}_lastdim_kernel_impl" if dim >= input.ndim - 1 else f"{name}_kernel_impl", input)
     return along_one(op, input, dim)
 

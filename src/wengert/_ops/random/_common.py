@@ -76,7 +76,7 @@ BINOMIAL = zero_grad("binomial_values", "BinomialBackward0", 2)
 
 
 def needs(*tensors: Any) -> bool:
-    return any(isinstance(t, Tensor) and t._fn is not None for t in tensors) and is_grad_enabled()
+    return any(isinstance(t, Tensor) and t._node is not None for t in tensors) and is_grad_enabled()
 
 
 # -------------------------------------------------------------------------------------------------------------- drawing
@@ -175,7 +175,7 @@ def opened(payload: Any) -> tuple[Any, list[int]]:
         elif isinstance(payload, Value):
             payload = payload.v
         elif isinstance(payload, Tensor):
-            payload = payload._a
+            payload = payload._payload
         else:
             return np.asarray(payload), tags[::-1]
 

@@ -37,7 +37,7 @@ from ._common import Sampler, drawn, needs, source_of
 # ------------------------------------------------------------------------------------------------------- filling memory
 def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args: Any) -> Tensor:
     """Write draws into a tensor, in the order of its memory; what it was before gets a gradient of zeros."""
-    a = self._a
+    a = self._payload
     if type(a) is np.ndarray and a.flags.c_contiguous and a.flags.writeable and a.dtype in _NATIVE:
         if not LEVELS.get() and unrecorded(self, None):
             a[...] = sampler(generator, a.shape, a.dtype, *args)
@@ -50,7 +50,7 @@ def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args:
             return apply_inplace(node, self, (a,))
         count_write(self)
         return self
-    a = self._a if not isinstance(self._a, (np.ndarray, np.generic)) else writable(self)
+    a = self._payload if not isinstance(self._payload, (np.ndarray, np.generic)) else writable(self)
     values = in_memory_order(a, sampler, generator, logical_dtype(self), *args)
     if tracked:
         return apply_inplace(node, self, (values,))
@@ -84,7 +84,7 @@ def _normal_sampler(a: Any) -> Sampler:
 
 
 def number(value: Any, function: str, argument: str, position: int) -> float:
-    if isinstance(value, Tensor) and value._a.ndim == 0:
+    if isinstance(value, Tensor) and value._payload.ndim == 0:
         return float(value.item())
     if isinstance(value, (int, float, np.number)):
         return float(value)
@@ -129,7 +129,7 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
     tensor([5.1541, 4.9707, 4.7821])
     """
     mean, std = number(mean, "normal_", "mean", 1), number(std, "normal_", "std", 2)
-    return fill(self, zero.NORMAL_, _normal_sampler(self._a), source_of(generator, "normal_"), mean, std)
+    return fill(self, zero.NORMAL_, _normal_sampler(self._payload), source_of(generator, "normal_"), mean, std)
 
 
 @public("Tensor.exponential_")
@@ -208,9 +208,9 @@ def new_random(
         raise RuntimeError(f"dtype {dtype.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})")
     check_inplace(out, False)
     if tuple(out.shape) != shape:
-        resized(out, np.empty(shape, out._a.dtype))
+        resized(out, np.empty(shape, out._payload.dtype))
     if sampler is _samplers.normal:
-        sampler = _normal_sampler(out._a)
+        sampler = _normal_sampler(out._payload)
     fill(out, None, sampler, source, *args)
     return out.requires_grad_() if requires_grad else out
 
@@ -400,11 +400,11 @@ def _like(
     generator: Any, fill: str, *args: Any,
 ) -> Tensor:  # fmt: skip
     if dtype is layout is device is order is generator is None and type(input) is Tensor and requires_grad is False:
-        a = input._a
+        a = input._payload
         if type(a) is np.ndarray and a.flags.c_contiguous and not (pin or M or LEVELS.get()):
             return wrap(_LIKE[fill](default_generator, a.shape, a.dtype, *args))
     np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
-    a = input._a
+    a = input._payload
     if meta_device(device) if device is not None else device_of(a) is META:
         return made(without_data(a, np_dtype, order), requires_grad)
     if device is not None:
@@ -414,7 +414,7 @@ def _like(
         return made(drawn(_LIKE[fill], source, tuple(a.shape), np_dtype, *args), requires_grad)
     t = wrap(empty_array_like(wrap(a), np_dtype, order))
     getattr(t, fill)(*args, generator=generator)
-    return made(t._a, requires_grad)
+    return made(t._payload, requires_grad)
 
 
 @public("torch.rand_like")

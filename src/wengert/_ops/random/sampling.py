@@ -67,7 +67,7 @@ def bernoulli(
 
 def _array(t: Tensor) -> Any:
     """A tensor's payload; a NumPy number as an array."""
-    return np.asarray(t._a) if isinstance(t._a, np.generic) else t._a
+    return np.asarray(t._payload) if isinstance(t._payload, np.generic) else t._payload
 
 
 @public("Tensor.bernoulli_")
@@ -87,11 +87,11 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
         raise not_expandable(shape, tuple(p.shape))
     tracked = needs(self, p)
     check_inplace(self, tracked)
-    if isinstance(self._a, (np.ndarray, np.generic)):
+    if isinstance(self._payload, (np.ndarray, np.generic)):
         writable(self)
 
     def sampler(source: Generator, probabilities: Any) -> Any:
-        lead = probabilities.shape[: probabilities.ndim - p._a.ndim]
+        lead = probabilities.shape[: probabilities.ndim - p._payload.ndim]
         wide = np.broadcast_to(probabilities, np.broadcast_shapes(probabilities.shape, (*lead, *shape)))
         return _samplers.bernoulli_tensor(source, wide.shape, logical_dtype(self), wide)
 
@@ -196,7 +196,7 @@ def _normal_of_tensors(mean: Any, std: Any, source: Generator) -> Tensor:
     operands = []
     for value, argument, position in ((mean, "mean", 1), (std, "std", 2)):
         operands.append(_array(value) if isinstance(value, Tensor) else number(value, "normal", argument, position))
-    if isinstance(mean, Tensor) and isinstance(std, Tensor) and mean._a.shape != std._a.shape:
+    if isinstance(mean, Tensor) and isinstance(std, Tensor) and mean._payload.shape != std._payload.shape:
         try:
             np.broadcast_shapes(tuple(mean.shape), tuple(std.shape))
         except ValueError:
@@ -217,11 +217,11 @@ def normal_method(self: Tensor, std: Any = 1.0, *, generator: Generator | None =
 
 def _scored(result: Tensor, source: Tensor, kind: str, std: Any = None) -> Tensor:
     """Legacy: what ``reinforce`` needs to know of a sample of something that requires grad."""
-    if source._fn is not None and is_grad_enabled() and isinstance(result._a, (np.ndarray, np.generic)):
+    if source._node is not None and is_grad_enabled() and isinstance(result._payload, (np.ndarray, np.generic)):
         from ..._tape.stochastic import stochastic
 
-        sample, parameter = np.array(result._a), source._a
-        scale = std._a if isinstance(std, Tensor) else std
+        sample, parameter = np.array(result._payload), source._payload
+        scale = std._payload if isinstance(std, Tensor) else std
         stochastic(result, source, lambda reward: _SCORES[kind](reward, sample, parameter, scale))
     return result
 

@@ -54,7 +54,7 @@ def bincount_public(input: Tensor, weights: Tensor | None = None, minlength: int
         raise unimplemented("bincount_cpu", input)
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    a = input._a
+    a = input._payload
     if ndim != 1 or (isinstance(a, np.ndarray) and a.size and a.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and tuple(weights.shape) != tuple(input.shape):
@@ -100,11 +100,11 @@ def histc_public(input: Tensor, bins: int = 100, min: float = 0, max: float = 0)
 
 def _histogram(name: str, points: Any, bins: list[Any], limits: list[Any], weight: Tensor | None, density: bool) -> Any:
     if weight is not None:
-        if weight._a.dtype != points.dtype:
+        if weight._payload.dtype != points.dtype:
             raise RuntimeError(
                 f"torch.{name}: if weight tensor is provided, input tensor and weight tensor should have the same dtype"
             )
-        if weight._a.size != len(points):
+        if weight._payload.size != len(points):
             raise RuntimeError(
                 f"torch.{name}: if weight tensor is provided it should have the same shape as the input tensor"
                 " excluding its innermost dimension"
@@ -115,23 +115,23 @@ def _histogram(name: str, points: Any, bins: list[Any], limits: list[Any], weigh
             edges.append(_given_edges(points, b, d))
         else:
             edges.append(equal_bins(points[:, d], int(b), limit, d))
-    return counts_between(points, edges, None if weight is None else weight._a, density), edges
+    return counts_between(points, edges, None if weight is None else weight._payload, density), edges
 
 
 def _given_edges(points: Any, b: Tensor, d: int) -> Any:
-    if b._a.dtype != points.dtype:
+    if b._payload.dtype != points.dtype:
         names = {"float32": "float", "float64": "double"}
         raise RuntimeError(
             "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
             f"{names.get(points.dtype.name, points.dtype.name)} and bins for dimension {d} with dtype "
-            f"{names.get(b._a.dtype.name, b._a.dtype.name)}"
+            f"{names.get(b._payload.dtype.name, b._payload.dtype.name)}"
         )
-    return b._a
+    return b._payload
 
 
 def _points(input: Tensor, name: str, one: bool) -> Any:
     rank(input, name)
-    a = input._a
+    a = input._payload
     if not isinstance(a, (np.ndarray, np.generic)):
         raise RuntimeError(f"{name}() has no form under transforms: its result depends on the data's values")
     if a.dtype not in (np.float32, np.float64):

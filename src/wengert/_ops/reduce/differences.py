@@ -35,7 +35,7 @@ def diff(
         return input.clone()  # type: ignore[no-any-return]
     if prepend is not None or append is not None:
         input = T.cat([t for t in (prepend, input, append) if t is not None], dim)
-    for _ in range(min(n, input._a.shape[dim])):
+    for _ in range(min(n, input._payload.shape[dim])):
         after, before = _neighbours(input, dim)
         input = T.logical_xor(after, before) if is_kind(input, "b") else after - before
     return input
@@ -55,7 +55,7 @@ def _check_attached(input: Tensor, more: Tensor, dim: int) -> None:
 
 def _neighbours(t: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Along a dim, all elements but the first and all but the last."""
-    n = t._a.shape[dim]
+    n = t._payload.shape[dim]
     return t.narrow(dim, 1, n - 1), t.narrow(dim, 0, n - 1)
 
 
@@ -68,7 +68,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim
     tensor(8.)
     """
     dim = _check_trapezoid("trapezoid", y, x, dim)
-    if not y._a.shape[dim]:
+    if not y._payload.shape[dim]:
         return to_default(T.sum_dim(y, (dim,), False))  # type: ignore[no-any-return]
     if x is None and not isinstance(dx, Tensor):
         return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * float(dx)  # type: ignore[no-any-return]
@@ -85,7 +85,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tens
     tensor([1.5000, 4.0000])
     """
     dim = _check_trapezoid("cumulative_trapezoid", y, x, dim)
-    if not y._a.shape[dim]:
+    if not y._payload.shape[dim]:
         return to_default(y)
     after, before = _neighbours(y, dim)
     if x is None and not isinstance(dx, Tensor):

@@ -223,7 +223,7 @@ def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
 
 def _extremum_of_all(input: Tensor, op: Any, name: str) -> Tensor:
     try:
-        a = input._a
+        a = input._payload
         if a.size and a.dtype.kind != "c":
             return op(input)
     except AttributeError:
@@ -244,7 +244,7 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
     keepdim = False if not kwargs else kwargs.get("keepdim") if len(kwargs) == 1 else None
     # x.max(1), without the checks that cannot fail
     if type(dim) is int and type(keepdim) is bool and type(input) is Tensor:
-        a = input._a
+        a = input._payload
         n = a.ndim
         if -n <= dim < n and a.size and a.dtype.kind != "c":
             dim = dim if dim >= 0 else dim + n
@@ -262,7 +262,7 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
     if is_kind(input, "c"):
         raise unimplemented(f"{name}_cpu", input)
     if ndim:
-        nonempty_dims(input._a.shape, (dim,), name)
+        nonempty_dims(input._payload.shape, (dim,), name)
     values, indices = along(max_dim if name == "max" else min_dim, input, dim, keepdim)
     return (MaxResult if name == "max" else MinResult)._make((values, indices))
 
@@ -285,14 +285,14 @@ def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[
 
 def along(op: Any, input: Tensor, dim: int, *p: Any) -> tuple[Tensor, ...]:
     """An operator of several outputs along one dim, on a 0-dimensional tensor too, which it sees as one element."""
-    if input._a.ndim:
+    if input._payload.ndim:
         return op(input, dim, *p)  # type: ignore[no-any-return]
     return tuple(map(without_dim, op(T.reshape(input, (1,)), 0, *p)))
 
 
 def along_one(op: Any, input: Tensor, dim: int, *p: Any) -> Tensor:
     """``along`` for an operator of one output."""
-    if input._a.ndim:
+    if input._payload.ndim:
         return op(input, dim, *p)  # type: ignore[no-any-return]
     return without_dim(op(T.reshape(input, (1,)), 0, *p))
 
@@ -357,7 +357,7 @@ def amin_public(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
 
 def _extremum_dims(input: Tensor, dim: Any, name: str, kernel: str) -> tuple[int, ...]:
     dims = wanted_dims(dim, rank(input, name), name)
-    shape = input._a.shape
+    shape = input._payload.shape
     if 0 in shape:
         if dim is None or (not isinstance(dim, int) and not len(dim)):
             raise RuntimeError(
@@ -398,7 +398,7 @@ def aminmax_public(input: Tensor, *, dim: int | None = None, keepdim: bool = Fal
     """
     ndim = rank(input, "aminmax")
     dims = EVERY_DIM[ndim] if dim is None else (normal_dim(dim, ndim, "aminmax"),) * bool(ndim)
-    shape = input._a.shape
+    shape = input._payload.shape
     if dim is None and 0 in shape:
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
@@ -455,15 +455,15 @@ def _arg_extremum(op: Any, name: str, input: Tensor, dim: Any, keepdim: bool) ->
     ndim = rank(input, name)
     if is_kind(input, "cb"):
         raise RuntimeError(f"{name}(): does not support {'bool' if is_kind(input, 'b') else 'complex'} input")
-    shape = input._a.shape
+    shape = input._payload.shape
     if dim is None:
-        n = input._a.size
+        n = input._payload.size
         if not n:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         if ndim == 1:
             flat = input
         else:  # what finds a place is not recorded
-            flat = wrap(input._a.reshape(-1)) if type(input._a) is np.ndarray else T.reshape(input, (n,))
+            flat = wrap(input._payload.reshape(-1)) if type(input._payload) is np.ndarray else T.reshape(input, (n,))
         found = op(flat, 0, False)
         return T.reshape(found, (1,) * ndim) if keepdim and ndim else found  # type: ignore[no-any-return]
     dim = normal_dim(dim, ndim, name)

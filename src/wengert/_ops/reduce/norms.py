@@ -109,7 +109,7 @@ def _vector_norm(x: Tensor, ord: Any, dim: Dims, keepdim: bool, dtype: DType | N
     if dtype is not None:
         _check_dtype(x, as_dtype(dtype, "linalg_vector_norm"))
         x = in_dtype(x, dtype, "linalg_vector_norm")
-    shape = x._a.shape
+    shape = x._payload.shape
     if 0 in shape and (order < 0 or order == INF):
         _refuse_empty(ord, shape, dims, dim)
     return linalg_vector_norm(x, order, dims, keepdim)
@@ -153,8 +153,8 @@ def _check_dtype(x: Tensor, wanted: DType) -> None:
 def _order(ord: Any) -> Order:
     if isinstance(ord, (int, float)) and not isinstance(ord, bool):
         return ord
-    if isinstance(ord, Tensor) and not ord._a.ndim:
-        return ord._a.item()  # type: ignore[no-any-return]
+    if isinstance(ord, Tensor) and not ord._payload.ndim:
+        return ord._payload.item()  # type: ignore[no-any-return]
     if hasattr(ord, "item") and not isinstance(ord, Tensor):
         return ord.item()  # type: ignore[no-any-return]
     raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type_name(ord)}")

@@ -58,7 +58,7 @@ def segment_reduce(
         flat = T.index([flat, wrap(place)], (0,))
     result = _reduced(flat, kind, wrap(segment), rows * segments, initial)
     if kind == "mean":
-        count = sizes.reshape((rows * segments,) + (1,) * (flat._a.ndim - 1))
+        count = sizes.reshape((rows * segments,) + (1,) * (flat._payload.ndim - 1))
         known = initial is not None and not math.isnan(initial)
         result = result / wrap((np.maximum(count, 1) if known else count).astype(logical_dtype(data)))
     return with_node_name(T.reshape(result, (*lead, segments, *shape[axis + 1 :])), "SegmentReduceBackward0")
@@ -69,9 +69,9 @@ def _sizes(data: Tensor, lengths: Any, offsets: Any, axis: int, unsafe: bool) ->
     given, name = (offsets, "offsets") if offsets is not None else (lengths, "lengths")
     if given is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
-    n = data._a.shape[axis] if data._a.ndim else 1
+    n = data._payload.shape[axis] if data._payload.ndim else 1
     values = np.asarray(known_values(given, "segment_reduce"))
-    axis = axis + data._a.ndim if axis < 0 else axis
+    axis = axis + data._payload.ndim if axis < 0 else axis
     if axis != values.ndim - 1:
         raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {name} but got {axis}.")
     if values.dtype.kind != "i" or values.dtype.itemsize < 4:
@@ -91,10 +91,10 @@ def _sizes(data: Tensor, lengths: Any, offsets: Any, axis: int, unsafe: bool) ->
 
 def _reduced(flat: Any, kind: str, segment: Any, count: int, initial: float | None) -> Any:
     """Rows reduced into ``count`` rows."""
-    rest = tuple(flat._a.shape[1:])
+    rest = tuple(flat._payload.shape[1:])
     start = wrap(np.full((count, *rest), START_VALUES[kind] if initial is None else initial, logical_dtype(flat)))
     if kind in ("sum", "mean"):
         total = T.index_back([flat, segment], (count, *rest), (0,))
         return total if not initial else total + start
-    index = T.expand(T.reshape(segment, (-1,) + (1,) * len(rest)), tuple(flat._a.shape))
+    index = T.expand(T.reshape(segment, (-1,) + (1,) * len(rest)), tuple(flat._payload.shape))
     return T.scatter_reduce(start, index, flat, 0, kind, True)

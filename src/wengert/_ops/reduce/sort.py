@@ -131,7 +131,7 @@ def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sort
     ndim = rank(input, "topk")
     k = as_int(k, "topk", argument="k")
     dim = normal_dim(dim, ndim, "topk")
-    if not 0 <= k <= (input._a.shape[dim] if ndim else 1):
+    if not 0 <= k <= (input._payload.shape[dim] if ndim else 1):
         raise RuntimeError("selected index k out of range")
     if is_kind(input, "c"):
         raise RuntimeError(" topk does not support complex dtypes on CPU")
@@ -173,7 +173,7 @@ def kthvalue_public(input: Tensor, k: int, dim: int = -1, keepdim: bool = False)
     ndim = rank(input, "kthvalue")
     k = as_int(k, "kthvalue", argument="k")
     dim = normal_dim(dim, ndim, "kthvalue")
-    n = input._a.shape[dim] if ndim else 1
+    n = input._payload.shape[dim] if ndim else 1
     if not n:
         raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
     if not 1 <= k <= n:
@@ -268,7 +268,7 @@ def unique(
     if dim is None or not ndim:
         return _asked(_unique2(input), return_inverse, return_counts)
     dim = normal_dim(dim, ndim, "unique")
-    shape = input._a.shape
+    shape = input._payload.shape
     if 0 in shape[:dim] + shape[dim + 1 :]:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     return _asked(unique_dim(input, dim), return_inverse, return_counts)
@@ -354,7 +354,7 @@ def _search(rows: Tensor, values: Tensor, right: bool) -> Tensor:
     if rows.ndim > 1:
         return _searchsorted(rows, values, right)
     shape = tuple(values.shape)
-    n = values._a.size
+    n = values._payload.size
     return T.reshape(_searchsorted(rows, T.reshape(values, (n,)), right), shape)  # type: ignore[no-any-return]
 
 
@@ -388,7 +388,7 @@ def _check_sorter(name: str, rows: Tensor, sorter: Tensor) -> None:
         )
     if logical_dtype(sorter) != np.int64:
         raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {dtype_text(sorter)}")
-    a = sorter._a
+    a = sorter._payload
     if isinstance(a, np.ndarray) and a.size and not 0 <= a.min() <= a.max() < rows.shape[-1]:
         raise RuntimeError(f"{name}: sorter index out of range")
 

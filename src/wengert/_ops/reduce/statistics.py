@@ -120,9 +120,9 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
     keepdim = False if not kwargs else kwargs.get("keepdim") if len(kwargs) == 1 else None
     if type(keepdim) is bool and is_kind(input, "fc"):
         if not args:
-            if input._a.size > 1:
+            if input._payload.size > 1:
                 return op(input, EVERY_DIM[ndim], 1, keepdim)
-        elif type(dim := args[0]) is int and len(args) == 1 and -ndim <= dim < ndim and input._a.shape[dim] > 1:
+        elif type(dim := args[0]) is int and len(args) == 1 and -ndim <= dim < ndim and input._payload.shape[dim] > 1:
             return op(input, (dim if dim >= 0 else dim + ndim,), 1, keepdim)
     names = ("unbiased",) if args and isinstance(args[0], bool) else ("dim", "unbiased", "keepdim")
     given = dict(zip(names, args, strict=False)) | kwargs
@@ -258,7 +258,7 @@ def _median(input: Tensor, dim: Any, keepdim: bool, of_all: Any, of_dim: Any, re
         return of_all(input)
     dim = normal_dim(dim, ndim, "median")
     if ndim:
-        nonempty_dims(input._a.shape, (dim,), "median")
+        nonempty_dims(input._payload.shape, (dim,), "median")
     return result(along(of_dim, input, dim, keepdim))
 
 
@@ -310,7 +310,7 @@ def mode_public(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     if is_kind(input, "c"):
         raise unimplemented("mode_cpu", input)
     if ndim:
-        nonempty_dims(input._a.shape, (dim,), "mode")
+        nonempty_dims(input._payload.shape, (dim,), "mode")
     return ModeResult(along(mode, input, dim, keepdim))
 
 
@@ -369,7 +369,7 @@ def _quantile(name: str, x: Tensor, q: Any, dim: Any, keepdim: bool, interpolati
         rows = T.permute(x, order) if ndim else T.reshape(x, (1,))
         kept_shape = tuple(1 if d == dim else n for d, n in enumerate(shape) if d != dim or keepdim)
     values, _ = T.sort(rows, rows.ndim - 1, False)
-    result = _interpolated(values, T.reshape(q, (q._a.size,)), interpolation, ignore_nan)
+    result = _interpolated(values, T.reshape(q, (q._payload.size,)), interpolation, ignore_nan)
     last = result.ndim - 1
     result = T.permute(result, (last, *range(last)))
     return T.reshape(result, (*q.shape, *kept_shape))  # type: ignore[no-any-return]
@@ -419,10 +419,10 @@ def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
         raise RuntimeError(
             f"{text}interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
         )
-    a = q._a
+    a = q._payload
     if isinstance(a, (np.ndarray, np.generic)) and not ((a >= 0) & (a <= 1)).all():
         raise RuntimeError(text + "q values must be in the range [0, 1]")
-    return q if device_of(x._a) is CPU else q.to(x.device)
+    return q if device_of(x._payload) is CPU else q.to(x.device)
 
 
 # ---------------------------------------------------------------------------------------------------------- correlation
@@ -447,7 +447,7 @@ def cov(
     if is_kind(input, "b"):
         raise RuntimeError("cov(): bool dtype is not supported for input")
     if ndim < 2:
-        input = T.reshape(input, (1, input._a.size))
+        input = T.reshape(input, (1, input._payload.size))
     n = input.shape[1]
     w = _weights("fweights", fweights, n, "iu", "integral")
     a = _weights("aweights", aweights, n, "fV", "floating point")
@@ -475,12 +475,12 @@ def _weights(name: str, w: Tensor | None, n: int, kinds: str, what: str) -> Tens
         )
     if not is_kind(w, kinds):
         raise RuntimeError(f"cov(): expected {name} to have {what} dtype but got {name} with {dtype_text(w)} dtype")
-    if w._a.size != n:
+    if w._payload.size != n:
         raise RuntimeError(
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
-            f"{w._a.size} != {n}"
+            f"{w._payload.size} != {n}"
         )
-    a = w._a
+    a = w._payload
     if isinstance(a, (np.ndarray, np.generic)) and a.size and a.min() < 0:
         raise RuntimeError(f"cov(): {name} cannot be negative")
     return w

@@ -120,7 +120,7 @@ def unimplemented(kernel: str, t: Tensor) -> NotImplementedError:
 
 def is_kind(t: Tensor, kinds: str) -> bool:
     """Whether the tensor's dtype is of these NumPy kinds (``"c"``, ``"b"``, ...)."""
-    a = t._a
+    a = t._payload
     return (a.dtype if type(a) is np.ndarray else logical_dtype(t)).kind in kinds
 
 
@@ -155,17 +155,17 @@ def sum(
     """
     if dtype is None and out is None and not spelling:
         try:
-            a = input._a
+            a = input._payload
             ndim = a.ndim
         except AttributeError:
             ndim = rank(input, "sum")
         if type(dim) is int and -ndim <= dim < ndim:
             dims: tuple[int, ...] = (dim if dim >= 0 else dim + ndim,)
-            if keepdim is False and input._fn is None and type(a) is np.ndarray and not M:  # nothing to record
+            if keepdim is False and input._node is None and type(a) is np.ndarray and not M:  # nothing to record
                 t = make()
-                t._m = t._fn = None
+                t._box = t._node = None
                 try:
-                    t._a = sum_along(a, dims, False)
+                    t._payload = sum_along(a, dims, False)
                     return t
                 except ARITHMETIC:  # a warning that the program made an error
                     pass
@@ -267,7 +267,7 @@ def mean(
     """
     if dtype is None and out is None and not spelling:
         try:
-            ndim = input._a.ndim
+            ndim = input._payload.ndim
         except AttributeError:
             ndim = rank(input, "mean")
         one = type(dim) is int and -ndim <= dim < ndim

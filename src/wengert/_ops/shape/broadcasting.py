@@ -19,7 +19,7 @@ from .views_primitive import EXPAND, expand, ints, payload, shape_of_other, unsq
 # --------------------------------------------------------------------------------------------------------- broadcasting
 def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
     """The size that ``expand`` is asked for, with every -1 replaced, checked."""
-    shape = tuple(input._a.shape)
+    shape = tuple(input._payload.shape)
     lead = len(size) - len(shape)
     if lead < 0:
         raise RuntimeError(
@@ -52,7 +52,7 @@ def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
 def _type_name(t: Tensor) -> str:
     from ..._tape.saved import _type_name as name
 
-    return name(t._a)
+    return name(t._payload)
 
 
 @public("Tensor.expand")
@@ -73,7 +73,7 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
         size = (given["size"],)
     if len(size) == 1 and type(size[0]) is tuple:
         size = size[0]
-    a = self._a
+    a = self._payload
     if type(a) is np.ndarray and not M:
         r = _expanded(a, size)
         if r is not None:
@@ -135,7 +135,7 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """``self.expand(other.shape)``."""
     size = shape_of_other(other, "expand_as")
-    a = self._a
+    a = self._payload
     if type(a) is np.ndarray and type(size) is tuple and not M:
         r = _expanded(a, size)
         if r is not None:
@@ -152,7 +152,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     tensor([[2., 2., 2.]])
     """
     size = ints(size, "sum_to_size")
-    shape = tuple(self._a.shape)
+    shape = tuple(self._payload.shape)
     lead = len(shape) - len(size)
     if lead < 0 or any(n not in (1, shape[i + lead]) for i, n in enumerate(size)):
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
@@ -213,12 +213,12 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
             other = next(y for y in tensors[:k] if not _fits(y, x))
             raise broadcast_error(other, x) from None
-    return tuple(x if tuple(x._a.shape) == shape else expand(x, shape) for x in tensors)
+    return tuple(x if tuple(x._payload.shape) == shape else expand(x, shape) for x in tensors)
 
 
 def _fits(x: Tensor, y: Tensor) -> bool:
     try:
-        np.broadcast_shapes(tuple(x._a.shape), tuple(y._a.shape))
+        np.broadcast_shapes(tuple(x._payload.shape), tuple(y._payload.shape))
     except ValueError:
         return False
     return True
@@ -227,7 +227,7 @@ def _fits(x: Tensor, y: Tensor) -> bool:
 @public("torch.atleast_1d")
 def atleast_1d(*tensors: Any) -> Any:
     """Each tensor, a 0-dimensional one with one dimension."""
-    return _each(tensors, "atleast_1d", lambda x: view_public(x, (1,)) if x._a.ndim == 0 else x)
+    return _each(tensors, "atleast_1d", lambda x: view_public(x, (1,)) if x._payload.ndim == 0 else x)
 
 
 @public("torch.atleast_2d")
@@ -236,7 +236,9 @@ def atleast_2d(*tensors: Any) -> Any:
     return _each(
         tensors,
         "atleast_2d",
-        lambda x: view_public(x, (1, 1)) if x._a.ndim == 0 else unsqueeze_dim(x, 0) if x._a.ndim == 1 else x,
+        lambda x: (
+            view_public(x, (1, 1)) if x._payload.ndim == 0 else unsqueeze_dim(x, 0) if x._payload.ndim == 1 else x
+        ),
     )
 
 
@@ -245,7 +247,7 @@ def atleast_3d(*tensors: Any) -> Any:
     """Each tensor with at least three dimensions: a vector of n becomes (1, n, 1), a matrix (m, n) (m, n, 1)."""
 
     def at_least(x: Tensor) -> Tensor:
-        ndim = x._a.ndim
+        ndim = x._payload.ndim
         if ndim == 0:
             return view_public(x, (1, 1, 1))
         if ndim == 1:

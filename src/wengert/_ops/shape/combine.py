@@ -64,9 +64,10 @@ def block_diag(*tensors: Any) -> Tensor:
     if not tensors:
         return wrap(np.zeros((1, 0), np.float32))
     for k, x in enumerate(tensor_list(tensors, "block_diag")):
-        if x._a.ndim > 2:
+        if x._payload.ndim > 2:
             raise RuntimeError(
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has {x._a.ndim} dimensions"
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has "
+                f"{x._payload.ndim} dimensions"
             )
     return blocks([atleast_2d(x) for x in tensors])  # type: ignore[no-any-return]
 
@@ -96,16 +97,16 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     for x in vectors:
-        if x._a.ndim > 1:
+        if x._payload.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
         if logical_dtype(x) is not logical_dtype(vectors[0]):
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     swap = indexing == "xy" and len(vectors) >= 2
     if swap:
         vectors[:2] = vectors[1::-1]
-    sizes = tuple(x._a.size for x in vectors)
+    sizes = tuple(x._payload.size for x in vectors)
     k = len(vectors)
-    grids = [expand(view(x, (1,) * i + (x._a.size,) + (1,) * (k - i - 1)), sizes) for i, x in enumerate(vectors)]
+    grids = [expand(view(x, (1,) * i + (x._payload.size,) + (1,) * (k - i - 1)), sizes) for i, x in enumerate(vectors)]
     if swap:
         grids[:2] = grids[1::-1]
     return tuple(grids)
@@ -123,12 +124,12 @@ def cartesian_prod(*tensors: Any) -> Tensor:
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
     for x in tensor_list(tensors, "cartesian_prod"):
-        if x._a.ndim != 1:
-            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._a.shape)}")
+        if x._payload.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._payload.shape)}")
     if len(tensors) == 1:
         return tensors[0]  # type: ignore[no-any-return]
     grids = meshgrid(*tensors, indexing="ij")
-    return stack([reshape_public(x, (x._a.size,)) for x in grids], 1)  # type: ignore[no-any-return]
+    return stack([reshape_public(x, (x._payload.size,)) for x in grids], 1)  # type: ignore[no-any-return]
 
 
 @public("torch.combinations")
@@ -142,12 +143,12 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
             [2, 3]])
     """
     if payload(input, "combinations").ndim != 1:
-        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._a.shape)}")
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._payload.shape)}")
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return wrap(np.empty(0, logical_dtype(input)))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    n = input._a.size
+    n = input._payload.size
     rows = np.fromiter(itertools.chain.from_iterable(choose(range(n), r)), np.int64).reshape(-1, r)
     return stack([index([input, wrap(rows[:, k].copy())], (0,)) for k in range(r)], 1)  # type: ignore[no-any-return]

@@ -173,7 +173,7 @@ def _plain_arrays(tensors: Any) -> list[Any] | None:
     for x in tensors:
         if type(x) is not Tensor:
             return None
-        a = x._a
+        a = x._payload
         if type(a) is not np.ndarray:
             return None
         if a.dtype is not dtype:
@@ -208,7 +208,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
         except ValueError:
             pass  # what follows says what is wrong
         else:
-            edges = tuple([x._fn for x in tensors])
+            edges = tuple([x._node for x in tensors])
             if edges.count(None) == len(edges):
                 return wrap(r)
             shapes = [a.shape for a in arrays]
@@ -217,7 +217,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     tensors = tensor_list(tensors, "cat")
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    shapes = [x._a.shape for x in tensors]
+    shapes = [x._payload.shape for x in tensors]
     first = shapes[0]
     ndim = len(first)
     if ndim and shapes.count(first) == len(shapes):  # the usual case: nothing to look at
@@ -269,16 +269,17 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
                 dim = len(shape)
             index = NEW_AT[dim]
             r = in_order(concatenate([a[index] for a in arrays], dim))
-            edges = tuple([x._fn for x in tensors])
+            edges = tuple([x._node for x in tensors])
             return wrap(r) if edges.count(None) == len(edges) else result_of(STACK, edges, [dim], r)
     tensors = tensor_list(tensors, "stack")
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
-    first = tensors[0]._a.shape
+    first = tensors[0]._payload.shape
     for place, x in enumerate(tensors):
-        if x._a.shape != first:
+        if x._payload.shape != first:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x._a.shape)} "
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                f"{list(x._payload.shape)} "
                 f"at entry {place}"
             )
     return stack(tensors, normal_dim(dim, len(first) + 1, "stack"))
@@ -288,7 +289,7 @@ def _joined(tensors: Any, name: str, ndim: int, at_least: Any) -> list[Tensor]:
     tensors = tensor_list(tensors, name)
     if not tensors:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
-    return [x if x._a.ndim >= ndim else at_least(x) for x in tensors]
+    return [x if x._payload.ndim >= ndim else at_least(x) for x in tensors]
 
 
 @public("torch.hstack")
@@ -296,7 +297,7 @@ def _joined(tensors: Any, name: str, ndim: int, at_least: Any) -> list[Tensor]:
 def hstack(tensors: Any) -> Tensor:
     """Tensors one after the other along the second dimension, vectors along their only one."""
     tensors = _joined(tensors, "hstack", 1, atleast_1d)
-    return cat_public(tensors, 0 if tensors[0]._a.ndim == 1 else 1)
+    return cat_public(tensors, 0 if tensors[0]._payload.ndim == 1 else 1)
 
 
 @public("torch.vstack torch.row_stack")
@@ -317,7 +318,7 @@ def dstack(tensors: Any) -> Tensor:
 @with_out(_CONCATENATED)
 def column_stack(tensors: Any) -> Tensor:
     """Vectors as the columns of a matrix, matrices side by side."""
-    return hstack(_joined(tensors, "column_stack", 2, lambda x: reshape_public(x, (x._a.size, 1))))
+    return hstack(_joined(tensors, "column_stack", 2, lambda x: reshape_public(x, (x._payload.size, 1))))
 
 
 # ------------------------------------------------------------------------------------------------------------ splitting
@@ -349,9 +350,9 @@ def split_public(
 
 
 def _split(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
-    if M or type(x._a) is not np.ndarray:
+    if M or type(x._payload) is not np.ndarray:
         return split(x, size, dim)  # type: ignore[no-any-return]
-    return view_results(SPLIT, x, (size, dim), _split_raw(x._a, size, dim), [dim])
+    return view_results(SPLIT, x, (size, dim), _split_raw(x._payload, size, dim), [dim])
 
 
 _split_raw, _sizes_raw, _unbind_raw = RAW.split, RAW.split_with_sizes, RAW.unbind
@@ -371,9 +372,9 @@ def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
     """Views of pieces of these sizes along a dimension."""
     dim, n = _sized(input, dim, "split_with_sizes")
     sizes = _pieces(split_sizes, n, dim)
-    if M or type(input._a) is not np.ndarray:
+    if M or type(input._payload) is not np.ndarray:
         return split_with_sizes(input, sizes, dim)  # type: ignore[no-any-return]
-    return view_results(SPLIT_WITH_SIZES, input, (sizes, dim), _sizes_raw(input._a, sizes, dim), [dim])
+    return view_results(SPLIT_WITH_SIZES, input, (sizes, dim), _sizes_raw(input._payload, sizes, dim), [dim])
 
 
 def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
@@ -430,17 +431,17 @@ def tensor_split(
     """
     where = next(w for w in (indices_or_sections, indices, sections) if w is not None)
     if isinstance(where, Tensor):
-        if where._a.dtype.kind != "i" or where._a.dtype.itemsize != 8:
+        if where._payload.dtype.kind != "i" or where._payload.dtype.itemsize != 8:
             raise RuntimeError(
                 "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
                 f"{where.dtype.scalar_name}"
             )
-        if where._a.ndim > 1:
+        if where._payload.ndim > 1:
             raise RuntimeError(
                 "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
-                f"but got a tensor with {where._a.ndim} dims"
+                f"but got a tensor with {where._payload.ndim} dims"
             )
-        where = where._a.tolist()
+        where = where._payload.tolist()
     if not payload(input, "tensor_split").shape:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     dim, n = _sized(input, dim, "tensor_split")
@@ -508,6 +509,6 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     if not shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     dim = normal_dim(dim, len(shape), "unbind")
-    if M or type(input._a) is not np.ndarray:
+    if M or type(input._payload) is not np.ndarray:
         return unbind(input, dim)  # type: ignore[no-any-return]
-    return view_results(UNBIND, input, (dim,), _unbind_raw(input._a, dim), [dim])
+    return view_results(UNBIND, input, (dim,), _unbind_raw(input._payload, dim), [dim])

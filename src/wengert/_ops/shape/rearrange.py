@@ -317,12 +317,12 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 @public("Tensor.fill_diagonal_ torch.fill_diagonal_")
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
     """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
-    shape = tuple(self._a.shape)
+    shape = tuple(self._payload.shape)
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len(set(shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    a = self._a
+    a = self._payload
     if type(a) is np.ndarray and len(shape) == 2 and not wrap and a.flags.carray and unrecorded(self, None):
         a.reshape(-1)[: min(shape) * shape[1] : shape[1] + 1] = element(fill_value, logical_dtype(self))
         count_write_at(self, getframe(1))
@@ -378,10 +378,13 @@ def repeat_public(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
             [1, 2, 1, 2]])
     """
     counts = ints((given["repeats"],) if given else repeats, "repeat", "repeats") if given or repeats else ()
-    if len(counts) < self._a.ndim:
+    if len(counts) < self._payload.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if any(n < 0 for n in counts):
-        sizes = [n * s for n, s in zip(counts, (1,) * (len(counts) - self._a.ndim) + tuple(self._a.shape), strict=True)]
+        sizes = [
+            n * s
+            for n, s in zip(counts, (1,) * (len(counts) - self._payload.ndim) + tuple(self._payload.shape), strict=True)
+        ]
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}")
     return repeat(self, counts)
 
@@ -414,8 +417,8 @@ def repeat_interleave(
     if repeats is None:
         return wrap(_counted(_counts(input), None, output_size))
     if dim is None:
-        input, dim = reshape_public(input, (input._a.size,)), 0
-    shape = tuple(input._a.shape)
+        input, dim = reshape_public(input, (input._payload.size,)), 0
+    shape = tuple(input._payload.shape)
     dim = normal_dim(dim, len(shape), "repeat_interleave")
     if not isinstance(repeats, Tensor):
         n = operator.index(repeats)
@@ -423,8 +426,8 @@ def repeat_interleave(
             raise RuntimeError("Repeats must be non-negative")
         if output_size is not None and output_size != n * shape[dim]:
             raise RuntimeError("allocated size does not match required size")
-        if not EVERY and input._fn is None and type(input._a) is np.ndarray:
-            return wrap(in_order(input._a.repeat(n, dim)))
+        if not EVERY and input._node is None and type(input._payload) is np.ndarray:
+            return wrap(in_order(input._payload.repeat(n, dim)))
         more = expand(unsqueeze_dim(input, dim + 1), (*shape[: dim + 1], n, *shape[dim + 1 :]))
         return view_public(clone(more, "C"), (*shape[:dim], shape[dim] * n, *shape[dim + 1 :]))
     counts = _counts(repeats)
@@ -443,7 +446,7 @@ def repeat_interleave(
 
 
 def _counts(repeats: Tensor) -> Any:
-    a = repeats._a
+    a = repeats._payload
     if on_meta(a):
         raise no_kernel("repeat_interleave.Tensor")
     if not isinstance(a, (np.ndarray, np.generic)):

@@ -29,14 +29,14 @@ from .views_primitive import ints, matrix_t
 def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
     """Give a tensor another array; what was saved of it keeps the old one."""
     reshaped_in_place.append("another array")
-    self._a = a
-    box = self._m = Box()
+    self._payload = a
+    box = self._box = Box()
     box.a = a
     box.cell = cell
     if inference_tensors and is_inference(self):
-        self._a = box.a = locked(a)
-    if type(self._fn) is AccumulateGrad:
-        self._fn.box = box
+        self._payload = box.a = locked(a)
+    if type(self._node) is AccumulateGrad:
+        self._node.box = box
 
 
 def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
@@ -45,25 +45,25 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
         from ..._tape.views import refresh
 
         refresh(self)
-    if self._fn is not None:
+    if self._node is not None:
         check_inplace(self, True)
     if inference_tensors:
         refuse_write(self)
     cell = cell_of(self)
     own = view_of(self)
     alias_payload(self)
-    old = wrap(self._a, self._fn)
-    old._m = self._m
+    old = wrap(self._payload, self._node)
+    old._box = self._box
     if own is not None:
-        old._v = own
+        old._view = own
     result = view(old)
     if own is not None:
-        self._v = (*result._v[:3], own[3])
-    recorded = is_grad_enabled() and result._fn is not None
+        self._view = (*result._view[:3], own[3])
+    recorded = is_grad_enabled() and result._node is not None
     if recorded:
-        self._fn = with_node_name(result, name)._fn
-    _new_payload(self, result._a, cell)
-    count_write(self, self._fn.seq if recorded else None)  # type: ignore[union-attr]
+        self._node = with_node_name(result, name)._node
+    _new_payload(self, result._payload, cell)
+    count_write(self, self._node.seq if recorded else None)  # type: ignore[union-attr]
     return self
 
 
@@ -89,8 +89,8 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
 @public("Tensor.t_")
 def t_(self: Tensor) -> Tensor:
     """In-place form of ``t``."""
-    if self._a.ndim > 2:
-        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._a.ndim}D")
+    if self._payload.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._payload.ndim}D")
     return _view_in_place(matrix_t, self, "TBackward1")
 
 
@@ -113,7 +113,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
             [2, 3]])
     """
     size = ints(sizes, "resize_")
-    if self._fn is not None:
+    if self._node is not None:
         raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
@@ -133,7 +133,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     cell = cell_of(self)
     own = view_of(self)
     if own is not None and not np.may_share_memory(r, storage_of(a)):
-        del self._v
+        del self._view
     _new_payload(self, r, cell)
     count_write(self)
     return self
@@ -170,27 +170,27 @@ def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Ten
     """``self.resize_(other.shape)``; a sparse tensor that stores nothing takes a sparse one's shape."""
     from ..names.sparse import is_sparse
 
-    if is_sparse(self) and is_sparse(other) and not self._a.values.size:
+    if is_sparse(self) and is_sparse(other) and not self._payload.values.size:
         from ..._payloads.sparse import Sparse
 
-        like = other._a
-        values = np.empty((0, *like.values.shape[1:]), self._a.values.dtype)
-        self._a.become(Sparse(np.empty((len(like.indices), 0), np.int64), values, like.shape, True))
-        self._a.shape = like.shape
+        like = other._payload
+        values = np.empty((0, *like.values.shape[1:]), self._payload.values.dtype)
+        self._payload.become(Sparse(np.empty((len(like.indices), 0), np.int64), values, like.shape, True))
+        self._payload.shape = like.shape
         count_write(self)
         return self
-    return resize_(self, tuple(other._a.shape))
+    return resize_(self, tuple(other._payload.shape))
 
 
 @public("Tensor.set_")
 def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
     """Make a tensor use another's memory and size; without a source, none."""
-    if self._fn is not None and is_grad_enabled():
+    if self._node is not None and is_grad_enabled():
         check_inplace(self, True)
     if inference_tensors:
         refuse_write(self)
     if source is None:
-        _new_payload(self, np.empty(0, self._a.dtype), cell_of(self))
+        _new_payload(self, np.empty(0, self._payload.dtype), cell_of(self))
         count_write(self)
         return self
     expect_tensor("set_", "source", 1, source)
@@ -202,7 +202,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     if size is not None:
         if stride is None:
             stride = tuple(s // a.itemsize for s in np.empty(ints((size,), "set_"), a.dtype).strides)
-        a = as_strided(detach(source), size, stride, storage_offset)._a
+        a = as_strided(detach(source), size, stride, storage_offset)._payload
     _new_payload(self, a, cell_of(self))
     count_write(self)
     return self
@@ -213,7 +213,7 @@ def resize(self: Tensor, *sizes: Any) -> Tensor:
     """*Legacy:* another shape for the same number of elements, as ``reshape``."""
     warn("non-inplace resize is deprecated")
     size = ints(sizes, "resize")
-    shape = tuple(self._a.shape)
+    shape = tuple(self._payload.shape)
     n, have = math.prod(size), math.prod(shape)
     if n != have:
         raise RuntimeError(
@@ -227,4 +227,4 @@ def resize(self: Tensor, *sizes: Any) -> Tensor:
 @public("Tensor.resize_as")
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     """*Legacy:* ``self.resize(tensor.shape)``."""
-    return resize(self, tuple(tensor._a.shape))
+    return resize(self, tuple(tensor._payload.shape))

@@ -313,7 +313,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     shape = payload(input, "narrow").shape
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    if isinstance(start, Tensor) and (start._a.ndim or start._a.dtype.kind not in "iu"):
+    if isinstance(start, Tensor) and (start._payload.ndim or start._payload.dtype.kind not in "iu"):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     length = as_int(length, "narrow", argument="length")
     if length < 0:
@@ -327,7 +327,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         start += n
     if start + length > n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    a = input._a
+    a = input._payload
     if M or type(a) is not np.ndarray:
         return slice_dim(input, dim, start, start + length, 1)
     return view_result(SLICE, input, (dim, start, start + length, 1), a[COLONS[dim] + (slice(start, start + length),)])
@@ -376,7 +376,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     tensor([[0, 1, 2],
             [2, 3, 4]])
     """
-    shape = self._a.shape
+    shape = self._payload.shape
     dimension = normal_dim(dimension, len(shape), "unfold")
     size, step = as_int(size, "unfold", argument="size"), as_int(step, "unfold", argument="step")
     n = shape[dimension] if shape else 1
@@ -396,7 +396,7 @@ def offset_of(a: Any) -> int:
 
 def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, name: str) -> tuple[Any, ...]:
     """The parameters of ``as_strided_view``, checked against the memory that is there."""
-    a = alias_payload(input) if isinstance(input._a, np.generic) else input._a
+    a = alias_payload(input) if isinstance(input._payload, np.generic) else input._payload
     if not isinstance(a, (np.ndarray, Meta)):
         raise RuntimeError(f"{name}() is not possible inside of a transform: its values have no strides")
     size, stride = ints((size,), name), ints((stride,), name, "stride")
@@ -440,10 +440,11 @@ def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) 
     from ..._tape.promotion import cast, logical_dtype
 
     payload(input, name)
-    have = tuple(replay(np.empty(tuple(input._a.shape), np.bool_), chain).shape)
-    if tuple(src._a.shape) != have:
+    have = tuple(replay(np.empty(tuple(input._payload.shape), np.bool_), chain).shape)
+    if tuple(src._payload.shape) != have:
         raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src._a.shape)}, slice size = "
+            f"expected src to have a size equal to the slice of self. src size = {list(src._payload.shape)}, "
+            "slice size = "
             f"{list(have)}"
         )
     return with_node_name(view_scatter(input, cast(src, logical_dtype(input)), chain), node)
@@ -536,7 +537,7 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
 def same_memory(self: Tensor, a: Any) -> Tensor:
     """A tensor without history on memory that is self's: they share the version counter."""
     t = wrap(a)
-    box = t._m = Box()
+    box = t._box = Box()
     box.a = a
     box.cell = cell_of(self)
     return t

@@ -27,10 +27,10 @@ from .views_primitive import alias, expand, ints, payload, unsqueeze_dim
 
 def _copied(t: Tensor, name: str | None = None) -> Tensor:
     """A copy of what a view shows, with the view's history."""
-    a = t._a
-    r = wrap(a.copy() if isinstance(a, (np.ndarray, Meta)) else a, t._fn)
-    if r._fn is not None:
-        with_node_name(r, name or type(t._fn).__name__ + "_copy")
+    a = t._payload
+    r = wrap(a.copy() if isinstance(a, (np.ndarray, Meta)) else a, t._node)
+    if r._node is not None:
+        with_node_name(r, name or type(t._node).__name__ + "_copy")
     return r
 
 
@@ -58,7 +58,7 @@ def _expanded(self: Tensor, size: Any, *, implicit: bool = False) -> Tensor:
 diagonal_copy = _copy_form("diagonal_copy", diagonal)
 for _name, _of in {
     "view_copy": view_public, "permute_copy": permute_public, "transpose_copy": transpose, "t_copy": transposed,
-    "unsqueeze_copy": lambda self, dim: unsqueeze_dim(self, normal_dim(dim, self._a.ndim + 1, "unsqueeze_copy")),
+    "unsqueeze_copy": lambda self, dim: unsqueeze_dim(self, normal_dim(dim, self._payload.ndim + 1, "unsqueeze_copy")),
     "squeeze_copy": squeeze, "expand_copy": _expanded, "as_strided_copy": as_strided, "unfold_copy": unfold,
     "slice_copy": _slice, "select_copy": select_public, "alias_copy": alias, "detach_copy": lambda self: self.detach(),
 }.items():  # fmt: skip
@@ -97,14 +97,14 @@ def _even(size: int, n: int) -> tuple[int, ...]:
 
 
 def _named(pieces: Any, name: str) -> Any:
-    if pieces and pieces[0]._fn is not None:
+    if pieces and pieces[0]._node is not None:
         renamed_port(pieces[0], name)
     return pieces
 
 
 def renamed_port(t: Tensor, name: str) -> None:
     """``with_node_name`` for the node of several outputs."""
-    named(t._fn.fx, name)  # type: ignore[union-attr]
+    named(t._node.fx, name)  # type: ignore[union-attr]
 
 
 @public("torch.unsafe_split Tensor.unsafe_split")

@@ -61,7 +61,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         size = ints((shape,), "reshape", "shape")
     elif not size or type(size[0]) is not int:
         size = ints(size, "reshape", "shape")
-    a = getattr(input, "_a", None)
+    a = getattr(input, "_payload", None)
     if type(a) is not np.ndarray:
         a = payload(input, "reshape")
         if type(a) is Meta and restrided(a, full_size(size, a.shape)) is None:
@@ -79,7 +79,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
         t = view(input, r.shape) if M else view_result(VIEW, input, (r.shape,), r)
-        if t._fn is not None and not a.flags.c_contiguous:
+        if t._node is not None and not a.flags.c_contiguous:
             from ..._tape.view_chain import with_node_name
 
             return with_node_name(t, "ReshapeAliasBackward0")
@@ -121,7 +121,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
         return view_dtype(self, dtype or shape[0])
     else:
         shape = _view_size(shape)
-    a = self._a
+    a = self._payload
     if type(a) is not np.ndarray:
         if type(a) is Meta and restrided(a, full_size(shape, a.shape)) is None:
             raise _no_view(a, full_size(shape, a.shape))
@@ -255,7 +255,7 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None)
         if axis is None:
             raise TypeError('unsqueeze() missing 1 required positional arguments: "dim"')
         dim = axis
-    a = getattr(input, "_a", None)
+    a = getattr(input, "_payload", None)
     if type(a) is np.ndarray and not M:
         rank = a.ndim
         if type(dim) is not int or not 0 <= dim <= rank:
@@ -274,7 +274,7 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     """
     if axis is not None:
         dim = axis
-    a: Any = getattr(input, "_a", None)
+    a: Any = getattr(input, "_payload", None)
     fast = type(a) is np.ndarray and not M
     if dim is None:
         payload(input, "squeeze")
@@ -301,7 +301,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     >>> torch.ones(2, 3, 4).transpose(0, -1).shape
     torch.Size([4, 3, 2])
     """
-    a = getattr(input, "_a", None)
+    a = getattr(input, "_payload", None)
     if type(a) is np.ndarray and not M and type(dim0) is type(dim1) is int:
         n = a.ndim
         if -n <= dim0 < n and -n <= dim1 < n:
@@ -399,14 +399,14 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 
 def _last_two(self: Tensor, name: str, conj: bool) -> Tensor:
-    ndim = self._a.ndim
+    ndim = self._payload.ndim
     if not ndim and not conj:
         warn(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
         return self
     if ndim < 2:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
     r = transpose_dims(self, ndim - 2, ndim - 1)
-    return T.conj(r) if conj and r._a.dtype.kind == "c" else r
+    return T.conj(r) if conj and r._payload.dtype.kind == "c" else r
 
 
 def _transposed(self: Tensor) -> Tensor:
@@ -433,7 +433,7 @@ def adjoint(input: Tensor) -> Tensor:
 
 def _reversed(self: Tensor) -> Tensor:
     """The tensor with its dimensions in reverse order."""
-    ndim = self._a.ndim
+    ndim = self._payload.ndim
     if ndim != 2:
         warn_once(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
@@ -441,20 +441,20 @@ def _reversed(self: Tensor) -> Tensor:
             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
         )
     dims = tuple(range(ndim - 1, -1, -1))
-    a = self._a
+    a = self._payload
     return permute(self, dims) if M or type(a) is not np.ndarray else view_result(PERMUTE, self, (dims,), a.transpose())
 
 
 def _hermitian(self: Tensor) -> Tensor:
     """A matrix transposed and conjugated."""
-    ndim = self._a.ndim
+    ndim = self._payload.ndim
     if ndim not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.")
     if not ndim:
         warn("Tensor.H() is deprecated on 0-D tensors. Consider using x.conj().")
-        return T.conj(self) if self._a.dtype.kind == "c" else self
+        return T.conj(self) if self._payload.dtype.kind == "c" else self
     r = transpose_dims(self, 0, 1)
-    return T.conj(r) if r._a.dtype.kind == "c" else r
+    return T.conj(r) if r._payload.dtype.kind == "c" else r
 
 
 public("Tensor.T")(property(_reversed))

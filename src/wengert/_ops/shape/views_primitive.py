@@ -247,14 +247,14 @@ def squeeze_dims(lib, self, dim):
 def payload(input: Any, name: str) -> Any:
     """The payload of a function's first argument, which must be a Tensor."""
     try:
-        return input._a
+        return input._payload
     except AttributeError:
         raise not_a_tensor(name, "input", 1, input) from None
 
 
 def shape_of_other(other: Any, name: str) -> tuple[int, ...]:
     """The shape of a method's argument ``other``, which must be a Tensor."""
-    return tuple(expect_tensor(name, "other", 1, other)._a.shape)
+    return tuple(expect_tensor(name, "other", 1, other)._payload.shape)
 
 
 def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int, ...]:

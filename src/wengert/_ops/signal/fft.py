@@ -125,19 +125,19 @@ def _complex(x: Any) -> Any:
 
 
 def _dim(x: Any, dim: int) -> int:
-    if not x._a.ndim:
+    if not x._payload.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return normal_dim(dim, x._a.ndim)
+    return normal_dim(dim, x._payload.ndim)
 
 
 def _resized(x: Any, sizes: Ints, dims: Ints) -> Any:
     """Cut, or filled with zeros behind."""
     for d, n in zip(dims, sizes, strict=True):
-        now = x._a.shape[d]
+        now = x._payload.shape[d]
         if n < now:
             x = T.slice_dim(x, d, 0, n, 1)
         elif n > now:
-            x = T.constant_pad_nd(x, (0, 0) * (x._a.ndim - 1 - d) + (0, n - now), 0)
+            x = T.constant_pad_nd(x, (0, 0) * (x._payload.ndim - 1 - d) + (0, n - now), 0)
     return x
 
 
@@ -149,7 +149,7 @@ def _check_sizes(sizes: Ints) -> None:
 
 def _sizes(x: Any, s: Any, dim: Any, last_doubles: bool = False) -> tuple[Ints, Ints]:
     """Dims and the transform's sizes along them; ``last_doubles``: the last one holds half of the frequencies."""
-    rank = x._a.ndim
+    rank = x._payload.ndim
     if dim is not None:
         dims = tuple(_dim(x, d) for d in ((dim,) if isinstance(dim, int) else dim))
         if len(set(dims)) != len(dims):
@@ -161,7 +161,7 @@ def _sizes(x: Any, s: Any, dim: Any, last_doubles: bool = False) -> tuple[Ints, 
         dims = tuple(range(rank - count, rank))
     else:
         dims = tuple(range(rank))
-    shape = [x._a.shape[d] for d in dims]
+    shape = [x._payload.shape[d] for d in dims]
     if last_doubles and shape:
         shape[-1] = 2 * (shape[-1] - 1)
     if s is not None:
@@ -177,7 +177,7 @@ def _sizes(x: Any, s: Any, dim: Any, last_doubles: bool = False) -> tuple[Ints, 
 def _c2c(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     x = _inexact(x)
     d = _dim(x, dim)
-    size = x._a.shape[d] if n is None else int(n)
+    size = x._payload.shape[d] if n is None else int(n)
     _check_sizes((size,))
     scale = _scale(norm, size, forward)
     x = _resized(x, (size,), (d,))
@@ -190,7 +190,7 @@ def _c2c(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> An
 def _r2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     x = _real(name, x)
     d = _dim(x, dim)
-    size = x._a.shape[d] if n is None else int(n)
+    size = x._payload.shape[d] if n is None else int(n)
     _check_sizes((size,))
     r = T.fft_r2c(_resized(x, (size,), (d,)), (d,), _scale(norm, size, forward), True)
     return r if forward else T.conj(r)
@@ -199,7 +199,7 @@ def _r2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: 
 def _c2r(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     x = _complex(_inexact(x))
     d = _dim(x, dim)
-    size = 2 * (x._a.shape[d] - 1) if n is None else int(n)
+    size = 2 * (x._payload.shape[d] - 1) if n is None else int(n)
     _check_sizes((size,))
     x = _resized(x, (size // 2 + 1,), (d,))
     return T.fft_c2r(T.conj(x) if forward else x, (d,), size, _scale(norm, size, forward))
@@ -363,11 +363,11 @@ def rfftfreq(
 
 
 def _shifted(input: Any, dim: Any, sign: int) -> Any:
-    rank = input._a.ndim
+    rank = input._payload.ndim
     dims = range(rank) if dim is None else (dim,) if isinstance(dim, int) else dim
     dims = tuple(normal_dim(d, rank) for d in dims)
     # forth by half a size, rounded down; back by what is left
-    shifts = tuple(n // 2 if sign > 0 else -(n // 2) for n in (input._a.shape[d] for d in dims))
+    shifts = tuple(n // 2 if sign > 0 else -(n // 2) for n in (input._payload.shape[d] for d in dims))
     return T.roll_dims(input, shifts, dims)
 
 

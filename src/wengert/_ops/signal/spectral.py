@@ -29,12 +29,12 @@ class _Call:
 
     def __init__(self, name: str, input: Tensor, **arguments: Any) -> None:
         given = ", ".join(f"{k}={self._shown(v)}" for k, v in arguments.items())
-        self.text = f"{name}({_type_name(input._a)}{list(input._a.shape)}, {given}) "
+        self.text = f"{name}({_type_name(input._payload)}{list(input._payload.shape)}, {given}) "
 
     @staticmethod
     def _shown(value: Any) -> str:
         if isinstance(value, Tensor):
-            return f"{_type_name(value._a)}{{{list(value._a.shape)}}}"
+            return f"{_type_name(value._payload)}{{{list(value._payload.shape)}}}"
         return str(int(value) if isinstance(value, bool) else value)
 
     def check(self, good: bool, message: str, separator: str = ": ") -> None:
@@ -106,7 +106,7 @@ def stft(
     )
     return_complex = _whether_complex(input, window, return_complex)
     _check_stft(call, input, n_fft, hop, width, window)
-    single = input._a.ndim == 1
+    single = input._payload.ndim == 1
     if single:
         input = T.unsqueeze_dim(input, 0)
     window = _padded_window(window, width, n_fft, logical_dtype(input))
@@ -130,10 +130,10 @@ def stft(
 
 def _reflected(input: Tensor, by: int, mode: str) -> Tensor:
     """A signal (a batch of them) padded on both sides."""
-    rank = input._a.ndim
-    shape = tuple(input._a.shape)
+    rank = input._payload.ndim
+    shape = tuple(input._payload.shape)
     padded = pad_by(T.view(input, (1,) * (3 - rank) + shape), (by, by), mode)
-    return T.view(padded, (*shape[:-1], padded._a.shape[-1]))  # type: ignore[no-any-return]
+    return T.view(padded, (*shape[:-1], padded._payload.shape[-1]))  # type: ignore[no-any-return]
 
 
 def _whether_complex(input: Tensor, window: Tensor | None, asked: bool | None) -> bool:
@@ -155,15 +155,15 @@ def _whether_complex(input: Tensor, window: Tensor | None, asked: bool | None) -
 
 def _check_stft(call: _Call, input: Tensor, n_fft: int, hop: int, width: int, window: Tensor | None) -> None:
     call.check(logical_dtype(input).kind in "fcV", "expected a tensor of floating point or complex values")
-    call.check(input._a.ndim in (1, 2), "expected a 1D or 2D tensor")
-    length = input._a.shape[-1]
+    call.check(input._payload.ndim in (1, 2), "expected a 1D or 2D tensor")
+    length = input._payload.shape[-1]
     call.check(0 < n_fft <= length, f"expected 0 < n_fft < {length}, but got n_fft={width}")
     call.check(hop > 0, f"expected hop_length > 0, but got hop_length={hop}")
     call.check(0 < width <= n_fft, f"expected 0 < win_length <= n_fft, but got win_length={width}")
     call.check(
-        window is None or tuple(window._a.shape) == (width,),
+        window is None or tuple(window._payload.shape) == (width,),
         f"expected a 1D window tensor of size equal to win_length={width}, but got window with size "
-        f"{None if window is None else list(window._a.shape)}",
+        f"{None if window is None else list(window._payload.shape)}",
     )
 
 
@@ -215,22 +215,22 @@ def istft(
         return_complex=return_complex,
     )
     half = _check_istft(call, input, n_fft, hop, width, window, onesided)
-    single = input._a.ndim == 2
+    single = input._payload.ndim == 2
     if single:
         input = T.unsqueeze_dim(input, 0)
     frames = _frames(T.transpose_dims(input, 1, 2), n_fft, half, return_complex, window, normalized)
     window = _padded_window(window, width, n_fft, logical_dtype(input).type(0).real.dtype)
     signal, cover = _overlap_added(frames, window, n_fft, hop)
     start = n_fft // 2 if center else 0
-    whole = signal._a.shape[1]
+    whole = signal._payload.shape[1]
     end = whole - start if length is None and center else whole if length is None else start + length
     signal = T.slice_dim(signal, 1, start, min(end, whole), 1)
     cover = T.slice_dim(cover, 1, start, min(end, whole), 1)
-    call.check(not cover._a.size or float(abs(_values(cover)).min()) > 1e-11, "window overlap add min: 1", "")
+    call.check(not cover._payload.size or float(abs(_values(cover)).min()) > 1e-11, "window overlap add min: 1", "")
     signal = signal / cover
     if single:
         signal = T.squeeze_dim(signal, 0)
-    missing = 0 if length is None else length - signal._a.shape[-1]
+    missing = 0 if length is None else length - signal._payload.shape[-1]
     if missing > 0:
         warn(
             "The length of signal is shorter than the length parameter. Result is being padded with zeros in the "
@@ -245,7 +245,7 @@ def _values(t: Any) -> Any:
     from ..._payloads.transforms import Value
 
     while isinstance(t, (Tensor, Value)):
-        t = t._a if isinstance(t, Tensor) else t.v
+        t = t._payload if isinstance(t, Tensor) else t.v
     return t
 
 
@@ -253,10 +253,10 @@ def _check_istft(
     call: _Call, input: Tensor, n_fft: int, hop: int, width: int, window: Tensor | None, onesided: bool | None
 ) -> bool:
     """What PyTorch refuses; whether the input holds half of the frequencies."""
-    call.check(0 not in tuple(input._a.shape), "input tensor cannot be empty.")
-    rank = input._a.ndim
+    call.check(0 not in tuple(input._payload.shape), "input tensor cannot be empty.")
+    rank = input._payload.ndim
     call.check(rank in (2, 3), f"expected a tensor with 3 or 4 dimensions, but got {rank + 1}")
-    frequencies = input._a.shape[-2]
+    frequencies = input._payload.shape[-2]
     half = frequencies != n_fft if onesided is None else onesided
     call.check(
         frequencies == (n_fft // 2 + 1 if half else n_fft),
@@ -266,7 +266,7 @@ def _check_istft(
     call.check(0 < hop <= width, "expected 0 < hop_length <= win_length")
     call.check(0 < width <= n_fft, "expected 0 < win_length <= n_fft")
     call.check(
-        window is None or tuple(window._a.shape) == (width,),
+        window is None or tuple(window._payload.shape) == (width,),
         "Invalid window shape. window has to be 1D and length of `win_length`",
     )
     return half
@@ -289,7 +289,7 @@ def _frames(
 
 def _overlap_added(frames: Tensor, window: Tensor | None, n_fft: int, hop: int) -> tuple[Tensor, Tensor]:
     """The windowed frames added up where they lie in the signal, and the squared windows likewise."""
-    batch, count = tuple(frames._a.shape)[:2]
+    batch, count = tuple(frames._payload.shape)[:2]
     whole = n_fft + hop * (count - 1)
     if window is None:
         square = wrap(np.ones((), logical_dtype(frames)))

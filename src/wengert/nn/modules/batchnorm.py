@@ -132,7 +132,7 @@ _ONE = np.ones((), np.int64)  # converting the number to an array takes NumPy lo
 def _count(tracked: Any) -> None:
     """``tracked.add_(1)``, at a tenth of its cost for ordinary counters."""
     a = alias_payload(tracked)
-    if type(a) is np.ndarray and tracked._fn is None:
+    if type(a) is np.ndarray and tracked._node is None:
         np.add(a, _ONE, a)
         count_write(tracked)
     else:

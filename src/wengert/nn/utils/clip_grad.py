@@ -98,7 +98,9 @@ def _arrays(tensors: list[Tensor]) -> list[np.ndarray] | None:
     """The arrays of tensors of one floating dtype that nothing watches; ``None`` if some are otherwise."""
     if EVERY or no_grad_views or not tensors:
         return None
-    arrays = [t._a for t in tensors if t._fn is None and type(t._a) is np.ndarray and t._a.flags.writeable]
+    arrays = [
+        t._payload for t in tensors if t._node is None and type(t._payload) is np.ndarray and t._payload.flags.writeable
+    ]
     if len(arrays) < len(tensors):
         return None
     first = arrays[0].dtype

@@ -149,8 +149,8 @@ def stacked(arrays: Any) -> Any:
 
 def collate_tensor_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Tensor:
     """Tensors of one shape, one above the other."""
-    if not EVERY and set(map(type, batch)) == _TENSOR and [x._fn for x in batch].count(None) == len(batch):
-        arrays = [x._a for x in batch]
+    if not EVERY and set(map(type, batch)) == _TENSOR and [x._node for x in batch].count(None) == len(batch):
+        arrays = [x._payload for x in batch]
         if set(map(type, arrays)) <= _ARRAYS:
             result = stacked(arrays)
             if result is not None:

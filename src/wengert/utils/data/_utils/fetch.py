@@ -86,8 +86,8 @@ def _gathered(dataset: Any, indices: Any) -> list[Tensor] | None:
     rows = np.array(indices)
     batch = []
     for tensor in dataset.tensors:
-        a = tensor._a
-        if type(tensor) is not Tensor or tensor._fn is not None or type(a) is not np.ndarray:
+        a = tensor._payload
+        if type(tensor) is not Tensor or tensor._node is not None or type(a) is not np.ndarray:
             return None
         try:
             batch.append(wrap(a.take(rows, 0)))
