@@ -37,14 +37,14 @@ def test_programs_inside_of_another_transform(name: str) -> None:
 
 
 def test_nothing_is_left_open() -> None:
-    from wengert._base.modes import M
+    from wengert._base.modes import slow_if_recording
     from wengert._payloads.transforms import DEPTH
 
     for name in ("forward", "transforms"):
         for prog in running.programs(name).values():
             running.log_of(prog, T)
             assert DEPTH.get() == 0
-            assert not M
+            assert not slow_if_recording
 
 
 # ------------------------------------------------------------------------------------------------------- written inside

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import wengert as torch
-from wengert._base.modes import M
+from wengert._base.modes import slow_if_recording
 
 BUDGET_FILE = Path(__file__).parents[1] / "data" / "overhead.json"
 BUDGET = json.loads(BUDGET_FILE.read_text()) if BUDGET_FILE.exists() else {}
@@ -86,7 +86,7 @@ def work() -> dict[str, Callable[[], Any]]:
 
 def test_no_mode_is_left_on() -> None:
     """What earlier tests turned on is off again: nothing keeps a program on the slow path for good."""
-    assert M == []
+    assert slow_if_recording == []
 
 
 @pytest.mark.parametrize("name", sorted(work()))

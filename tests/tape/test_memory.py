@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import wengert as T
-from wengert._base.modes import EVERY, M
+from wengert._base.modes import slow_always, slow_if_recording
 from wengert._tape.node import hooked_leaves
 from wengert._tape.tensor import stale_views
 from wengert._tape.views import no_grad_views
@@ -374,7 +374,13 @@ def test_nothing_outlives_the_last_reference(name: str, no_gc: None) -> None:
         del x, value
     alive = [r() for r in seen if r() is not None]
     assert not alive, [type(a) for a in alive]
-    assert (len(M), len(EVERY), len(stale_views), len(no_grad_views), len(hooked_leaves)) == (0, 0, 0, 0, 0)
+    assert (len(slow_if_recording), len(slow_always), len(stale_views), len(no_grad_views), len(hooked_leaves)) == (
+        0,
+        0,
+        0,
+        0,
+        0,
+    )
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -670,7 +676,7 @@ def test_modes_of_one_thread_are_not_those_of_another(often: None) -> None:
 
     in_threads(8, work)
     del work
-    assert (len(M), len(EVERY), len(stale_views), len(no_grad_views)) == (0, 0, 0, 0)
+    assert (len(slow_if_recording), len(slow_always), len(stale_views), len(no_grad_views)) == (0, 0, 0, 0)
 
 
 def test_backward_within_backward() -> None:

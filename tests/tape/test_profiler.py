@@ -27,9 +27,9 @@ CPU = wengert.profiler.ProfilerActivity.CPU
 @pytest.fixture(autouse=True)
 def _leaves_nothing_behind() -> Iterator[None]:
     accumulate = engine.accumulate
-    before = len(modes.slow_hooks), len(engine.observers), len(modes.EVERY)
+    before = len(modes.slow_hooks), len(engine.observers), len(modes.slow_always)
     yield
-    assert (len(modes.slow_hooks), len(engine.observers), len(modes.EVERY)) == before
+    assert (len(modes.slow_hooks), len(engine.observers), len(modes.slow_always)) == before
     assert engine.accumulate is accumulate
 
 

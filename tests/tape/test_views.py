@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wengert as T
-from wengert._base.modes import EVERY, M
+from wengert._base.modes import slow_always, slow_if_recording
 from wengert._tape import replaced
 from wengert._tape.tensor import stale_views
 from wengert._tape.views import no_grad_views
@@ -526,7 +526,7 @@ def test_every_view_refers_to_the_memorys_owner() -> None:
 
 
 def reasons() -> tuple[int, int, int, int]:
-    return len(M), len(EVERY), len(stale_views), len(no_grad_views)
+    return len(slow_if_recording), len(slow_always), len(stale_views), len(no_grad_views)
 
 
 def test_nothing_is_left_of_stale_views(no_gc: None) -> None:
@@ -535,9 +535,9 @@ def test_nothing_is_left_of_stale_views(no_gc: None) -> None:
     y = x * 1
     v, w = y[:2], y.detach()
     y.mul_(2)
-    assert len(stale_views) == len(M) == len(EVERY) == 1
+    assert len(stale_views) == len(slow_if_recording) == len(slow_always) == 1
     y.mul_(2)
-    assert len(M) == 1
+    assert len(slow_if_recording) == 1
     assert v.grad_fn.name() == "AsStridedBackward0"
     with T.no_grad():
         q = y[0]

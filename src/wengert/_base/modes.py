@@ -1,10 +1,10 @@
 """Modes: the reasons for which an operator leaves the hot path.
 
-``M`` is a plain list that is empty in an ordinary program; the first line of every operator is ``if M:``. Whatever
-turns recording off or watches it (no-grad, inference mode, saved-tensor hooks, a profiler, legacy volatile tensors,
-tensors of a subclass that overrides operators, memory with stale views) keeps one entry in ``M`` as long as it
-lives, in whatever thread; what holds *here* is then looked up in ``MODE``, a context variable, so each thread and
-each asyncio task has its own.
+``slow_if_recording`` is a plain list that is empty in an ordinary program; every operator that
+records tests it first. Whatever turns recording off or watches it (no-grad, inference mode, saved-tensor hooks, a profiler, legacy
+volatile tensors, tensors of a subclass that overrides operators, memory with stale views) keeps one entry in
+``slow_if_recording`` as long as it lives, in whatever thread; what holds *here* is then looked up in ``MODE``, a
+context variable, so each thread and each asyncio task has its own.
 """
 
 from __future__ import annotations
@@ -13,25 +13,26 @@ import threading
 from contextvars import ContextVar
 from typing import Any
 
-M: list[Any] = []
-EVERY: list[Any] = []  # those reasons in M that concern operators on tensors without history too; not plain no-grad
+slow_if_recording: list[Any] = []
+# Those reasons among them that concern operators on tensors without history too; not plain no-grad.
+slow_always: list[Any] = []
 
 
 def add_reason(name: str) -> None:
     """From now on no operator takes the hot path, until ``drop_reason``."""
-    M.append(name)
-    EVERY.append(name)
+    slow_if_recording.append(name)
+    slow_always.append(name)
 
 
 def drop_reason(name: str) -> None:
     """Take back one ``add_reason``."""
-    if M:  # nothing is left of it when the interpreter ends
-        M.remove(name)
-        EVERY.remove(name)
+    if slow_if_recording:  # nothing is left of it when the interpreter ends
+        slow_if_recording.remove(name)
+        slow_always.remove(name)
 
 
 class State:
-    """One setting of all modes; every setting but the default (``None`` in ``MODE``) is counted in ``M``.
+    """One setting of all modes; all but the default (``None`` in ``MODE``) are counted in ``slow_if_recording``.
 
     Immutable. The count falls when the last context that refers to the setting is gone: a thread or task that ends
     inside of ``no_grad`` leaves nothing behind.
@@ -46,14 +47,14 @@ class State:
         self.only_quiet = not grad and not inference
         if inference:
             add_reason("mode")
-        elif M is not None:  # a generator may be closed when the interpreter ends and modules are empty
-            M.append("mode")
+        elif slow_if_recording is not None:  # a generator may be closed when the interpreter ends and modules are empty
+            slow_if_recording.append("mode")
 
     def __del__(self) -> None:
         if self.inference:
             drop_reason("mode")
-        elif M:
-            M.remove("mode")
+        elif slow_if_recording:
+            slow_if_recording.remove("mode")
 
 
 MODE: ContextVar[State | None] = ContextVar("wengert_mode", default=None)

@@ -12,10 +12,10 @@ try:
     fx = input._node  #? records
     a = input._payload
 except AttributeError:
-    return slow(info, (input,)) if EVERY else first_operand(info, input)  #? modes
+    return slow(info, (input,)) if slow_always else first_operand(info, input)  #? modes
     return first_operand(info, input)  #? not modes
 if fx is None:  #| records
-    if EVERY:  #? modes
+    if slow_always:  #? modes
         return slow(info, (input,))
     if a.dtype not in fast:  #? check
         return care(info, input)
@@ -24,7 +24,7 @@ if fx is None:  #| records
     @unary_compute
     return t
 #? records
-    if M:  #? modes
+    if slow_if_recording:  #? modes
         return slow(info, (input,))
     t = make()
     t._box = None
@@ -52,13 +52,13 @@ except TypeError as error:
 BINARY = """
 if out is not None:  #? out
     return slow(info, ({x}, other), out)
-if EVERY:  #? modes and not records
+if slow_always:  #? modes and not records
     return slow(info, ({x}, other))
 try:
     fx = {x}._node  #? records
     xa = {x}._payload
 except AttributeError:
-    return slow(info, ({x}, other)) if EVERY else first_operand(info, {x}, other)  #? modes and records
+    return slow(info, ({x}, other)) if slow_always else first_operand(info, {x}, other)  #? modes and records
     return first_operand(info, {x}, other)  #? not (modes and records)
 if type(other) is not Tensor and type(other) in numbers:  #? number
     #? not records
@@ -66,7 +66,7 @@ if type(other) is not Tensor and type(other) in numbers:  #? number
             return care(info, {x}, other)
         ya = other
     if fx is None:  #? records
-        if EVERY:  #? modes
+        if slow_always:  #? modes
             return slow(info, ({x}, other))
         known = constants.get(xa.dtype)
         if known is None:
@@ -79,7 +79,7 @@ if type(other) is not Tensor and type(other) in numbers:  #? number
             t._payload = silently(fn, xa, other)
         return t
     #? records
-        if M:  #? modes
+        if slow_if_recording:  #? modes
             return slow(info, ({x}, other))
         t = make()
         t._box = None
@@ -96,19 +96,19 @@ else:  #| number
         fy = other._node  #? records
         ya = other._payload
     except AttributeError:
-        return slow(info, ({x}, other)) if EVERY else reject(info, {x}, other)  #? modes and records
+        return slow(info, ({x}, other)) if slow_always else reject(info, {x}, other)  #? modes and records
         return reject(info, {x}, other)  #? not (modes and records)
     if xa.dtype is not ya.dtype:
-        return slow(info, ({x}, other)) if EVERY else mixed(info, {x}, other)  #? modes and records
+        return slow(info, ({x}, other)) if slow_always else mixed(info, {x}, other)  #? modes and records
         return mixed(info, {x}, other)  #? not (modes and records)
     if fx is None and fy is None:  #| records
-        if EVERY:  #? modes and records
+        if slow_always:  #? modes and records
             return slow(info, ({x}, other))
         if xa.dtype not in pairs:  #? check
             return care(info, {x}, other)
         @binary_unrecorded  #? records
     #? records
-        if M:  #? modes
+        if slow_if_recording:  #? modes
             return slow(info, ({x}, other))
         t = make()
         t._box = None
@@ -159,14 +159,14 @@ except ARITHMETIC:
 return t
 """
 PARAMETRIC = """
-if EVERY:  #? modes
+if slow_always:  #? modes
     return slow(info, (input, *p))
 try:
     fx = input._node  #? records
     a = input._payload
 except AttributeError:
     return first_operand(info, input, *p)
-if fx is not None and M:  #? modes and records
+if fx is not None and slow_if_recording:  #? modes and records
     return slow(info, (input, *p))
 if a.dtype not in accepted:  #? check or to_float
     dtype = logical_dtype(input)
@@ -201,9 +201,9 @@ except ARITHMETIC:
 
 # ---------------------------------------------------------------------------------------------- linear in their tensors
 LINEAR = """
-if M:  #? modes
+if slow_if_recording:  #? modes
     return slow(info, (input, *p))
-if args or kwargs or M:  #? alone
+if args or kwargs or slow_if_recording:  #? alone
     return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
 try:
     fx = input._node
@@ -229,9 +229,9 @@ n.shape = a.shape  #? keep_shape
 @end
 """
 BILINEAR = """
-if M:  #? modes
+if slow_if_recording:  #? modes
     return slow(info, (input, other, *p))
-if M or out is not None:  #? ranks
+if slow_if_recording or out is not None:  #? ranks
     return otherwise(input, other, out=out)
 try:
     fx = input._node
@@ -281,7 +281,7 @@ else:
     n.y = {sy}
 """
 AFFINE = """
-if M:  #? modes
+if slow_if_recording:  #? modes
     return slow(info, ({x}, {y}, {c}, *p))
 try:
     fx = {x}._node
@@ -327,7 +327,7 @@ n.p = p
 
 # ----------------------------------------------------------------------------------------------------------- all others
 ONE = """
-if M:  #? modes
+if slow_if_recording:  #? modes
     return slow(info, (input, *p))
 try:
     fx = input._node  #? records
@@ -350,7 +350,7 @@ if fx is None:  #| records
     @end
 """
 ONE_TO_MANY = """
-if M:  #? modes
+if slow_if_recording:  #? modes
     return slow(info, (input, *p))
 try:
     fx = input._node  #? records
@@ -369,19 +369,19 @@ if fx is not None:  #? records
 return tuple([wrap(r) for r in result])
 """
 POINTWISE = """
-if EVERY:  #? modes
+if slow_always:  #? modes
     return slow(info, ({args}))
 try:
     {arrays} = {read_arrays}
     {edges} = {read_edges}  #? records
 except AttributeError:
-    return slow(info, ({args})) if M else run({args})  #? modes
+    return slow(info, ({args})) if slow_if_recording else run({args})  #? modes
     return run({args})  #? not modes
 if {not_plain}:
-    return slow(info, ({args})) if M else run({args})  #? modes
+    return slow(info, ({args})) if slow_if_recording else run({args})  #? modes
     return run({args})  #? not modes
 recorded = {tracked}  #? records
-if M and recorded:  #? modes and records
+if slow_if_recording and recorded:  #? modes and records
     return slow(info, ({args}))
 t = make()
 t._box = t._node = None
@@ -402,7 +402,7 @@ if recorded:  #? records
 return t
 """
 SEVERAL = """
-if M:  #? modes
+if slow_if_recording:  #? modes
     return slow(info, ({args}))
 try:
     #? sequence
@@ -421,7 +421,7 @@ except ARITHMETIC:
 @general_result
 """
 ANYTHING = """
-if M:  #? modes
+if slow_if_recording:  #? modes
     return slow(info, args)
 operands, p = args[0], args[1:]  #? sequence
 operands, p = args[:{count}], args[{count}:]  #? not sequence

@@ -10,10 +10,10 @@ its own; the names in the text are globals of a namespace of its own.
 and ``tests/data/shapes.txt`` holds the text of every shape that some operator has.
 
 NOTE [ The hot path ]
-    What an operator on small tensors pays for, in order: one test for modes (``M``), its inputs' slots, one identity
-    test of dtypes (which also finds the values of transforms: their dtype is another object), the array library's
-    function, one Tensor, one Node with the user's line, and the boxes of what the formula names. Nothing is added to
-    these texts without a measurement: every line costs every program.
+    What an operator on small tensors pays for, in order: one test for modes (``slow_if_recording``), its inputs' slots,
+    one identity test of dtypes (which also finds the values of transforms: their dtype is another object), the array
+    library's function, one Tensor, one Node with the user's line, and the boxes of what the formula names. Nothing is
+    added to these texts without a measurement: every line costs every program.
 
 NOTE [ First calls ]
     Importing the package compiles nothing. A hot function starts as a trampoline: a function with the right signature
@@ -37,7 +37,7 @@ from numpy import ndarray
 from .._arrays.library import ARITHMETIC, silently
 from .._arrays.threads import LARGE
 from .._base import errors as lines
-from .._base.modes import EVERY, M
+from .._base.modes import slow_always, slow_if_recording
 from .._base.registry import RAW
 from .._tape.node import FREED, Box, box_of, ticks
 from .._tape.saved import stale
@@ -267,8 +267,9 @@ if c is not None and c.seq > n.seq:
 
 
 COMMON: dict[str, Any] = {
-    "ARITHMETIC": ARITHMETIC, "Box": Box, "EVERY": EVERY, "FREED": FREED, "LARGE": LARGE, "M": M, "RAW": RAW,
-    "Tensor": Tensor, "box_of": box_of, "care": care, "first_operand": first_operand, "getframe": getframe,
-    "lines": lines, "make": make, "mixed": mixed, "ndarray": ndarray, "next": next, "silently": silently, "slow": slow,
-    "stale": stale, "ticks": ticks, "type": type, "unsupported": unsupported,
+    "ARITHMETIC": ARITHMETIC, "Box": Box, "slow_always": slow_always, "FREED": FREED, "LARGE": LARGE,
+    "slow_if_recording": slow_if_recording, "RAW": RAW, "Tensor": Tensor, "box_of": box_of, "care": care,
+    "first_operand": first_operand, "getframe": getframe, "lines": lines, "make": make, "mixed": mixed,
+    "ndarray": ndarray, "next": next, "silently": silently, "slow": slow, "stale": stale, "ticks": ticks,
+    "type": type, "unsupported": unsupported,
 }  # fmt: skip  # what every text may name

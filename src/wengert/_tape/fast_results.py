@@ -1,8 +1,8 @@
 """Tensors whose arrays are there already: for functions too hot to go through their operator's template.
 
 Each does what the templates of ``_kinds.elementwise`` and ``_kinds.general`` do after the array library's function, and
-nothing before: the caller has made sure that no mode is on (``M`` is empty) and that the payloads are plain NumPy
-arrays. The node's line is that of the caller's caller.
+nothing before: the caller has made sure that no mode is on (``slow_if_recording`` is empty) and that the payloads are
+plain NumPy arrays. The node's line is that of the caller's caller.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._arrays.memory import locked
 from .._base.errors import noted
-from .._base.modes import M, inference_tensors, is_inference_mode_enabled
+from .._base.modes import inference_tensors, is_inference_mode_enabled, slow_if_recording
 from .node import Box, Cell, Port, box_of, view_of
 from .tensor import Tensor
 
@@ -30,13 +30,13 @@ class InferenceCell(Cell):
     def __init__(self) -> None:
         super().__init__()
         if not inference_tensors:
-            M.append("inference tensors")
+            slow_if_recording.append("inference tensors")
         inference_tensors.add()
 
     def __del__(self) -> None:
         inference_tensors.drop()
         if not inference_tensors:
-            M.remove("inference tensors")
+            slow_if_recording.remove("inference tensors")
 
     def shown(self) -> int:
         """There is none to be shown: RuntimeError."""

@@ -15,7 +15,7 @@ from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
 from .._base import errors as lines
 from .._base.constants import type_name
 from .._base.dtypes import FLOATING, REAL_NUMBERS
-from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks, slow_hooks, writes
+from .._base.modes import MODE, is_grad_enabled, saved_tensors_hooks, slow_always, slow_hooks, writes
 from .._base.registry import Info, own
 from .._base.torch_function import recovered, refused_in_place
 from .node import ticks
@@ -133,7 +133,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
             return otherwise(op, self, other)
         if type(a) is not ndarray or a.dtype not in FLOATING:
             return otherwise(op, self, other)
-        if EVERY or no_grad_views:
+        if slow_always or no_grad_views:
             if not unrecorded(self, fy):
                 return otherwise(op, self, other)
         elif self._node is not None or fy is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays.library import ARITHMETIC
 from .._base import dtypes as _dtypes
-from .._base.modes import M
+from .._base.modes import slow_if_recording
 from .._base.registry import T
 from .tensor import Tensor, wrap
 
@@ -54,7 +54,7 @@ def cast(t: Any, dtype: Any) -> Any:
     if logical_dtype(t) is dtype:
         return t
     a = t._payload
-    if t._node is None and type(a) is np.ndarray and not M and a.dtype.kind != "c":  # nothing to record
+    if t._node is None and type(a) is np.ndarray and not slow_if_recording and a.dtype.kind != "c":  # nothing to record
         try:
             return wrap(a.astype(dtype))
         except ARITHMETIC:  # what strict warnings make of a number that does not fit

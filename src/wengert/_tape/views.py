@@ -21,9 +21,9 @@ NOTE [ Views and writes in place ]
     made where its history could not be rewritten: under ``no_grad``, by an operator with several outputs, in a custom
     function.
 
-    *Other views: staleness.* They have changed with the memory, but nobody knows them. If the references to the
-    memory say that there may be any, the memory is entered into ``stale_views`` and a reason into ``M``, as long as it
-    lives or until no view is left (``prune``). Meanwhile each operand that is a view of such memory is
+    *Other views: staleness.* They have changed with the memory, but nobody knows them. If the references to the memory
+    say that there may be any, the memory is entered into ``stale_views`` and a reason into ``slow_if_recording``, as
+    long as it lives or until no view is left (``prune``). Meanwhile each operand that is a view of such memory is
     looked up: if its node is older than the base's last rewrite (``Cell.rebased``), it gets a new one, of its chain and
     the base's present history (``refresh``). What not to do: refresh a view that is younger; its node may have hooks.
 
@@ -43,7 +43,7 @@ from .._arrays.memory import unlocked
 from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
-from .._base.modes import EVERY, MODE, Count, add_reason, drop_reason, in_transform, inference_tensors, transforms
+from .._base.modes import MODE, Count, add_reason, drop_reason, in_transform, inference_tensors, slow_always, transforms
 from .inference import is_inference, refuse_write
 from .node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, named, tick, view_of
 from .promotion import cast
@@ -94,7 +94,7 @@ def unrecorded(self: Tensor, fy: Any) -> bool:
     """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
     if no_grad_views:
         refuse_no_grad_view(self)
-    if EVERY:
+    if slow_always:
         return False
     if self._node is None and fy is None:
         return True
@@ -263,7 +263,8 @@ def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], 
     twins: list[StaleVersion] = []
     operands = []
     for a in args:
-        operands.append(_stale_alias(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  no frame of its own
+        operands.append(_stale_alias(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  no frame of its
+        own
     for k, a in kwargs.items():
         if isinstance(a, Tensor):
             kwargs = {**kwargs, k: _stale_alias(a, self, twins)}

@@ -17,7 +17,7 @@ from .._base import dtypes as _dtypes
 from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, as_dtype, type_name
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, warn, warn_once
-from .._base.modes import M
+from .._base.modes import slow_if_recording
 from .._payloads.meta import no_data, taken
 from .._tape.inference import mark_if_on
 from .._tape.node import leaf_node
@@ -42,7 +42,7 @@ def made(a: Any, requires_grad: Any = False) -> Tensor:
                 code="W007",
             )
         leaf_node(t)
-    if M:
+    if slow_if_recording:
         mark_if_on(t)
     return t
 
@@ -127,7 +127,7 @@ def tensor(
         if type(data) is float and device is None and requires_grad is False and -6e4 < data < 6e4:
             number = _dtypes.default_np  # the commonest call, without the checks it does not need
             if number.itemsize > 2:
-                return made(number.type(data)) if M else wrap(number.type(data))
+                return made(number.type(data)) if slow_if_recording else wrap(number.type(data))
     elif type(dtype) is not Dtype:
         dtype = as_dtype(dtype, "tensor")
     meta = device is not None and meta_device(device)

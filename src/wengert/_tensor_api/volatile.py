@@ -1,7 +1,7 @@
 """Legacy ``volatile``: what is computed from a volatile input is volatile and not recorded, whatever else it needs.
 
-Costs other programs nothing: as long as a volatile tensor lives there is a reason in ``M``, and the slow path looks at
-its operands.
+Costs other programs nothing: as long as a volatile tensor lives there is a reason in ``slow_if_recording``, and the
+slow path looks at its operands.
 """
 
 from __future__ import annotations

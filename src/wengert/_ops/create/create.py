@@ -17,7 +17,7 @@ from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY, as_dtype, type_name
 from ..._base.dtypes import dtype as Dtype
 from ..._base.limits import finfo
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import public
 from ..._payloads.meta import Meta, in_order, taken
 from ..._tape.promotion import logical_dtype
@@ -256,7 +256,11 @@ def zeros(
     (tensor([[0., 0., 0.],
             [0., 0., 0.]]), tensor([0, 0]))
     """
-    if layout is device is out is None and type(requires_grad) is bool and not (pin_memory or kwargs or M):
+    if (
+        layout is device is out is None
+        and type(requires_grad) is bool
+        and not (pin_memory or kwargs or slow_if_recording)
+    ):
         plain = plain_shape(size) if dtype is None or type(dtype) is Dtype else None
         if plain is not None:
             try:
@@ -286,7 +290,11 @@ def ones(
     >>> torch.ones(2, requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """
-    if layout is device is out is None and type(requires_grad) is bool and not (pin_memory or kwargs or M):
+    if (
+        layout is device is out is None
+        and type(requires_grad) is bool
+        and not (pin_memory or kwargs or slow_if_recording)
+    ):
         plain = plain_shape(size) if dtype is None or type(dtype) is Dtype else None
         if plain is not None:
             try:
@@ -319,7 +327,7 @@ def empty(
     torch.Size([2, 3])
     """
     if layout is device is out is memory_format is None and requires_grad is False:
-        quick = not (pin_memory or kwargs or M) and (dtype is None or type(dtype) is Dtype)
+        quick = not (pin_memory or kwargs or slow_if_recording) and (dtype is None or type(dtype) is Dtype)
         plain = plain_shape(size) if quick else None
         if plain is not None:
             try:
@@ -377,7 +385,7 @@ def full(
     """
     unplaced = layout is None and device is None and out is None and dtype is None
     if type(fill_value) is float and unplaced and requires_grad is False:
-        plain = type(size) is tuple and _INT_ONLY.issuperset(map(type, size)) and not (pin_memory or M)
+        plain = type(size) is tuple and _INT_ONLY.issuperset(map(type, size)) and not (pin_memory or slow_if_recording)
         if plain and -3e38 < fill_value < 3e38 and dtypes.default_np.itemsize > 2:
             try:
                 a = np.empty(size, dtypes.default_np)

@@ -17,7 +17,7 @@ from ..._arrays.library import NUMBERS as CONSTANTS
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT16, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn
-from ..._base.modes import EVERY
+from ..._base.modes import slow_always
 from ..._base.registry import PUBLIC, REGISTRY, own, place, public
 from ..._base.torch_function import recovered
 from ..._kinds.elementwise import binary, unary
@@ -338,7 +338,7 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
             a = None
         if type(a) is not ndarray or a.dtype not in FLOATING or third is not None or type(alpha) not in REAL_NUMBERS:
             return otherwise(self, other, third, alpha)
-        if (EVERY or no_grad_views or self._node is not None or fy is not None) and not unrecorded(self, fy):
+        if (slow_always or no_grad_views or self._node is not None or fy is not None) and not unrecorded(self, fy):
             return otherwise(self, other, third, alpha)
         if alpha is not ONE:
             if a.dtype is FLOAT16:

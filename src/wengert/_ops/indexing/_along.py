@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import FEW, all_below, along, assign, rows_of, write_along
-from ..._base.modes import EVERY
+from ..._base.modes import slow_always
 from .index_primitive import write_at
 
 
@@ -32,7 +32,7 @@ def fitting(self: Any, dim: Any, index: Any, ndim: int | None = None) -> int:
         a, i = self._payload, index._payload
     except AttributeError:
         return -1
-    if EVERY or type(a) is not np.ndarray or type(i) is not np.ndarray or type(dim) is not int:
+    if slow_always or type(a) is not np.ndarray or type(i) is not np.ndarray or type(dim) is not int:
         return -1
     if i.dtype.char not in "lq" or ndim not in (i.ndim, None) or not -a.ndim <= dim < a.ndim or not i.size:
         return -1

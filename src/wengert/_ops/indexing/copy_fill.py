@@ -12,7 +12,7 @@ from ..._arrays.memory import owner_of, unlocked
 from ..._base.constants import type_name
 from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn_once
-from ..._base.modes import M, is_grad_enabled
+from ..._base.modes import is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, public
 from ..._kinds.general import general
 from ..._payloads.meta import Meta, no_data
@@ -313,7 +313,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     tensor([0., 1., 0.])
     """
     a = payload(input, "masked_fill")
-    if type(value) is float and type(a) is np.ndarray and type(mask) is Tensor and not M:
+    if type(value) is float and type(a) is np.ndarray and type(mask) is Tensor and not slow_if_recording:
         m = mask._payload
         if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and _fits_into(m.shape, a.shape):
             r = where(m, np.asarray(value, a.dtype), a)

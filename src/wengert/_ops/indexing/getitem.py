@@ -18,7 +18,7 @@ from ..._arrays.index_shapes import result_shape, without_masks
 from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.errors import warn
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import REGISTRY, Info, U, public
 from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
@@ -36,7 +36,7 @@ SELECT_NODE = SELECT.node
 # ------------------------------------------------------------------------------------------------------ x[...]: parsing
 def getitem(self: Tensor, key: Any) -> Tensor:
     """``x[...]``: a view if everything is an int, a slice, ``None`` or ``...``; else a copy of what is asked for."""
-    if type(key) is int and not M:  # the hot path: what ``select`` does, without the calls
+    if type(key) is int and not slow_if_recording:  # the hot path: what ``select`` does, without the calls
         a = self._payload
         if type(a) is np.ndarray:
             try:
@@ -71,10 +71,10 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         if not shape:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         start, end, step = slice_bounds(key, shape[0])
-        if M or type(self._payload) is not np.ndarray:
+        if slow_if_recording or type(self._payload) is not np.ndarray:
             return SLICE.op(self, 0, start, end, step)
         return view_result(SLICE, self, (0, start, end, step), self._payload[start:end:step])
-    elif ty is not tuple and not M:
+    elif ty is not tuple and not slow_if_recording:
         if ty is Tensor:
             i = key._payload
             if (
@@ -95,7 +95,9 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             return view_result(UNSQUEEZE, self, (0,), self._payload[None])
     try:
         a = self._payload
-        x, _, dims, indices = read_key(self, a, key, view_result if not M and type(a) is np.ndarray else None)
+        x, _, dims, indices = read_key(
+            self, a, key, view_result if not slow_if_recording and type(a) is np.ndarray else None
+        )
     except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
         return recovered.run("__getitem__", (self, key))
     if indices:
@@ -441,7 +443,7 @@ def place_error(error: Exception, indices: list[Tensor]) -> Exception:
 
 def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
     try:
-        if not M and type(x._payload) is np.ndarray and all_plain(indices):
+        if not slow_if_recording and type(x._payload) is np.ndarray and all_plain(indices):
             arrays = [i._payload for i in indices]
             r = index_raw([x._payload, *arrays], dims)
             fx = x._node

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS, all_below
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import RAW, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
@@ -87,7 +87,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
         a, i, fx = input._payload, index._payload, input._node
         if fx is None:
             return wrap(index_raw([a, i], (d,)))
-        if not M:
+        if not slow_if_recording:
             r = index_raw([a, i], (d,))
             saved = [[box_of(index)], [a.shape, i.shape], (d,)]
             return with_node_name(result_of(INDEX, (fx, None), saved, r), "IndexSelectBackward0")
@@ -167,7 +167,7 @@ def _index_add(self: Tensor, dim: int, index: Any, source: Any, alpha: Any, into
     d = _fitting_source(self, dim, index, source)
     if d >= 0 and type(alpha) is int and alpha == 1 and not into:
         fx, fs = self._node, source._node
-        if not M or (fx is None and fs is None):
+        if not slow_if_recording or (fx is None and fs is None):
             a, i = self._payload, index._payload
             r = index_put_raw([a, source._payload, i], (d,), True, False)
             if fx is None and fs is None:
@@ -363,7 +363,11 @@ def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bo
     tensor([2., 0., 0.])
     """
     payload(input, "index_put")
-    done = None if accumulate or M or type(indices) not in (tuple, list) else _put_plainly(input, indices, values)
+    done = (
+        None
+        if accumulate or slow_if_recording or type(indices) not in (tuple, list)
+        else _put_plainly(input, indices, values)
+    )
     if done is not None:
         return done
     dims, found = _places_of(input, indices)

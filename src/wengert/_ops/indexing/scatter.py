@@ -11,7 +11,7 @@ from ..._arrays.along import add_along, check_range, read_along
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import RAW, REGISTRY, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
@@ -303,7 +303,7 @@ def gather_public(
         r = _gather_raw(a, index._payload, d)
         if fx is None:
             return wrap(r)
-        if not M:
+        if not slow_if_recording:
             return result_of(GATHER, (fx, None), [a.shape, box_of(index), d], r)
     ndim = payload(input, "gather").ndim
     index = _index_tensor(index, "gather")
@@ -414,11 +414,11 @@ def scatter_public(
     if reduce is None and isinstance(src, Tensor):
         d = _fitting(input, dim, index, src)
         fx, fs = getattr(input, "_node", None), src._node
-        if d >= 0 and (not M or (fx is None and fs is None)):
+        if d >= 0 and (not slow_if_recording or (fx is None and fs is None)):
             r = input._payload.copy()
             put_along(r, index._payload, d, src._payload)
             return wrap(r) if fx is None and fs is None else result_of(SCATTER, (fx, None, fs), [box_of(index), d], r)
-    elif reduce is None and type(src) is float and not M and -3e38 < src < 3e38:
+    elif reduce is None and type(src) is float and not slow_if_recording and -3e38 < src < 3e38:
         d = _fitting(input, dim, index)
         if d >= 0 and input._payload.dtype.char in "fd":
             r, fx = input._payload.copy(), input._node
@@ -464,7 +464,7 @@ def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, o
     d = _fitting(input, dim, index, src)
     if d >= 0:
         fx, fs = input._node, src._node
-        if not M or (fx is None and fs is None):
+        if not slow_if_recording or (fx is None and fs is None):
             r = input._payload.copy()
             add_along(r, index._payload, d, src._payload)
             if fx is None and fs is None:

@@ -12,7 +12,7 @@ from ..._arrays.memory import address_of
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.errors import here
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import RAW, REGISTRY, public
 from ..._base.torch_function import recovered
 from ..._tape.inplace import apply_inplace
@@ -165,7 +165,7 @@ def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
 def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
     """The direct path of a recorded write to a part of a tensor: what the views would do, at once."""
     a = self._payload
-    if M or type(a) is not np.ndarray or not a.flags.writeable:
+    if slow_if_recording or type(a) is not np.ndarray or not a.flags.writeable:
         return False
     if type(value) is Tensor:
         v, fy = value._payload, value._node
@@ -214,7 +214,12 @@ def _put_recorded(x: Tensor, value: Any, dims: Any, indices: Any, accumulate: bo
     if type(value) is not Tensor:
         value = wrap(number(value, a.dtype))
     fy = value._node
-    if M or type(a) is not np.ndarray or (fx is None and fy is None) or not all_plain([value, *indices]):
+    if (
+        slow_if_recording
+        or type(a) is not np.ndarray
+        or (fx is None and fy is None)
+        or not all_plain([value, *indices])
+    ):
         return False
     if not a.flags.writeable or (accumulate and not a.flags.c_contiguous) or may_share_memory(a, value._payload):
         return False

@@ -21,7 +21,7 @@ from ..._arrays.library import ARITHMETIC, silently
 from ..._arrays.losses import MEAN, NONE, SUM, cross_entropies, cross_entropy_slopes, total_loss
 from ..._base import errors as lines
 from ..._base.dtypes import BLAS_FLOATS, INT64
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import RAW, REGISTRY, T, public
 from ..._tape.engine import observers
 from ..._tape.error_text import expect_tensors
@@ -152,7 +152,7 @@ def cross_entropy(
     if type(a) is type(t) is ndarray and a.ndim == 2 and t.ndim == 1 and not label_smoothing and a.dtype in BLAS_FLOATS:
         if (
             weight is None
-            and not M
+            and not slow_if_recording
             and len(t) == len(a) > 0
             and t.dtype == INT64
             and not 0 <= ignore_index < a.shape[1]

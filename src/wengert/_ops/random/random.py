@@ -18,7 +18,7 @@ from ..._arrays.memory import memory_order
 from ..._base import dtypes
 from ..._base.dtypes import dtype as Dtype
 from ..._base.dtypes import type_name
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import public
 from ..._payloads.meta import Meta
 from ..._payloads.vmap_randomness import LEVELS
@@ -254,7 +254,7 @@ def rand(
     tensor([0.4963, 0.7682, 0.0885])
     """
     if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
-        short = None if pin_memory or kwargs or M or LEVELS.get() else _short_shape(size)
+        short = None if pin_memory or kwargs or slow_if_recording or LEVELS.get() else _short_shape(size)
         if short:
             return wrap(_samplers.uniform(default_generator, short, dtypes.default_np))
     dtype = options("rand", dtype, layout, device, pin_memory, requires_grad)
@@ -283,7 +283,7 @@ def randn(
     tensor([ 1.5410, -0.2934, -2.1788])
     """
     if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
-        short = None if pin_memory or kwargs or M or LEVELS.get() else _short_shape(size)
+        short = None if pin_memory or kwargs or slow_if_recording or LEVELS.get() else _short_shape(size)
         if short:
             return wrap(_samplers.normal(default_generator, short, dtypes.default_np))
     dtype = options("randn", dtype, layout, device, pin_memory, requires_grad)
@@ -312,7 +312,7 @@ def randint(
     tensor([4, 9, 3, 0, 3])
     """
     if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
-        short = None if pin_memory or kwargs or M or LEVELS.get() else _short_range(args)
+        short = None if pin_memory or kwargs or slow_if_recording or LEVELS.get() else _short_range(args)
         if short:
             low, high, shape = short
             return wrap(_samplers.randint(default_generator, shape, dtypes.int64.np, low, high))
@@ -401,7 +401,7 @@ def _like(
 ) -> Tensor:  # fmt: skip
     if dtype is layout is device is order is generator is None and type(input) is Tensor and requires_grad is False:
         a = input._payload
-        if type(a) is np.ndarray and a.flags.c_contiguous and not (pin or M or LEVELS.get()):
+        if type(a) is np.ndarray and a.flags.c_contiguous and not (pin or slow_if_recording or LEVELS.get()):
             return wrap(_LIKE[fill](default_generator, a.shape, a.dtype, *args))
     np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
     a = input._payload

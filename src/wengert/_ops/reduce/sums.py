@@ -29,7 +29,7 @@ from ..._arrays.sums import (
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import RAW, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.general import general
@@ -161,7 +161,9 @@ def sum(
             ndim = rank(input, "sum")
         if type(dim) is int and -ndim <= dim < ndim:
             dims: tuple[int, ...] = (dim if dim >= 0 else dim + ndim,)
-            if keepdim is False and input._node is None and type(a) is np.ndarray and not M:  # nothing to record
+            if (
+                keepdim is False and input._node is None and type(a) is np.ndarray and not slow_if_recording
+            ):  # nothing to record
                 t = make()
                 t._box = t._node = None
                 try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import T, public
 from ..._tape.fast_results import view_result
 from ..._tape.tensor import Tensor
@@ -74,7 +74,7 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
     if len(size) == 1 and type(size[0]) is tuple:
         size = size[0]
     a = self._payload
-    if type(a) is np.ndarray and not M:
+    if type(a) is np.ndarray and not slow_if_recording:
         r = _expanded(a, size)
         if r is not None:
             return view_result(EXPAND, self, (r.shape,), r)
@@ -136,7 +136,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """``self.expand(other.shape)``."""
     size = shape_of_other(other, "expand_as")
     a = self._payload
-    if type(a) is np.ndarray and type(size) is tuple and not M:
+    if type(a) is np.ndarray and type(size) is tuple and not slow_if_recording:
         r = _expanded(a, size)
         if r is not None:
             return view_result(EXPAND, self, (r.shape,), r)

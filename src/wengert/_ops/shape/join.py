@@ -11,7 +11,7 @@ import numpy as np
 from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import concatenate
 from ..._base.constants import type_name
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import RAW, REGISTRY, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
@@ -166,7 +166,7 @@ def tensor_list(tensors: Any, name: str) -> list[Tensor]:
 
 def _plain_arrays(tensors: Any) -> list[Any] | None:
     """The arrays of a list of tensors, if they are NumPy's and of one dtype and no mode is on."""
-    if M or type(tensors) not in _LISTS or not tensors:
+    if slow_if_recording or type(tensors) not in _LISTS or not tensors:
         return None
     arrays = []
     dtype = None
@@ -350,7 +350,7 @@ def split_public(
 
 
 def _split(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
-    if M or type(x._payload) is not np.ndarray:
+    if slow_if_recording or type(x._payload) is not np.ndarray:
         return split(x, size, dim)  # type: ignore[no-any-return]
     return view_results(SPLIT, x, (size, dim), _split_raw(x._payload, size, dim), [dim])
 
@@ -372,7 +372,7 @@ def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
     """Views of pieces of these sizes along a dimension."""
     dim, n = _sized(input, dim, "split_with_sizes")
     sizes = _pieces(split_sizes, n, dim)
-    if M or type(input._payload) is not np.ndarray:
+    if slow_if_recording or type(input._payload) is not np.ndarray:
         return split_with_sizes(input, sizes, dim)  # type: ignore[no-any-return]
     return view_results(SPLIT_WITH_SIZES, input, (sizes, dim), _sizes_raw(input._payload, sizes, dim), [dim])
 
@@ -509,6 +509,6 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     if not shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     dim = normal_dim(dim, len(shape), "unbind")
-    if M or type(input._payload) is not np.ndarray:
+    if slow_if_recording or type(input._payload) is not np.ndarray:
         return unbind(input, dim)  # type: ignore[no-any-return]
     return view_results(UNBIND, input, (dim,), _unbind_raw(input._payload, dim), [dim])

@@ -14,7 +14,7 @@ import numpy as np
 from ..._arrays.along import COLONS
 from ..._arrays.library import concatenate
 from ..._base.dtypes import as_dtype
-from ..._base.modes import EVERY
+from ..._base.modes import slow_always
 from ..._base.registry import public
 from ..._kinds.dims import as_int, normal_dim, normal_dims
 from ..._kinds.linear import linear
@@ -426,7 +426,7 @@ def repeat_interleave(
             raise RuntimeError("Repeats must be non-negative")
         if output_size is not None and output_size != n * shape[dim]:
             raise RuntimeError("allocated size does not match required size")
-        if not EVERY and input._node is None and type(input._payload) is np.ndarray:
+        if not slow_always and input._node is None and type(input._payload) is np.ndarray:
             return wrap(in_order(input._payload.repeat(n, dim)))
         more = expand(unsqueeze_dim(input, dim + 1), (*shape[: dim + 1], n, *shape[dim + 1 :]))
         return view_public(clone(more, "C"), (*shape[:dim], shape[dim] * n, *shape[dim + 1 :]))

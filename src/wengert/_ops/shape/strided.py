@@ -15,7 +15,7 @@ import numpy as np
 from ..._arrays.along import COLONS
 from ..._arrays.memory import address_of, restrided, storage_of
 from ..._base.dtypes import BY_NUMPY
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import RAW, REGISTRY, T, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.linear import linear
@@ -328,7 +328,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     if start + length > n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
     a = input._payload
-    if M or type(a) is not np.ndarray:
+    if slow_if_recording or type(a) is not np.ndarray:
         return slice_dim(input, dim, start, start + length, 1)
     return view_result(SLICE, input, (dim, start, start + length, 1), a[COLONS[dim] + (slice(start, start + length),)])
 
@@ -352,7 +352,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     a = payload(input, "diagonal")
     d1, d2 = checked_diagonal("diagonal", a.ndim, dim1, dim2)
     offset = as_int(offset, "diagonal", argument="offset")
-    if M or type(a) is not np.ndarray:
+    if slow_if_recording or type(a) is not np.ndarray:
         return diagonal_view(input, offset, d1, d2)
     return view_result(DIAGONAL, input, (offset, d1, d2), _diagonal_raw(a, offset, d1, d2))
 

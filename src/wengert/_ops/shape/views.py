@@ -11,7 +11,7 @@ from ..._arrays.along import NEW_AT
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import noted, warn, warn_once
-from ..._base.modes import M
+from ..._base.modes import slow_if_recording
 from ..._base.registry import T, public
 from ..._kinds.dims import normal_dim
 from ..._payloads.meta import Meta, restrided
@@ -78,7 +78,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         full_size(tuple(size), a.shape)  # NumPy takes every negative size for -1
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
-        t = view(input, r.shape) if M else view_result(VIEW, input, (r.shape,), r)
+        t = view(input, r.shape) if slow_if_recording else view_result(VIEW, input, (r.shape,), r)
         if t._node is not None and not a.flags.c_contiguous:
             from ..._tape.view_chain import with_node_name
 
@@ -138,7 +138,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
     base = r.base
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise _no_view(a, r.shape)
-    return view(self, r.shape) if M else view_result(VIEW, self, (r.shape,), r)
+    return view(self, r.shape) if slow_if_recording else view_result(VIEW, self, (r.shape,), r)
 
 
 def _no_view(a: Any, shape: Any) -> RuntimeError:
@@ -187,9 +187,23 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     torch.Size([2, 12])
     """
     a = payload(input, "flatten")
-    if type(a) is np.ndarray and start_dim == 0 and end_dim == -1 and a.ndim > 1 and a.flags.c_contiguous and not M:
+    if (
+        type(a) is np.ndarray
+        and start_dim == 0
+        and end_dim == -1
+        and a.ndim > 1
+        and a.flags.c_contiguous
+        and not slow_if_recording
+    ):
         return view_result(VIEW, input, ((a.size,),), a.reshape(-1))
-    if start_dim == 1 and end_dim == -1 and type(a) is np.ndarray and a.ndim > 2 and a.flags.c_contiguous and not M:
+    if (
+        start_dim == 1
+        and end_dim == -1
+        and type(a) is np.ndarray
+        and a.ndim > 2
+        and a.flags.c_contiguous
+        and not slow_if_recording
+    ):
         r = a.reshape(a.shape[0], -1) if a.size else a.reshape(a.shape[0], math.prod(a.shape[1:]))
         return view_result(VIEW, input, (r.shape,), r)
     start, end = normal_dim(start_dim, a.ndim, "flatten"), normal_dim(end_dim, a.ndim, "flatten")
@@ -256,7 +270,7 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None)
             raise TypeError('unsqueeze() missing 1 required positional arguments: "dim"')
         dim = axis
     a = getattr(input, "_payload", None)
-    if type(a) is np.ndarray and not M:
+    if type(a) is np.ndarray and not slow_if_recording:
         rank = a.ndim
         if type(dim) is not int or not 0 <= dim <= rank:
             dim = normal_dim(dim, rank + 1, "unsqueeze")
@@ -275,7 +289,7 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     if axis is not None:
         dim = axis
     a: Any = getattr(input, "_payload", None)
-    fast = type(a) is np.ndarray and not M
+    fast = type(a) is np.ndarray and not slow_if_recording
     if dim is None:
         payload(input, "squeeze")
         if not fast:
@@ -302,7 +316,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     torch.Size([4, 3, 2])
     """
     a = getattr(input, "_payload", None)
-    if type(a) is np.ndarray and not M and type(dim0) is type(dim1) is int:
+    if type(a) is np.ndarray and not slow_if_recording and type(dim0) is type(dim1) is int:
         n = a.ndim
         if -n <= dim0 < n and -n <= dim1 < n:
             p = (dim0 if dim0 >= 0 else dim0 + n, dim1 if dim1 >= 0 else dim1 + n)
@@ -318,7 +332,9 @@ def t(input: Tensor) -> Tensor:
     ndim = a.ndim
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    return matrix_t(input) if M or type(a) is not np.ndarray else view_result(T_, input, (), a.transpose())
+    return (
+        matrix_t(input) if slow_if_recording or type(a) is not np.ndarray else view_result(T_, input, (), a.transpose())
+    )
 
 
 @public("torch.permute Tensor.permute")
@@ -335,7 +351,7 @@ def permute_public(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
         order = tuple(order[0])
     a = payload(input, "permute")
     ndim = a.ndim
-    if type(a) is np.ndarray and not M and PERMUTATIONS.get(order) == ndim:
+    if type(a) is np.ndarray and not slow_if_recording and PERMUTATIONS.get(order) == ndim:
         return view_result(PERMUTE, input, (order,), a.transpose(order))
     dims = ints(order, "permute", "dims") if order else ()
     if len(dims) != ndim:
@@ -370,7 +386,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         dims = list(range(ndim))
         dims.insert(destination % ndim, dims.pop(source % ndim))
         order = tuple(dims)
-        if M or type(a) is not np.ndarray:
+        if slow_if_recording or type(a) is not np.ndarray:
             return permute(input, order)
         return view_result(PERMUTE, input, (order,), a.transpose(order))
     several = isinstance(source, (tuple, list))
@@ -442,7 +458,11 @@ def _reversed(self: Tensor) -> Tensor:
         )
     dims = tuple(range(ndim - 1, -1, -1))
     a = self._payload
-    return permute(self, dims) if M or type(a) is not np.ndarray else view_result(PERMUTE, self, (dims,), a.transpose())
+    return (
+        permute(self, dims)
+        if slow_if_recording or type(a) is not np.ndarray
+        else view_result(PERMUTE, self, (dims,), a.transpose())
+    )
 
 
 def _hermitian(self: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ import wengert as torch
 
 from ..._arrays.library import lib
 from ..._base.grad_mode import no_grad
-from ..._base.modes import EVERY
+from ..._base.modes import slow_always
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import count_write_at, no_grad_views
 
@@ -96,7 +96,7 @@ def clip_grad_norm_(
 
 def _arrays(tensors: list[Tensor]) -> list[np.ndarray] | None:
     """The arrays of tensors of one floating dtype that nothing watches; ``None`` if some are otherwise."""
-    if EVERY or no_grad_views or not tensors:
+    if slow_always or no_grad_views or not tensors:
         return None
     arrays = [
         t._payload for t in tensors if t._node is None and type(t._payload) is np.ndarray and t._payload.flags.writeable

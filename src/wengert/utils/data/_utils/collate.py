@@ -17,7 +17,7 @@ import numpy as np
 import wengert as torch
 
 from ...._base.dtypes import BY_NUMPY
-from ...._base.modes import EVERY
+from ...._base.modes import slow_always
 from ...._ops.shape.join import in_order
 from ...._tape.tensor import Tensor, wrap
 
@@ -149,7 +149,7 @@ def stacked(arrays: Any) -> Any:
 
 def collate_tensor_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Tensor:
     """Tensors of one shape, one above the other."""
-    if not EVERY and set(map(type, batch)) == _TENSOR and [x._node for x in batch].count(None) == len(batch):
+    if not slow_always and set(map(type, batch)) == _TENSOR and [x._node for x in batch].count(None) == len(batch):
         arrays = [x._payload for x in batch]
         if set(map(type, arrays)) <= _ARRAYS:
             result = stacked(arrays)
@@ -169,7 +169,7 @@ def collate_numpy_array_fn(batch: Any, *, collate_fn_map: CollateMap | None = No
         raise TypeError(default_collate_err_msg_format.format(first.dtype))
     if collate_fn_map is default_collate_fn_map and collate_fn_map.get(Tensor) is collate_tensor_fn:
         known = BY_NUMPY.get(first.dtype)
-        if known is not None and not EVERY and set(map(type, batch)) == {np.ndarray}:
+        if known is not None and not slow_always and set(map(type, batch)) == {np.ndarray}:
             result = stacked(batch)
             if result is not None:
                 return wrap(result if result.dtype is known.np else result.view(known.np))
@@ -182,7 +182,7 @@ def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: CollateMap | None = N
 
 
 def _of_one_type(batch: Any, kind: type) -> bool:
-    return not EVERY and set(map(type, batch)) == {kind}
+    return not slow_always and set(map(type, batch)) == {kind}
 
 
 def collate_float_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Tensor:

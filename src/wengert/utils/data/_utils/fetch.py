@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...._base.modes import EVERY
+from ...._base.modes import slow_always
 from ...._tape.tensor import Tensor, wrap
 from ..dataset import Subset, TensorDataset
 from .collate import collate_tensor_fn, default_collate, default_collate_fn_map
@@ -72,7 +72,7 @@ def _rows_of(dataset: Any) -> TensorDataset | None:
 
 def _gathered(dataset: Any, indices: Any) -> list[Tensor] | None:
     """The batch at these indices, or None if it must be made one by one, be it only for the right error."""
-    if EVERY or default_collate_fn_map.get(Tensor) is not collate_tensor_fn or type(indices) is not list:
+    if slow_always or default_collate_fn_map.get(Tensor) is not collate_tensor_fn or type(indices) is not list:
         return None
     try:
         while type(dataset) is Subset:
