@@ -1,10 +1,10 @@
 """Modes: the reasons for which an operator leaves the hot path.
 
-``slow_if_recording`` is a plain list that is empty in an ordinary program; every operator that
-records tests it first. Whatever turns recording off or watches it (no-grad, inference mode, saved-tensor hooks, a profiler, legacy
-volatile tensors, tensors of a subclass that overrides operators, memory with stale views) keeps one entry in
-``slow_if_recording`` as long as it lives, in whatever thread; what holds *here* is then looked up in ``MODE``, a
-context variable, so each thread and each asyncio task has its own.
+``slow_if_recording`` is a plain list that is empty in an ordinary program; every operator that records tests it first.
+Everything that turns recording off or watches it (no-grad, inference mode, saved-tensor hooks, a profiler, legacy
+volatile tensors, tensors of a subclass that overrides operators, memory with stale views) keeps one entry in it as long
+as it lives, in whatever thread. The setting that holds *here* is then looked up in ``MODE``, a context variable, so
+each thread and each asyncio task has its own.
 """
 
 from __future__ import annotations

@@ -263,8 +263,7 @@ def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], 
     twins: list[StaleVersion] = []
     operands = []
     for a in args:
-        operands.append(_stale_alias(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  no frame of its
-        own
+        operands.append(_stale_alias(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  no frame of its own
     for k, a in kwargs.items():
         if isinstance(a, Tensor):
             kwargs = {**kwargs, k: _stale_alias(a, self, twins)}
