@@ -130,7 +130,7 @@ def test_results_come_in_order_and_from_several_threads():
             both.wait(10)  # passes only if three threads are at it
         return i * i
 
-    assert _blocks.each(part, range(20)) == [i * i for i in range(20)]
+    assert _blocks.parallel_map(part, range(20)) == [i * i for i in range(20)]
     assert len(threads) == 3
 
 
@@ -161,7 +161,7 @@ def test_free_slices_cover_everything_once(n, itemsize):
     def fill(part):
         seen[part] += 1
 
-    _blocks.freely(fill, n, itemsize, 1000.0, 3)
+    _blocks.parallel_slices(fill, n, itemsize, 1000.0, 3)
     assert (seen == 1).all()
 
 
@@ -172,8 +172,8 @@ def test_the_first_error_is_raised_and_nothing_is_left_behind():
         return i
 
     with pytest.raises(KeyError):
-        _blocks.each(part, range(12))
-    assert _blocks.each(lambda i: i, range(4)) == [0, 1, 2, 3]
+        _blocks.parallel_map(part, range(12))
+    assert _blocks.parallel_map(lambda i: i, range(4)) == [0, 1, 2, 3]
 
 
 def test_arrays_are_let_go_at_once(no_gc):
@@ -208,14 +208,14 @@ def test_numpy_error_state_goes_along():
 def test_context_variables_go_along():
     variable = contextvars.ContextVar("variable", default=0)
     variable.set(7)
-    assert _blocks.each(lambda i: variable.get(), range(8)) == [7] * 8
+    assert _blocks.parallel_map(lambda i: variable.get(), range(8)) == [7] * 8
 
 
 def test_work_inside_of_work_does_not_wait_for_itself():
     def outer(i):
-        return sum(_blocks.each(lambda j: i * j, range(5)))
+        return sum(_blocks.parallel_map(lambda j: i * j, range(5)))
 
-    assert _blocks.each(outer, range(6)) == [10 * i for i in range(6)]
+    assert _blocks.parallel_map(outer, range(6)) == [10 * i for i in range(6)]
 
 
 def test_many_threads_at_once():
@@ -243,7 +243,7 @@ def test_without_threads_the_caller_does_it_all(monkeypatch):
     monkeypatch.setattr(_blocks._pool, "processors", 3)
     monkeypatch.setattr(threading.Thread, "start", refuse)
     here = threading.get_ident()
-    assert _blocks.each(lambda i: threading.get_ident(), range(4)) == [here] * 4
+    assert _blocks.parallel_map(lambda i: threading.get_ident(), range(4)) == [here] * 4
     x = np.arange(1000.0)
     np.testing.assert_array_equal(_blocks.elementwise(_composite, x, x), _composite(x, x))
 
@@ -298,7 +298,7 @@ def test_at_interpreter_shutdown():
 def test_fold(dtype, ufunc, shape):
     rng = np.random.default_rng(0)
     for x in (rng.normal(size=shape) * 100).astype(dtype), (rng.normal(size=shape[::-1]) * 100).astype(dtype).T:
-        result, expected = _blocks.fold(ufunc, x), ufunc.reduce(x, None)
+        result, expected = _blocks.reduce_all(ufunc, x), ufunc.reduce(x, None)
         assert result.dtype == expected.dtype
         np.testing.assert_allclose(result, expected, rtol=1e-5)
 
@@ -306,7 +306,7 @@ def test_fold(dtype, ufunc, shape):
 def test_fold_is_precise():
     x = np.full(1 << 21, 0.1, np.float32)
     exact = float(np.float32(0.1)) * x.size
-    assert abs(float(_blocks.fold(np.add, x)) - exact) <= 4e-7 * exact
+    assert abs(float(_blocks.reduce_all(np.add, x)) - exact) <= 4e-7 * exact
 
 
 def test_digits_do_not_depend_on_the_number_of_threads(monkeypatch):
@@ -314,7 +314,7 @@ def test_digits_do_not_depend_on_the_number_of_threads(monkeypatch):
     results = set()
     for n in (1, 2, 3):
         monkeypatch.setattr(_blocks, "requested", n)
-        results.add((float(_blocks.fold(np.add, x)), _blocks.elementwise(_composite, x, x).tobytes()))
+        results.add((float(_blocks.reduce_all(np.add, x)), _blocks.elementwise(_composite, x, x).tobytes()))
     assert len(results) == 1
 
 

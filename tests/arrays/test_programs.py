@@ -64,7 +64,7 @@ def test_a_program_is_the_body(body, dtype):
     kept = x.copy(), y.copy()
     with np.errstate(all="ignore"):
         expected = body(x, y)
-        program = fused.program_of(body, (x, y))
+        program = fused.fused_body_of(body, (x, y))
         assert program is not None
         out = np.empty_like(x)
         program.run([out], [x, y])
@@ -75,7 +75,7 @@ def test_a_program_is_the_body(body, dtype):
 
 
 def test_the_same_step_is_done_once():
-    program = fused.program_of(_repeated, (np.ones(2), np.ones(2)))
+    program = fused.fused_body_of(_repeated, (np.ones(2), np.ones(2)))
     assert program is not None
     assert [step[0] for step in program.steps].count(np.multiply) == 1
 
@@ -85,10 +85,10 @@ def test_dtypes_and_parameters_make_programs_of_their_own():
         return x**n + 1
 
     x = np.linspace(0.5, 2, 100)
-    programs = [fused.program_of(body, (a, n)) for a in (x, x.astype(np.float32)) for n in (2, 3.0, -0.0, 0.0)]
+    programs = [fused.fused_body_of(body, (a, n)) for a in (x, x.astype(np.float32)) for n in (2, 3.0, -0.0, 0.0)]
     assert len(set(map(id, programs))) == 8
-    assert fused.program_of(body, (x + 1, 2)) is programs[0]
-    assert fused.program_of(body, (x, [])) is None
+    assert fused.fused_body_of(body, (x + 1, 2)) is programs[0]
+    assert fused.fused_body_of(body, (x, [])) is None
 
 
 def test_closures_over_other_values_are_other_programs():
@@ -96,11 +96,11 @@ def test_closures_over_other_values_are_other_programs():
         return lambda x: x * k + 1
 
     x = np.ones(10)
-    a, b, again = (fused.program_of(multiple(k), (x,)) for k in (2.0, 3.0, 2.0))
+    a, b, again = (fused.fused_body_of(multiple(k), (x,)) for k in (2.0, 3.0, 2.0))
     assert a is not b
     assert a is again
-    assert fused.program_of(multiple(np.ones(10)), (x,)) is None  # an array may change
-    assert fused.program_of(partial(_polynomial, x), (x,)) is None
+    assert fused.fused_body_of(multiple(np.ones(10)), (x,)) is None  # an array may change
+    assert fused.fused_body_of(partial(_polynomial, x), (x,)) is None
 
 
 @pytest.mark.parametrize(
@@ -118,13 +118,13 @@ def test_closures_over_other_values_are_other_programs():
     ],
 )
 def test_what_asks_for_more_than_elements_is_no_program(body):
-    assert fused.program_of(body, (np.ones(10),)) is None
+    assert fused.fused_body_of(body, (np.ones(10),)) is None
 
 
 @pytest.mark.parametrize("body", [lambda x: x, lambda x: (x, x + 1), lambda x: np.where(x > 0, x, 0), lambda x: 3])
 def test_what_is_no_program_is_called_as_it_is(body):
     x = np.linspace(-1, 1, N)
-    assert fused.program_of(body, (x,)) is None
+    assert fused.fused_body_of(body, (x,)) is None
     np.testing.assert_equal(_blocks.elementwise(body, x), body(x))
 
 
@@ -378,7 +378,7 @@ def test_several_results_of_one_body():
         return x * y + 1, x - y, np.abs(x) > 1
 
     with np.errstate(all="ignore"):
-        for result, expected in zip(_blocks.both(body, x, y), body(x, y), strict=True):
+        for result, expected in zip(_blocks.elementwise_multi(body, x, y), body(x, y), strict=True):
             _equal_bits(result, expected)
-        few = _blocks.both(body, x[:5], y[:5])
+        few = _blocks.elementwise_multi(body, x[:5], y[:5])
     assert [a.shape for a in few] == [(5,)] * 3

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wengert as wg
-from wengert._ops.nn.pool_primitive import pooled_size, window_maxima
+from wengert._arrays.pooling import pooled_size, window_maxima
 
 F = wg.nn.functional
 Ints = tuple[int, ...]

@@ -68,7 +68,7 @@ def test_dtypes_are_letters(dtypes: Any) -> None:
 
 def test_a_public_name_has_a_space() -> None:
     with pytest.raises(ValueError, match=r"'exp' is no public name: one is 'space.name', as in 'torch.exp'"):
-        registry.place(f, "exp")
+        registry.publish(f, "exp")
 
 
 def test_a_formula_names_operands_only() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import wengert as W
-from wengert._base.registry import PUBLIC, T
+from wengert._base.registry import PUBLIC, TENSORS
 
 F = type("F", (), {name: staticmethod(fn) for name, fn in PUBLIC["nn.functional"].items()})
 special = type("special", (), {name: staticmethod(fn) for name, fn in PUBLIC["special"].items()})
@@ -584,7 +584,7 @@ def test_special_values(fn: Any, x: float, expected: float) -> None:
 
 @pytest.mark.parametrize("name", ["igamma", "igammac", "zeta"])
 def test_derivative_with_respect_to_the_second_operand_only(name: str) -> None:
-    fn = getattr(T, name)
+    fn = getattr(TENSORS, name)
     a, x, h = W.tensor([2.5], dtype=W.float64), 1.3, 1e-5
     numeric = (
         fn(a, W.tensor([x + h], dtype=W.float64))._payload - fn(a, W.tensor([x - h], dtype=W.float64))._payload

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wengert as W
-from wengert._base.registry import RAW, REGISTRY
+from wengert._base.registry import ARRAYS, REGISTRY
 from wengert._tape.tensor import wrap
 
 
@@ -183,7 +183,7 @@ def test_index_add_adds_every_time(n: int, m: int, width: int, dtype: str) -> No
     for result in (x.index_add(0, i, v), x.clone().index_add_(0, i, v), x.index_put((i,), v, accumulate=True)):
         assert str(result.dtype) == f"torch.{dtype}"
         np.testing.assert_array_equal(result.numpy(), expected)
-    back = RAW.index_back([rows, where], (n, width), (0,))
+    back = ARRAYS.index_back([rows, where], (n, width), (0,))
     np.testing.assert_array_equal(back, expected - base)
 
 

@@ -228,13 +228,13 @@ def test_prod_of_infinity_sends_no_nan() -> None:
 
 @pytest.mark.parametrize("shape", [(1000,), (3, 50), (200, 30), (40, 5, 6)])
 def test_the_recurrence_behind_cumprod(shape: tuple[int, ...]) -> None:
-    from wengert._base.registry import RAW
+    from wengert._base.registry import ARRAYS
 
     rng = np.random.default_rng(0)
     a, b = rng.uniform(-1, 1, shape), rng.standard_normal(shape)
     for dim in range(len(shape)):
         for transposed in (False, True):
-            h = RAW._recurrence(a, b, dim, transposed)
+            h = ARRAYS._recurrence(a, b, dim, transposed)
             x, y, z = (np.moveaxis(v, dim, 0) for v in (a, b, h))
             if transposed:
                 same(z[:-1], y[:-1] + x[1:] * z[1:])

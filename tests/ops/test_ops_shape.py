@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wengert as W
-from wengert._base.registry import RAW, REGISTRY
+from wengert._base.registry import ARRAYS, REGISTRY
 from wengert._ops.shape.strided import storage_of
 from wengert._tape.tensor import stale_views, wrap
 from wengert._tape.view_chain import chain_of, replay
@@ -340,11 +340,11 @@ def test_a_chain_replays_on_any_base(steps: list[tuple[str, int, int]], fortran:
     base, chain = chain_of(v)
     assert base is x
     other = np.random.default_rng(0).standard_normal((2, 3, 4))
-    np.testing.assert_array_equal(RAW.view_gather(other, chain), replay(other, chain))
+    np.testing.assert_array_equal(ARRAYS.view_gather(other, chain), replay(other, chain))
     if any(name == "expand" for name, *_ in chain):
         return  # written places repeat
     source = np.full(v.shape, -1.0)
-    written = RAW.view_scatter(other, source, chain)
+    written = ARRAYS.view_scatter(other, source, chain)
     places = replay(np.arange(24).reshape(2, 3, 4), chain).reshape(-1)
     expected = other.copy().reshape(-1)
     expected[places] = -1

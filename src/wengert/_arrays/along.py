@@ -17,7 +17,7 @@ import numpy as np
 
 from .accumulate import add_rows
 from .library import in_lib
-from .threads import alone, cut_parts, each
+from .threads import cut_parts, parallel_map, single_threaded
 
 COLONS = [(slice(None),) * n for n in range(66)]
 NEW_AT = [(*colons, None, ...) for colons in COLONS]
@@ -115,7 +115,7 @@ def read_along(x: Any, index: Any, dim: int) -> Any:
     def work(key: Any) -> None:
         flat.take(_places(index[key], step, begins_of(key)), None, r[key], "wrap")  # "raise" would make a copy
 
-    each(work, blocks, index.size * _COST / 1000)
+    parallel_map(work, blocks, index.size * _COST / 1000)
     return r
 
 
@@ -137,13 +137,13 @@ def write_along(r: Any, index: Any, dim: int, values: Any, write: Any) -> None:
             at = _places(part[k], step, begins_of(k))
             write(flat, at.reshape(-1), theirs[k].reshape(-1) if many else theirs)
 
-    each(work, _parts_of_lines(index.shape, dim, r.itemsize))
+    parallel_map(work, _parts_of_lines(index.shape, dim, r.itemsize))
 
 
 def _parts_of_lines(shape: tuple[int, ...], dim: int, itemsize: int) -> list[Any]:
     """Parts of an index that hold whole lines, for the threads there are: slices of its longest other dimension."""
     others = [d for d in range(len(shape)) if d != dim]
-    if not others or alone(math.prod(shape) * _COST / 1000):
+    if not others or single_threaded(math.prod(shape) * _COST / 1000):
         return [(COLON,)]
     axis = max(others, key=shape.__getitem__)
     n = shape[axis]

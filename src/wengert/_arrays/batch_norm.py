@@ -16,7 +16,7 @@ from . import batch_norm_small
 from .large import row_products, row_sums
 from .library import in_lib
 from .norms import widened
-from .threads import LARGE, among_rows, each
+from .threads import LARGE, among_rows, parallel_map
 
 View = tuple[int, int, int]
 _BLOCK = 1 << 18  # elements of a block: with smaller ones, two threads meet too often
@@ -57,7 +57,7 @@ def _sums(of_rows: Any, parts: Any, view: View) -> Any:
     def work(part: Any) -> None:
         rows[0][part], rows[1][part] = of_rows(part)
 
-    each(work, parts)
+    parallel_map(work, parts)
     return np.add.reduce(rows, 1)
 
 
@@ -66,7 +66,7 @@ def _in_parts(work: Any, parts: Any, view: View) -> None:
     if len(parts) == 1:
         work(parts[0])
     else:
-        among_rows(view[2], lambda: each(work, parts))
+        among_rows(view[2], lambda: parallel_map(work, parts))
 
 
 def _moments(x: Any, parts: Any, view: View) -> tuple[Any, Any, Any]:

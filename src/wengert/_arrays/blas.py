@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from .threads import _usable_processors, each
+from .threads import _usable_processors, parallel_map
 
 PARTS = 8  # into so many parts samples are cut at most, whatever the number of threads: sums do not depend on that
 _PART = 700.0  # microseconds that a part should take: threads that begin and end parts get into each other's way
@@ -146,7 +146,7 @@ def over_samples(fn: Callable[[slice], Any], n: int, work: float) -> list[Any]:
     if not work or _control() is None:
         return [fn(slice(0, n))]
     with one_thread:
-        return each(fn, samples_parts(n, work), work)
+        return parallel_map(fn, samples_parts(n, work), work)
 
 
 def product(a: Any, b: Any, out: Any, multiply: Callable[..., Any] = np.matmul) -> Any:
@@ -168,5 +168,5 @@ def product(a: Any, b: Any, out: Any, multiply: Callable[..., Any] = np.matmul) 
         at = (..., slice(unit * some.start, unit * some.stop), *after)
         multiply(a if axis == -1 or a.shape[axis] == 1 else a[at], b if axis == -2 else b[at], out[at])
 
-    each(part, parts, work)
+    parallel_map(part, parts, work)
     return out

@@ -1,8 +1,8 @@
 """Elementwise bodies as lists of NumPy calls, each of which writes into memory that is there.
 
 ``g * (1 - result * result)`` makes three arrays, and a large one that lies in no cache costs more to write than to
-compute. A body that is elementwise in its operands is the same few calls whatever the arrays hold, so it is run once
-on placeholders that write down what is asked of them (``program_of``). ``Program.run`` then goes through that list for
+compute. A body that is elementwise in its operands is the same few calls whatever the arrays hold, so it is run once on
+placeholders that write down what is asked of them (``fused_body_of``). ``FusedBody.run`` then goes through the list for
 one block: a step writes into the block of the result or into a buffer whose content nobody needs any more. The calls
 and their order are the body's own, and so are the digits.
 
@@ -35,7 +35,7 @@ class Slot(int):
 
 
 # ------------------------------------------------------------------------------------------------------------ recording
-class Value(np.lib.mixins.NDArrayOperatorsMixin):
+class Placeholder(np.lib.mixins.NDArrayOperatorsMixin):
     """What stands for an array while a body is recorded. ``sample``: one element, which tells the dtype."""
 
     __slots__ = ("sample", "slot", "steps")
@@ -63,9 +63,9 @@ class Value(np.lib.mixins.NDArrayOperatorsMixin):
             sample = fn(*samples)
         if type(sample) is not np.ndarray or sample.shape != (1,):
             raise _NoProgram
-        if out is not None and (type(out) is not Value or out.dtype is not sample.dtype):
+        if out is not None and (type(out) is not Placeholder or out.dtype is not sample.dtype):
             raise _NoProgram
-        arguments = [x.slot if type(x) is Value else _constant(x, samples, sample.dtype) for x in inputs]
+        arguments = [x.slot if type(x) is Placeholder else _constant(x, samples, sample.dtype) for x in inputs]
         if fn in _PAIRED:
             arguments = [_Filled(x) if type(x) is np.ndarray else x for x in arguments]
         slot = self._known(fn, arguments, sample)
@@ -73,7 +73,7 @@ class Value(np.lib.mixins.NDArrayOperatorsMixin):
             slot = Slot(self.steps[-1][2] + 1)
             self.steps.append((fn, arguments, slot, sample.dtype))
         if out is None:
-            return Value(self.steps, slot, sample)
+            return Placeholder(self.steps, slot, sample)
         out.slot = slot  # from here on the name stands for what was written
         return out
 
@@ -97,7 +97,7 @@ class Value(np.lib.mixins.NDArrayOperatorsMixin):
         return np.conjugate(self) if self.dtype.kind == "c" else self
 
     def clip(self, low: Any, high: Any) -> Any:
-        if type(low) is Value or type(high) is Value:
+        if type(low) is Placeholder or type(high) is Placeholder:
             raise _NoProgram
         return self._record(_clip(low, high), (self,))
 
@@ -117,7 +117,7 @@ _SHORT_POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal
 
 
 def _sample(x: Any) -> Any:
-    if type(x) is Value:
+    if type(x) is Placeholder:
         return x.sample
     if isinstance(x, (int, float, np.generic)) or (type(x) is np.ndarray and not x.ndim and not x.flags.writeable):
         return x
@@ -175,7 +175,7 @@ def kernel(fn: Callable[..., None]) -> Any:
     @functools.wraps(fn)
     def form(*operands: Any) -> Any:
         for x in operands:
-            if type(x) is Value:
+            if type(x) is Placeholder:
                 return x._record(whole, operands)
         return whole(*operands)
 
@@ -256,7 +256,7 @@ def _leading_to(lasts: list[int], steps: list[Any]) -> list[Any]:
     return needed
 
 
-class Program:
+class FusedBody:
     """The steps of a body on registers: the operands, the results' blocks, other buffers, constants.
 
     A step writes into a buffer that it is the last to read from, where its function allows that, or whose content was
@@ -363,7 +363,7 @@ class _Constant:
         self.value = value
 
 
-def program_of(body: Any, operands: tuple[Any, ...]) -> Program | None:
+def fused_body_of(body: Any, operands: tuple[Any, ...]) -> FusedBody | None:
     """The program of a body on such operands; arrays differ by their dtype alone, other parameters by their value."""
     try:
         key = (_identity(body), *[_kind_of(x) for x in operands])
@@ -379,7 +379,7 @@ def program_of(body: Any, operands: tuple[Any, ...]) -> Program | None:
     return program
 
 
-_programs: dict[Any, Program | None] = {}
+_programs: dict[Any, FusedBody | None] = {}
 
 
 def _identity(body: Any) -> Any:
@@ -404,20 +404,20 @@ def _kind_of(x: Any) -> Any:
     return x.dtype if type(x) is np.ndarray else _value_of(x)
 
 
-def _recorded(body: Any, operands: tuple[Any, ...]) -> Program | None:
+def _recorded(body: Any, operands: tuple[Any, ...]) -> FusedBody | None:
     steps: list[Any] = [(None, (), len(operands) - 1, None)]
     try:
         r = body(
             *[
-                Value(steps, Slot(k), np.ones(1, x.dtype)) if type(x) is np.ndarray else x
+                Placeholder(steps, Slot(k), np.ones(1, x.dtype)) if type(x) is np.ndarray else x
                 for k, x in enumerate(operands)
             ]
         )
     except Exception:  # noqa: BLE001  the body itself will say what is wrong
         return None
     results = r if type(r) is tuple else (r,)
-    lasts = [value.slot for value in results if type(value) is Value]
+    lasts = [value.slot for value in results if type(value) is Placeholder]
     if len(lasts) < len(results) or min(lasts) < len(operands) or len(set(lasts)) < len(lasts):
         return None
     dtypes = [x.dtype if type(x) is np.ndarray and x.ndim else None for x in operands]
-    return Program(dtypes, steps[1:], lasts)
+    return FusedBody(dtypes, steps[1:], lasts)

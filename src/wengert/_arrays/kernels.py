@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS
-from .fused import Value, kernel
+from .fused import Placeholder, kernel
 from .library import in_lib
 
 _BITS = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
@@ -90,28 +90,28 @@ def chosen(out: Any, x: Any, y: Any, condition: Any) -> None:
 
 def where_recorded(condition: Any, x: Any, y: Any) -> Any:
     """``where`` as a step of a program."""
-    lead = x if type(x) is Value else y
+    lead = x if type(x) is Placeholder else y
     dtype = lead.dtype
     if condition.dtype != bool or dtype not in BLAS_FLOATS:
         raise TypeError
-    x, y = (a if type(a) is Value else np.asarray(a, dtype) for a in (x, y))
+    x, y = (a if type(a) is Placeholder else np.asarray(a, dtype) for a in (x, y))
     if x.dtype is not y.dtype:
         raise TypeError
     if _is_zero(y):
         return kept(x, condition)
     if _is_zero(x):
         return dropped(y, condition)
-    if type(x) is Value:
+    if type(x) is Placeholder:
         return chosen(x, _fixed(y), condition)
     return chosen(y, _fixed(x), np.logical_not(condition))
 
 
 def _is_zero(a: Any) -> bool:
-    return type(a) is not Value and not any(a.tobytes())
+    return type(a) is not Placeholder and not any(a.tobytes())
 
 
 def _fixed(a: Any) -> Any:
-    if type(a) is not Value:
+    if type(a) is not Placeholder:
         a.flags.writeable = False
     return a
 

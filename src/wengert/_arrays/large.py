@@ -12,10 +12,20 @@ import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS, BOOL, REAL_NUMBERS
 from .blas import UNSHARED
-from .fused import Value
+from .fused import Placeholder
 from .kernels import where_recorded
 from .library import NUMBERS, in_lib, lib, undispatched, vector_of_ones
-from .threads import LARGE, alone, cut_parts, each, elementwise, fold, freely, over_blocks, rows
+from .threads import (
+    LARGE,
+    cut_parts,
+    elementwise,
+    over_blocks,
+    parallel_map,
+    parallel_slices,
+    reduce_all,
+    rows,
+    single_threaded,
+)
 
 MANY = 2048  # elements from which these ways are the faster ones
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
@@ -32,7 +42,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     NumPy's loop asks and jumps, which takes ten times as long where the answers cannot be foreseen. Here the bits of
     one operand are masked by the condition and joined to those of the other.
     """
-    if type(condition) is Value:
+    if type(condition) is Placeholder:
         return where_recorded(condition, x, y)
     if condition.size < MANY or condition.dtype is not BOOL:
         return _where_few(condition, x, y)
@@ -55,7 +65,7 @@ def _where_few(condition: Any, x: Any, y: Any) -> Any:
             x = _constant(x, y.dtype)
     elif type(y) in REAL_NUMBERS and type(x) is np.ndarray and x.dtype in BLAS_FLOATS:
         y = _constant(y, x.dtype)
-    return np.where(condition, x, y) if type(x) is Value or type(y) is Value else _where(condition, x, y)
+    return np.where(condition, x, y) if type(x) is Placeholder or type(y) is Placeholder else _where(condition, x, y)
 
 
 def _joined(condition: Any, dtype: Any, x: Any, y: Any) -> Any:
@@ -87,7 +97,7 @@ def limited(x: Any, low: Any, high: Any) -> Any:
     NumPy's maximum takes four times as long with a number as its clip.
     """
     if x.size >= MANY and x.dtype in BLAS_FLOATS and not _is_array(low) and not _is_array(high):
-        if type(x) is not Value or (low != 0 and high != 0):  # in a program, one zero alone is as good as a clip
+        if type(x) is not Placeholder or (low != 0 and high != 0):  # in a program, one zero alone is as good as a clip
             low = -np.inf if low is None else low
             high = np.inf if high is None else high
         if low is not None and high is not None and low <= high:
@@ -169,10 +179,12 @@ def _many_row_sums(x: Any) -> Any:
     r = np.empty(len(flat), x.dtype)
     pieces, sums = flat[:whole].reshape(-1, piece, n), r[:whole].reshape(-1, piece)
     work = x.nbytes * _SUMMING / 1000
-    if alone(work):
+    if single_threaded(work):
         np.matmul(pieces, ones, sums)
     else:
-        freely(lambda some: np.matmul(pieces[some], ones, sums[some]), len(pieces), piece * n * x.itemsize, work, 1, 1)
+        parallel_slices(
+            lambda some: np.matmul(pieces[some], ones, sums[some]), len(pieces), piece * n * x.itemsize, work, 1, 1
+        )
     if whole < len(flat):
         flat[whole:].dot(ones, r[whole:])
     return r.reshape(x.shape[:-1])
@@ -207,7 +219,7 @@ def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
         return _add(x, dim, None, None, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim:
-        total = fold(np.add, x)
+        total = reduce_all(np.add, x)
         return np.full((1,) * x.ndim, total) if keepdim else total
     if dims == (x.ndim - 1,) and x.shape[-1] >= _SHORT:
         r = _many_row_sums(x)
@@ -251,7 +263,9 @@ def sum_of_squares(x: Any, dim: Any, keepdim: bool = False) -> Any:
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim and x.flags.c_contiguous:
         flat = x.reshape(-1)
-        total = np.add.reduce(each(lambda part: row_products(flat[part], flat[part]), cut_parts(flat.shape, LARGE)))
+        total = np.add.reduce(
+            parallel_map(lambda part: row_products(flat[part], flat[part]), cut_parts(flat.shape, LARGE))
+        )
         return np.full((1,) * x.ndim, total) if keepdim else total
     if dims == (x.ndim - 1,) and x.shape[-1] >= _SHORT:
         r = row_products(x, x)
@@ -268,7 +282,7 @@ def sum_of_deviations(x: Any, mean: Any, dim: Any, keepdim: bool = False) -> Any
     if len(dims) == x.ndim:
         flat = x.reshape(-1)
         number = mean.reshape(())
-        total = np.add.reduce(each(lambda part: _squares(flat[part] - number), cut_parts(flat.shape, LARGE)))
+        total = np.add.reduce(parallel_map(lambda part: _squares(flat[part] - number), cut_parts(flat.shape, LARGE)))
         return np.full((1,) * x.ndim, total) if keepdim else total
     if dims == (x.ndim - 1,) and x.shape[-1] >= _SHORT:
         n = x.shape[-1]

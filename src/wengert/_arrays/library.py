@@ -16,7 +16,7 @@ import numpy as np
 
 from .._base import dtypes as _dtypes
 from .._base.late_names import Table
-from .._base.registry import RAW, RAW_COMPLEX, XP, add_backend
+from .._base.registry import ARRAYS, COMPLEX_ARRAYS, XP, add_backend
 
 # Like PyTorch, an operator gives inf or nan in silence; only warnings raised by lines of this package are meant,
 # a program's own NumPy calls keep theirs.
@@ -225,18 +225,18 @@ def _learn_bfloat16(np_dtype: Any) -> None:
     also_constants_for(np_dtype, np.dtype("f4"))
 
 
-_dtypes.learners.append(_learn_bfloat16)
+_dtypes.bfloat16_listeners.append(_learn_bfloat16)
 
 
 class ByDtype(dict[Any, Any]):
     """dtype of a cotangent -> namespace; a complex one has its own, so that formulas can be conjugated."""
 
     def __missing__(self, dtype: Any) -> Any:
-        xp = self[dtype] = RAW_COMPLEX if dtype.kind == "c" else RAW
+        xp = self[dtype] = COMPLEX_ARRAYS if dtype.kind == "c" else ARRAYS
         return xp
 
 
 BY_DTYPE: dict[Any, Any] = ByDtype()
-add_backend(RAW, lib, owns)
-XP[np.ndarray] = RAW
+add_backend(ARRAYS, lib, owns)
+XP[np.ndarray] = ARRAYS
 INEXACT = _dtypes.INEXACT

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .threads import each
+from .threads import parallel_map
 
 Ints = tuple[int, ...]
 
@@ -132,7 +132,7 @@ def window_maxima(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: I
 def _by_blocks(work: Any, n: int, size: int, cost: float) -> None:
     """``work`` on slices of n images, on threads; ``cost``: nanoseconds for each of their elements."""
     step = max(_BLOCK // size, 1)
-    each(work, [slice(i, min(i + step, n)) for i in range(0, n, step)], n * size * cost / 1000)
+    parallel_map(work, [slice(i, min(i + step, n)) for i in range(0, n, step)], n * size * cost / 1000)
 
 
 def _maxima_by(plan: _Maxima, x: Any, padding: Ints) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """Large work on NumPy arrays: block by block, on a few threads.
 
-An array of ``LARGE`` elements is worth the trouble, a smaller one never comes here. ``each`` runs a function on parts
-of the work; ``elementwise``, ``rows`` and ``fold`` cut arrays into such parts. NumPy lets go of the
+An array of ``LARGE`` elements is worth the trouble, a smaller one never comes here. ``parallel_map`` runs a function on
+parts of the work; ``elementwise``, ``rows`` and ``reduce_all`` cut arrays into such parts. NumPy lets go of the
 interpreter's lock inside its loops, so Python's threads do.
 
 NOTE [ Blocks ]
@@ -46,7 +46,7 @@ from typing import Any
 
 import numpy as np
 
-from .fused import Program, cost_of, program_of
+from .fused import FusedBody, cost_of, fused_body_of
 
 LARGE = 1 << 18  # elements from which blocks pay
 _BLOCK = 1 << 21  # bytes of one operand in a part: several fit into the processor's cache, and threads seldom meet
@@ -133,7 +133,7 @@ class _Pool:
 
 
 class _Job:
-    """One call of ``each``: what is still to do, and what came of the rest."""
+    """One call of ``parallel_map``: what is still to do, and what came of the rest."""
 
     __slots__ = ("context", "errors", "finished", "fn", "parts", "results", "todo")
 
@@ -184,7 +184,7 @@ def _serve(jobs: SimpleQueue[_Job]) -> None:
 _pool = _Pool()
 
 
-def alone(work: float = math.inf, parts: int = 2) -> bool:
+def single_threaded(work: float = math.inf, parts: int = 2) -> bool:
     """Whether there is one thread only, or work of so many microseconds, in so many parts, is better left to one."""
     return _pool.helpers(parts, work) < 1
 
@@ -198,7 +198,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def each(fn: Callable[[Any], Any], parts: Sequence[Any], work: float = math.inf) -> list[Any]:
+def parallel_map(fn: Callable[[Any], Any], parts: Sequence[Any], work: float = math.inf) -> list[Any]:
     """``[fn(part) for part in parts]``, on threads; an error of any part is raised.
 
     ``work``: microseconds that one thread would need.
@@ -243,10 +243,10 @@ def _run(body: Callable[..., Any], arrays: tuple[Any, ...], layout: _Layout) -> 
     direct = isinstance(body, np.ufunc)
     if direct:
         work = layout.size * cost_of(body, arrays) / 1000
-        if alone(work):
+        if single_threaded(work):
             return body(*arrays)
     else:
-        program = program_of(body, arrays)
+        program = fused_body_of(body, arrays)
         if program is not None and len(program.dtypes) == 1:
             return _run_program(program, layout)[0]
         work = layout.nbytes * _UNKNOWN / 1000
@@ -264,7 +264,7 @@ def _run(body: Callable[..., Any], arrays: tuple[Any, ...], layout: _Layout) -> 
         def fill(part: Any) -> None:
             out[part] = body(*[a[part] if cut else a for a, cut in views])
 
-    each(fill, parts, work)
+    parallel_map(fill, parts, work)
     return result
 
 
@@ -292,14 +292,14 @@ def _body_dtype(body: Callable[..., Any], layout: _Layout, part: tuple[Any, ...]
     return sample.dtype
 
 
-def both(body: Callable[..., Any], *arrays: Any) -> Any:
+def elementwise_multi(body: Callable[..., Any], *arrays: Any) -> Any:
     """``body(*arrays)`` for a body that gives several arrays, each elementwise in the operands."""
     layout = _layout(arrays)
-    program = None if layout is None else program_of(body, arrays)
+    program = None if layout is None else fused_body_of(body, arrays)
     return body(*arrays) if layout is None or program is None else _run_program(program, layout)
 
 
-def _run_program(program: Program, layout: _Layout) -> list[Any]:
+def _run_program(program: FusedBody, layout: _Layout) -> list[Any]:
     """What a recorded body gives."""
     made = [layout.empty(dtype) for dtype in program.dtypes]
     outs = [out for _, out in made]
@@ -317,7 +317,7 @@ def _run_program(program: Program, layout: _Layout) -> list[Any]:
     def fill(part: Any) -> None:
         run([out[part] for out in outs], [a[part] if cut else a for a, cut in views])
 
-    each(fill, parts, work)
+    parallel_map(fill, parts, work)
     return [result for result, _ in made]
 
 
@@ -328,7 +328,7 @@ def over_blocks(fn: Callable[..., Any], *arrays: Any) -> list[Any] | None:
         return None
     views = layout.views
     parts = cut_parts(layout.shape, max(_BLOCK // layout.itemsize, 1))  # of sums too, perhaps
-    return each(lambda part: fn(*[a[part] if cut else a for a, cut in views]), parts)
+    return parallel_map(lambda part: fn(*[a[part] if cut else a for a, cut in views]), parts)
 
 
 def _is_operand(sample: Any, views: Any) -> bool:
@@ -432,14 +432,18 @@ def multiply_into(x: Any, y: Any) -> Any:
             return np.multiply(y, x, x)
         x_flat, y_flat = x.reshape(-1), y.reshape(-1)
         work = x.size * cost_of(np.multiply, (x, y)) / 1000
-        each(lambda part: np.multiply(y_flat[part], x_flat[part], x_flat[part]), _shares(x.size, x.size, work), work)
+        parallel_map(
+            lambda part: np.multiply(y_flat[part], x_flat[part], x_flat[part]), _shares(x.size, x.size, work), work
+        )
     return x
 
 
-def freely(fn: Callable[[slice], Any], n: int, itemsize: int, work: float, passes: int = 1, width: int = 3) -> None:
+def parallel_slices(
+    fn: Callable[[slice], Any], n: int, itemsize: int, work: float, passes: int = 1, width: int = 3
+) -> None:
     """``fn(slice)`` for slices that cover ``range(n)``, cut as suits the threads: no digit may depend on where.
 
-    ``work``: see ``each``; ``passes``: how many calls of NumPy a slice takes; ``width``: of how many arrays.
+    ``work``: see ``parallel_map``; ``passes``: how many calls of NumPy a slice takes; ``width``: of how many arrays.
     """
     parts, size = _free_parts(n, itemsize, work, passes, width)
 
@@ -447,7 +451,7 @@ def freely(fn: Callable[[slice], Any], n: int, itemsize: int, work: float, passe
         for block in _evenly(part[0].start, part[0].stop, size):
             fn(block)
 
-    each(share, parts, work)
+    parallel_map(share, parts, work)
 
 
 def _free_parts(n: int, itemsize: int, work: float, passes: int, width: int) -> tuple[list[tuple[slice]], int]:
@@ -457,7 +461,7 @@ def _free_parts(n: int, itemsize: int, work: float, passes: int, width: int) -> 
     """
     held = _OWN // (width * itemsize)
     call = work / passes * min(held / n, 0.5)
-    if call < _CALL * _pool.trip or alone(work):
+    if call < _CALL * _pool.trip or single_threaded(work):
         return [(slice(0, n),)], _CACHED // itemsize
     return _shares(n, _BLOCK // itemsize, work), held
 
@@ -539,17 +543,17 @@ def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 0) -> list[
     """
     work = n * size * _ROW_PASS * _ROW_PASSES / 1000
     large = block or _SHARED_ROWS
-    if alone(work) or large * _ROW_PASS / 1000 < _CALL * _pool.trip:
+    if single_threaded(work) or large * _ROW_PASS / 1000 < _CALL * _pool.trip:
         work, large = 0.0, block or _OWN_ROWS
     parts = [part[-1] for part in cut_parts((n, size), max(large, size))] if size else [slice(0, n)]
-    return among_rows(min(size, _SHORT_ROW), lambda: each(fn, parts, work))
+    return among_rows(min(size, _SHORT_ROW), lambda: parallel_map(fn, parts, work))
 
 
 _OWN_ROWS, _SHARED_ROWS = 1 << 16, 1 << 19  # elements in a block of one thread, and of several
 _ROW_PASS, _ROW_PASSES = 0.12, 8  # ns that a pass takes for an element, and how many passes functions make
 
 
-def fold(ufunc: Any, x: Any) -> Any:
+def reduce_all(ufunc: Any, x: Any) -> Any:
     """``ufunc.reduce`` over all elements of an array: ``add``, ``maximum``, ``minimum``, ``logical_and``, ...
 
     Only float32 and float64 are added: rows on many accumulators, then pairwise, as precisely as NumPy does it.
@@ -560,10 +564,10 @@ def fold(ufunc: Any, x: Any) -> Any:
     if ufunc is np.add and x.dtype.char in "fd" and flat.size >= LARGE >> 2:
         return _sum(flat)
     work = flat.nbytes * _REDUCING / 1000
-    if alone(work):
+    if single_threaded(work):
         return ufunc.reduce(x, None)
     parts = _shares(flat.size, LARGE << 2, work)
-    return ufunc.reduce(np.array(each(lambda part: ufunc.reduce(flat[part]), parts, work)))
+    return ufunc.reduce(np.array(parallel_map(lambda part: ufunc.reduce(flat[part]), parts, work)))
 
 
 def _flat(x: Any) -> Any:
@@ -580,6 +584,6 @@ def _sum(x: Any) -> Any:
     whole = x.size // _ROW * _ROW
     table = x[:whole].reshape(-1, _ROW)
     work = x.nbytes * _REDUCING / 1000
-    parts = cut_parts(table.shape, LARGE << 1) if not alone(work) else [...]
-    sums = np.add.reduce(np.concatenate(each(lambda part: np.einsum("ij->i", table[part]), parts, work)))
+    parts = cut_parts(table.shape, LARGE << 1) if not single_threaded(work) else [...]
+    sums = np.add.reduce(np.concatenate(parallel_map(lambda part: np.einsum("ij->i", table[part]), parts, work)))
     return sums + np.add.reduce(x[whole:]) if whole < x.size else sums

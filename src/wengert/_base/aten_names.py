@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from .registry import Info
+from .registry import Operator
 
 # Whose node is not named after the operator that a user would look for.
 _EXCEPTIONS = {
@@ -22,7 +22,7 @@ _EXCEPTIONS = {
 _known: dict[str, str] = {}
 
 
-def aten_name(info: Info) -> str:
+def aten_name(info: Operator) -> str:
     """``"mm"`` of ``mat_mat``: the operator's name without the namespace ``aten::``."""
     name = _known.get(info.name)
     if name is None:
@@ -30,7 +30,7 @@ def aten_name(info: Info) -> str:
     return name
 
 
-def _of_node(info: Info) -> str:
+def _of_node(info: Operator) -> str:
     plain = info.name.strip("_")
     if info.node is None:
         return plain

@@ -292,11 +292,11 @@ def _learn_bfloat16(np_dtype: np.dtype) -> None:
     BY_NUMPY[np_dtype] = bfloat16
     for group in (FLOATING, INEXACT, REAL):
         group.add(np_dtype)
-    for fn in learners:
+    for fn in bfloat16_listeners:
         fn(np_dtype)
 
 
-learners: list[Any] = []  # who wants to know the NumPy dtype of bfloat16 when there is one
+bfloat16_listeners: list[Any] = []  # who wants to know the NumPy dtype of bfloat16 when there is one
 
 
 def _late_np(self: dtype) -> np.dtype:

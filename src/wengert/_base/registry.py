@@ -1,8 +1,8 @@
 """What an operator is to the rest of the library, and where its public names live.
 
-An operator is declared once (see ``_kinds.elementwise``). ``REGISTRY`` holds its ``Info``; the three ``xp`` namespaces
-hold it in the three forms that a formula may run on: ``RAW`` on plain arrays, ``T`` on Tensors (so that what a backward
-pass does is itself recorded), ``U`` on the values of transforms (``Dual``, ``Batched``).
+An operator is declared once (see ``_kinds.elementwise``). ``REGISTRY`` holds its ``Operator``; the three ``xp``
+namespaces hold it in the three forms that a formula may run on: ``ARRAYS`` on plain arrays, ``TENSORS`` on Tensors (so
+that what a backward pass does is itself recorded), ``TRANSFORMED`` on the values of transforms (``Dual``, ``Batched``).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class OfValues(Namespace):
         return fn
 
 
-T: Any = Namespace("T")
-U: Any = OfValues("U")
-RAW: Any = Namespace("RAW")
-RAW_COMPLEX: Any = Namespace("RAW")  # the same functions; only its identity differs: the cotangent is complex
-RAW_COMPLEX.__dict__ = RAW.__dict__
+TENSORS: Any = Namespace("T")
+TRANSFORMED: Any = OfValues("U")
+ARRAYS: Any = Namespace("RAW")
+COMPLEX_ARRAYS: Any = Namespace("RAW")  # the same functions; only its identity differs: the cotangent is complex
+COMPLEX_ARRAYS.__dict__ = ARRAYS.__dict__
 
 XPS: list[Any] = []  # one raw namespace per array library
 
@@ -146,9 +146,6 @@ class Operator:
         return f"<operator {self.name}: {self.kind}>"
 
 
-Info = Operator
-
-
 REGISTRY = Table()  # the operators by name
 WITH_SPARSE: dict[str, Callable[..., Any]] = {}  # what operators of several tensors do if some of them are sparse
 PUBLIC: dict[str, Table] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
@@ -162,7 +159,7 @@ def table_of(space: str) -> Table:
     return PUBLIC[space]
 
 
-def place(fn: Any, names: str | tuple[str, ...]) -> Any:
+def publish(fn: Any, names: str | tuple[str, ...]) -> Any:
     """Give a function its public names: ``"torch.exp Tensor.exp"``."""
     for full in names.split() if isinstance(names, str) else names:
         space, _, name = full.rpartition(".")
@@ -185,7 +182,7 @@ def public(*names: str) -> Callable[[Any], Any]:
         space = all_names[0].rpartition(".")[0]
         if isinstance(fn, types.FunctionType) and space != "Tensor":  # where pickle finds it again
             fn.__module__ = "wengert" if space == "torch" else f"wengert.{space}"
-        return place(fn, all_names)
+        return publish(fn, all_names)
 
     return decorate
 
@@ -205,11 +202,11 @@ def expect(module: str, names: list[str]) -> None:
     """Say that this module, when it is imported, will register operators of these names."""
     for name in names:
         REGISTRY.home[name] = module
-        for space in (T, *XPS):
+        for space in (TENSORS, *XPS):
             setattr(space, name, LateFunction(space, name, module))
 
 
-def bind_raw(xp: Any, info: Info) -> None:
+def bind_raw(xp: Any, info: Operator) -> None:
     """Put the operator's raw function for one library into that library's namespace."""
     if info.decl is None:
         fn = getattr(xp.lib, info.libname)
@@ -218,22 +215,22 @@ def bind_raw(xp: Any, info: Info) -> None:
     setattr(xp, info.name, fn)
 
 
-def register(info: Info) -> None:
+def register(info: Operator) -> None:
     """Enter an operator into the registry and into every namespace."""
     name = info.name
     assert not dict.__contains__(REGISTRY, name), f"two operators are called {name}"
     REGISTRY[name] = info
-    setattr(T, name, info.op)
+    setattr(TENSORS, name, info.op)
     for xp in XPS:
         bind_raw(xp, info)
 
 
 @hook
-def bind(info: Info, *args: Any) -> Any:
+def bind(info: Operator, *args: Any) -> Any:
     """Run one operator on payloads of any nesting. Set by ``_payloads.transforms``."""
 
 
-def on_payloads(info: Info, *args: Any) -> Any:
+def on_payloads(info: Operator, *args: Any) -> Any:
     """Run one operator on payloads of which some are no arrays: ``bind``, or what a payload's type does itself."""
     for a in args[: info.arity] if info.arity >= 0 else args[0]:
         own = getattr(type(a), "run_operator", None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from wengert._base.registry import PUBLIC, REGISTRY, Info
+from wengert._base.registry import PUBLIC, REGISTRY, Operator
 
 _GROUPS = {"f": "float", "c": "complex", "i": "int", "b": "bool"}
 _HEADINGS = ("operator", "kind", "reverse", "forward", "second", "vmap", "dtypes", "reason")
@@ -63,7 +63,7 @@ def rows() -> list[Row]:
     return [_row(info, tuple(sorted(names.get(id(info.op), []) + names.get(id(info.method), [])))) for info in infos]
 
 
-def _row(info: Info, public: tuple[str, ...]) -> Row:
+def _row(info: Operator, public: tuple[str, ...]) -> Row:
     recorded = info.node is not None
     derived = recorded and info.why_not is None
     return Row(
@@ -88,7 +88,7 @@ def _batching(rule: Any) -> str | None:
     return str(rule[0]) if isinstance(rule, tuple) else "rule"
 
 
-def _reasons(info: Info) -> list[str]:
+def _reasons(info: Operator) -> list[str]:
     """Why something is missing."""
     found = []
     if info.why_not is not None:
@@ -102,7 +102,7 @@ def _reasons(info: Info) -> list[str]:
     return found
 
 
-def _partly(info: Info) -> list[str]:
+def _partly(info: Operator) -> list[str]:
     """The operands and outputs without derivative of a differentiable operator."""
     operands = [info.params[k] for k in info.underived if k < len(info.params)]
     outputs = [str(k) for k, flag in enumerate(info.differentiable) if not flag]

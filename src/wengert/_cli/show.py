@@ -9,7 +9,7 @@ import inspect
 from typing import Any
 
 from wengert._base.errors import nearest
-from wengert._base.registry import PUBLIC, RAW, REGISTRY, Operator
+from wengert._base.registry import ARRAYS, PUBLIC, REGISTRY, Operator
 from wengert._cli import UsageError
 from wengert._kinds.templates import first_call_of
 
@@ -71,7 +71,7 @@ def source_of(fn: Any) -> str:
 def _body(info: Operator) -> str:
     if info.decl is not None:
         return "# the declared one, where lib is the array library"
-    fn = getattr(RAW, info.name)
+    fn = getattr(ARRAYS, info.name)
     if inspect.isfunction(fn):
         return source_of(fn)
     return f"numpy.{info.libname}  # {fn!r}"

@@ -6,7 +6,7 @@ from .templates import PIECES
 
 # ---------------------------------------------------------------------------------------------------------- elementwise
 UNARY_BACKWARD = """
-if xp is not RAW:
+if xp is not ARRAYS:
     return transformed(n, xp, g, keep)
 #? slot
     b = n.{slot}
@@ -20,7 +20,7 @@ if xp is not RAW:
 return (n.fx, grad(xp, g))  #? not slot
 """
 BINARY_BACKWARD = """
-if xp is not RAW:
+if xp is not ARRAYS:
     return transformed(n, xp, g, keep)
 x = n.x
 y = n.y
@@ -56,7 +56,7 @@ if not keep:
         n.y = FREED
 """
 PARAMETRIC_BACKWARD = """
-if xp is not RAW:
+if xp is not ARRAYS:
     return transformed(n, xp, g, keep)
 #? keep_self
     x = n.x
@@ -86,7 +86,7 @@ return (n.fx, transpose(xp, g, n.shape, *n.p))  #? keep_shape
 return (n.fx, transpose(xp, g, *n.p))  #? not keep_shape
 """
 BILINEAR_BACKWARD = """
-if xp is not RAW:
+if xp is not ARRAYS:
     return transformed(n, xp, g, keep)
 @factor(s="x")
 @factor(s="y")
@@ -113,7 +113,7 @@ else:
     {s} = of_shape({s})
 """
 AFFINE_BACKWARD = """
-if xp is not RAW:
+if xp is not ARRAYS:
     return transformed(n, xp, g, keep)
 x = n.x
 if type(x) is Box:
@@ -137,7 +137,7 @@ return pairs
 
 # ----------------------------------------------------------------------------------------------------------- all others
 GENERAL_BACKWARD = """
-if xp is not RAW:
+if xp is not ARRAYS:
     return transformed(n, xp, g, keep)
 ({values}) = n.s  #? values
 {opened}
@@ -147,7 +147,7 @@ if not keep:  #? opened
 return (n.fx[0], d)
 """
 POINTWISE_BACKWARD = """
-if xp is not RAW:
+if xp is not ARRAYS:
     return transformed(n, xp, g, keep)
 ({values}) = n.s  #? values
 {opened}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from .._base.errors import nearest
-from .._base.registry import Operator, T, place, register
+from .._base.registry import TENSORS, Operator, publish, register
 from .._tape.node import FREED, Box, Node
 from .._tape.saved import unbox
 from .._tape.saved_names import name_saved
@@ -70,7 +70,7 @@ def enter(info: Operator, op: Any, N: Any, jvp: Any, core: Shape, **names: Any) 
     register(info)
 
 
-def publish(info: Operator, names: str | None, method: Shape, inplace: bool, **replaced: Any) -> None:
+def publish_elementwise(info: Operator, names: str | None, method: Shape, inplace: bool, **replaced: Any) -> None:
     """Give an elementwise operator its public names: function, method and in-place forms.
 
     ``method``: the shape of its methods, which have no ``out``.
@@ -80,10 +80,10 @@ def publish(info: Operator, names: str | None, method: Shape, inplace: bool, **r
     elif names.startswith("special."):
         info.refused_as = f"special_{info.name}"
     of_tensor = [full for full in names.split() if full.startswith("Tensor.")]
-    place(info.op, tuple(full for full in names.split() if full not in of_tensor))
+    publish(info.op, tuple(full for full in names.split() if full not in of_tensor))
     if of_tensor:
         info.method = variant(info.op, method, **replaced)
-        place(info.method, tuple(of_tensor))
+        publish(info.method, tuple(of_tensor))
     if inplace:
         from .._tape.inplace import inplace_form
 
@@ -91,7 +91,7 @@ def publish(info: Operator, names: str | None, method: Shape, inplace: bool, **r
         for full in names.split():
             space, _, name = full.rpartition(".")
             if not name.endswith("__") and (space == "Tensor" or (space == "torch" and info.arity == 1)):
-                place(form, f"{space}.{name}_")
+                publish(form, f"{space}.{name}_")
 
 
 # --------------------------------------------------------------------------------------------------------------- nodes
@@ -150,9 +150,9 @@ def saved_for(inputs: dict[str, str], results: dict[str, str]) -> Any:
             value = getattr(n, slot)
             if isinstance(value, tuple):  # the shape of an operand whose value no formula of this call needs
                 return None
-            return unbox(n, value, getattr(n, "f" + slot, None), T)
+            return unbox(n, value, getattr(n, "f" + slot, None), TENSORS)
         if name in results:
-            return unbox(n, getattr(n, results[name]), n, T)
+            return unbox(n, getattr(n, results[name]), n, TENSORS)
         raise not_saved(n, name)
 
     return saved

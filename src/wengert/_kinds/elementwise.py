@@ -9,7 +9,7 @@ The kind supplies the rest: the recording function, its backward step, the forwa
 broadcasting, Python scalars, in-place and ``out=`` forms, and the tests. Names in a formula are PyTorch's
 (``self``, ``other``, ``result``, a parameter's name, ``self_shape``); **what a formula names is what is saved**.
 
-A formula runs on plain arrays in an ordinary backward pass (``xp`` is ``RAW``), on Tensors under ``create_graph``
+A formula runs on plain arrays in an ordinary backward pass (``xp`` is ``ARRAYS``), on Tensors under ``create_graph``
 (``T``) and on the values of transforms (``U``); so it may only use Python operators, ``xp`` and shapes.
 
 The texts of the functions stand in ``recording`` and ``backward``; ``templates`` puts them together. ``general`` holds
@@ -26,9 +26,9 @@ import numpy as np
 from numpy import ufunc
 
 from .._arrays.library import INEXACT, constants_for
-from .._arrays.threads import both, elementwise, multiply_into
+from .._arrays.threads import elementwise, elementwise_multi, multiply_into
 from .._base.dtypes import REAL_NUMBERS
-from .._base.registry import RAW, Impl, Operator, place
+from .._base.registry import ARRAYS, Impl, Operator, publish
 from .._tape.node import Box, named
 from .._tape.promotion import cast, default_np, logical_dtype
 from .._tape.saved import is_complex, unbox
@@ -45,13 +45,13 @@ from .declare import (
     node_class,
     not_saved,
     number_second,
-    publish,
+    publish_elementwise,
     release_of,
     same,
     saved_for,
 )
 from .recording import BINARY, PARAMETRIC, UNARY
-from .slow_path import refuse_quietly, second_of_method, second_operand, slow_operator
+from .slow_path import refuse_quietly, refuse_second, second_of_method, slow_operator
 from .templates import BACKWARD, Shape, hot, variant
 
 FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
@@ -75,10 +75,10 @@ def unary(
 ) -> Callable[[Any], Any]:
     """Elementwise in one tensor.
 
-    ``to_float``: integers become the default dtype first, as in PyTorch. ``holomorphic``: the formula holds the
-    complex derivative and the kind conjugates. ``grad=None``: no derivative, the result never requires grad.
-    ``libname``: the array library's name of the function if it is another and the declaration has no body.
-    ``integers``: integers and bools take the declaration's ``integer`` body. ``fast``: the dtypes that need no care.
+    ``to_float``: integers become the default dtype first, as in PyTorch. ``holomorphic``: the formula holds the complex
+    derivative and the kind conjugates. ``grad=None``: no derivative, the result never requires grad. ``libname``: the
+    array library's name of the function if it is another and the declaration has no body. ``integers``: integers and
+    bools take the declaration's ``integer`` body. ``fast``: the dtypes that need nothing else first.
     """
     uses = formula_names(grad, ("self", "result"))
     keep_self, keep_result = "self" in uses, "result" in uses
@@ -119,14 +119,14 @@ def unary(
             )
 
         def scope() -> dict[str, Any]:
-            known = {"info": info, "N": N, "raw": getattr(RAW, info.name), "table": Impl(info.name), "fast": fast}
+            known = {"info": info, "N": N, "raw": getattr(ARRAYS, info.name), "table": Impl(info.name), "fast": fast}
             large = Shape("unary", UNARY, "input", **asked)
             return {**known, "large": hot(info.name, large, lambda: {**known, **_in_blocks(known, step, grad)})}
 
         whole = {**asked, "blocks": blocks}
         op = hot(info.name, Shape("unary", UNARY, "input, *, out=None", **whole, modes=True, out=True), scope, info.doc)
         enter(info, op, N, partial(_unary_jvp, grad, uses), Shape("unary", UNARY, "input", **whole))
-        publish(info, names, Shape("unary", UNARY, "input", **whole, modes=True), inplace=inplace)
+        publish_elementwise(info, names, Shape("unary", UNARY, "input", **whole, modes=True), inplace=inplace)
         return op
 
     return declare
@@ -179,9 +179,9 @@ def binary(
     ``self`` and ``other`` are the derivative formulas (names: ``self, other, result``); without them the result never
     requires grad. ``to_float``: two integer tensors become the default dtype first. ``integers``: the array library's
     function differs from PyTorch's on integers and bools; the declaration's ``integer`` body handles them. ``fast``:
-    the dtypes that need no care (see ``care``), ``pairs``: those of two tensors if they are others. ``scalar_node``:
-    the node's name where the second operand is a number. ``numbers``: the types of number that the second operand may
-    be; empty where PyTorch wants a tensor. ``dunder``: the Python operator's method.
+    the dtypes that need nothing else first (see ``promote_and_retry``), ``pairs``: those of two tensors if they are
+    others. ``scalar_node``: the node's name where the second operand is a number. ``numbers``: the types of number that
+    the second operand may be; empty where PyTorch wants a tensor. ``dunder``: the Python operator's method.
     Broadcasting is undone here, not in a formula.
     """
     formulas = (self, other)
@@ -228,11 +228,11 @@ def binary(
             )  # fmt: skip
 
         def scope() -> dict[str, Any]:
-            raw = getattr(RAW, info.name)
+            raw = getattr(ARRAYS, info.name)
             fn = info.symbol or ByFirst(info.name)
             known = {
                 "info": info, "N": N, "raw": raw, "fn": fn, "fast": fast, "pairs": fast if pairs is None else pairs,
-                "numbers": numbers, "constants": constants_for(fast, isinstance(raw, ufunc)), "reject": second_operand,
+                "numbers": numbers, "constants": constants_for(fast, isinstance(raw, ufunc)), "reject": refuse_second,
             }  # fmt: skip
             large = Shape("binary", BINARY, "input, other", **asked)
             return {**known, "large": hot(info.name, large, lambda: {**known, **_in_blocks(known, step, *formulas)})}
@@ -248,10 +248,10 @@ def binary(
             Shape("binary", BINARY, "input, other", **whole),
         )
         method = Shape("binary", BINARY, "input, other", **whole, modes=True)
-        publish(info, names, method, inplace=inplace, reject=second_of_method)
+        publish_elementwise(info, names, method, inplace=inplace, reject=second_of_method)
         if dunder:
             shape = Shape("binary", BINARY, "self, other", **(whole | {"x": "self"}), modes=True)
-            place(variant(op, shape, dunder, reject=refuse_quietly, slow=slow_operator), f"Tensor.{dunder}")
+            publish(variant(op, shape, dunder, reject=refuse_quietly, slow=slow_operator), f"Tensor.{dunder}")
         return op
 
     return declare
@@ -397,15 +397,15 @@ def parametric(
 
         def scope() -> dict[str, Any]:
             return {
-                **_NAMES, "info": info, "N": N, "table": Impl(info.name), "raw": getattr(RAW, info.name),
+                **_NAMES, "info": info, "N": N, "table": Impl(info.name), "raw": getattr(ARRAYS, info.name),
                 "accepted": INEXACT if fast is None else fast,
-                "with_slope": None if slope is None else partial(slope, RAW.lib),
+                "with_slope": None if slope is None else partial(slope, ARRAYS.lib),
             }  # fmt: skip
 
         op = hot(info.name, Shape("parametric", PARAMETRIC, "input, *p", **asked, modes=True), scope, info.doc)
         enter(info, op, N, jvp, Shape("parametric", PARAMETRIC, "input, *p", **asked))
         if names:
-            place(op, names)
+            publish(op, names)
         return op
 
     return declare
@@ -425,6 +425,6 @@ def _saved_parameters(info: Operator, kept: tuple[str, ...]) -> Any:
 
 
 _NAMES = {
-    "FLOATS": FLOATS, "INEXACT": INEXACT, "both": both, "cast": cast, "default_np": default_np,
+    "FLOATS": FLOATS, "INEXACT": INEXACT, "both": elementwise_multi, "cast": cast, "default_np": default_np,
     "elementwise": elementwise, "logical_dtype": logical_dtype, "multiply_into": multiply_into,
 }  # fmt: skip

@@ -26,7 +26,7 @@ import numpy as np
 from .._base import registry
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import nearest
-from .._base.registry import RAW, Impl, Operator, T, place, register
+from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish, register
 from .._tape.error_text import broadcast_error, type_text
 from .._tape.node import FREED, Box, Parts, Port, port_of
 from .._tape.promotion import cast, common_dtype
@@ -36,7 +36,7 @@ from .._tape.views import MULTI_OUTPUT_VIEW
 from .backward import GENERAL_BACKWARD, POINTWISE_BACKWARD
 from .declare import Formula, camel, declared, formula_names, node_class, not_saved
 from .recording import ANYTHING, ONE, ONE_TO_MANY, POINTWISE, SEVERAL
-from .slow_path import overridden, push_down
+from .slow_path import lift_to_common_level, overridden
 from .templates import BACKWARD, Flags, Shape, hot, rendered, variant
 
 
@@ -44,9 +44,9 @@ class _Plain(dict[type, bool]):
     """Payload type -> whether it is an array or a number, not a transform's value or a Tensor."""
 
     def __missing__(self, ty: type) -> bool:
-        from .._payloads.transforms import Value
+        from .._payloads.transforms import Transformed
 
-        plain = self[ty] = not issubclass(ty, (Value, Tensor)) and not hasattr(ty, "run_operator")
+        plain = self[ty] = not issubclass(ty, (Transformed, Tensor)) and not hasattr(ty, "run_operator")
         return plain
 
 
@@ -136,7 +136,7 @@ def general(
             info.why_not = "no derivative"
         register(info)
         if names:
-            place(op, names)
+            publish(op, names)
         return op
 
     return declare
@@ -239,12 +239,12 @@ def _no_broadcast(operands: Any) -> Exception:
 
 def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
     """An operand that is no Tensor: a payload from inside a transform, a NumPy number, or a mistake."""
-    from .._payloads.transforms import Value
+    from .._payloads.transforms import Transformed
 
     result = overridden(info, operands)
     if result is not ...:
         return result
-    if any(isinstance(t, Value) for t in operands):
+    if any(isinstance(t, Transformed) for t in operands):
         return registry.on_payloads(info, *args)
     if any(isinstance(t, np.generic) for t in operands):
         fixed = [t.item() if isinstance(t, np.generic) else t for t in operands]
@@ -262,7 +262,7 @@ def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
 
 _NAMES = {
     "ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
-    "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted, "push_down": push_down,
+    "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted, "push_down": lift_to_common_level,
     "refuse": _refuse, "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
 }  # fmt: skip
 
@@ -415,7 +415,7 @@ class SavePlan:
         key = name.replace("_sym_sizes", "_shape")
         if key not in self.uses:
             raise not_saved(n, key)
-        return self.value(n, self.uses.index(key), T)
+        return self.value(n, self.uses.index(key), TENSORS)
 
     def boxed_edges(self, n: Any) -> list[tuple[Any, Any]]:
         """(input node, saved box) pairs, so that a message can say whose value was overwritten."""
@@ -474,7 +474,7 @@ def _backward_of(plan: SavePlan, info: Operator, broadcast: bool) -> Any:
         conj = False
         if type(g) is Parts:
             xp, g = _materialized(n, xp, g, info, plan.single)
-        if xp is RAW:
+        if xp is ARRAYS:
             saved = []
             for v in n.s:
                 if type(v) is Box:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY
-from .._base.registry import RAW, Impl, Operator, T, place
+from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish
 from .._tape.error_text import cpp_name, type_text
 from .._tape.node import Box
 from .._tape.saved import is_complex, unbox
@@ -31,7 +31,7 @@ from .declare import (
     release_of,
 )
 from .recording import AFFINE, BILINEAR, LINEAR
-from .slow_path import first_operand, mixed_product, overridden
+from .slow_path import mixed_product, overridden, refuse_first
 from .templates import BACKWARD, Shape, hot
 
 # --------------------------------------------------------------------------------------------- linear in its one tensor
@@ -88,10 +88,10 @@ def linear(
         op = hot(info.name, Shape("linear", LINEAR, "input, *p", **asked, modes=True), scope, info.doc)
         enter(info, op, N, jvp, Shape("linear", LINEAR, "input, *p", **asked))
         if names and otherwise is None:
-            place(op, names)
+            publish(op, names)
         elif names:
             alone = Shape("linear", LINEAR, "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
-            place(in_front_of(otherwise, alone, lambda: {**scope(), "otherwise": otherwise}), names)
+            publish(in_front_of(otherwise, alone, lambda: {**scope(), "otherwise": otherwise}), names)
         return op
 
     return declare
@@ -158,7 +158,7 @@ def bilinear(
         op = hot(name, Shape("bilinear", BILINEAR, "input, other, *p", modes=True), scope, info.doc)
         enter(info, op, N, jvp, Shape("bilinear", BILINEAR, "input, other, *p"))
         if names:
-            place(op, names)
+            publish(op, names)
         return op
 
     return declare
@@ -198,7 +198,7 @@ def _saved_factors(info: Operator, operands: int) -> Any:
             return None if value is None else view(value)
         if key in slots:
             value = getattr(n, slots[key])
-            return unbox(n, value, getattr(n, "f" + slots[key]), T) if isinstance(value, Box) else None
+            return unbox(n, value, getattr(n, "f" + slots[key]), TENSORS) if isinstance(value, Box) else None
         if key in info.params[operands:]:
             return n.p[info.params.index(key) - operands]
         raise not_saved(n, key)
@@ -215,7 +215,7 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
     def decorate(otherwise: Any) -> Any:
         def scope() -> dict[str, Any]:
             return {
-                "N": info.node, "otherwise": otherwise, "small": np.ndarray.dot, "large": getattr(RAW, info.name),
+                "N": info.node, "otherwise": otherwise, "small": np.ndarray.dot, "large": getattr(ARRAYS, info.name),
                 "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
             }  # fmt: skip
 
@@ -335,7 +335,7 @@ def affine(
         op = hot(name, Shape("affine", AFFINE, head, **asked, modes=True), scope, info.doc)
         enter(info, op, With, jvp, Shape("affine", AFFINE, head, **asked))
         if names:
-            place(op, names)
+            publish(op, names)
         return op
 
     return declare
@@ -361,16 +361,16 @@ def _no_tensor(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:
         return result
     for position, t in enumerate(operands):
         if not isinstance(t, Tensor):
-            from .._payloads.transforms import Value, bind
+            from .._payloads.transforms import Transformed, bind
 
-            if isinstance(t, Value):
+            if isinstance(t, Transformed):
                 return bind(info, x, y, c, *p)
             name = info.name.strip("_")
             raise TypeError(
                 f"{name}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, not "
                 f"{type_text(t)}"
             )
-    return first_operand(info, x, y, c, *p)
+    return refuse_first(info, x, y, c, *p)
 
 
 def refuse_addmm(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:

@@ -12,13 +12,13 @@ try:
     fx = input._node  #? records
     a = input._payload
 except AttributeError:
-    return slow(info, (input,)) if slow_always else first_operand(info, input)  #? modes
-    return first_operand(info, input)  #? not modes
+    return slow(info, (input,)) if slow_always else refuse_first(info, input)  #? modes
+    return refuse_first(info, input)  #? not modes
 if fx is None:  #| records
     if slow_always:  #? modes
         return slow(info, (input,))
     if a.dtype not in fast:  #? check
-        return care(info, input)
+        return promote_and_retry(info, input)
     t = make()
     t._box = t._node = None
     @unary_compute
@@ -58,19 +58,19 @@ try:
     fx = {x}._node  #? records
     xa = {x}._payload
 except AttributeError:
-    return slow(info, ({x}, other)) if slow_always else first_operand(info, {x}, other)  #? modes and records
-    return first_operand(info, {x}, other)  #? not (modes and records)
+    return slow(info, ({x}, other)) if slow_always else refuse_first(info, {x}, other)  #? modes and records
+    return refuse_first(info, {x}, other)  #? not (modes and records)
 if type(other) is not Tensor and type(other) in numbers:  #? number
     #? not records
         if xa.dtype not in fast:
-            return care(info, {x}, other)
+            return promote_and_retry(info, {x}, other)
         ya = other
     if fx is None:  #? records
         if slow_always:  #? modes
             return slow(info, ({x}, other))
         known = constants.get(xa.dtype)
         if known is None:
-            return care(info, {x}, other)
+            return promote_and_retry(info, {x}, other)
         t = make()
         t._box = t._node = None
         try:
@@ -99,13 +99,13 @@ else:  #| number
         return slow(info, ({x}, other)) if slow_always else reject(info, {x}, other)  #? modes and records
         return reject(info, {x}, other)  #? not (modes and records)
     if xa.dtype is not ya.dtype:
-        return slow(info, ({x}, other)) if slow_always else mixed(info, {x}, other)  #? modes and records
-        return mixed(info, {x}, other)  #? not (modes and records)
+        return slow(info, ({x}, other)) if slow_always else mixed_dtypes(info, {x}, other)  #? modes and records
+        return mixed_dtypes(info, {x}, other)  #? not (modes and records)
     if fx is None and fy is None:  #| records
         if slow_always:  #? modes and records
             return slow(info, ({x}, other))
         if xa.dtype not in pairs:  #? check
-            return care(info, {x}, other)
+            return promote_and_retry(info, {x}, other)
         @binary_unrecorded  #? records
     #? records
         if slow_if_recording:  #? modes
@@ -165,7 +165,7 @@ try:
     fx = input._node  #? records
     a = input._payload
 except AttributeError:
-    return first_operand(info, input, *p)
+    return refuse_first(info, input, *p)
 if fx is not None and slow_if_recording:  #? modes and records
     return slow(info, (input, *p))
 if a.dtype not in accepted:  #? check or to_float
@@ -209,7 +209,7 @@ try:
     fx = input._node
     a = input._payload
 except AttributeError:
-    return first_operand(info, input{p})
+    return refuse_first(info, input{p})
 t = make()
 t._box = None
 #? view
@@ -240,7 +240,7 @@ try:
     ya = other._payload
 except AttributeError:
     return otherwise(input, other)  #? ranks
-    return first_operand(info, input, other, *p)  #? not ranks
+    return refuse_first(info, input, other, *p)  #? not ranks
 #? not ranks
     if xa.dtype is not ya.dtype:
         return mixed_product(info, (input, other), p)

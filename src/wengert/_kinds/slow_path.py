@@ -14,9 +14,9 @@ from .._arrays.library import INEXACT
 from .._base import dtypes as _dtypes
 from .._base.errors import OtherLibraryError, noted
 from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
-from .._base.registry import RAW, XP, Info
+from .._base.registry import ARRAYS, XP, Operator
 from .._base.torch_function import refused
-from .._payloads.transforms import DEEPEST, Const, Value, bind, level_of
+from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
 from .._tape.error_text import broadcast_error, type_text
 from .._tape.inference import mark_results, refuse_saved
 from .._tape.promotion import NUMBER_DTYPES, cast, common_dtype, default_np, logical_dtype
@@ -26,7 +26,7 @@ from .out import write_out
 
 
 # ---------------------------------------------------------------------------------------------------------------- modes
-def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
+def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     """Run an operator while some mode is on somewhere (see ``_base.modes``), or with ``out=``."""
     if out is None and not stale_views and not slow_hooks:
         state = MODE.get()
@@ -49,14 +49,14 @@ def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
     return _between(tuple(slow_hooks), info, args) if slow_hooks else _in_mode(info, args)
 
 
-def _between(hooks: tuple[Any, ...], info: Info, args: tuple[Any, ...]) -> Any:
+def _between(hooks: tuple[Any, ...], info: Operator, args: tuple[Any, ...]) -> Any:
     """Run an operator inside of these hooks, the latest outermost."""
     if not hooks:
         return _in_mode(info, args)
     return hooks[-1](info, args, lambda: _between(hooks[:-1], info, args))
 
 
-def _in_mode(info: Info, args: tuple[Any, ...]) -> Any:
+def _in_mode(info: Operator, args: tuple[Any, ...]) -> Any:
     """Run an operator in the grad mode and under the saved-tensor hooks of this thread or task."""
     state = MODE.get()
     if state is None:
@@ -80,7 +80,7 @@ def _refusing(result: Any) -> Any:
     return result
 
 
-def _inference_view(info: Info, args: tuple[Any, ...]) -> Any:
+def _inference_view(info: Operator, args: tuple[Any, ...]) -> Any:
     """A view that inference mode makes of a tensor with a history: it has one too, but is not to be written to."""
     result = info.core(*args)
     for r in result if isinstance(result, (tuple, list)) else (result,):
@@ -88,7 +88,7 @@ def _inference_view(info: Info, args: tuple[Any, ...]) -> Any:
     return result
 
 
-def slow_operator(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
+def slow_operator(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     """``slow`` for the Python operators: an unknown type is given its own chance."""
     y = args[1]
     if isinstance(y, Tensor) or type(y) in NUMBER_DTYPES:
@@ -96,7 +96,7 @@ def slow_operator(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
     return refuse_quietly(info, *args)
 
 
-def quiet(info: Info, args: tuple[Any, ...]) -> Any:
+def quiet(info: Operator, args: tuple[Any, ...]) -> Any:
     """Run an operator without recording."""
     if info.view:
         alias_payload(args[0])
@@ -122,10 +122,10 @@ def _without_history(a: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------ dtypes, numbers
-def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
+def mixed_dtypes(info: Operator, x: Tensor, y: Tensor) -> Any:
     """Two operands of different dtypes, or of different levels (``_payloads.transforms``, NOTE [ Levels ])."""
     if not (isinstance(x._payload, _ARRAYS) and isinstance(y._payload, _ARRAYS)):
-        lifted = push_down((x, y), True)
+        lifted = lift_to_common_level((x, y), True)
         if lifted is not None:
             x, y = lifted
             if x._payload.dtype is y._payload.dtype:
@@ -152,9 +152,9 @@ def _is_scalar(t: Tensor) -> bool:
     return isinstance(t._payload, (np.ndarray, np.generic)) and not t._payload.ndim
 
 
-def mixed_product(info: Info, tensors: Any, p: tuple[Any, ...]) -> Any:
+def mixed_product(info: Operator, tensors: Any, p: tuple[Any, ...]) -> Any:
     """Factors of different levels, or of different dtypes, which PyTorch refuses."""
-    lifted = push_down(tensors, True)
+    lifted = lift_to_common_level(tensors, True)
     if lifted is not None:
         given = [t for t in lifted if t is not None]
         if len({t._payload.dtype for t in given}) == 1:
@@ -166,18 +166,18 @@ def mixed_product(info: Info, tensors: Any, p: tuple[Any, ...]) -> Any:
     return info.refuse_mixed(info, *tensors, *p)
 
 
-def push_down(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
+def lift_to_common_level(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
     """Bring operands to the highest of their levels: those of lower ones go inside of a constant, with their tape.
 
     ``all_of_them``: also those without a tape, so that all have one dtype. ``None`` if there is nothing to do.
     """
     top = 0
     for t in tensors:
-        if isinstance(t, Tensor) and isinstance(t._payload, (Value, Tensor)):
+        if isinstance(t, Tensor) and isinstance(t._payload, (Transformed, Tensor)):
             top = max(top, level_of(t))
     if not top:
-        if all_of_them and any(isinstance(t, Tensor) and type(t._payload) is Const for t in tensors):
-            return [_unwrapped(t) if isinstance(t, Tensor) and type(t._payload) is Const else t for t in tensors]
+        if all_of_them and any(isinstance(t, Tensor) and type(t._payload) is Constant for t in tensors):
+            return [_unwrapped(t) if isinstance(t, Tensor) and type(t._payload) is Constant else t for t in tensors]
         return None
     depth = top & DEEPEST
     out: list[Any] = []
@@ -185,10 +185,10 @@ def push_down(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
     for t in tensors:
         if isinstance(t, Tensor) and level_of(t) != top:
             if t._node is not None:
-                t = wrap(Const(t, depth))
+                t = wrap(Constant(t, depth))
                 changed = True
-            elif all_of_them and not (type(t._payload) is Const and t._payload.depth == depth):
-                t = wrap(Const(t._payload.v if type(t._payload) is Const else t._payload, depth))
+            elif all_of_them and not (type(t._payload) is Constant and t._payload.depth == depth):
+                t = wrap(Constant(t._payload.v if type(t._payload) is Constant else t._payload, depth))
                 changed = True
         out.append(t)
     return out if changed else None
@@ -200,7 +200,7 @@ def _unwrapped(t: Tensor) -> Tensor:
     return inner if isinstance(inner, Tensor) else wrap(inner)
 
 
-def care(info: Info, x: Tensor, y: Any = None) -> Any:
+def promote_and_retry(info: Operator, x: Tensor, y: Any = None) -> Any:
     """Operands of a dtype that is not the hot path's (mostly an integer one), possibly with a Python number.
 
     A declaration's ``check(info, x, y, dtype)`` refuses the dtypes that PyTorch refuses, ``integer`` is the body for
@@ -227,16 +227,16 @@ def care(info: Info, x: Tensor, y: Any = None) -> Any:
 _SIGNED = frozenset(np.dtype(name) for name in ("int8", "int16", "int32", "int64"))  # of plain arrays only
 
 
-def _with_small_int(info: Info, x: Tensor, y: int) -> Any:
-    """The common case of ``care``: a signed integer tensor and a number that fits any of its dtypes."""
+def _with_small_int(info: Operator, x: Tensor, y: int) -> Any:
+    """The common case of ``promote_and_retry``: a signed integer tensor and a number that fits any of its dtypes."""
     if info.check is not None:
         info.check(info, x, y, x._payload.dtype)
     if info.integer is not None:
-        return wrap(info.integer(RAW.lib, x._payload, y))
-    return wrap(getattr(RAW, info.name)(x._payload, y))
+        return wrap(info.integer(ARRAYS.lib, x._payload, y))
+    return wrap(getattr(ARRAYS, info.name)(x._payload, y))
 
 
-def _integers(info: Info, *operands: Tensor) -> Any:
+def _integers(info: Operator, *operands: Tensor) -> Any:
     """Run an operator's body for integers, or the array library's function where there is none."""
     payloads = [t._payload for t in operands]
     xp = XP[type(payloads[0])]
@@ -245,7 +245,7 @@ def _integers(info: Info, *operands: Tensor) -> Any:
             return wrap(info.integer(xp.lib, *payloads))
         return wrap(getattr(xp, info.name)(*payloads))
     except ValueError as error:
-        return second_operand(info, operands[0], operands[1], error)
+        return refuse_second(info, operands[0], operands[1], error)
 
 
 def cast_operand(y: Any, dtype: Any) -> Any:
@@ -256,7 +256,7 @@ def cast_operand(y: Any, dtype: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------- refusals
-def overridden(info: Info, args: tuple[Any, ...]) -> Any:
+def overridden(info: Operator, args: tuple[Any, ...]) -> Any:
     """The result of an operator from an operand whose class overrides operators; ``...`` if there is none."""
     for a in args:
         if hasattr(type(a), "__torch_function__") and not isinstance(a, Tensor):
@@ -264,13 +264,13 @@ def overridden(info: Info, args: tuple[Any, ...]) -> Any:
     return ...
 
 
-def first_operand(info: Info, *args: Any) -> Any:
+def refuse_first(info: Operator, *args: Any) -> Any:
     """An argument that must be a tensor is none."""
     tensors = args[: info.arity]
     result = overridden(info, tensors)
     if result is not ...:
         return result
-    if any(isinstance(a, Value) for a in tensors):
+    if any(isinstance(a, Transformed) for a in tensors):
         return bind(info, *args)
     first = info.number_first
     if (
@@ -294,30 +294,30 @@ def first_operand(info: Info, *args: Any) -> Any:
     raise AttributeError(f"{info.name}: a tensor without payload")
 
 
-def _refused_as(info: Info) -> str:
+def _refused_as(info: Operator) -> str:
     """An operator's name in PyTorch's errors about its arguments: ``special_zeta``."""
     return info.refused_as or info.called
 
 
-def _no_tensor(info: Info, y: Any, position: int) -> TypeError:
+def _no_tensor(info: Operator, y: Any, position: int) -> TypeError:
     name = _refused_as(info)
     return TypeError(f"{name}(): argument 'other' (position {position}) must be Tensor, not {type_text(y)}")
 
 
-def second_operand(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
+def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
     """The second operand is not a tensor, or its shape does not fit."""
     result = overridden(info, (x, y))
     return _second(info, x, y, error) if result is ... else result
 
 
-def second_of_method(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
-    """As ``second_operand``, for methods: ``self`` is not counted."""
+def second_of_method(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
+    """As ``refuse_second``, for methods: ``self`` is not counted."""
     result = overridden(info, (x, y))
     return _second(info, x, y, error, position=1) if result is ... else result
 
 
-def refuse_quietly(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
-    """As ``second_operand``, for the Python operators: an unknown type is given its own chance."""
+def refuse_quietly(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
+    """As ``refuse_second``, for the Python operators: an unknown type is given its own chance."""
     try:
         result = overridden(info, (x, y))
     except OtherLibraryError:
@@ -328,7 +328,7 @@ def refuse_quietly(info: Info, x: Tensor, y: Any, error: Exception | None = None
 
 
 def _second(
-    info: Info, x: Tensor, y: Any, error: Exception | None, *, operator: bool = False, position: int = 2
+    info: Operator, x: Tensor, y: Any, error: Exception | None, *, operator: bool = False, position: int = 2
 ) -> Any:
     if error is not None:
         if isinstance(error, TypeError):
@@ -336,15 +336,15 @@ def _second(
         if isinstance(y, Tensor):
             raise broadcast_error(x, y) from None
         raise error
-    if isinstance(y, Value):
+    if isinstance(y, Transformed):
         return info.op(x, wrap(y))
     if not info.numbers:
         raise _no_tensor(info, y, position)
     if isinstance(y, np.generic):
         return info.op(x, y.item())
     if type(y) in (bool, complex):
-        if isinstance(x._payload, (Value, Tensor)):
-            return info.op(x, wrap(Const(np.asarray(y).astype(common_dtype((x, y))), level_of(x) & DEEPEST)))
+        if isinstance(x._payload, (Transformed, Tensor)):
+            return info.op(x, wrap(Constant(np.asarray(y).astype(common_dtype((x, y))), level_of(x) & DEEPEST)))
         if type(y) is bool and logical_dtype(x) in INEXACT:
             return info.op(x, int(y))
         dtype = common_dtype((x, y))
@@ -360,7 +360,7 @@ def _second(
     raise _no_overload(info, x, y) if position == 2 else _no_overload(info, y)
 
 
-def _no_overload(info: Info, *given: Any) -> TypeError:
+def _no_overload(info: Operator, *given: Any) -> TypeError:
     method = len(given) == 1  # ``self`` is not named
     head, tail = ("", "") if method else ("Tensor input, ", ", *, Tensor out = None")
     return TypeError(
@@ -370,7 +370,7 @@ def _no_overload(info: Info, *given: Any) -> TypeError:
     )
 
 
-def unsupported(info: Info, x: Tensor, error: TypeError) -> Exception:
+def unsupported(info: Operator, x: Tensor, error: TypeError) -> Exception:
     """What to raise for a TypeError of an operator's body: PyTorch's error if the dtype is one it does not take."""
     kind = logical_dtype(x).kind
     if info.check is not None:
@@ -379,7 +379,7 @@ def unsupported(info: Info, x: Tensor, error: TypeError) -> Exception:
     return error if group in info.dtypes else not_implemented(info, x)
 
 
-def not_implemented(info: Info, x: Tensor, name: str | None = None) -> NotImplementedError:
+def not_implemented(info: Operator, x: Tensor, name: str | None = None) -> NotImplementedError:
     """PyTorch's error for a dtype that an operator does not take."""
     kernel = name or info.kernel or f"{info.called}_cpu"
     return NotImplementedError(f"\"{kernel}\" not implemented for '{_dtypes.BY_NUMPY[logical_dtype(x)].scalar_name}'")

@@ -38,11 +38,11 @@ from .._arrays.library import ARITHMETIC, silently
 from .._arrays.threads import LARGE
 from .._base import errors as lines
 from .._base.modes import slow_always, slow_if_recording
-from .._base.registry import RAW
+from .._base.registry import ARRAYS
 from .._tape.node import FREED, Box, box_of, ticks
 from .._tape.saved import stale
 from .._tape.tensor import Tensor, make
-from .slow_path import care, first_operand, mixed, slow, unsupported
+from .slow_path import mixed_dtypes, promote_and_retry, refuse_first, slow, unsupported
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
@@ -268,8 +268,8 @@ if c is not None and c.seq > n.seq:
 
 COMMON: dict[str, Any] = {
     "ARITHMETIC": ARITHMETIC, "Box": Box, "slow_always": slow_always, "FREED": FREED, "LARGE": LARGE,
-    "slow_if_recording": slow_if_recording, "RAW": RAW, "Tensor": Tensor, "box_of": box_of, "care": care,
-    "first_operand": first_operand, "getframe": getframe, "lines": lines, "make": make, "mixed": mixed,
-    "ndarray": ndarray, "next": next, "silently": silently, "slow": slow, "stale": stale, "ticks": ticks,
-    "type": type, "unsupported": unsupported,
+    "slow_if_recording": slow_if_recording, "ARRAYS": ARRAYS, "Tensor": Tensor, "box_of": box_of,
+    "promote_and_retry": promote_and_retry, "refuse_first": refuse_first, "getframe": getframe, "lines": lines,
+    "make": make, "mixed_dtypes": mixed_dtypes, "ndarray": ndarray, "next": next, "silently": silently, "slow": slow,
+    "stale": stale, "ticks": ticks, "type": type, "unsupported": unsupported,
 }  # fmt: skip  # what every text may name

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from importlib import import_module
 
 from .._arrays.library import late_functions
-from .._base.dtypes import learners
+from .._base.dtypes import bfloat16_listeners
 from .._base.late_names import import_all, import_one
 from .._base.registry import expect, table_of
 from .._tensor_api.publish import settle
@@ -84,4 +84,4 @@ def _expect_names() -> None:
 
 
 _expect_names()
-learners.append(lambda np_dtype: import_module("wengert._payloads.bfloat16").attach(np_dtype))
+bfloat16_listeners.append(lambda np_dtype: import_module("wengert._payloads.bfloat16").attach(np_dtype))

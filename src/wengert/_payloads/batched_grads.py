@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.errors import noted
-from .._base.registry import T
+from .._base.registry import TENSORS
 from .._tape import graph
 from .._tape.graph import _input_node, _root, _run
 from .._tape.tensor import Tensor, current_fn, wrap
@@ -69,4 +69,4 @@ def _unbatched(r: Tensor, tag: int, size: Any) -> Tensor:
     a = r._payload
     if isinstance(a, Batched) and a.tag == tag:
         return a.v if isinstance(a.v, Tensor) else wrap(a.v)
-    return T.expand(r, (size, *a.shape))
+    return TENSORS.expand(r, (size, *a.shape))

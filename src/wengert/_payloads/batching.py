@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._base.registry import Info, U
+from .._base.registry import TRANSFORMED, Operator
 from .transforms import call
 
 
-def batched(info: Info, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...]) -> Any:
+def batched(info: Operator, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...]) -> Any:
     """Apply an operator's batching rule; ``mine`` tells which of ``inner`` carry the batch dimension."""
     rule = info.batch
     if rule == "elementwise":
@@ -36,7 +36,7 @@ def batched(info: Info, operands: list[Any], inner: list[Any], mine: list[bool],
         if rule[0] == "fold":
             return _folded(info, inner, mine, p, rule[1])
     if callable(rule):
-        return rule(U, info, inner, mine, p)
+        return rule(TRANSFORMED, info, inner, mine, p)
     if info.name in _OF_VALUES:
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
@@ -61,7 +61,9 @@ def _rank(a: Any) -> int:
 def _aligned(operands: list[Any], inner: list[Any], mine: list[bool]) -> list[Any]:
     rank = max(_rank(a) for a in operands)
     return [
-        U.reshape(v, (v.shape[0],) + (1,) * (rank - _rank(a)) + tuple(v.shape[1:])) if m and _rank(a) < rank else v
+        TRANSFORMED.reshape(v, (v.shape[0],) + (1,) * (rank - _rank(a)) + tuple(v.shape[1:]))
+        if m and _rank(a) < rank
+        else v
         for v, a, m in zip(inner, operands, mine, strict=True)
     ]
 
@@ -71,12 +73,12 @@ def _expanded(inner: list[Any], mine: list[bool]) -> list[Any]:
         return inner
     size = batch_size(inner, mine)
     return [
-        v if m or v is None or not hasattr(v, "shape") else U.expand(v, (size, *v.shape))
+        v if m or v is None or not hasattr(v, "shape") else TRANSFORMED.expand(v, (size, *v.shape))
         for v, m in zip(inner, mine, strict=True)
     ]
 
 
-def _shifted(info: Info, operands: list[Any], p: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Any, ...]:
+def _shifted(info: Operator, operands: list[Any], p: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Any, ...]:
     first = 1 if info.arity < 0 else info.arity
     rank = max(_rank(a) for a in operands)
     shifted = list(p)
@@ -100,33 +102,33 @@ def _core_aligned(operands: list[Any], inner: list[Any], mine: list[bool], core:
     for v, a, m, c in zip(inner, operands, mine, core, strict=True):
         missing = lead - (_rank(a) - c) if a is not None else 0
         if m and missing > 0:
-            v = U.reshape(v, (v.shape[0],) + (1,) * missing + tuple(v.shape[1:]))
+            v = TRANSFORMED.reshape(v, (v.shape[0],) + (1,) * missing + tuple(v.shape[1:]))
         out.append(v)
     return out
 
 
-def _folded(info: Info, inner: list[Any], mine: list[bool], p: tuple[Any, ...], k: int) -> Any:
+def _folded(info: Operator, inner: list[Any], mine: list[bool], p: tuple[Any, ...], k: int) -> Any:
     if any(mine[k:]):
         return loop(info, inner, mine, p)
     size = batch_size(inner, mine)
     folded = []
     for v, m in zip(inner[:k], mine[:k], strict=True):
         if v is not None and not m:
-            v = U.expand(v, (size, *v.shape))
-        folded.append(None if v is None else U.reshape(v, (v.shape[0] * v.shape[1], *v.shape[2:])))
+            v = TRANSFORMED.expand(v, (size, *v.shape))
+        folded.append(None if v is None else TRANSFORMED.reshape(v, (v.shape[0] * v.shape[1], *v.shape[2:])))
     out = call(info, folded + list(inner[k:]), p)
     if info.outputs == 1:
-        return U.reshape(out, (size, out.shape[0] // size, *out.shape[1:]))
-    return tuple(U.reshape(o, (size, o.shape[0] // size, *o.shape[1:])) for o in out)
+        return TRANSFORMED.reshape(out, (size, out.shape[0] // size, *out.shape[1:]))
+    return tuple(TRANSFORMED.reshape(o, (size, o.shape[0] // size, *o.shape[1:])) for o in out)
 
 
-def loop(info: Info, inner: list[Any], mine: list[bool], p: tuple[Any, ...]) -> Any:
+def loop(info: Operator, inner: list[Any], mine: list[bool], p: tuple[Any, ...]) -> Any:
     """Once for each element, for an operator that has no batched form."""
     size = batch_size(inner, mine)
     results = []
     for i in range(size):
-        one = [U.select(v, 0, i) if m else v for v, m in zip(inner, mine, strict=True)]
+        one = [TRANSFORMED.select(v, 0, i) if m else v for v, m in zip(inner, mine, strict=True)]
         results.append(call(info, one, p))
     if info.outputs == 1:
-        return U.stack(results, 0)
-    return tuple(U.stack(list(r), 0) for r in zip(*results, strict=True))
+        return TRANSFORMED.stack(results, 0)
+    return tuple(TRANSFORMED.stack(list(r), 0) for r in zip(*results, strict=True))

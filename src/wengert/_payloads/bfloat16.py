@@ -15,7 +15,7 @@ import numpy as np
 
 from .._base import dtypes
 from .._base.modes import unwatch_operators, watch_operators
-from .._base.registry import Info
+from .._base.registry import Operator
 from .._tape.node import Node, Port
 from .._tape.tensor import Tensor, wrap
 
@@ -42,7 +42,7 @@ def attach(dtype: Any) -> None:
         found = sized or single
         return dtype in found and (name in _OF_THE_FIRST or all(kind is dtype for kind in found))
 
-    def round_result(info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+    def round_result(info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
         if (info.name in _WIDE_INSIDE or info.name in _WIDE_OPERATORS) and concerns(args, info.name):
             # before an operator in place overwrites what it is made of
             values = _by_operator(info, args) if info.name in _WIDE_OPERATORS else _in_float32(info.name, args, dtype)
@@ -139,7 +139,7 @@ def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
         return _WIDE_INSIDE[name](*values)
 
 
-def _by_operator(info: Info, args: tuple[Any, ...]) -> Any:
+def _by_operator(info: Operator, args: tuple[Any, ...]) -> Any:
     """The result of an operator on its first operand in float32; ``None`` for transforms' payloads."""
     payload = args[0]._payload
     if not isinstance(payload, _ARRAYS) or not all(isinstance(a, Tensor) is (i == 0) for i, a in enumerate(args)):

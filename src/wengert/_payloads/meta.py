@@ -1,8 +1,8 @@
 """Tensors without data: the device ``"meta"``, as a type of payload.
 
 A ``Meta`` has a shape, a dtype and strides, and a ``Memory`` that holds nothing but its size, which views share. It is
-a ``Value`` that no transform made: the hot path's test of dtypes leads operators on it away, and ``transforms.bind``
-hands them to ``computed``, which finds the shape, dtype and order of the result:
+a ``Transformed`` that no transform made: the hot path's test of dtypes leads operators on it away, and
+``transforms.bind`` hands them to ``computed``, which finds the shape, dtype and order of the result:
 
 views       are made of an array that has the shape and strides and no memory (``_ghost``): NumPy computes the new ones
 by rule     ``_payloads.meta_rules`` knows the result's shape from those of the operands, at no cost whatever their size
@@ -22,9 +22,9 @@ import numpy as np
 from .._arrays.memory import memory_order
 from .._base import dtypes
 from .._base.errors import LinAlgError, noted
-from .._base.registry import RAW, XP, Info, U
+from .._base.registry import ARRAYS, TRANSFORMED, XP, Operator
 from .._tape.tensor import Tensor, wrap
-from .transforms import DEEPEST, VALUE_DTYPES, Value, plain_dtype
+from .transforms import DEEPEST, VALUE_DTYPES, Transformed, plain_dtype
 
 META_DEPTH = DEEPEST + 2  # no transform has it: these dtypes are of meta payloads only
 
@@ -38,7 +38,7 @@ class Memory:
         self.nbytes = nbytes
 
 
-class Meta(Value):
+class Meta(Transformed):
     """The shape, dtype and strides (in bytes, as NumPy counts them) of an array that is not there."""
 
     __slots__ = ("_dtype", "_shape", "memory", "offset", "strides")
@@ -75,10 +75,10 @@ class Meta(Value):
         return Meta(self._shape, self._dtype)
 
     def __floordiv__(self, other: Any) -> Any:
-        return U.floor_divide(self, other)
+        return TRANSFORMED.floor_divide(self, other)
 
     def __mod__(self, other: Any) -> Any:
-        return U.remainder(self, other)
+        return TRANSFORMED.remainder(self, other)
 
     def fill(self, value: Any) -> None:
         """A write: nothing is there to be written."""
@@ -117,7 +117,7 @@ class Meta(Value):
         return Meta(self._shape, self._dtype, self.strides, memo[id(self.memory)], self.offset)
 
     @staticmethod
-    def with_dense(info: Info, *args: Any) -> Any:
+    def with_dense(info: Operator, *args: Any) -> Any:
         """An operator of several tensors whose payloads are not all of one type, or not of one dtype."""
         tensors = args[: info.arity] if info.arity >= 0 else args[0]
         given = [t for t in tensors if isinstance(t, Tensor)]
@@ -131,7 +131,7 @@ class Meta(Value):
 
 
 _ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
-XP[Meta] = U
+XP[Meta] = TRANSFORMED
 
 
 # ------------------------------------------------------------------------------------------------------------- refusals
@@ -205,7 +205,7 @@ def on_meta(a: Any) -> bool:
             a = a._payload
         elif isinstance(a, Meta):
             return True
-        elif isinstance(a, Value):
+        elif isinstance(a, Transformed):
             a = a.v
         else:
             return False
@@ -338,7 +338,7 @@ def taken(a: Any) -> Meta:
 
 
 # ------------------------------------------------------------------------------------------------------------ computing
-def computed(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def computed(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """What an operator makes of payloads of which some have no data."""
     from .meta_rules import REFUSED, rule_for
 
@@ -369,7 +369,7 @@ def _regular(a: Any) -> Any:
     return np.broadcast_to(np.eye(*a.shape[-2:], dtype=a.dtype), a.shape)
 
 
-def run(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def run(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """The operator on arrays, through tensors: promotion, integers and refusals are as always."""
     lifted = [wrap(a) if isinstance(a, (np.ndarray, np.generic)) else a for a in operands]
     with np.errstate(all="ignore"):
@@ -377,7 +377,7 @@ def run(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return out._payload if info.outputs == 1 else tuple(o._payload for o in out)
 
 
-def forgotten(info: Info, out: Any) -> Any:
+def forgotten(info: Operator, out: Any) -> Any:
     """Results without their elements."""
     return tuple(map(taken, out)) if isinstance(out, tuple) else taken(out)
 
@@ -408,7 +408,7 @@ def _empty_in_order(a: Meta) -> Any:
     return r.transpose([order.index(d) for d in range(a.ndim)])
 
 
-def _view(info: Info, a: Meta, p: tuple[Any, ...]) -> Any:
+def _view(info: Operator, a: Meta, p: tuple[Any, ...]) -> Any:
     name = info.name
     if name == "view":
         seen = restrided(a, tuple(p[0]))
@@ -422,5 +422,5 @@ def _view(info: Info, a: Meta, p: tuple[Any, ...]) -> Any:
         return Meta((*a.shape, 2), real, (*a.strides, real.itemsize), a.memory, a.offset)
     if name == "view_as_complex":
         return Meta(a.shape[:-1], np.dtype(f"c{a.itemsize * 2}"), a.strides[:-1], a.memory, a.offset)
-    r = getattr(RAW, name)(_ghost(a), *p)
+    r = getattr(ARRAYS, name)(_ghost(a), *p)
     return _seen(a, r) if info.outputs == 1 else tuple(_seen(a, each) for each in r)

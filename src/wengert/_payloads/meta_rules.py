@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from .._arrays.index_shapes import result_shape, without_masks
-from .._base.registry import REGISTRY, Info
+from .._base.registry import REGISTRY, Operator
 from .meta import Meta, computed, in_order, like, run, stand_in
 from .transforms import plain_dtype
 
-Rule = Callable[[Info, list[Any], tuple[Any, ...]], Any]
+Rule = Callable[[Operator, list[Any], tuple[Any, ...]], Any]
 
 REFUSED = {
     "_unique2": "_unique2", "_unique_consecutive": "unique_consecutive", "unique_dim": "unique_dim",
@@ -27,7 +27,7 @@ REFUSED = {
 }  # fmt: skip  # operators whose result's shape depends on elements, by PyTorch's name
 
 
-def rule_for(info: Info) -> Rule | None:
+def rule_for(info: Operator) -> Rule | None:
     """The operator's rule, ``None`` if it has none."""
     rule = RULES.get(info.name)
     if rule is None:
@@ -45,7 +45,7 @@ def _shapes(operands: list[Any]) -> list[tuple[int, ...]]:
 
 
 # ------------------------------------------------------------------------------------------------ shapes that broadcast
-def elementwise(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def elementwise(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """The operands broadcast; the dtype is that of one element."""
     shape = np.broadcast_shapes(*_shapes(operands))
     out = run(info, [stand_in(a, (1,) * _rank(a), one=True) for a in operands], p)
@@ -61,26 +61,26 @@ def _rank(a: Any) -> int:
     return len(getattr(a, "shape", ()))
 
 
-def reduced_loss(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def reduced_loss(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """Elementwise, then perhaps one number of all: whether it is, one element tells."""
     shape = np.broadcast_shapes(*_shapes(operands))
     out = run(info, [stand_in(a, (1,) * _rank(a), one=True) for a in operands], p)
     return Meta(shape if out.ndim == len(shape) else (), out.dtype)
 
 
-def to_number(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def to_number(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """One number of all elements."""
     if any(0 in s for s in _shapes(operands)):
         return None
     return Meta((), run(info, [stand_in(a, (1,) * _rank(a), one=True) for a in operands], p).dtype)
 
 
-def like_first(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def like_first(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """As the first operand, dense."""
     return like(operands[0])
 
 
-def like_second(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def like_second(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """Of the first operand's dtype and the second's shape."""
     return Meta(operands[1].shape, operands[0].dtype)
 
@@ -89,7 +89,7 @@ def like_second(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
 _LONG = 4099  # a length in place of a longer one; no parameter is as long
 
 
-def along_dims(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def along_dims(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """All dims but those named are passed through: the operator is run with one element in each of the others."""
     a = operands[0]
     if a.size <= _LONG:
@@ -116,7 +116,7 @@ def _passed(shape: Any, small: Any, named: Any, result: Any) -> tuple[int, ...]:
 
 
 # ------------------------------------------------------------------------------------------------------------- products
-def _product(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _product(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     x, y = operands[:2]
     sx, sy = tuple(x.shape), tuple(y.shape)
     if not sx or not sy or sx[-1] != sy[-2 if len(sy) > 1 else 0]:
@@ -129,12 +129,12 @@ def _product(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return Meta(shape, _promoted(info, operands, p))
 
 
-def _promoted(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _promoted(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """The dtype of a product is that of its factors: they are of one already."""
     return plain_dtype(operands[0].dtype)
 
 
-def _added_product(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _added_product(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     r = _product(info, operands, p)
     added = operands[2]
     if r is None or added is None:
@@ -146,7 +146,7 @@ def _added_product(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return r if fits else None
 
 
-def _contraction(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _contraction(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     x, y = operands
     a, b, out = p
     sizes = dict(zip(a, x.shape, strict=True))
@@ -156,11 +156,11 @@ def _contraction(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return Meta(tuple(sizes[label] for label in out), x.dtype)
 
 
-def _outer(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _outer(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return Meta((*operands[0].shape, *operands[1].shape), operands[0].dtype)
 
 
-def _layer(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _layer(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     x, w, b = operands
     if len(w.shape) != 2 or not x.shape or x.shape[-1] != w.shape[1]:
         return None
@@ -170,7 +170,7 @@ def _layer(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return Meta(shape, x.dtype)
 
 
-def _convolution(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _convolution(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     x, w = operands[:2]
     stride, padding, dilation, groups = p
     if len(x.shape) != len(w.shape) or x.shape[1] != w.shape[1] * groups or w.shape[0] % groups:
@@ -186,7 +186,7 @@ def _convolution(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return Meta((x.shape[0], w.shape[0], *sizes), x.dtype)
 
 
-def _attention(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _attention(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     q, k, v = operands[:3]
     try:
         batch = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
@@ -196,7 +196,7 @@ def _attention(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------- joining, reshaping
-def _cat(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _cat(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     dim = p[0]
     first = operands[0].shape
     rest = [(*a.shape[:dim], *a.shape[dim + 1 :]) for a in operands]
@@ -205,7 +205,7 @@ def _cat(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return Meta((*first[:dim], sum(a.shape[dim] for a in operands), *first[dim + 1 :]), operands[0].dtype)
 
 
-def _stack(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _stack(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     dim, shape = p[0], operands[0].shape
     if any(a.shape != shape for a in operands):
         return None
@@ -215,23 +215,23 @@ def _stack(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
 def _of_size(position: int) -> Rule:
     """The parameter at this position is the result's shape."""
 
-    def rule(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    def rule(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
         return Meta(tuple(p[position]), operands[0].dtype)
 
     return rule
 
 
-def _reshape(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _reshape(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return Meta(tuple(p[0]), operands[0].dtype) if math.prod(p[0]) == operands[0].size else None
 
 
-def _repeat(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _repeat(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     a, repeats = operands[0], p[0]
     shape = (1,) * (len(repeats) - a.ndim) + a.shape
     return Meta(tuple(n * r for n, r in zip(shape, repeats, strict=True)), a.dtype)
 
 
-def _padded(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _padded(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     a, pad = operands[0], p[0]
     shape = list(a.shape)
     for k in range(len(pad) // 2):
@@ -242,7 +242,7 @@ def _padded(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
 def _last_dims(position: int) -> Rule:
     """The parameter at this position is the sizes of the result's last dims."""
 
-    def rule(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    def rule(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
         a, sizes = operands[0], tuple(p[position])
         shape = a.shape[: a.ndim - len(sizes)] + sizes
         return Meta(shape, a.dtype) if info.outputs == 1 else (Meta(shape, a.dtype), Meta(shape, np.dtype(np.int64)))
@@ -250,25 +250,25 @@ def _last_dims(position: int) -> Rule:
     return rule
 
 
-def _embedding(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _embedding(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     weight, indices = operands
     return Meta((*indices.shape, *weight.shape[1:]), weight.dtype)
 
 
-def _index(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _index(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     a, indices = operands[0], operands[1:]
     dims, arrays = without_masks(p[0], indices)
     return Meta(result_shape(a.shape, dims, [i.shape for i in arrays]), a.dtype)
 
 
-def _clone(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _clone(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     a = operands[0]
     if p[0] == "keep":
         return like(a)
     return Meta(a.shape, a.dtype) if p[0] == "C" else in_order(a.shape, a.dtype, (0, *range(2, a.ndim), 1))
 
 
-def _gathered(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _gathered(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     a = operands[0]
     for name, q in p[0]:
         each = REGISTRY[name]
@@ -276,12 +276,12 @@ def _gathered(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return a
 
 
-def _put_along(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _put_along(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     a, (dim, size) = operands[0], p[:2]
     return Meta((*a.shape[:dim], size, *a.shape[dim + 1 :]) if a.ndim else (), a.dtype)
 
 
-def _nll(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _nll(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return Meta(tuple(operands[1].shape) if p[0] in ("none", 0) else (), operands[0].dtype)
 
 

@@ -6,7 +6,7 @@ and ``values`` of shape ``(nnz, *dense shape)``. An index may occur more than on
 gradients, and from ``torch.sparse_coo_tensor``.
 
 Their dtype is another object than NumPy's, so the hot path's test of dtypes leads an operator on a sparse and a dense
-tensor away from it (``slow_path.mixed``, which calls ``with_dense``). The raw functions of all operators are looked up
+tensor away from it (``slow_path.mixed_dtypes``, which calls ``with_dense``). The raw functions of all operators are looked up
 in ``SPARSE`` (``registry.Impl``): an operator that is not there is PyTorch's error for one that sparse tensors lack.
 A program without sparse tensors does not import this module.
 """
@@ -23,7 +23,7 @@ import numpy as np
 from .._arrays.library import BY_DTYPE
 from .._base.errors import INTERNAL, noted
 from .._base.late_names import import_one
-from .._base.registry import RAW, WITH_SPARSE, XP
+from .._base.registry import ARRAYS, WITH_SPARSE, XP
 from .transforms import DEEPEST, VALUE_DTYPES
 
 _ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
@@ -260,7 +260,7 @@ class Operators:
 
     def sum_all(self, x: Any) -> Any:
         """The sum of all values."""
-        return RAW.sum_all(x.values)
+        return ARRAYS.sum_all(x.values)
 
     def sum_dim(self, x: Any, dims: Any, keepdim: bool) -> Any:
         """Sparse as long as a sparse dimension is left."""
@@ -272,7 +272,7 @@ class Operators:
         """Of all elements, for an order above zero, to which zeros add nothing."""
         if len(dims) != x.ndim or keepdim or order <= 0:
             raise missing("linalg_vector_norm")
-        return RAW.linalg_vector_norm(x.coalesce().values.reshape(-1), order, (0,), False)
+        return ARRAYS.linalg_vector_norm(x.coalesce().values.reshape(-1), order, (0,), False)
 
     def mat_mat(self, x: Any, y: Any) -> Any:
         """Of two sparse matrices: sparse."""
@@ -381,7 +381,7 @@ class Operators:
         """Undoing broadcasting: there was none."""
         if tuple(shape) == x.shape:
             return x
-        return RAW.sum_to(x.to_dense(), shape)
+        return ARRAYS.sum_to(x.to_dense(), shape)
 
     def conj(self, x: Any) -> Sparse:
         """Conjugated."""
@@ -397,7 +397,7 @@ KEEP_ZERO = (
 def _of_values(name: str) -> Callable[..., Any]:
     def of_values(self: Operators, x: Sparse, *params: Any) -> Sparse:
         x = x if name == "neg" else x.coalesce()
-        return x.like(getattr(RAW, name)(x.values, *params))
+        return x.like(getattr(ARRAYS, name)(x.values, *params))
 
     of_values.__name__ = name
     of_values.__doc__ = f"``{name}`` of the values: zeros stay zeros."

@@ -1,4 +1,4 @@
-"""Transforms are payload types: forward mode (``Dual``), vmap (``Batched``) and a tape of their own (``Lift``).
+"""Transforms are payload types: forward mode (``Dual``), vmap (``Batched``) and a tape of their own (``OwnTape``).
 
 A Tensor's payload may be one of these values; the tape above never sees the difference. An operator on them arrives
 at ``bind``, which peels the newest transform off its operands, runs the operator on what is inside (of any nesting),
@@ -13,7 +13,7 @@ NOTE [ Levels ]
     the highest among the operands (``_kinds.slow_path.push_down``): a tensor of a lower level goes inside as a
     constant, with its tape if it is tracked, so each tape stays outside of the transforms that are younger than it.
     Reverse mode at depth 0 uses the user's own tape. Inside of another transform it needs a tape younger than that: its
-    variables are ``Lift`` values, whose only purpose is their tag.
+    variables are ``OwnTape`` values, whose only purpose is their tag.
     What not to do: put two operands of different levels on one node.
 """
 
@@ -29,7 +29,7 @@ from .._arrays.library import BY_DTYPE, also_constants_for
 from .._base import registry
 from .._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, PYTHON_NUMBERS, REAL
 from .._base.grad_mode import grad_mode
-from .._base.registry import XP, Info, T, U
+from .._base.registry import TENSORS, TRANSFORMED, XP, Operator
 from .._tape.engine import run
 from .._tape.node import Parts, leaf_node
 from .._tape.tensor import Tensor, payload_like, wrap
@@ -59,7 +59,7 @@ def level_of(t: Any) -> int:
     """The level of a Tensor or payload: the tag of the newest transform that it is under, 0 for none."""
     while isinstance(t, Tensor):
         t = t._payload
-    return t.tag if isinstance(t, Value) else 0
+    return t.tag if isinstance(t, Transformed) else 0
 
 
 class ValueDtype:
@@ -85,7 +85,7 @@ class _ValueDtypes(dict[Any, ValueDtype]):
             made = self[key] = self[base, depth]
             return made
         made = self[key] = ValueDtype(base)
-        BY_DTYPE[made] = U
+        BY_DTYPE[made] = TRANSFORMED
         BY_NUMPY[made] = BY_NUMPY[base]  # type: ignore[index]
         for group in (INEXACT, FLOATING, COMPLEX, INTEGRAL, REAL):
             if base in group:
@@ -104,7 +104,7 @@ def plain_dtype(dtype: Any) -> Any:
     return dtype if isinstance(dtype, np.dtype) else dtype.np
 
 
-class Value:
+class Transformed:
     """A payload that is not a plain array; ``tag`` says which transform made it."""
 
     __slots__ = ("__weakref__", "tag", "v")
@@ -137,75 +137,75 @@ class Value:
         return tuple(self.v.shape)
 
     def __add__(self, other: Any) -> Any:
-        return U.add(self, other)
+        return TRANSFORMED.add(self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return U.add(self, other)
+        return TRANSFORMED.add(self, other)
 
     def __sub__(self, other: Any) -> Any:
-        return U.sub(self, other)
+        return TRANSFORMED.sub(self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return U.add(U.neg(self), other)
+        return TRANSFORMED.add(TRANSFORMED.neg(self), other)
 
     def __mul__(self, other: Any) -> Any:
-        return U.mul(self, other)
+        return TRANSFORMED.mul(self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return U.mul(self, other)
+        return TRANSFORMED.mul(self, other)
 
     def __truediv__(self, other: Any) -> Any:
-        return U.div(self, other)
+        return TRANSFORMED.div(self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return U.mul(U.reciprocal(self), other)
+        return TRANSFORMED.mul(TRANSFORMED.reciprocal(self), other)
 
     def __pow__(self, other: Any) -> Any:
-        return U.pow(self, other)
+        return TRANSFORMED.pow(self, other)
 
     def __neg__(self) -> Any:
-        return U.neg(self)
+        return TRANSFORMED.neg(self)
 
     def __eq__(self, other: object) -> Any:
-        return U.eq(self, other)
+        return TRANSFORMED.eq(self, other)
 
     def __ne__(self, other: object) -> Any:
-        return U.ne(self, other)
+        return TRANSFORMED.ne(self, other)
 
     def __lt__(self, other: Any) -> Any:
-        return U.lt(self, other)
+        return TRANSFORMED.lt(self, other)
 
     def __le__(self, other: Any) -> Any:
-        return U.le(self, other)
+        return TRANSFORMED.le(self, other)
 
     def __gt__(self, other: Any) -> Any:
-        return U.gt(self, other)
+        return TRANSFORMED.gt(self, other)
 
     def __ge__(self, other: Any) -> Any:
-        return U.ge(self, other)
+        return TRANSFORMED.ge(self, other)
 
     def __and__(self, other: Any) -> Any:
-        return U.bitwise_and(self, other)
+        return TRANSFORMED.bitwise_and(self, other)
 
     def __or__(self, other: Any) -> Any:
-        return U.bitwise_or(self, other)
+        return TRANSFORMED.bitwise_or(self, other)
 
     def __xor__(self, other: Any) -> Any:
-        return U.bitwise_xor(self, other)
+        return TRANSFORMED.bitwise_xor(self, other)
 
     def __lshift__(self, other: Any) -> Any:
-        return U.bitwise_left_shift(self, other)
+        return TRANSFORMED.bitwise_left_shift(self, other)
 
     def __rshift__(self, other: Any) -> Any:
-        return U.bitwise_right_shift(self, other)
+        return TRANSFORMED.bitwise_right_shift(self, other)
 
     def __invert__(self) -> Any:
-        return U.bitwise_not(self)
+        return TRANSFORMED.bitwise_not(self)
 
     __hash__ = object.__hash__
 
     def __getitem__(self, index: Any) -> Any:
-        return U.getitem(self, index if isinstance(index, tuple) else (index,))
+        return TRANSFORMED.getitem(self, index if isinstance(index, tuple) else (index,))
 
     def payload_like(self, make: Any) -> Any:
         """A value of the same nesting of what ``make(shape, dtype)`` gives (``_tape.tensor.payload_like``)."""
@@ -219,14 +219,14 @@ class Value:
     def mT(self) -> Any:
         """The last two dimensions exchanged."""
         n = self.ndim
-        return U.permute(self, (*range(n - 2), n - 1, n - 2))
+        return TRANSFORMED.permute(self, (*range(n - 2), n - 1, n - 2))
 
     def copy(self) -> Any:
         """Values are never written to."""
         return self
 
 
-class Dual(Value):
+class Dual(Transformed):
     """A primal ``v`` and its tangent ``t`` (``None``: zero)."""
 
     __slots__ = ("t",)
@@ -243,10 +243,10 @@ class Dual(Value):
         inner = self.v
         while isinstance(inner, Tensor):
             inner = inner._payload
-        return inner.primal() if isinstance(inner, Value) else inner
+        return inner.primal() if isinstance(inner, Transformed) else inner
 
 
-class Batched(Value):
+class Batched(Transformed):
     """Many values at once: ``v`` has the batch dimension in front; the program sees the shape without it."""
 
     __slots__ = ()
@@ -260,7 +260,7 @@ class Batched(Value):
         return tuple(self.v.shape[1:])
 
 
-class Lift(Value):
+class OwnTape(Transformed):
     """A value as it is, on a tape of its own level."""
 
     __slots__ = ()
@@ -270,7 +270,7 @@ class Lift(Value):
         self.tag = tag
 
 
-class Const(Value):
+class Constant(Transformed):
     """A payload of a lower level next to a value of this depth: constant to its transform."""
 
     __slots__ = ("depth",)
@@ -290,56 +290,56 @@ class Const(Value):
 
 def of_transform(a: Any) -> bool:
     """Whether a payload is a transform's value, and not an array, or one without data."""
-    return isinstance(a, Value) and not a.is_meta
+    return isinstance(a, Transformed) and not a.is_meta
 
 
-XP[Dual] = XP[Batched] = XP[Const] = XP[Lift] = U
-XP[Tensor] = T
+XP[Dual] = XP[Batched] = XP[Constant] = XP[OwnTape] = TRANSFORMED
+XP[Tensor] = TENSORS
 
 
 # -------------------------------------------------------------------------------------------------------------- binding
 @registry.bind.set
-def bind(info: Info, *args: Any) -> Any:
+def bind(info: Operator, *args: Any) -> Any:
     """Run one operator on payloads of any nesting: peel the newest transform, apply its rule, go on inside."""
     if info.arity >= 0:
         operands, p = list(args[: info.arity]), args[info.arity :]
     else:
         operands, p = list(args[0]), args[1:]
-    operands = [a.v if type(a) is Const else a for a in operands]
+    operands = [a.v if type(a) is Constant else a for a in operands]
     tag = inside = 0
     for a in operands:
-        if isinstance(a, Value):
+        if isinstance(a, Transformed):
             if a.tag > tag:
                 tag = a.tag
         elif isinstance(a, Tensor):
             inside = max(inside, level_of(a))
     if inside >= tag:  # Tensors are the newest thing here, or no transform is left
         return _bottom(info, operands, p)
-    mine = [isinstance(a, Value) and a.tag == tag for a in operands]
+    mine = [isinstance(a, Transformed) and a.tag == tag for a in operands]
     inner = [a.v if m else a for a, m in zip(operands, mine, strict=True)]
     if any(isinstance(a, Batched) for a, m in zip(operands, mine, strict=True) if m):
         from .batching import batched
 
         out = batched(info, operands, inner, mine, p)
         return Batched(out, tag) if info.outputs == 1 else tuple(Batched(o, tag) for o in out)
-    if any(isinstance(a, Lift) for a, m in zip(operands, mine, strict=True) if m):
+    if any(isinstance(a, OwnTape) for a, m in zip(operands, mine, strict=True) if m):
         out = call(info, inner, p)
-        return Lift(out, tag) if info.outputs == 1 else tuple(Lift(o, tag) for o in out)
+        return OwnTape(out, tag) if info.outputs == 1 else tuple(OwnTape(o, tag) for o in out)
     return _dual(info, operands, inner, mine, p, tag)
 
 
-def call(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def call(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """``bind`` on a list of operands."""
     return bind(info, *operands, *p) if info.arity >= 0 else bind(info, operands, *p)
 
 
-def _bottom(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+def _bottom(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """No transform is left: run on Tensors if there are any, else on arrays."""
     if any(isinstance(a, Tensor) for a in operands):
         lifted = [a if isinstance(a, Tensor) or a is None or type(a) in PYTHON_NUMBERS else wrap(a) for a in operands]
         out = info.op(*lifted, *p) if info.arity >= 0 else info.op(lifted, *p)
         return _bare(out) if info.outputs == 1 else tuple(_bare(o) for o in out)
-    if any(isinstance(a, Value) for a in operands):  # no transform's: arrays without data
+    if any(isinstance(a, Transformed) for a in operands):  # no transform's: arrays without data
         from .meta import computed
 
         return computed(info, operands, p)
@@ -357,7 +357,7 @@ def _bare(t: Tensor) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------------- forward mode
-def _dual(info: Info, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...], tag: int) -> Any:
+def _dual(info: Operator, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...], tag: int) -> Any:
     out = call(info, inner, p)
     tangents = [a.t if m else None for a, m in zip(operands, mine, strict=True)]
     if info.node is None or all(t is None for t in tangents):
@@ -365,7 +365,7 @@ def _dual(info: Info, operands: list[Any], inner: list[Any], mine: list[bool], p
             return Dual(out, None, tag)
         return tuple(Dual(o, None, tag) for o in out)
     if info.jvp is not None:
-        t = info.jvp(U, tangents, out, *inner, *p)
+        t = info.jvp(TRANSFORMED, tangents, out, *inner, *p)
     else:
         t = transposed_jvp(info, tangents, out, inner, p)
     if info.outputs == 1:
@@ -373,28 +373,28 @@ def _dual(info: Info, operands: list[Any], inner: list[Any], mine: list[bool], p
     return tuple(Dual(o, k, tag) for o, k in zip(out, t, strict=True))
 
 
-def transposed_jvp(info: Info, tangents: list[Any], out: Any, inner: list[Any], p: tuple[Any, ...]) -> Any:
+def transposed_jvp(info: Operator, tangents: list[Any], out: Any, inner: list[Any], p: tuple[Any, ...]) -> Any:
     """The tangent from the reverse formula alone: ``vjp(u)`` is linear in ``u``, and its transpose is the jvp.
 
     The formula is recorded on an arbitrary cotangent ``u`` and walked backward with the tangents as cotangents (the
     "double-backward trick", J. Townsend 2017).
     """
     given = [a for a in (*inner, *tangents) if a is not None and type(a) not in PYTHON_NUMBERS]
-    if not any(isinstance(a, (Value, Tensor)) for a in given):
+    if not any(isinstance(a, (Transformed, Tensor)) for a in given):
         with grad_mode(True):
             return _transposed(info, tangents, inner, p, lambda a: a)
     with grad_mode(True), entered() as tag:  # the tape of this must be younger than the operands' transforms
-        ts = _transposed(info, tangents, inner, p, lambda a: Lift(a, tag))
+        ts = _transposed(info, tangents, inner, p, lambda a: OwnTape(a, tag))
     if info.outputs == 1:
         return _without_lift(ts, tag)
     return tuple(_without_lift(t, tag) for t in ts)
 
 
 def _without_lift(a: Any, tag: int) -> Any:
-    return a.v if isinstance(a, Lift) and a.tag == tag else a
+    return a.v if isinstance(a, OwnTape) and a.tag == tag else a
 
 
-def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any, ...], lift: Any) -> Any:
+def _transposed(info: Operator, tangents: list[Any], inner: list[Any], p: tuple[Any, ...], lift: Any) -> Any:
     leaves = []
     for a, t in zip(inner, tangents, strict=True):
         if a is None or type(a) in PYTHON_NUMBERS:
@@ -416,7 +416,7 @@ def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any,
     else:
         node = live[0][0]._node.fx
         g = Parts({k: u for k, u in enumerate(cotangents) if u is not None})
-    pairs = node.backward(T, g, True)
+    pairs = node.backward(TENSORS, g, True)
     tangent_of = {id(x._node): t for x, t in zip(leaves, tangents, strict=True) if t is not None}
     roots = []
     for i in range(0, len(pairs), 2):
@@ -445,6 +445,6 @@ def zeros(shape: Any, dtype: Any) -> Any:
     return np.zeros(shape, plain_dtype(dtype))
 
 
-U.zeros = zeros
-T.zeros = lambda shape, dtype: wrap(zeros(shape, dtype))
-registry.RAW.zeros = np.zeros
+TRANSFORMED.zeros = zeros
+TENSORS.zeros = lambda shape, dtype: wrap(zeros(shape, dtype))
+registry.ARRAYS.zeros = np.zeros

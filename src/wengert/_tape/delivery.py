@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from .._arrays.library import ARITHMETIC
 from .hooks import before, call_leaf_hooks, call_prehooks
-from .node import AccumulateGrad, Node, cell_of, named, tick
+from .node import AccumulateGrad, Node, named, tick, version_of
 from .tensor import Tensor, make, wrap
 
 lock = AccumulateGrad.lock
@@ -147,7 +147,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
         old._payload = a + g
         if old._box is not None:
             old._box.a = old._payload
-    cell_of(old).write(tick())  # by no line of the user's
+    version_of(old).write(tick())  # by no line of the user's
 
 
 def _laid_out_as(a: Any, g: Any) -> Any:

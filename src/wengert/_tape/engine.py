@@ -15,7 +15,7 @@ from typing import Any
 
 from .._arrays.library import ARITHMETIC, BY_DTYPE, silently
 from .._base.errors import noted, where
-from .._base.registry import T
+from .._base.registry import TENSORS
 from .delivery import accumulate, captured, give_first
 from .hooks import before, call_node, call_on_nothing
 from .node import AccumulateGrad, Node, Parts, Port, hooked_leaves
@@ -171,7 +171,7 @@ def _stepped(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """The step itself, between the node's own hooks."""
     if _has_node_hooks(n.h):
         return call_node(n, g, keep, create_graph)
-    xp = T if create_graph else None if type(g) is Parts else xp_of(g)
+    xp = TENSORS if create_graph else None if type(g) is Parts else xp_of(g)
     try:
         return n.backward(xp, g, keep)
     except ARITHMETIC:
@@ -307,11 +307,11 @@ class NothingArrives(Node):
             return ()
         nothing = Parts({})
         if n.h is not None:
-            before(n, None, xp is T)
+            before(n, None, xp is TENSORS)
             if n.runs_on_nothing and _has_node_hooks(n.h):
-                return call_node(n, nothing, keep, xp is T)
+                return call_node(n, nothing, keep, xp is TENSORS)
             if _has_node_hooks(n.h):
-                call_on_nothing(n, n.h, xp is T)
+                call_on_nothing(n, n.h, xp is TENSORS)
         if n.runs_on_nothing:
             return tuple(n.backward(xp, nothing, keep))
         return tuple(x for m in n.edges() if m is not None for x in (m, None))
@@ -370,7 +370,7 @@ def call(self: Node, *grads: Any) -> Any:
     given = {k: g for k, g in enumerate(grads) if g is not None}
     if not given and not n.runs_on_nothing:
         return None if len(n.edges()) == 1 else (None,) * len(n.edges())
-    pairs = n.backward(T, Parts(given) if count > 1 or not given else grads[0], True)
+    pairs = n.backward(TENSORS, Parts(given) if count > 1 or not given else grads[0], True)
     found = iter(pairs[1::2])
     results = tuple(None if edge is None else next(found) for edge in n.edges())
     return results[0] if len(results) == 1 else results

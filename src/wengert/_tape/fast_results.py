@@ -1,8 +1,8 @@
 """Tensors whose arrays are there already: for functions too hot to go through their operator's template.
 
 Each does what the templates of ``_kinds.elementwise`` and ``_kinds.general`` do after the array library's function, and
-nothing before: the caller has made sure that no mode is on (``slow_if_recording`` is empty) and that the payloads are
-plain NumPy arrays. The node's line is that of the caller's caller.
+nothing before: the caller has made sure that no mode is on (``modes.slow_if_recording`` is empty) and that the payloads
+are plain NumPy arrays. The node's line is that of the caller's caller.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from sys import _getframe as getframe
 from typing import Any
 
 from .._base import errors as lines
-from .._base.registry import Info
+from .._base.registry import Operator
 from .node import Port, ticks
 from .tensor import Tensor, make, new
 from .views import MULTI_OUTPUT_VIEW
 
 
-def view_result(info: Info, input: Tensor, p: tuple[Any, ...], r: Any, depth: int = 2) -> Tensor:
+def view_result(info: Operator, input: Tensor, p: tuple[Any, ...], r: Any, depth: int = 2) -> Tensor:
     """What the view operator ``info`` with the parameters ``p`` makes of ``input``; ``r`` is its array.
 
     ``depth``: how many calls below the user's line this is.
@@ -46,7 +46,9 @@ def view_result(info: Info, input: Tensor, p: tuple[Any, ...], r: Any, depth: in
     return t  # type: ignore[no-any-return]
 
 
-def view_results(info: Info, input: Tensor, p: tuple[Any, ...], arrays: Any, saved: list[Any]) -> tuple[Tensor, ...]:
+def view_results(
+    info: Operator, input: Tensor, p: tuple[Any, ...], arrays: Any, saved: list[Any]
+) -> tuple[Tensor, ...]:
     """The same for a view operator with several outputs; ``saved`` is what its formula names."""
     fx = input._node
     n = c = None
@@ -84,7 +86,7 @@ def view_results(info: Info, input: Tensor, p: tuple[Any, ...], arrays: Any, sav
     return tuple(tensors)
 
 
-def result_of(info: Info, edges: tuple[Any, ...], saved: list[Any], r: Any) -> Tensor:
+def result_of(info: Operator, edges: tuple[Any, ...], saved: list[Any], r: Any) -> Tensor:
     """What the general operator ``info`` makes of operands with these nodes; ``r`` is its array.
 
     ``saved``: what its formulas name, in the order in which they first name it. One node at least is not ``None``.

@@ -11,7 +11,7 @@ from typing import Any
 from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
-from .._base.registry import T
+from .._base.registry import TENSORS
 from .node import AccumulateGrad, Hooks, Node, Parts
 from .saved import xp_of
 from .tensor import Tensor, wrap
@@ -42,7 +42,7 @@ def _in_grad_dtype(g: Any, dtype: Any) -> Any:
     """A leaf's cotangent in the dtype that the program wants its gradient in; ``None``: as it comes."""
     if dtype is None or g.dtype is dtype:
         return g
-    return T._to_copy(g, dtype) if isinstance(g, Tensor) else g.astype(dtype)
+    return TENSORS._to_copy(g, dtype) if isinstance(g, Tensor) else g.astype(dtype)
 
 
 def call_tensor_hooks(n: Node, h: Hooks, g: Any, create_graph: bool) -> Any:
@@ -152,7 +152,7 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
         pairs = tuple(x for m in n.edges() if m is not None for x in (m, None))
     else:
         pairs = n.backward(
-            T if create_graph else None if type(g) is Parts or g is None else xp_of(g),
+            TENSORS if create_graph else None if type(g) is Parts or g is None else xp_of(g),
             Parts({}) if nothing else g,
             keep,
         )

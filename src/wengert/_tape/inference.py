@@ -17,11 +17,11 @@ import numpy as np
 from .._arrays.memory import locked
 from .._base.errors import noted
 from .._base.modes import inference_tensors, is_inference_mode_enabled, slow_if_recording
-from .node import Box, Cell, Port, box_of, view_of
+from .node import Box, Port, Version, box_of, view_of
 from .tensor import Tensor
 
 
-class InferenceCell(Cell):
+class InferenceCell(Version):
     """The version cell of a tensor made in inference mode, which counts nothing."""
 
     __slots__ = ()

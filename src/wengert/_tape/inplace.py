@@ -16,7 +16,7 @@ from .._base import errors as lines
 from .._base.constants import type_name
 from .._base.dtypes import FLOATING, REAL_NUMBERS
 from .._base.modes import MODE, is_grad_enabled, saved_tensors_hooks, slow_always, slow_hooks, writes
-from .._base.registry import Info, own
+from .._base.registry import Operator, own
 from .._base.torch_function import recovered, refused_in_place
 from .node import ticks
 from .tensor import Tensor, stale_views, wrap
@@ -36,7 +36,7 @@ from .views import (
 ndarray = np.ndarray
 
 
-def inplace_form(info: Info) -> Any:
+def inplace_form(info: Operator) -> Any:
     """``exp_`` from ``exp``: the same operator, written into its first argument."""
     ufunc = info.ufunc or (getattr(lib, info.libname, None) if info.decl is None else None)
     op = info.op

@@ -12,7 +12,7 @@ NOTE [ Sequence numbers ]
 
 NOTE [ Boxes ]
     ``Box`` is (array, cell). It is made when a tensor is first saved, written or aliased, and lives in the tensor's
-    ``_box``. Tensors that share a version counter (views, detached) have boxes with the same ``Cell``; a box whose
+    ``_box``. Tensors that share a version counter (views, detached) have boxes with the same ``Version``; a box whose
     ``cell`` is ``None`` was never written and has no alias.
 """
 
@@ -39,7 +39,7 @@ class Box:
     cell: Any
 
 
-class Cell:
+class Version:
     """The version of one storage: how often, when last and by which line it was written."""
 
     __slots__ = ("code", "lasti", "rebased", "seq", "version", "writer", "writes")
@@ -390,12 +390,12 @@ def box_of(tensor: Any) -> Box:
         except AttributeError:
             pass
         else:
-            box.cell = cell_of(parent)
+            box.cell = version_of(parent)
         tensor._box = box
     return box
 
 
-def cell_of(tensor: Any) -> Cell:
+def version_of(tensor: Any) -> Version:
     """The version cell that the tensor shares with its base, views and detached aliases."""
     chain = []
     while True:  # a loop, not recursion: a view may be many views deep
@@ -406,7 +406,7 @@ def cell_of(tensor: Any) -> Cell:
         chain.append(tensor)
         view = getattr(tensor, "_view", None)
         if view is None:
-            cell = Cell()
+            cell = Version()
             break
         tensor = view[0]
     for t in chain:

@@ -9,7 +9,7 @@ import numpy as np
 from .._arrays.library import ARITHMETIC
 from .._base import dtypes as _dtypes
 from .._base.modes import slow_if_recording
-from .._base.registry import T
+from .._base.registry import TENSORS
 from .tensor import Tensor, wrap
 
 
@@ -59,4 +59,4 @@ def cast(t: Any, dtype: Any) -> Any:
             return wrap(a.astype(dtype))
         except ARITHMETIC:  # what strict warnings make of a number that does not fit
             pass
-    return T._to_copy(t, dtype)
+    return TENSORS._to_copy(t, dtype)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base.modes import in_transform
-from .._base.registry import T
+from .._base.registry import TENSORS
 from .node import view_of
 from .tensor import Tensor, note_view, wrap
 from .view_chain import replay
@@ -98,7 +98,7 @@ def _replace_views(self: Tensor) -> None:
 
 def _replace_base(self: Tensor, a: Any, held: int) -> None:
     parent, info, p, _ = view_of(self)  # type: ignore[misc]
-    new = T.view_scatter(wrap(parent._payload), wrap(a), ((info.name, p),))
+    new = TENSORS.view_scatter(wrap(parent._payload), wrap(a), ((info.name, p),))
     replace_payload(parent, new._payload, held + (type(self._payload) is np.ndarray and self._payload.base is not None))
     if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # it was made while both were arrays
         note_view(parent, self)

@@ -8,7 +8,7 @@ from typing import Any
 from .._arrays.library import BY_DTYPE
 from .._base.errors import noted, where
 from .._base.modes import anomaly
-from .._base.registry import T
+from .._base.registry import TENSORS
 from .inference import InferenceCell, not_saved
 from .node import FREED, AccumulateGrad, Box, Node, Port
 from .tensor import Tensor, wrap
@@ -120,7 +120,7 @@ def unbox(n: Node, box: Any, fn: Node | None, xp: Any) -> Any:
     cell = box.cell
     if cell is not None and cell.seq > n.seq:
         stale(n, box)
-    if xp is not T:
+    if xp is not TENSORS:
         return box.a
     return tensor_of(box, fn)
 
@@ -137,5 +137,5 @@ def tensor_of(box: Box, fn: Node | None) -> Tensor:
 def xp_of(value: Any) -> Any:
     """The namespace that works on a cotangent."""
     if isinstance(value, Tensor):
-        return T
+        return TENSORS
     return BY_DTYPE[value.dtype]

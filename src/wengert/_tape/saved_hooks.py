@@ -14,8 +14,8 @@ from typing import Any
 
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
-from .._base.registry import T
-from .node import FREED, AccumulateGrad, Box, Cell, Node, Port
+from .._base.registry import TENSORS
+from .node import FREED, AccumulateGrad, Box, Node, Port, Version
 from .saved import tensor_of, unbox
 from .tensor import Tensor, wrap
 
@@ -61,7 +61,7 @@ def pack(box: Box, hooks: Hooks, fn: Node | None = None) -> PackedBox:
 def _pack(box: Box, hooks: Hooks, fn: Node | None) -> PackedBox:
     cell = box.cell
     if cell is None:
-        cell = box.cell = Cell()
+        cell = box.cell = Version()
     if fn is not None:
         tensor = tensor_of(box, fn)
     else:
@@ -184,7 +184,7 @@ def _packed_class(cls: Any) -> Any:
         box = None if place is None else _get(n, place)
         if not isinstance(box, PackedBox):
             return cls.saved(n, name)
-        return unbox(n, box.opened(), edge_of(n, place), T)
+        return unbox(n, box.opened(), edge_of(n, place), TENSORS)
 
     made = _classes[cls] = type(
         cls.__name__,

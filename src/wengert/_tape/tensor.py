@@ -24,7 +24,7 @@ import numpy as np
 from .._base.dtypes import BY_NUMPY, device, make_size
 from .._base.hooks import hook
 from .._base.torch_function import DISABLED, subclassed, taken_over
-from .node import AccumulateGrad, Box, Node, Port, box_of, cell_of, hooks_of, leaf_node, view_of
+from .node import AccumulateGrad, Box, Node, Port, box_of, hooks_of, leaf_node, version_of, view_of
 
 new: Any = object.__new__
 CPU = device("cpu")
@@ -264,7 +264,7 @@ def current_fn(tensor: Tensor) -> Node | None:
 
 def shared_cell(tensor: Tensor) -> Any:
     """The version cell of a tensor, made so that an alias can share it."""
-    return cell_of(tensor)
+    return version_of(tensor)
 
 
 __all__ = [

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._base.registry import REGISTRY
-from .node import FREED, AccumulateGrad, Box, Cell, Node, named
+from .node import FREED, AccumulateGrad, Box, Node, Version, named
 from .saved_names import name_saved
 
 _classes: dict[type, type] = {}
@@ -117,7 +117,7 @@ def reshaped(box: Any, shape: tuple[int, ...]) -> Any:
     if type(box) is tuple:
         return shape
     if box.cell is None:
-        box.cell = Cell()
+        box.cell = Version()
     other = Box()
     other.a = box.a.reshape(shape)
     other.cell = box.cell

@@ -6,8 +6,8 @@ NOTE [ Views and writes in place ]
     that making one costs nothing more. The tensor at the end of the parents is the *base*; the operators on the way are
     the view's *chain* (``_tape.view_chain``).
 
-    *Versions.* All tensors on one storage share one ``Cell`` (``_tape.node``), made on first need. Each write counts in
-    it and gives it a number from the counter that numbers nodes; a saved value is stale if its storage was written
+    *Versions.* All tensors on one storage share one ``Version`` (``_tape.node``), made on first need. Each write counts
+    in it and gives it a number from the counter that numbers nodes; a saved value is stale if its storage was written
     after the node was made. A recorded write has the number of the node that made what is written, so that this node
     may go on using its result.
 
@@ -45,7 +45,7 @@ from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
 from .._base.modes import MODE, Count, add_reason, drop_reason, in_transform, inference_tensors, slow_always, transforms
 from .inference import is_inference, refuse_write
-from .node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, named, tick, view_of
+from .node import AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
 from .promotion import cast
 from .saved import short_name
 from .tensor import Tensor, alias_payload, stale_views, wrap
@@ -144,7 +144,7 @@ def refuse_no_grad_view(self: Tensor) -> None:
 def refuse_written(self: Tensor) -> None:
     """A view made under no_grad of what requires grad has no ``grad_fn`` to show once its memory was written to."""
     view = view_of(self)
-    if view is not None and isinstance(view[3], NoGradView) and cell_of(self).seq > view[3].seq:
+    if view is not None and isinstance(view[3], NoGradView) and version_of(self).seq > view[3].seq:
         raise _creation_error(self, NO_GRAD_VIEW, _WRITTEN_ELSEWHERE)
 
 
@@ -199,9 +199,9 @@ def _cpp(a: Any) -> str:
 
 
 # -------------------------------------------------------------------------------------------------------------- writing
-def count_write(tensor: Tensor, seq: int | None = None) -> Cell:
+def count_write(tensor: Tensor, seq: int | None = None) -> Version:
     """Count one write to the tensor's storage."""
-    cell = cell_of(tensor)
+    cell = version_of(tensor)
     code, lasti = here()
     cell.write(tick() if seq is None else seq, code, lasti)
     return cell
@@ -212,7 +212,7 @@ def count_write_at(self: Tensor, frame: Any) -> None:
     box = self._box
     cell = None if box is None else box.cell
     if cell is None:
-        cell = cell_of(self)
+        cell = version_of(self)
     code = frame.f_code
     if code is not lines.user_code:
         frame = lines.user_frame(frame)
@@ -263,7 +263,7 @@ def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], 
     twins: list[StaleVersion] = []
     operands = []
     for a in args:
-        operands.append(_stale_alias(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  no frame of its own
+        operands.append(_stale_alias(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  one frame less
     for k, a in kwargs.items():
         if isinstance(a, Tensor):
             kwargs = {**kwargs, k: _stale_alias(a, self, twins)}
@@ -274,7 +274,7 @@ def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], 
     del old  # references to memory are counted: _set_history
     write_recorded(self, saved, result)
     for cell in twins:
-        cell.seq = cell_of(self).seq + 1
+        cell.seq = version_of(self).seq + 1
     return self
 
 
@@ -287,7 +287,7 @@ class StaleVersion:
 
     __slots__ = ("seq", "shared", "version_before")
 
-    def __init__(self, shared: Cell) -> None:
+    def __init__(self, shared: Version) -> None:
         self.seq = 0
         self.shared = shared
         self.version_before = shared.version
@@ -307,8 +307,8 @@ def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion]) -> Tensor:
     if getattr(a, "_view", None) is None and (a._box is None or a._box.cell is None) and a is not self:
         if a is not base_of(self):
             return a
-    shared = cell_of(self)
-    if cell_of(a) is not shared:
+    shared = version_of(self)
+    if version_of(a) is not shared:
         return a
     cell = StaleVersion(shared)
     cells.append(cell)
@@ -338,7 +338,7 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
         saved.a = a.copy()
     if r is not a:  # an operator may have written into self's memory itself
         np.copyto(a, r, casting="unsafe")
-    cell = cell_of(self)
+    cell = version_of(self)
     if node is None:
         code, lasti = here()
         cell.write(tick(), code, lasti)
@@ -364,7 +364,7 @@ def _in_dtype(result: Tensor, dtype: Any) -> Tensor:
 
 def record_write(tensor: Tensor, node: Node) -> None:
     """What ``write_recorded`` does where ``node``'s operator has written to the tensor itself, and saved no result."""
-    cell_of(tensor).write(node.seq, node.code, node.lasti)
+    version_of(tensor).write(node.seq, node.code, node.lasti)
     rebase_history(tensor, node)
 
 
@@ -378,7 +378,7 @@ def record_slices(tensor: Tensor, chain: tuple[Any, ...], node: Node | None) -> 
         slices = CopySlices(base, mine + chain, node)
         _set_history(base, slices, tensor)
         _set_node(tensor, AsStridedBackward0(base, mine, slices.code, slices.lasti))
-    cell_of(tensor).write(slices.seq, slices.code, slices.lasti)
+    version_of(tensor).write(slices.seq, slices.code, slices.lasti)
 
 
 # ------------------------------------------------------------------------------------------------------------- rebasing
@@ -413,7 +413,7 @@ def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None)
 
     ``through``: the view that was written to, which gets its own.
     """
-    cell = cell_of(base)
+    cell = version_of(base)
     if node is not None:
         cell.writer = node.name()
         if base._node is None and transforms:

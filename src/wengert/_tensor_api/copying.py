@@ -20,7 +20,7 @@ from .._base.errors import noted
 from .._base.modes import inference_tensors
 from .._base.registry import public
 from .._payloads.meta import Meta
-from .._payloads.transforms import Value
+from .._payloads.transforms import Transformed
 from .._tape.inference import is_inference
 from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, alias_payload, current_fn, new, wrap
@@ -100,7 +100,7 @@ def _warn_of_hooks(self: Tensor) -> None:
 def _array(self: Tensor, what: str) -> Any:
     if type(self._payload) is Meta:
         return self._payload
-    if isinstance(self._payload, (Value, Tensor)):
+    if isinstance(self._payload, (Transformed, Tensor)):
         raise RuntimeError(f"a tensor inside of a transform (grad, vmap, jvp) cannot be {what}")
     a = alias_payload(self)
     if inference_tensors and is_inference(self):  # the copy is an ordinary tensor

@@ -16,7 +16,7 @@ from .._base import dtypes
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, make_size
 from .._base.errors import noted
-from .._base.registry import REGISTRY, place
+from .._base.registry import REGISTRY, publish
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
 from .._payloads.meta import Meta, laid_out, no_kernel
@@ -39,7 +39,7 @@ def as_function(method: Callable[..., Any], name: str) -> None:
 
     function.__name__ = function.__qualname__ = short
     function.__doc__ = method.__doc__
-    place(function, name)
+    publish(function, name)
 
 
 # ------------------------------------------------------------------------------------------------------------ the shape
@@ -364,7 +364,7 @@ def _constant(name: str, value: Any, doc: str) -> None:
         return value
 
     get.__doc__ = doc
-    place(property(get), f"Tensor.{name}")
+    publish(property(get), f"Tensor.{name}")
 
 
 for _name in ("cuda", "xpu", "ipu", "mps", "xla", "vulkan", "maia", "mtia", "mkldnn", "sparse_csr"):

@@ -15,7 +15,7 @@ from .._base import dtypes
 from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import type_name
 from .._base.errors import noted, warn_once
-from .._base.registry import T
+from .._base.registry import TENSORS
 from .._tape.tensor import Tensor, construct
 from .construct import array_of, made
 
@@ -174,7 +174,7 @@ def _from_data(dtype: Dtype, name: str, data: Any) -> Tensor:
                 TypeError(f"expected {name} (got {_TYPE_NAME[data.dtype]})"),
                 "What to do: convert it: tensor.float(), tensor.long(), tensor.to(dtype).",
             )
-        return T.alias(data)
+        return TENSORS.alias(data)
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(data, (int, float, complex, np.generic, dict, set)) or not hasattr(data, "__getitem__"):

@@ -28,7 +28,7 @@ import weakref
 from typing import Any
 
 from .._base.errors import INTERNAL, OtherLibraryError, warn
-from .._base.registry import PUBLIC, REGISTRY, Info
+from .._base.registry import PUBLIC, REGISTRY, Operator
 from .._base.torch_function import (
     STATE,
     State,
@@ -435,7 +435,7 @@ def replace_modes(modes: tuple[Any, ...]) -> None:
 
 
 @refused.set
-def from_operator(info: Info, args: tuple[Any, ...]) -> Any:
+def from_operator(info: Operator, args: tuple[Any, ...]) -> Any:
     """An operator met something that is no tensor: the answer of what overrides, or ``...``.
 
     Nothing is asked for an operator that a public function called with its own argument: that one will recover, or
@@ -450,7 +450,7 @@ def from_operator(info: Info, args: tuple[Any, ...]) -> Any:
     return site.ask(found, args, None, state)
 
 
-def _site_of(info: Info, frame: Any) -> Site | None:
+def _site_of(info: Operator, frame: Any) -> Site | None:
     """Which public function is running an operator: the Python operator if it is one."""
     members = PUBLIC["Tensor"]
     for _ in range(3):

@@ -17,9 +17,9 @@ from .._base import dtypes
 from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from .._base.errors import noted
 from .._base.modes import inference_tensors, is_grad_enabled
-from .._base.registry import T, place, public
+from .._base.registry import TENSORS, public, publish
 from .._payloads.meta import Meta, no_data, no_item
-from .._payloads.transforms import Batched, Const, Dual, Value
+from .._payloads.transforms import Batched, Constant, Dual, Transformed
 from .._tape.error_text import expect_tensor
 from .._tape.inference import is_inference
 from .._tape.node import box_of, leaf_node
@@ -34,7 +34,7 @@ def attribute(name: str) -> Callable[[Callable[[Any], Any]], property]:
 
     def decorate(fn: Callable[[Any], Any]) -> property:
         made = property(fn)
-        place(made, name)
+        publish(made, name)
         return made
 
     return decorate
@@ -85,7 +85,7 @@ def text_of(self: Tensor, indent: int = 0) -> str:
     elif type(a) is Meta:
         facts["device"] = "meta"
         a = np.broadcast_to(np.zeros((), a.dtype.base_dtype), a.shape)
-    elif isinstance(a, Value):
+    elif isinstance(a, Transformed):
         return text_of(_inside(a.v), indent)
     return format_array(
         np.asarray(a), dtype_name=BY_NUMPY[a.dtype].name, default_dtype=dtypes.default_dtype.name, **facts
@@ -106,9 +106,9 @@ def _level(payload: Any) -> int:
         if isinstance(payload, Tensor):
             inner = payload._payload
             level += isinstance(inner, Tensor)
-        elif isinstance(payload, Value):
+        elif isinstance(payload, Transformed):
             inner = payload.v
-            level += not isinstance(payload, Const)
+            level += not isinstance(payload, Constant)
         else:
             return level
         payload = inner
@@ -445,7 +445,7 @@ def as_subclass(self: Tensor, cls: type) -> Tensor:
     """The same tensor, in the same memory and with the same history, as an instance of a subclass."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError("as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor")
-    t = T.alias(self)
+    t = TENSORS.alias(self)
     t.__class__ = cls
     return t
 
@@ -463,7 +463,7 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **kwargs
     return t
 
 
-place(staticmethod(_make_subclass), "Tensor._make_subclass")
+publish(staticmethod(_make_subclass), "Tensor._make_subclass")
 
 
 def _make_wrapper_subclass(cls: type, size: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -475,4 +475,4 @@ def _make_wrapper_subclass(cls: type, size: Any, *args: Any, **kwargs: Any) -> T
     )
 
 
-place(staticmethod(_make_wrapper_subclass), "Tensor._make_wrapper_subclass")
+publish(staticmethod(_make_wrapper_subclass), "Tensor._make_wrapper_subclass")

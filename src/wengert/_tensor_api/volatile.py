@@ -1,7 +1,7 @@
 """Legacy ``volatile``: what is computed from a volatile input is volatile and not recorded, whatever else it needs.
 
-Costs other programs nothing: as long as a volatile tensor lives there is a reason in ``slow_if_recording``, and the
-slow path looks at its operands.
+Costs other programs nothing: as long as a volatile tensor lives there is a reason in ``modes.slow_if_recording``, and
+the slow path looks at its operands.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import weakref
 from typing import Any
 
 from .._base.modes import unwatch_operators, watch_operators
-from .._base.registry import Info
+from .._base.registry import Operator
 from .._kinds.slow_path import quiet
 from .._tape.tensor import Tensor
 
@@ -51,7 +51,7 @@ def set_volatile(t: Tensor, value: bool) -> None:
         _gone(id(t))
 
 
-def _hook(info: Info, args: tuple[Any, ...], proceed: Any) -> Any:
+def _hook(info: Operator, args: tuple[Any, ...], proceed: Any) -> Any:
     operands = args[: info.arity] if info.arity >= 0 else args[0]
     if not any(is_volatile(t) for t in operands):
         return proceed()

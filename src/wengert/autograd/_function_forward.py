@@ -14,8 +14,8 @@ import numpy as np
 from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
-from .._base.registry import T
-from .._payloads.transforms import Batched, Const, Dual, Lift, Value, entered, of_transform
+from .._base.registry import TENSORS
+from .._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed, entered, of_transform
 from .._payloads.vmap_randomness import LEVELS
 from .._tape.replaced import replace_payload
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
@@ -35,13 +35,13 @@ def newest_tag(args: Any) -> int:
     """The innermost transform that some argument belongs to."""
     tag = 0
     for a in args:
-        if isinstance(a, Tensor) and isinstance(a._payload, Value) and a._payload.tag > tag:
+        if isinstance(a, Tensor) and isinstance(a._payload, Transformed) and a._payload.tag > tag:
             tag = a._payload.tag
     return tag
 
 
 def _plain(p: Any) -> Tensor:
-    if isinstance(p, Const):
+    if isinstance(p, Constant):
         p = p.v
     return p if isinstance(p, Tensor) else wrap(p)
 
@@ -75,7 +75,7 @@ def peeled(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     tag = newest_tag(args)
     if any(isinstance(a, Tensor) and isinstance(a._payload, Batched) and a._payload.tag == tag for a in args):
         return apply_batched(cls, args, tag), None
-    if any(isinstance(a, Tensor) and isinstance(a._payload, Lift) and a._payload.tag == tag for a in args):
+    if any(isinstance(a, Tensor) and isinstance(a._payload, OwnTape) and a._payload.tag == tag for a in args):
         return apply_lift(cls, args, tag), None
     return apply_dual(cls, args, tag)
 
@@ -84,7 +84,7 @@ def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     """Run the function one level further in, on the tape of that level."""
     if cls.setup_context is Function.setup_context:
         raise RuntimeError(NEEDS_SETUP_CONTEXT)
-    mine = [isinstance(a, Tensor) and isinstance(a._payload, Lift) and a._payload.tag == tag for a in args]
+    mine = [isinstance(a, Tensor) and isinstance(a._payload, OwnTape) and a._payload.tag == tag for a in args]
     inner = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
     written = {id(i): a for i, a, m in zip(inner, args, mine, strict=True) if m}
     outputs = cls.apply(*inner)
@@ -92,10 +92,10 @@ def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     made = []
     for y in (outputs,) if single else outputs:
         if id(y) in written and y._version:
-            replace_payload(written[id(y)], Lift(_inside(y), tag))
+            replace_payload(written[id(y)], OwnTape(_inside(y), tag))
             made.append(written[id(y)])
         else:
-            made.append(wrap(Lift(_inside(y), tag)) if isinstance(y, Tensor) else y)
+            made.append(wrap(OwnTape(_inside(y), tag)) if isinstance(y, Tensor) else y)
     return made[0] if single else tuple(made)
 
 
@@ -297,7 +297,7 @@ def _generated(cls: Any, mine: list[bool]) -> Any:
             return t
         if isinstance(t._payload, Batched) and t._payload.tag == tag:
             return _plain(t._payload.v)
-        return T.expand(t, (size, *t._payload.shape))
+        return TENSORS.expand(t, (size, *t._payload.shape))
 
     def size_of(args: tuple[Any, ...]) -> int:
         return int(next(a._payload.shape[0] for a, m in zip(args, mine, strict=True) if m))
@@ -412,6 +412,6 @@ def _rebatched(output: Any, out_dims: Any, tag: int) -> Any:
             made.append(y)
             continue
         d %= y._payload.ndim
-        front = y if d == 0 else T.permute(y, (d, *(i for i in range(y._payload.ndim) if i != d)))
+        front = y if d == 0 else TENSORS.permute(y, (d, *(i for i in range(y._payload.ndim) if i != d)))
         made.append(wrap(Batched(_inside(front), tag)))
     return tree_unflatten(made, spec)

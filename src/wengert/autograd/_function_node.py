@@ -14,7 +14,7 @@ from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled
-from .._base.registry import T
+from .._base.registry import TENSORS
 from .._payloads.transforms import of_transform, zeros
 from .._tape.node import FREED, Node, Parts, port_of, tick
 from .._tape.promotion import cast
@@ -176,7 +176,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         grads = self._cotangents(g)
-        recorded = xp is T or any(p._node is not None for p in grads if p is not None)
+        recorded = xp is TENSORS or any(p._node is not None for p in grads if p is not None)
         inner = not recorded and any(_may_hold_a_tape(p._payload) for p in grads if p is not None)
         self._bare = inner  # then only tapes inside the values record: saved tensors are returned without history
         try:
@@ -184,7 +184,7 @@ class BackwardCFunction(Node, FunctionCtx):
                 results = self._nested_backward(grads)
         finally:
             self._bare = False
-        raw = not (xp is T or (xp is None and any(isinstance(v, Tensor) for v in _parts(g))))
+        raw = not (xp is TENSORS or (xp is None and any(isinstance(v, Tensor) for v in _parts(g))))
         pairs = self._checked(results, raw)
         if not keep:
             self.release()
@@ -268,7 +268,7 @@ class BackwardCFunction(Node, FunctionCtx):
                     f"Function {self.name()} returned an invalid gradient at index {i} - got {list(r.shape)} but "
                     f"expected shape compatible with {list(shape)}"
                 )
-            r = T.sum_to(r, tuple(shape))
+            r = TENSORS.sum_to(r, tuple(shape))
         if isinstance(dtype, np.dtype) and r._payload.dtype is not dtype and isinstance(r._payload.dtype, np.dtype):
             if r._payload.dtype.kind == "c" and dtype.kind != "c":
                 raise noted(

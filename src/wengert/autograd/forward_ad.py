@@ -23,7 +23,7 @@ from .._base import modes
 from .._base.errors import noted
 from .._base.grad_mode import _ModeDecorator, grad_mode
 from .._base.torch_function import DISABLED
-from .._payloads.transforms import Const, Dual, entered
+from .._payloads.transforms import Constant, Dual, entered
 from .._tape import graph, properties, replaced
 from .._tape.delivery import accumulate
 from .._tape.node import AccumulateGrad, leaf_node
@@ -301,8 +301,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if now is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
     a = tensor._payload
-    while tensor._node is None and isinstance(a, (Const, Tensor)):  # results of operators on constants in a level
-        tensor = _plain(a.v) if isinstance(a, Const) else a
+    while tensor._node is None and isinstance(a, (Constant, Tensor)):  # results of operators on constants in a level
+        tensor = _plain(a.v) if isinstance(a, Constant) else a
         a = tensor._payload
     if not (isinstance(a, Dual) and a.tag == now.tag):
         return UnpackedDualTensor(tensor.view_as(tensor), None)  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.modes import in_transform, inference_tensors, is_grad_enabled, saved_tensors_hooks, transforms
-from .._base.registry import T
+from .._base.registry import TENSORS
 from .._payloads.transforms import of_transform
 from .._tape.inference import is_inference, not_saved
 from .._tape.node import AccumulateGrad, Node, Port, box_of, tick, view_of
@@ -427,7 +427,7 @@ class _Alias:
     @staticmethod
     def core(parent: Tensor) -> Tensor:
         """The same tensor, for replaying the view."""
-        return T.reshape(parent, tuple(parent.shape))
+        return TENSORS.reshape(parent, tuple(parent.shape))
 
 
 _ALIAS = _Alias()

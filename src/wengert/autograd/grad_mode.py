@@ -6,7 +6,7 @@ from typing import Any
 
 from .._base.grad_mode import ContextDecorator as _DecoratorContextManager  # noqa: F401  imported from here by this name
 from .._base.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
-from .._tape.node import cell_of
+from .._tape.node import version_of
 from .._tape.tensor import Tensor
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
@@ -54,7 +54,7 @@ class _unsafe_preserve_version_counter:
         self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
 
     def __enter__(self) -> None:
-        cells = [cell_of(t) for t in self.tensors]
+        cells = [version_of(t) for t in self.tensors]
         self._before = [(cell, cell.version, cell.seq) for cell in cells]
 
     def __exit__(self, *exc: Any) -> None:

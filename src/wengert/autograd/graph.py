@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from .._base.modes import MODE, changed
 from .._tape.engine import current_pass
 from .._tape.inference import is_inference
-from .._tape.node import AccumulateGrad, Node, Port, RemovableHandle, cell_of
+from .._tape.node import AccumulateGrad, Node, Port, RemovableHandle, version_of
 from .._tape.tensor import Tensor, current_fn, wrap
 from .._tape.views import count_write
 
@@ -171,7 +171,7 @@ class _Handle:
     __slots__ = ("__weakref__", "cell", "version")
 
     def __init__(self, tensor: Tensor) -> None:
-        self.cell = cell_of(tensor)
+        self.cell = version_of(tensor)
         self.version = self.cell.version
 
 

@@ -4,7 +4,7 @@ NOTE [ Which tape ]
 Outside other transforms, reverse mode uses the user's own tape: the function's variables are fresh leaves (or nodes on
 the outer tape if the arguments are tracked there), and the results are differentiated as by ``autograd.grad``. Inside
 another transform it needs a tape of its own level (``_payloads.transforms``, NOTE [ Levels ]): the variables are then
-``Lift`` values, and all older tensors, tracked or not, are payloads inside them.
+``OwnTape`` values, and all older tensors, tracked or not, are payloads inside them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled, transform
-from .._base.registry import T
-from .._payloads.transforms import DEPTH, Dual, Lift, entered
+from .._base.registry import TENSORS
+from .._payloads.transforms import DEPTH, Dual, OwnTape, entered
 from .._tape.engine import run
 from .._tape.graph import _check_cotangent
 from .._tape.node import leaf_node
@@ -68,9 +68,9 @@ class _Tape:
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         if self.lifted:
-            t = wrap(Lift(payload(x), self.tag))
+            t = wrap(OwnTape(payload(x), self.tag))
         elif self.recording and current_fn(x) is not None:
-            t = T.expand(x, tuple(x.shape))
+            t = TENSORS.expand(x, tuple(x.shape))
             self.inputs.append(t)
             return t
         else:
@@ -87,7 +87,7 @@ class _Tape:
         if not isinstance(y, Tensor):
             return y
         if self.lifted:
-            return tensor(y._payload.v) if isinstance(y._payload, Lift) and y._payload.tag == self.tag else y
+            return tensor(y._payload.v) if isinstance(y._payload, OwnTape) and y._payload.tag == self.tag else y
         if y._node is None or (self.recording and not only_leads_to([current_fn(y)], self.own)):
             return y
         return wrap(y._payload)
@@ -99,7 +99,7 @@ class _Tape:
         wanted = [n for n in nodes if n is not None]
         if self.lifted:
             record = False
-            roots = [(n, Lift(payload(g), self.tag)) for n, g in live]
+            roots = [(n, OwnTape(payload(g), self.tag)) for n, g in live]
         else:
             record = self.recording and (
                 not only_leads_to([n for n, _ in live], self.own) or any(current_fn(g) is not None for _, g in live)
@@ -115,14 +115,16 @@ class _Tape:
     def _is_mine(self, y: Tensor) -> bool:
         if current_fn(y) is None:
             return False
-        return not self.lifted or (isinstance(y._payload, Lift) and y._payload.tag == self.tag)
+        return not self.lifted or (isinstance(y._payload, OwnTape) and y._payload.tag == self.tag)
 
     def _gradient(self, x: Tensor, g: Any) -> Tensor:
         if g is None:
             a = payload_like(x._payload, np.zeros)
             return wrap(a.v if self.lifted else a)
         if self.lifted:
-            return tensor(g._payload.v if isinstance(g._payload, Lift) and g._payload.tag == self.tag else g._payload)
+            return tensor(
+                g._payload.v if isinstance(g._payload, OwnTape) and g._payload.tag == self.tag else g._payload
+            )
         return (
             g
             if self.recording and current_fn(g) is not None and not only_leads_to([current_fn(g)], self.own)
@@ -196,7 +198,7 @@ def grad_and_value(
             if logical_dtype(value).kind not in "fV" and current_fn(value) is not None:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {value.dtype}")
             one = payload_like(value._payload, np.ones)
-            one = wrap(one.v if isinstance(one, Lift) and one.tag == tape.tag else one)
+            one = wrap(one.v if isinstance(one, OwnTape) and one.tag == tape.tag else one)
             grads = tape.pulled_back([value], [one], False)
         result = tree_unflatten(grads, spec)
         value = tape.left(value)
@@ -393,7 +395,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     outs, out_spec = tree_flatten(out)
     # vjp is linear and jvp is its transpose: vjp is recorded once, and its graph walked for each tangent
     with entered() as tag:
-        zeros = [wrap(Lift(payload_like(y._payload, np.zeros), tag)) for y in outs]
+        zeros = [wrap(OwnTape(payload_like(y._payload, np.zeros), tag)) for y in outs]
         leaves = [leaf_node(u) for u in zeros]
         with grad_mode(True):
             back, _ = tree_flatten(pull(tree_unflatten(zeros, out_spec)))
@@ -411,7 +413,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                         "corresponding primal."
                     )
         roots = [
-            (r._node, Lift(payload(v), tag)) for r, v in zip(back, flat_tangents, strict=True) if r._node is not None
+            (r._node, OwnTape(payload(v), tag)) for r, v in zip(back, flat_tangents, strict=True) if r._node is not None
         ]
         found: Any = [None] * len(leaves)
         if roots:
@@ -421,7 +423,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
             if g is None:
                 results.append(wrap(payload_like(y._payload, np.zeros)))
                 continue
-            t = tensor(g._payload.v if isinstance(g._payload, Lift) and g._payload.tag == tag else g._payload)
+            t = tensor(g._payload.v if isinstance(g._payload, OwnTape) and g._payload.tag == tag else g._payload)
             results.append(bare(t) if only_leads_to([t._node], set()) else t)
         return tree_unflatten(results, out_spec)
 

@@ -6,7 +6,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from .._base.errors import noted
-from .._payloads.transforms import DEEPEST, Const
+from .._payloads.transforms import DEEPEST, Constant
 from .._tape.node import AccumulateGrad, Node
 from .._tape.tensor import Tensor, current_fn, wrap
 
@@ -18,7 +18,7 @@ def payload(x: Tensor) -> Any:
 
 def tensor(p: Any) -> Tensor:
     """A Tensor on a payload that leaves a transform."""
-    return p if isinstance(p, Tensor) else wrap(p.v if type(p) is Const else p)
+    return p if isinstance(p, Tensor) else wrap(p.v if type(p) is Constant else p)
 
 
 def bare(t: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._payloads.transforms import Value
+from .._payloads.transforms import Transformed
 from .._tape.tensor import Tensor, wrap
 
 Dicts = dict[str, Tensor] | Sequence[dict[str, Tensor]]
@@ -83,7 +83,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _stacked(states: list[dict[str, Any]]) -> dict[str, Any]:
-    from .._base.registry import T
+    from .._base.registry import TENSORS
 
     result: dict[str, Any] = {}
     for name in states[0]:
@@ -91,7 +91,7 @@ def _stacked(states: list[dict[str, Any]]) -> dict[str, Any]:
         needs = {t.requires_grad for t in tensors}
         if len(needs) > 1:
             raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
-        stacked = T.stack(tensors, 0)
+        stacked = TENSORS.stack(tensors, 0)
         result[name] = stacked.detach().requires_grad_() if needs == {True} else stacked
     return result
 
@@ -156,5 +156,5 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
 
 def _inside(t: Tensor) -> Tensor | None:
     a = t._payload
-    inner = a.v if isinstance(a, Value) else a
+    inner = a.v if isinstance(a, Transformed) else a
     return inner if isinstance(inner, Tensor) else None if inner is a else wrap(inner)

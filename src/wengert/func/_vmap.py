@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from .._base.modes import transform
-from .._base.registry import T
+from .._base.registry import TENSORS
 from .._payloads.transforms import Batched, entered
 from .._payloads.vmap_randomness import randomness_level
 from .._tape.tensor import Tensor, wrap
@@ -157,7 +157,7 @@ _CAPTURED = (
 
 
 def _enter(x: Tensor, d: int, tag: int) -> Tensor:
-    front = x if d == 0 else T.permute(x, (d, *(i for i in range(x._payload.ndim) if i != d)))
+    front = x if d == 0 else TENSORS.permute(x, (d, *(i for i in range(x._payload.ndim) if i != d)))
     return wrap(Batched(payload(front), tag))
 
 
@@ -171,7 +171,7 @@ def _write_back(changed: list[tuple[Tensor, Tensor, int]], tag: int) -> None:
             continue
         value = tensor(a.v)
         n = value._payload.ndim
-        x.copy_(value if d == 0 else T.permute(value, (*range(1, d + 1), 0, *range(d + 1, n))))  # type: ignore[attr-defined]
+        x.copy_(value if d == 0 else TENSORS.permute(value, (*range(1, d + 1), 0, *range(d + 1, n))))  # type: ignore[attr-defined]
 
 
 def _flat_out_dims(out: Any, out_dims: Any, spec: TreeSpec, func: Any) -> list[Any]:
@@ -203,12 +203,12 @@ def _leave(y: Any, d: Any, tag: int, size: int, func: Any) -> Any:
             f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= "
             "to None for output?"
         )
-    out = tensor(y._payload.v) if batched else T.expand(y, (size, *y._payload.shape))
+    out = tensor(y._payload.v) if batched else TENSORS.expand(y, (size, *y._payload.shape))
     n = out._payload.ndim
     if not -n <= d < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
     d %= n
-    return out if d == 0 else T.permute(out, (*range(1, d + 1), 0, *range(d + 1, n)))
+    return out if d == 0 else TENSORS.permute(out, (*range(1, d + 1), 0, *range(d + 1, n)))
 
 
 def _chunked(

@@ -12,7 +12,7 @@ import numpy as np
 from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import get_default_dtype
 from .._base.torch_function import DISABLED
-from .._tape.node import Cell, box_of, cell_of, leaf_node
+from .._tape.node import Version, box_of, leaf_node, version_of
 from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, TensorMeta, alias_payload, make, new
 from .._tensor_api.construct import placed
@@ -33,7 +33,7 @@ def _leaf(cls: type, data: Tensor, requires_grad: bool) -> Any:
     t = new(cls)
     t._payload = alias_payload(data)
     t._node = t._box = None
-    cell: Cell = cell_of(data)
+    cell: Version = version_of(data)
     box_of(t).cell = cell
     if requires_grad:
         check_floating(t, "Only Tensors of floating point and complex dtype")

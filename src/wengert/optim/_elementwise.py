@@ -23,7 +23,7 @@ import numpy as np
 
 import wengert as torch
 
-from .._arrays.threads import cut_parts, freely
+from .._arrays.threads import cut_parts, parallel_slices
 from .._base.errors import user_frame
 from .._base.grad_mode import enable_grad
 from .._tape.node import AccumulateGrad
@@ -329,7 +329,7 @@ class ElementwiseOptimizer(Optimizer):
         if all(b.flags.c_contiguous for b in arrays):
             arrays = [b.reshape(-1) for b in arrays]
             state = len(arrays) - 1  # and the gradient
-            freely(run, a.size, a.itemsize, a.nbytes * state**2 * _COST, 4 * state, len(arrays) + 2)
+            parallel_slices(run, a.size, a.itemsize, a.nbytes * state**2 * _COST, 4 * state, len(arrays) + 2)
         else:
             for part in cut_parts(a.shape, BLOCK):
                 run(part)

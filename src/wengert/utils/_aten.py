@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from .._base.aten_names import aten_name
-from .._base.registry import PUBLIC, REGISTRY, Info
+from .._base.registry import PUBLIC, REGISTRY, Operator
 from .._tape.tensor import Tensor
 
 # PyTorch's overload for an operator of wengert, where it is not the default.
@@ -28,7 +28,7 @@ _BY_SECOND = {"eq", "ne", "lt", "le", "gt", "ge", "rsub"}
 _PLAIN_BINARY = {"atan2", "hypot", "logaddexp", "logaddexp2", "maximum", "minimum", "fmax", "fmin", "nextafter"}
 
 
-def overload_name(info: Info, args: tuple[Any, ...]) -> str:
+def overload_name(info: Operator, args: tuple[Any, ...]) -> str:
     """The overload that a call belongs to."""
     if info.name in _OVERLOAD:
         return _OVERLOAD[info.name]
@@ -73,7 +73,7 @@ class OpOverload:
 
     namespace = "aten"
 
-    def __init__(self, packet: OpOverloadPacket, overload: str, info: Info | None = None) -> None:
+    def __init__(self, packet: OpOverloadPacket, overload: str, info: Operator | None = None) -> None:
         self._overloadpacket = self.overloadpacket = packet
         self._overloadname = overload
         self.__name__ = f"{packet.__name__}.{overload}"
@@ -132,7 +132,7 @@ class _Namespace:
 aten = _Namespace()
 
 
-def overload_of(info: Info, args: tuple[Any, ...]) -> OpOverload:
+def overload_of(info: Operator, args: tuple[Any, ...]) -> OpOverload:
     """The object that represents this call of an operator."""
     return OpOverload(getattr(aten, aten_name(info)), overload_name(info, args), info)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from .._base.grad_mode import grad_mode
 from .._base.modes import unwatch_operators, watch_operators
-from .._base.registry import T
+from .._base.registry import TENSORS
 from .._tape import engine
 from .._tape.node import Parts, Port
 from .._tape.tensor import Tensor, wrap
@@ -99,7 +99,7 @@ def _on_tensors(n: Any, g: Any, step: Any) -> Any:
     assert now is not None
     given = Parts({k: wrap(v) for k, v in g.parts.items()}) if type(g) is Parts else wrap(g)
     with grad_mode(False):
-        pairs = n.backward(T, given, now.keep)
+        pairs = n.backward(TENSORS, given, now.keep)
     return tuple(_payload(x) for x in pairs)
 
 

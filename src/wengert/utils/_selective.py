@@ -20,10 +20,10 @@ import numpy as np
 
 from .._base.errors import noted
 from .._base.modes import unwatch_operators, watch_operators
-from .._base.registry import Info
+from .._base.registry import Operator
 from .._kinds.slow_path import _in_mode
 from .._kinds.templates import variant
-from .._tape.node import cell_of
+from .._tape.node import version_of
 from .._tape.tensor import Tensor
 from ._aten import OpOverload, OpOverloadPacket, overload_of
 
@@ -119,13 +119,13 @@ class _Watching:
         unwatch_operators(self.see)
         _innermost.reset(self.tokens.pop())
 
-    def see(self, info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+    def see(self, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
         """Run one operator."""
         if _innermost.get() is not self or info.view:  # a view costs nothing
             return proceed()
         return self.run(overload_of(info, args), info, args, proceed)
 
-    def run(self, op: Any, info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+    def run(self, op: Any, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
         """Run one operator whose result may be kept."""
         raise NotImplementedError
 
@@ -137,7 +137,7 @@ class _Keeping(_Watching):
         super().__init__(record)
         self.policy = policy
 
-    def run(self, op: Any, info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+    def run(self, op: Any, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
         token = _innermost.set(None)  # operators inside the policy are not intercepted
         try:
             answer = self.policy(SelectiveCheckpointContext(is_recompute=False), op, *args)
@@ -150,7 +150,7 @@ class _Keeping(_Watching):
             keep = False  # values of a transform
         self.record.decisions[op].append(keep)
         if keep:
-            versions = [(cell, cell.version) for cell in map(cell_of, parts)]
+            versions = [(cell, cell.version) for cell in map(version_of, parts)]
             arrays = [t._payload for t in parts]
             self.record.kept[op].append((arrays if isinstance(result, (tuple, list)) else arrays[0], versions))
         return result
@@ -168,7 +168,7 @@ class _Recalling(_Watching):
         super().__enter__()
         self.seen = defaultdict(int)
 
-    def run(self, op: Any, info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+    def run(self, op: Any, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
         k = self.seen[op]
         self.seen[op] = k + 1
         decisions = self.record.decisions.get(op, ())
@@ -201,7 +201,7 @@ class _Always(dict[Any, Any]):
         return self.fn
 
 
-def recalled(info: Info, args: tuple[Any, ...], arrays: Any) -> Any:
+def recalled(info: Operator, args: tuple[Any, ...], arrays: Any) -> Any:
     """The result of an operator, with its node, if the array library's function returned ``arrays``.
 
     An operator's recording function finds the library's by the names ``table``, ``raw`` and ``fn``

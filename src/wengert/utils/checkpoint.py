@@ -25,7 +25,7 @@ from .._base.grad_mode import enable_grad, no_grad
 from .._base.modes import is_grad_enabled, saved_tensors_hooks
 from .._tape.engine import current_pass, queue_callback
 from .._tape.graph import backward
-from .._tape.node import Cell, Node, box_of, cell_of, tick
+from .._tape.node import Node, Version, box_of, tick, version_of
 from .._tape.saved import stale, tensor_of
 from .._tape.saved_hooks import PackedBox, pack
 from .._tape.tensor import CPU, Tensor, current_fn
@@ -299,7 +299,7 @@ class _Replay:
 
     def __init__(self, region: _Region) -> None:
         self.region = region
-        self.values: weakref.WeakKeyDictionary[_Place, tuple[Tensor, Cell, int]] = weakref.WeakKeyDictionary()
+        self.values: weakref.WeakKeyDictionary[_Place, tuple[Tensor, Version, int]] = weakref.WeakKeyDictionary()
         self.count = 0
 
     def __call__(self) -> None:
@@ -456,7 +456,9 @@ class _Region:
                 return x
             place = self.places[k]()
             if place is not None:
-                cell = cell_of(x)  # a recorded write may give x another box, that of the memory that its node refers to
+                cell = version_of(
+                    x
+                )  # a recorded write may give x another box, that of the memory that its node refers to
                 replay.values[place] = (x, cell, cell.version)
             if self.early_stop and replay.count == len(self.places):
                 raise _Enough

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from ..threads import each
+from ..threads import parallel_map
 
 CHUNK = 1 << 15
 """Elements to work on at a time in what has many passes over the data, so that they stay in cache."""
@@ -173,7 +173,7 @@ def box_muller_float32(words: np.ndarray) -> np.ndarray:
             direction += _ZERO  # PyTorch adds the mean, and so never gives -0.0
             normals[half] = direction.view(np.complex128).reshape(2, -1)
 
-    each(make, range(0, words.size, 2 * CHUNK))
+    parallel_map(make, range(0, words.size, 2 * CHUNK))
     return out
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert._base.errors import noted
-from wengert._payloads.transforms import Batched, Dual, Lift, Value
+from wengert._payloads.transforms import Batched, Dual, OwnTape, Transformed
 from wengert._tape.tensor import Tensor, wrap
 
 __all__ = [
@@ -27,12 +27,12 @@ def is_batchedtensor(tensor: Tensor) -> bool:
 
 def is_gradtrackingtensor(tensor: Tensor) -> bool:
     """Whether the innermost transform of a tensor takes derivatives; False for an outermost ``grad``."""
-    return isinstance(tensor._payload, (Dual, Lift))
+    return isinstance(tensor._payload, (Dual, OwnTape))
 
 
 def is_functorch_wrapped_tensor(tensor: Tensor) -> bool:
     """Whether a tensor belongs to a transform."""
-    return isinstance(tensor._payload, Value)
+    return isinstance(tensor._payload, Transformed)
 
 
 def get_unwrapped(tensor: Tensor) -> Tensor:
@@ -41,7 +41,7 @@ def get_unwrapped(tensor: Tensor) -> Tensor:
     Raises:
         RuntimeError: ``tensor`` belongs to no transform.
     """
-    if not isinstance(tensor._payload, Value):
+    if not isinstance(tensor._payload, Transformed):
         raise RuntimeError("No wrappers present!")
     return wrap(tensor._payload.v)
 

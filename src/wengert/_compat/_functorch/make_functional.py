@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from wengert._base.registry import T
+from wengert._base.registry import TENSORS
 from wengert._tape.tensor import Tensor
 from wengert.func import functional_call
 from wengert.nn.modules.module import Module
@@ -92,5 +92,7 @@ def combine_state_for_ensemble(
     if any(type(m) is not type(models[0]) for m in models):
         raise RuntimeError("combine_state_for_ensemble: Expected all models to be of the same class.")
     funcs, *states = zip(*(make_functional_with_buffers(model) for model in models), strict=True)
-    params, buffers = (tuple(T.stack(shards, 0).detach() for shards in zip(*state, strict=True)) for state in states)
+    params, buffers = (
+        tuple(TENSORS.stack(shards, 0).detach() for shards in zip(*state, strict=True)) for state in states
+    )
     return funcs[0], params, buffers

@@ -12,11 +12,11 @@ from ..._base.dtypes import as_dtype
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import here, noted, warn_once
 from ..._base.modes import is_grad_enabled
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.linear import linear
 from ..._payloads.meta import Meta, laid_out, no_data, taken
-from ..._payloads.transforms import Batched, Const, Dual, Lift, Value
-from ..._tape.node import AccumulateGrad, Box, Node, cell_of, tick, view_of
+from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed
+from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
 from ..._tape.view_chain import with_node_name
@@ -134,7 +134,7 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
     x = self if dtype.is_floating_point or dtype.is_complex or self._node is None else detach(self)
     if x._payload.dtype.kind == "c" and not dtype.is_complex and want.kind != "b":
         warn_once("Casting complex values to real discards the imaginary part")
-    x = T._to_copy(x, want)
+    x = TENSORS._to_copy(x, want)
     return x if order == "keep" else with_node_name(clone(x, order), "ToCopyBackward0")
 
 
@@ -305,8 +305,8 @@ for _name in ("cuda", "xpu"):
 def _without_history(a: Any) -> Any:
     """A payload without tangents and without the tape of an outer transform."""
     if isinstance(a, Dual):
-        return Const(_without_history(a.v)) if not isinstance(a.v, Value) else _without_history(a.v)
-    if isinstance(a, (Batched, Lift)):
+        return Constant(_without_history(a.v)) if not isinstance(a.v, Transformed) else _without_history(a.v)
+    if isinstance(a, (Batched, OwnTape)):
         return type(a)(_without_history(a.v), a.tag)
     if isinstance(a, Tensor):
         return detach(a)
@@ -336,7 +336,7 @@ def detach(input: Tensor) -> Tensor:
     t._payload = a
     t._box = b = Box()
     b.a = a
-    b.cell = cell_of(input)
+    b.cell = version_of(input)
     return t
 
 
@@ -355,6 +355,6 @@ def detach_(self: Tensor) -> Tensor:
 
         set_requires_grad(self, False)  # it keeps its gradient
     self._node = None
-    if isinstance(self._payload, (Value, Tensor)):
+    if isinstance(self._payload, (Transformed, Tensor)):
         self._payload = _without_history(self._payload)
     return self

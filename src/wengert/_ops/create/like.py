@@ -179,10 +179,10 @@ def without_data(a: Any, np_dtype: Any, memory_format: Any = None) -> Meta:
 
 def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any) -> Any:
     """A constant of this shape with the batch dims of the vmaps that a payload is inside of, to be written to."""
-    from ..._payloads.transforms import Batched, Value
+    from ..._payloads.transforms import Batched, Transformed
 
     sizes, tags = [], []
-    while isinstance(payload, (Value, Tensor)):
+    while isinstance(payload, (Transformed, Tensor)):
         if isinstance(payload, Batched):
             sizes.append(payload.v.shape[0])
             tags.append(payload.tag)

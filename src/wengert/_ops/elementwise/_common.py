@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._arrays.library import lib
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
-from ..._base.registry import RAW, REGISTRY, place, public
+from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.slow_path import cast_operand, not_implemented
 from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of, python_operand
@@ -23,7 +23,7 @@ ndarray, multiply, subtract = np.ndarray, np.multiply, np.subtract
 
 def tanh_cotangent(xp: Any, g: Any, result: Any) -> Any:
     """``g * (1 - result**2)``, on arrays in the memory of one; NumPy takes a 1 of their dtype sooner than Python's."""
-    if xp is not RAW:
+    if xp is not ARRAYS:
         return g * (1 - result * result)
     d = multiply(result, result)
     if type(d) is not ndarray:  # 0-dimensional
@@ -34,7 +34,7 @@ def tanh_cotangent(xp: Any, g: Any, result: Any) -> Any:
 
 def sigmoid_cotangent(xp: Any, g: Any, result: Any) -> Any:
     """``g * ((1 - result) * result)``, likewise."""
-    if xp is not RAW:
+    if xp is not ARRAYS:
         return g * ((1 - result) * result)
     d = subtract(ONE if result.dtype is FLOAT32 else ONES[result.dtype], result)
     if type(d) is not ndarray:
@@ -95,7 +95,7 @@ def refuse_all_but_floats(name: str | None = None) -> Any:
 def python_operator(form: Any, name: str) -> None:
     """Make an in-place form a Python operator (``+=``), which lets an unknown operand have its own chance."""
     if hasattr(form, "as_operator"):
-        place(form.as_operator, f"Tensor.{name}")
+        publish(form.as_operator, f"Tensor.{name}")
         return
 
     def operator_form(self: Tensor, other: Any) -> Any:
@@ -104,7 +104,7 @@ def python_operator(form: Any, name: str) -> None:
 
     operator_form.__name__ = operator_form.__qualname__ = name
     operator_form.__doc__ = f"In-place form of ``{name.strip('_')[1:]}``."
-    place(operator_form, f"Tensor.{name}")
+    publish(operator_form, f"Tensor.{name}")
 
 
 def reflected(fn: Any, name: str) -> None:
@@ -120,7 +120,7 @@ def reflected(fn: Any, name: str) -> None:
 
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"``{name.strip('_')[1:]}`` with a number on the left."
-    place(form, f"Tensor.{name}")
+    publish(form, f"Tensor.{name}")
 
 
 def activation(names: str, inplace: str = "") -> Any:
@@ -129,7 +129,7 @@ def activation(names: str, inplace: str = "") -> Any:
     def decorate(fn: Any) -> Any:
         if inplace:
             name = inplace.split(maxsplit=1)[0].rpartition(".")[2]
-            place(inplace_of(fn, name), inplace)
+            publish(inplace_of(fn, name), inplace)
         return public(names)(fn)
 
     return decorate

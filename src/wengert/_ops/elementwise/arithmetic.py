@@ -18,7 +18,7 @@ from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT16, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn
 from ..._base.modes import slow_always
-from ..._base.registry import PUBLIC, REGISTRY, own, place, public
+from ..._base.registry import PUBLIC, REGISTRY, own, public, publish
 from ..._base.torch_function import recovered
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
@@ -367,15 +367,15 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
     return own(form, name, doc=f"In-place form of ``{name[:-1]}``.")
 
 
-place(_scaled_inplace(np.add, add_public), "Tensor.add_")
-place(_scaled_inplace(np.subtract, sub_public), "Tensor.sub_ Tensor.subtract_")
+publish(_scaled_inplace(np.add, add_public), "Tensor.add_")
+publish(_scaled_inplace(np.subtract, sub_public), "Tensor.sub_ Tensor.subtract_")
 for _name in ("add", "sub"):
     REGISTRY[_name].node._saved_alpha = 1
 iadd, isub, imul = (inplace_form(REGISTRY[name]) for name in ("add", "sub", "mul"))
 
 
 for _name in ("add", "mul"):  # they commute
-    place(PUBLIC["Tensor"][f"__{_name}__"], f"Tensor.__r{_name}__")
+    publish(PUBLIC["Tensor"][f"__{_name}__"], f"Tensor.__r{_name}__")
 python_operator(iadd, "__iadd__")
 python_operator(isub, "__isub__")
 python_operator(imul, "__imul__")

@@ -18,7 +18,7 @@ from ..._arrays.library import lib as numpy_lib
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn
-from ..._base.registry import PUBLIC, REGISTRY, own, place, public
+from ..._base.registry import PUBLIC, REGISTRY, own, public, publish
 from ..._kinds.elementwise import binary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
@@ -351,8 +351,8 @@ def _added_inplace(public_form: Any, term: Any) -> Any:
     return own(form, name, doc=f"In-place form of ``{name[:-1]}``.")
 
 
-place(_added_inplace(addcmul, lambda b, c, value: value * b * c if value != 1 else b * c), "Tensor.addcmul_")
-place(_added_inplace(addcdiv, lambda b, c, value: value * b / c if value != 1 else b / c), "Tensor.addcdiv_")
+publish(_added_inplace(addcmul, lambda b, c, value: value * b * c if value != 1 else b * c), "Tensor.addcmul_")
+publish(_added_inplace(addcdiv, lambda b, c, value: value * b / c if value != 1 else b / c), "Tensor.addcdiv_")
 
 
 # ---------------------------------------------------------------------------------------------------- signs, neighbours
@@ -421,7 +421,7 @@ def heaviside_public(input: Tensor, values: Tensor) -> Tensor:
     return heaviside(input, values)
 
 
-place(inplace_of(heaviside_public, "heaviside_"), "Tensor.heaviside_")
+publish(inplace_of(heaviside_public, "heaviside_"), "Tensor.heaviside_")
 
 
 @binary(
@@ -480,4 +480,4 @@ def lcm(input, other):
 
 
 for _name in ("gcd", "lcm", "ldexp"):
-    place(PUBLIC["Tensor"][f"{_name}_"], f"torch.{_name}_")
+    publish(PUBLIC["Tensor"][f"{_name}_"], f"torch.{_name}_")

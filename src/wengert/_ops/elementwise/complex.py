@@ -14,7 +14,7 @@ import numpy as np
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
 from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING
-from ..._base.registry import T, place, public
+from ..._base.registry import TENSORS, public, publish
 from ..._kinds.elementwise import unary
 from ..._kinds.general import general
 from ..._kinds.linear import linear
@@ -81,7 +81,7 @@ def conj_physical_public(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return conj_physical(input) if logical_dtype(input) in COMPLEX else input
 
 
-place(inplace_of(conj_physical, "conj_physical_", composed=False), "torch.conj_physical_ Tensor.conj_physical_")
+publish(inplace_of(conj_physical, "conj_physical_", composed=False), "torch.conj_physical_ Tensor.conj_physical_")
 
 
 @public("torch.conj Tensor.conj")
@@ -313,7 +313,7 @@ def real_public(input: Tensor) -> Tensor:
     """
     if logical_dtype(input) not in COMPLEX:
         return input
-    return T.select(view_as_real(input), input.ndim, 0)
+    return TENSORS.select(view_as_real(input), input.ndim, 0)
 
 
 @public("torch.imag")
@@ -325,7 +325,7 @@ def imag_public(input: Tensor) -> Tensor:
     tensor([2.])
     """
     _imag_only(input)
-    return T.select(view_as_real(input), input.ndim, 1)
+    return TENSORS.select(view_as_real(input), input.ndim, 1)
 
 
 def _set_part(part: Any) -> Any:
@@ -335,8 +335,8 @@ def _set_part(part: Any) -> Any:
     return setter
 
 
-place(property(real_public, _set_part(real_public), doc=real_public.__doc__), "Tensor.real")
-place(property(imag_public, _set_part(imag_public), doc=imag_public.__doc__), "Tensor.imag")
+publish(property(real_public, _set_part(real_public), doc=real_public.__doc__), "Tensor.real")
+publish(property(imag_public, _set_part(imag_public), doc=imag_public.__doc__), "Tensor.imag")
 
 
 # ---------------------------------------------------------------------------------------------------------- angle, sign

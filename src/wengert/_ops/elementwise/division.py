@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._base.dtypes import FLOATING
-from ..._base.registry import REGISTRY, T, place, public
+from ..._base.registry import REGISTRY, TENSORS, public, publish
 from ..._kinds.elementwise import binary
 from ..._kinds.out import write_out
 from ..._tape.inplace import apply_composed_inplace, inplace_form
@@ -84,7 +84,7 @@ def div_public(input: Tensor, other: Any, *, rounding_mode: str | None = None, o
     if out is not None:
         return write_out(out, div_public, (input, other), {"rounding_mode": rounding_mode})
     if rounding_mode is None:
-        return T.div(input, other)
+        return TENSORS.div(input, other)
     if rounding_mode not in ("trunc", "floor"):
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
@@ -95,7 +95,7 @@ def div_public(input: Tensor, other: Any, *, rounding_mode: str | None = None, o
 @public("torch.true_divide Tensor.true_divide")
 def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
     """``div`` without rounding."""
-    return T.div(input, other, out=out)
+    return TENSORS.div(input, other, out=out)
 
 
 _idiv = inplace_form(REGISTRY["div"])
@@ -109,7 +109,7 @@ def div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tenso
     return apply_composed_inplace(div_public, self, (other,), {"rounding_mode": rounding_mode})
 
 
-place(_idiv, "Tensor.true_divide_")
+publish(_idiv, "Tensor.true_divide_")
 
 
 @binary(
@@ -207,4 +207,4 @@ python_operator(_idiv, "__itruediv__")
 python_operator(_idiv, "__idiv__")
 python_operator(inplace_form(REGISTRY["floor_divide"]), "__ifloordiv__")
 python_operator(inplace_form(REGISTRY["remainder"]), "__imod__")
-place(T.div, "Tensor.__div__")
+publish(TENSORS.div, "Tensor.__div__")

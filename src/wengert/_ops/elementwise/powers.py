@@ -12,7 +12,7 @@ from ..._arrays.kernels import recordable, with_sign_of
 from ..._arrays.large import MANY
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOAT32, FLOAT64, INEXACT, INTEGRAL, PYTHON_NUMBERS
-from ..._base.registry import RAW, REGISTRY, place, public
+from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.elementwise import binary, parametric, unary
 from ..._kinds.out import exactly, with_out, write_out
 from ..._kinds.slow_path import cast_operand, not_implemented
@@ -60,11 +60,11 @@ def _power(x: Any, y: Any) -> Any:
 
 def _pow_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
     if type(other) in PYTHON_NUMBERS:
-        if other == 2 and xp is RAW:
+        if other == 2 and xp is ARRAYS:
             return g * (self + self)  # NumPy is slow on a Python number
         if other == 0:
             return xp.zeros_like(g)
-        return g * ((_power(self, other - 1) if xp is RAW else self ** (other - 1)) * other)
+        return g * ((_power(self, other - 1) if xp is ARRAYS else self ** (other - 1)) * other)
     return xp.where(other == 0, 0, g * (other * self ** (other - 1)))
 
 
@@ -188,7 +188,7 @@ def pow_public(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tenso
     )
 
 
-place(inplace_of(pow, "pow_", composed=False), "Tensor.pow_")
+publish(inplace_of(pow, "pow_", composed=False), "Tensor.pow_")
 
 
 @public("torch.float_power Tensor.float_power")
@@ -239,7 +239,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return pow(input, 2) if out is None else pow(input, 2, out=out)
 
 
-place(inplace_of(square, "square_"), "torch.square_ Tensor.square_")
+publish(inplace_of(square, "square_"), "torch.square_ Tensor.square_")
 
 
 @unary(

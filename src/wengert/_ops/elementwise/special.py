@@ -12,7 +12,7 @@ from typing import Any
 from ..._arrays.library import NUMBERS
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
-from ..._base.registry import PUBLIC, REGISTRY, place, public
+from ..._base.registry import PUBLIC, REGISTRY, public, publish
 from ..._kinds.elementwise import binary, parametric, unary
 from ..._kinds.out import convertible, with_out, write_out
 from ..._kinds.slow_path import not_implemented
@@ -216,7 +216,7 @@ def polygamma_method(self: Tensor, n: int) -> Tensor:
     return polygamma(n, self)
 
 
-place(inplace_of(polygamma_method, "polygamma_"), "Tensor.polygamma_")
+publish(inplace_of(polygamma_method, "polygamma_"), "Tensor.polygamma_")
 
 
 def _mvlgamma_terms(p: int) -> list[float]:
@@ -262,7 +262,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     return _mvlgamma(input, p)
 
 
-place(inplace_of(mvlgamma, "mvlgamma_"), "Tensor.mvlgamma_")
+publish(inplace_of(mvlgamma, "mvlgamma_"), "Tensor.mvlgamma_")
 
 
 @binary(
@@ -353,7 +353,7 @@ def xlogy(input, other):
     """
 
 
-place(PUBLIC["Tensor"]["xlogy_"], "torch.xlogy_")
+publish(PUBLIC["Tensor"]["xlogy_"], "torch.xlogy_")
 
 
 @binary(
@@ -432,4 +432,4 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     return _logit(input, eps)
 
 
-place(inplace_of(logit, "logit_"), "torch.logit_ Tensor.logit_")
+publish(inplace_of(logit, "logit_"), "torch.logit_ Tensor.logit_")

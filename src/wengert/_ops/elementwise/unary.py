@@ -14,7 +14,7 @@ from numpy import ndarray
 
 from ..._arrays.library import NUMBERS
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
-from ..._base.registry import REGISTRY, place, public
+from ..._base.registry import REGISTRY, public, publish
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
@@ -418,7 +418,7 @@ def round_public(input: Tensor, *, decimals: int | None = None, out: Tensor | No
     return _round_decimals(input, decimals)
 
 
-place(inplace_of(round_public, "round_"), "torch.round_ Tensor.round_")
+publish(inplace_of(round_public, "round_"), "torch.round_ Tensor.round_")
 
 
 @unary(

@@ -13,7 +13,7 @@ from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL, REAL_NUMBERS
 from ..._base.errors import warn
 from ..._base.limits import finfo
-from ..._base.registry import PUBLIC, REGISTRY, place, public
+from ..._base.registry import PUBLIC, REGISTRY, public, publish
 from ..._kinds.elementwise import binary, parametric
 from ..._kinds.general import general
 from ..._kinds.out import exactly, with_out, write_out
@@ -322,9 +322,9 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
     return _clamp_max(input, max)
 
 
-place(inplace_of(clamp, "clamp_"), "torch.clamp_ torch.clip_ Tensor.clamp_ Tensor.clip_")
-place(inplace_of(clamp_min, "clamp_min_"), "torch.clamp_min_ Tensor.clamp_min_")
-place(inplace_of(clamp_max, "clamp_max_"), "torch.clamp_max_ Tensor.clamp_max_")
+publish(inplace_of(clamp, "clamp_"), "torch.clamp_ torch.clip_ Tensor.clamp_ Tensor.clip_")
+publish(inplace_of(clamp_min, "clamp_min_"), "torch.clamp_min_ Tensor.clamp_min_")
+publish(inplace_of(clamp_max, "clamp_max_"), "torch.clamp_max_ Tensor.clamp_max_")
 
 
 # ---------------------------------------------------------------------------------------------- the larger, the smaller
@@ -430,4 +430,4 @@ def nan_to_num(
     return _nan_to_num(input, nan, posinf, neginf)
 
 
-place(inplace_of(nan_to_num, "nan_to_num_"), "torch.nan_to_num_ Tensor.nan_to_num_")
+publish(inplace_of(nan_to_num, "nan_to_num_"), "torch.nan_to_num_ Tensor.nan_to_num_")

@@ -19,7 +19,7 @@ from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.errors import warn
 from ..._base.modes import slow_if_recording
-from ..._base.registry import REGISTRY, Info, U, public
+from ..._base.registry import REGISTRY, TRANSFORMED, Operator, public
 from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
 from ..._tape.fast_results import result_of, view_result
@@ -284,7 +284,7 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
     return x, a, tuple(dims), indices
 
 
-def linked(info: Info, chain: tuple[Any, ...], p: tuple[Any, ...], a: Any, depth: int) -> tuple[Any, ...]:
+def linked(info: Operator, chain: tuple[Any, ...], p: tuple[Any, ...], a: Any, depth: int) -> tuple[Any, ...]:
     """A chain of views with one more (``_tape.view_chain``)."""
     return (*chain, (info.name, p))
 
@@ -482,4 +482,4 @@ def value_error(error: Exception, x: Tensor, values: Tensor, dims: Any, indices:
     )
 
 
-U.getitem = lambda value, key: getitem(wrap(value), key)._payload
+TRANSFORMED.getitem = lambda value, key: getitem(wrap(value), key)._payload

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._arrays.along import COLONS, all_below
 from ..._base.modes import slow_if_recording
-from ..._base.registry import RAW, public
+from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, with_out, write_out
@@ -30,7 +30,7 @@ from .index_primitive import INDEX, INDEX_PUT, dense, index_raw, write_at
 from .scatter import at_least_vector, dtype_name, known_values, sample_places, scatter_reduce_public
 from .setitem import assign_at_several, number, put_into
 
-index_put_raw = RAW.index_put
+index_put_raw = ARRAYS.index_put
 
 
 # ------------------------------------------------------------------------------------------------- index_select and kin

@@ -13,8 +13,8 @@ import numpy as np
 from ..._arrays.accumulate import add_rows
 from ..._arrays.along import COLONS
 from ..._arrays.index_shapes import adjacent, result_shape, without_masks
-from ..._arrays.threads import LARGE, each
-from ..._base.registry import RAW, REGISTRY, U
+from ..._arrays.threads import LARGE, parallel_map
+from ..._base.registry import ARRAYS, REGISTRY, TRANSFORMED
 from ..._kinds.general import general
 from ..._payloads.batching import batch_size
 from ..._tape.saved import payload_dtype
@@ -110,9 +110,9 @@ def _taken(x: Any, i: Any, dim: int) -> Any:
     step = max(LARGE // (count // len(r)) >> 1, 1)  # rows of a part
     parts = [slice(k, k + step) for k in range(0, len(r), step)]
     if dim:  # "wrap" is right for what is in range, and "raise" makes a copy
-        each(lambda part: x[part].take(i, dim, r[part], "wrap"), parts)
+        parallel_map(lambda part: x[part].take(i, dim, r[part], "wrap"), parts)
     else:
-        each(lambda part: x.take(i[part], 0, r[part], "wrap"), parts)
+        parallel_map(lambda part: x.take(i[part], 0, r[part], "wrap"), parts)
     return r
 
 
@@ -155,7 +155,7 @@ def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> t
         return indices, up, perm
     size = next(i.shape[0] for i, m in zip(indices, theirs, strict=True) if m)
     indices = [
-        U.reshape(i, (size,) + (1,) * (k + 1 - i.ndim) + tuple(i.shape[1:])) if m else i
+        TRANSFORMED.reshape(i, (size,) + (1,) * (k + 1 - i.ndim) + tuple(i.shape[1:])) if m else i
         for i, m in zip(indices, theirs, strict=True)
     ]
     indices = [np.arange(size).reshape((size,) + (1,) * k), *indices]
@@ -187,32 +187,32 @@ def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
 
 def _all_batched(inner: Any, mine: Any, count: int) -> list[Any]:
     size = batch_size(inner, mine)
-    return [x if m else U.expand(x, (size, *x.shape)) for x, m in zip(inner[:count], mine, strict=False)]
+    return [x if m else TRANSFORMED.expand(x, (size, *x.shape)) for x, m in zip(inner[:count], mine, strict=False)]
 
 
 def _index_rank(x: Any, batched: bool, dims: Any, indices: Any, theirs: Any) -> int:
     return x.ndim - batched - len(dims) + max(i.ndim - m for i, m in zip(indices, theirs, strict=True))
 
 
-def batch_index(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+def batch_index(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     (dims,) = p
     rank = _index_rank(inner[0], mine[0], dims, inner[1:], mine[1:])
     indices, dims, perm = _lifted_places(inner, mine, rank, 1, dims)
     (x,) = _all_batched(inner, mine, 1)
-    r = U.index([x, *indices], dims)
-    return r if perm is None else U.permute(r, perm)
+    r = xp.index([x, *indices], dims)
+    return r if perm is None else xp.permute(r, perm)
 
 
-def _batch_index_back(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+def _batch_index_back(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     size, dims = p
     indices, dims, perm = _lifted_places(inner, mine, inner[0].ndim - mine[0], 1, dims)
     (g,) = _all_batched(inner, mine, 1)
     if perm is not None:
-        g = U.permute(g, _inverse(perm))
-    return U.index_back([g, *indices], (batch_size(inner, mine), *size), dims)
+        g = xp.permute(g, _inverse(perm))
+    return xp.index_back([g, *indices], (batch_size(inner, mine), *size), dims)
 
 
-def _batch_index_put(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+def _batch_index_put(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     dims, accumulate, _ = p
     rank = _index_rank(inner[0], mine[0], dims, inner[2:], mine[2:])
     one = result_shape(
@@ -221,10 +221,10 @@ def _batch_index_put(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     indices, dims, perm = _lifted_places(inner, mine, rank, 2, dims)
     x, v = _all_batched(inner, mine, 2)
     size = x.shape[0]
-    v = U.expand(U.reshape(v, (size,) + (1,) * (rank + 1 - v.ndim) + tuple(v.shape[1:])), (size, *one))
+    v = xp.expand(xp.reshape(v, (size,) + (1,) * (rank + 1 - v.ndim) + tuple(v.shape[1:])), (size, *one))
     if perm is not None:
-        v = U.permute(v, _inverse(perm))
-    return U.index_put([x, v, *indices], dims, accumulate, False)
+        v = xp.permute(v, _inverse(perm))
+    return xp.index_put([x, v, *indices], dims, accumulate, False)
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
@@ -412,7 +412,7 @@ def index_put(lib, tensors, dims, accumulate, into):
 
 
 INDEX = REGISTRY["index"]
-index_raw = RAW.index
+index_raw = ARRAYS.index
 INDEX_PUT = REGISTRY["index_put"]
 assert INDEX.saves.uses == ("tensors_from1", "tensors_shape", "dims")  # type: ignore[attr-defined]
 assert INDEX_PUT.saves.uses == ("tensors_from2", "tensors_shape", "dims", "accumulate", "needs")  # type: ignore[attr-defined]

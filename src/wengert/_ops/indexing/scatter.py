@@ -12,12 +12,12 @@ from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
 from ..._base.modes import slow_if_recording
-from ..._base.registry import RAW, REGISTRY, public
+from ..._base.registry import ARRAYS, REGISTRY, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out, write_out
 from ..._payloads.meta import no_kernel, no_places, on_meta
-from ..._payloads.transforms import Value
+from ..._payloads.transforms import Transformed
 from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.fast_results import result_of
 from ..._tape.inplace import inplace_of
@@ -275,7 +275,7 @@ def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = Non
         )
     if is_plain(index):
         check_range(index._payload, dim, have[dim])
-    elif isinstance(index._payload, Value) and not on_meta(index):
+    elif isinstance(index._payload, Transformed) and not on_meta(index):
         check_range(opened(index._payload)[0], dim, have[dim])
 
 
@@ -345,7 +345,7 @@ def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
 GATHER, SCATTER, SCATTER_ADD = REGISTRY["gather"], REGISTRY["scatter"], REGISTRY["scatter_add"]
 assert GATHER.saves.uses == ("self_shape", "index", "dim")  # type: ignore[attr-defined]
 assert SCATTER.saves.uses == SCATTER_ADD.saves.uses == ("index", "dim")  # type: ignore[attr-defined]
-_gather_raw = RAW.gather
+_gather_raw = ARRAYS.gather
 
 
 def at_least_vector(index: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.errors import here
 from ..._base.modes import slow_if_recording
-from ..._base.registry import RAW, REGISTRY, public
+from ..._base.registry import ARRAYS, REGISTRY, public
 from ..._base.torch_function import recovered
 from ..._tape.inplace import apply_inplace
 from ..._tape.node import AccumulateGrad, box_of, tick
@@ -226,7 +226,7 @@ def _put_recorded(x: Tensor, value: Any, dims: Any, indices: Any, accumulate: bo
     arrays = [i._payload for i in indices]
     try:
         check_inplace(x, True)
-        RAW.index_put([a, value._payload, *arrays], dims, accumulate, True)
+        ARRAYS.index_put([a, value._payload, *arrays], dims, accumulate, True)
     except (RuntimeError, IndexError, ValueError):
         return False
     n = INDEX_PUT.node()

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._arrays.library import in_lib
 from ..._base.errors import warn
-from ..._base.registry import REGISTRY, T, place
+from ..._base.registry import REGISTRY, TENSORS, publish
 from ..._kinds.linear import affine
 from ..._kinds.out import EXACT, write_out
 from ..._tape.error_text import expect_tensors
@@ -224,8 +224,8 @@ def _public(names: str) -> Any:
 
     def decorate(fn: Any) -> Any:
         name = fn.__name__
-        place(fn, names)
-        place(inplace_of(fn, name + "_"), f"Tensor.{name}_")
+        publish(fn, names)
+        publish(inplace_of(fn, name + "_"), f"Tensor.{name}_")
         return fn
 
     return decorate
@@ -342,6 +342,6 @@ def addr(
     dtype = common_dtype((input, vec1, vec2))
     input, vec1, vec2 = (cast(t, dtype) for t in (input, vec1, vec2))
     if logical_dtype(input).kind == "b":
-        outer = T.reshape(vec1, (size[0], 1)) & vec2 if alpha else T.zeros(size, np.dtype(np.bool_))
+        outer = TENSORS.reshape(vec1, (size[0], 1)) & vec2 if alpha else TENSORS.zeros(size, np.dtype(np.bool_))
         return outer | input if beta else outer
     return affine_outer(vec1, vec2, input, _number(input, beta), _number(input, alpha))

@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from ..._base.errors import warn
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.linear import bilinear
 from ..._kinds.out import exactly, with_out, write_out
 from ..._tape.error_text import expect_tensors
@@ -253,7 +253,7 @@ def _without_repeats(t: Any, side: Labels) -> tuple[Any, Labels]:
         while side.count(label) > 1:
             i = side.index(label)
             j = side.index(label, i + 1)
-            t = T.diagonal_view(t, 0, i, j)
+            t = TENSORS.diagonal_view(t, 0, i, j)
             side = (*side[:i], *side[i + 1 : j], *side[j + 1 :], label)
     return t, side
 
@@ -262,11 +262,11 @@ def _summed(t: Any, side: Labels, keep: Any, sizes: dict[int, int]) -> tuple[Any
     """Sum over the labels that nothing else has; drop dimensions of size one that broadcast."""
     ones = tuple(i for i, x in enumerate(side) if t._payload.shape[i] == 1 and sizes[x] != 1)
     if ones:
-        t = T.reshape(t, tuple(n for i, n in enumerate(t._payload.shape) if i not in ones))
+        t = TENSORS.reshape(t, tuple(n for i, n in enumerate(t._payload.shape) if i not in ones))
         side = tuple(x for i, x in enumerate(side) if i not in ones)
     dims = tuple(i for i, x in enumerate(side) if x not in keep)
     if dims:
-        t = T.sum_dim(t, dims, False) if logical_dtype(t).kind != "b" else t.sum(dims)
+        t = TENSORS.sum_dim(t, dims, False) if logical_dtype(t).kind != "b" else t.sum(dims)
         side = tuple(x for x in side if x in keep)
     return t, side
 
@@ -301,7 +301,7 @@ def einsum(*args: Any) -> Tensor:
         x, y = operands
         direct = _direct(equation, tuple(x._payload.shape), tuple(y._payload.shape))
         if direct is not None and logical_dtype(x).kind != "b":
-            return T.contract(x, y, *direct)
+            return TENSORS.contract(x, y, *direct)
     labels, out = _prepare(equation, tuple(t._payload.ndim for t in operands))
     sizes = _sizes(labels, operands)
     work = []
@@ -326,13 +326,13 @@ def einsum(*args: Any) -> Tensor:
 def _contracted(x: Any, y: Any, a: Labels, b: Labels, out: Labels) -> Any:
     if logical_dtype(x).kind == "b" and logical_dtype(y).kind == "b":
         raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
-    return T.contract(x, y, a, b, out)
+    return TENSORS.contract(x, y, a, b, out)
 
 
 def _finished(t: Any, side: Labels, out: Labels, sizes: dict[int, int]) -> Any:
     """The result with its dimensions in order; one that was dropped as it broadcasts cannot be missing here."""
     if side != out:
-        t = T.permute(t, tuple(side.index(x) for x in out))
+        t = TENSORS.permute(t, tuple(side.index(x) for x in out))
     return t
 
 
@@ -407,11 +407,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
                 f"in dim {db}"
             )
     if summed_a:
-        a, b = T.sum_dim(a, tuple(summed_a), False), T.sum_dim(b, tuple(summed_b), False)
+        a, b = TENSORS.sum_dim(a, tuple(summed_a), False), TENSORS.sum_dim(b, tuple(summed_b), False)
         of_a = [x for i, x in enumerate(of_a) if i not in summed_a]
         of_b = [x for i, x in enumerate(of_b) if i not in summed_b]
     out = tuple(x for x in of_a if x not in of_b) + tuple(x for x in of_b if x not in of_a)
-    return T.contract(a, b, tuple(of_a), tuple(of_b), out)
+    return TENSORS.contract(a, b, tuple(of_a), tuple(of_b), out)
 
 
 def _tensordot_dims(dims: Any, ra: int, rb: int) -> tuple[list[int], list[int]]:
@@ -447,7 +447,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     _same_dtype(input, other)
     last = a.ndim - 1
     of_b = (*range(a.ndim, a.ndim + b.ndim - 1), last)
-    return T.contract(input, other, tuple(range(a.ndim)), of_b, (*range(last), *of_b[:-1]))
+    return TENSORS.contract(input, other, tuple(range(a.ndim)), of_b, (*range(last), *of_b[:-1]))
 
 
 @public("linalg.vecdot")
@@ -460,7 +460,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
             f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {dtype_name(x)} and y of "
             f"type {dtype_name(y)} instead"
         )
-    return ((T.conj(x) if logical_dtype(x).kind == "c" else x) * y).sum(dim)
+    return ((TENSORS.conj(x) if logical_dtype(x).kind == "c" else x) * y).sum(dim)
 
 
 @public("torch.kron Tensor.kron")
@@ -473,8 +473,10 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     b = (1,) * (rank - other._payload.ndim) + tuple(other._payload.shape)
     spread_a = tuple(n for m in a for n in (m, 1))
     spread_b = tuple(n for m in b for n in (1, m))
-    product = T.reshape(input, spread_a) * T.reshape(other, spread_b)
-    return without_view(T.reshape(product, tuple(m * n for m, n in zip(a, b, strict=True))), "UnsafeViewBackward0")
+    product = TENSORS.reshape(input, spread_a) * TENSORS.reshape(other, spread_b)
+    return without_view(
+        TENSORS.reshape(product, tuple(m * n for m, n in zip(a, b, strict=True))), "UnsafeViewBackward0"
+    )
 
 
 @public("torch.bilinear nn.functional.bilinear")
@@ -495,8 +497,8 @@ def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor 
         )
     lead = tuple(range(x.ndim - 1))
     i, j, k = 50, 51, 52
-    half = T.contract(input1, weight, (*lead, i), (k, i, j), (*lead, k, j))
-    result = T.contract(half, input2, (*lead, k, j), (*lead, j), (*lead, k))
+    half = TENSORS.contract(input1, weight, (*lead, i), (k, i, j), (*lead, k, j))
+    result = TENSORS.contract(half, input2, (*lead, k, j), (*lead, j), (*lead, k))
     return result if bias is None else result + bias
 
 
@@ -522,9 +524,9 @@ def multi_dot(tensors: Any) -> Tensor:
             raise RuntimeError(f"multi_dot(): tensor {k} must be 2D but got {ranks[k]}D")
     work = list(tensors)
     if ranks[0] == 1:
-        work[0] = T.reshape(work[0], (1, work[0]._payload.shape[0]))
+        work[0] = TENSORS.reshape(work[0], (1, work[0]._payload.shape[0]))
     if ranks[-1] == 1:
-        work[-1] = T.reshape(work[-1], (work[-1]._payload.shape[0], 1))
+        work[-1] = TENSORS.reshape(work[-1], (work[-1]._payload.shape[0], 1))
     for k in range(n - 1):
         if work[k]._payload.shape[1] != work[k + 1]._payload.shape[0]:
             raise RuntimeError(
@@ -536,7 +538,7 @@ def multi_dot(tensors: Any) -> Tensor:
     )
     if 1 in (ranks[0], ranks[-1]):
         shape = tuple(result._payload.shape)
-        result = T.reshape(result, (() if ranks[0] == 1 else shape[:1]) + (() if ranks[-1] == 1 else shape[1:]))
+        result = TENSORS.reshape(result, (() if ranks[0] == 1 else shape[:1]) + (() if ranks[-1] == 1 else shape[1:]))
     return result
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._arrays.linalg import lapack_ldl, solved_by_ldl
 from ..._base.errors import LinAlgError
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out
 from ..._kinds.return_types import return_type
@@ -114,7 +114,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """``ldl_factor`` and, for each matrix, 0 or the place (from 1) of a zero in D; an error with ``check_errors``."""
     _checked(A)
-    result = T.ldl_compact(A, bool(hermitian))
+    result = TENSORS.ldl_compact(A, bool(hermitian))
     if check_errors:
         _refuse_singular("torch.linalg.ldl_factor_ex", result[2])
     return LdlFactorEx(result)
@@ -158,4 +158,4 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
             f"{list(pivots._payload.shape)} instead"
         )
     matrix_shape(name, LD)
-    return T.ldl_apply(LD, pivots.detach(), B, bool(hermitian))  # type: ignore[no-any-return]
+    return TENSORS.ldl_apply(LD, pivots.detach(), B, bool(hermitian))  # type: ignore[no-any-return]

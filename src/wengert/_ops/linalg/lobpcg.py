@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.errors import noted
-from ..._base.registry import PUBLIC, T, public
+from ..._base.registry import PUBLIC, TENSORS, public
 from ..._tape.tensor import Tensor
 from .public import adjoint, cholesky, solve_triangular
 
@@ -70,13 +70,16 @@ def _pairs(A: Any, B: Any, k: int, largest: bool) -> tuple[Any, Any]:
     if B is not None:
         L = cholesky((B + adjoint(B)) / 2)
         A = adjoint(solve_triangular(L, adjoint(solve_triangular(L, A, upper=False)), upper=False))
-    values, vectors = T.eigen_hermitian(A, "L")
+    values, vectors = TENSORS.eigen_hermitian(A, "L")
     last = values._payload.ndim - 1
     m = values._payload.shape[-1]
     first, end = (m - k, m) if largest else (0, k)
-    values, vectors = T.slice_dim(values, last, first, end, 1), T.slice_dim(vectors, last + 1, first, end, 1)
+    values, vectors = (
+        TENSORS.slice_dim(values, last, first, end, 1),
+        TENSORS.slice_dim(vectors, last + 1, first, end, 1),
+    )
     if largest:
-        values, vectors = T.flip_dims(values, (last,)), T.flip_dims(vectors, (last + 1,))
+        values, vectors = TENSORS.flip_dims(values, (last,)), TENSORS.flip_dims(vectors, (last + 1,))
     if L is not None:
         vectors = solve_triangular(adjoint(L), vectors, upper=True)
     return values, vectors

@@ -16,7 +16,7 @@ import numpy as np
 from ..._arrays.library import in_lib
 from ..._base.dtypes import BOOL, BY_NUMPY, INEXACT
 from ..._base.errors import noted
-from ..._base.registry import REGISTRY, T, place, public
+from ..._base.registry import REGISTRY, TENSORS, public, publish
 from ..._kinds.general import general
 from ..._kinds.linear import MANY, between, bilinear
 from ..._kinds.out import EXACT, exactly, with_out, write_out
@@ -429,8 +429,8 @@ def __rmatmul__(self: Tensor, other: Any) -> Any:
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
 
-place(__matmul__, "Tensor.__matmul__")
-place(__rmatmul__, "Tensor.__rmatmul__")
+publish(__matmul__, "Tensor.__matmul__")
+publish(__rmatmul__, "Tensor.__rmatmul__")
 
 
 @public("torch.mm Tensor.mm")
@@ -547,4 +547,4 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     for name, t in (("self", input), ("vec2", vec2)):
         if t._payload.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t.ndim}-D")
-    return T.reshape(input, (input._payload.shape[0], 1)) * vec2
+    return TENSORS.reshape(input, (input._payload.shape[0], 1)) * vec2

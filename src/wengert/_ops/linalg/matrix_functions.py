@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.constants import type_name
-from ..._base.registry import T, place, public
+from ..._base.registry import TENSORS, public, publish
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import bilinear, linear
 from ..._kinds.out import EXACT, exactly, safely, with_out
@@ -48,7 +48,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
         )
     if rcond is not None:
         rtol = rcond
-    return T.pseudo_inverse(A, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), bool(hermitian))
+    return TENSORS.pseudo_inverse(A, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), bool(hermitian))
 
 
 @public("torch.pinverse Tensor.pinverse")
@@ -76,7 +76,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     m, n = A._payload.shape[-2:]
     vector = A._payload.ndim - 1 == B._payload.ndim and tuple(A._payload.shape[:-1]) == tuple(B._payload.shape)
     if vector:
-        B = T.reshape(B, (*B._payload.shape, 1))
+        B = TENSORS.reshape(B, (*B._payload.shape, 1))
     if logical_dtype(A) is not logical_dtype(B):
         raise RuntimeError(f"{name}: input.dtype and other.dtype should be the same, got {A.dtype} and {B.dtype}")
     if B._payload.shape[-2] != m:
@@ -85,20 +85,20 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     A, B = same_batch(A, B)
     if on_meta(A):
         raise no_kernel("linalg_lstsq.out")
-    X = matmul(T.pseudo_inverse(A, 0.0, rcond, False), B)
+    X = matmul(TENSORS.pseudo_inverse(A, 0.0, rcond, False), B)
     a, tags = opened(A.detach()._payload)
     s = np.linalg.svd(a, compute_uv=False)
     rank = (s > threshold(s, 0.0, rcond, a)[..., None]).sum(-1)
     residuals = wrap(np.zeros(0, np.zeros(0, logical_dtype(A)).real.dtype))
     if m > n and driver != "gelsy" and np.all(rank == n):
-        residuals = (T.abs(matmul(A, X) - B) ** 2).sum(-2)
+        residuals = (TENSORS.abs(matmul(A, X) - B) ** 2).sum(-2)
     if driver == "gels":
         rank_out = wrap(np.zeros(0, np.int64))
     else:
         rank_out = wrap(closed(np.asarray(rank, np.int64), tags))
     values = wrap(closed(s, tags)) if driver in ("gelsd", "gelss") else wrap(np.zeros(0, s.dtype))
     if vector:
-        X = T.reshape(X, tuple(X._payload.shape[:-1]))
+        X = TENSORS.reshape(X, tuple(X._payload.shape[:-1]))
     return Lstsq((X, residuals, rank_out, values))
 
 
@@ -156,7 +156,7 @@ def matrix_norm(
     if ord in ("nuc", 2, -2):
         return _by_singular_values(A, ord, first, second, keepdim)
     summed, other = (first, second) if abs(ord) == 1 else (second, first)
-    r = T.abs(A).sum(summed, keepdim)
+    r = TENSORS.abs(A).sum(summed, keepdim)
     if not keepdim and other > summed:
         other -= 1
     return r.amax(other, keepdim) if ord > 0 else r.amin(other, keepdim)
@@ -165,11 +165,11 @@ def matrix_norm(
 def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool) -> Any:
     rank = A._payload.ndim
     rest = [d for d in range(rank) if d not in (first, second)]
-    moved = A if (first, second) == (rank - 2, rank - 1) else T.permute(A, (*rest, first, second))
+    moved = A if (first, second) == (rank - 2, rank - 1) else TENSORS.permute(A, (*rest, first, second))
     s = svdvals(moved)
     r = s.sum(-1) if ord == "nuc" else s.amax(-1) if ord > 0 else s.amin(-1)
     if keepdim:
-        r = T.reshape(r, tuple(1 if d in (first, second) else n for d, n in enumerate(A._payload.shape)))
+        r = TENSORS.reshape(r, tuple(1 if d in (first, second) else n for d, n in enumerate(A._payload.shape)))
     return r
 
 
@@ -184,7 +184,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
         if not s._payload.shape[-1]:
             return wrap(np.zeros(tuple(A._payload.shape[:-2]), s._payload.dtype))
         n = s._payload.shape[-1]
-        largest, smallest = T.select(s, s._payload.ndim - 1, 0), T.select(s, s._payload.ndim - 1, n - 1)
+        largest, smallest = TENSORS.select(s, s._payload.ndim - 1, 0), TENSORS.select(s, s._payload.ndim - 1, n - 1)
         return smallest / largest if p == -2 else largest / smallest
     square_size("linalg.cond", A)
     if not A._payload.shape[-1]:
@@ -193,7 +193,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
     if p == "nuc":
         return matrix_norm(A, p) * matrix_norm(inverse, p)
     r = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return T.where(r != r, wrap(np.array(math.inf, logical_dtype(r))), r)
+    return TENSORS.where(r != r, wrap(np.array(math.inf, logical_dtype(r))), r)
 
 
 # ----------------------------------------------------------------------------------------------------- powers, products
@@ -206,7 +206,7 @@ def matrix_exp(A: Tensor) -> Tensor:
         raise RuntimeError(
             f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {dtype_name(A)}"
         )
-    return T.exp_matrix(A)
+    return TENSORS.exp_matrix(A)
 
 
 @public("linalg.matrix_power torch.matrix_power Tensor.matrix_power")
@@ -217,7 +217,9 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
         raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_name(n)}")
     square_size("linalg.matrix_power", A)
     if n == 0:
-        return T.where(wrap(np.zeros((), np.bool_)), A, eye_of(A))  # ones that depend on A, with a derivative of zero
+        return TENSORS.where(
+            wrap(np.zeros((), np.bool_)), A, eye_of(A)
+        )  # ones that depend on A, with a derivative of zero
     if n < 0:
         A, n = inv(A), -n
     if n == 1:
@@ -271,7 +273,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
         from ..nn.loss import broadcast_pair
 
         input, other = broadcast_pair(input, other)
-    return T.cross_product(input, other, d)
+    return TENSORS.cross_product(input, other, d)
 
 
 @public("torch.cross Tensor.cross")
@@ -313,7 +315,7 @@ def trace(input: Tensor) -> Tensor:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._payload.ndim}")
     if logical_dtype(input).kind == "b":
         raise NotImplementedError("\"trace\" not implemented for 'Bool'")
-    return T.trace_of(input)
+    return TENSORS.trace_of(input)
 
 
 # --------------------------------------------------------------------------------------------------- low-rank estimates
@@ -326,10 +328,10 @@ def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
     if M is not None:
         A = A - M
         Ah = adjoint(A)
-    X = T.orthogonal(matmul(A, X), "reduced")[0]
+    X = TENSORS.orthogonal(matmul(A, X), "reduced")[0]
     for _ in range(niter):
-        X = T.orthogonal(matmul(Ah, X), "reduced")[0]
-        X = T.orthogonal(matmul(A, X), "reduced")[0]
+        X = TENSORS.orthogonal(matmul(Ah, X), "reduced")[0]
+        X = TENSORS.orthogonal(matmul(A, X), "reduced")[0]
     return X
 
 
@@ -345,7 +347,7 @@ def svd_lowrank(
         return V, S, U
     Q = _range_of(A, q, niter, M)
     B = matmul(adjoint(Q), A if M is None else A - M)
-    U, S, Vh = T.singular(B, False)
+    U, S, Vh = TENSORS.singular(B, False)
     return matmul(Q, U), S, adjoint(Vh)
 
 
@@ -369,16 +371,16 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The powers 0 to N - 1 of each element, along a new last dimension."""
     if not x._payload.ndim:
-        x = T.reshape(x, (1,))
+        x = TENSORS.reshape(x, (1,))
     n = x._payload.shape[-1] if N is None else N
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")
     if logical_dtype(x).kind in "ib":
         x = cast(x, np.dtype(np.int64))
-    wide = T.expand(T.reshape(x, (*x._payload.shape, 1)), (*x._payload.shape, n - 1))
+    wide = TENSORS.expand(TENSORS.reshape(x, (*x._payload.shape, 1)), (*x._payload.shape, n - 1))
     powers = wide.cumprod(-1)
     ones = beside(x, np.ones((*x._payload.shape, 1), logical_dtype(powers)))
-    return T.cat([ones, powers], powers._payload.ndim - 1)
+    return TENSORS.cat([ones, powers], powers._payload.ndim - 1)
 
 
 @public("torch.vander")
@@ -411,22 +413,22 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         )
     Q = beside(A, np.broadcast_to(np.eye(m, n, dtype=logical_dtype(A)), (*A._payload.shape[:-2], m, n)).copy())
     for i in range(k - 1, -1, -1):
-        Q = _reflected(Q, _reflector(A, i, m), T.select(tau, tau._payload.ndim - 1, i))
+        Q = _reflected(Q, _reflector(A, i, m), TENSORS.select(tau, tau._payload.ndim - 1, i))
     return Q
 
 
 def _reflector(A: Any, i: int, m: int) -> Any:
     """Column i of A below a one, zeros above."""
     rank = A._payload.ndim
-    v = T.slice_dim(T.slice_dim(A, rank - 1, i, i + 1, 1), rank - 2, i + 1, m, 1)
-    v = T.constant_pad_nd(v, (0, 0, i + 1, 0), 0)
+    v = TENSORS.slice_dim(TENSORS.slice_dim(A, rank - 1, i, i + 1, 1), rank - 2, i + 1, m, 1)
+    v = TENSORS.constant_pad_nd(v, (0, 0, i + 1, 0), 0)
     one = np.zeros((m, 1), logical_dtype(A))
     one[i] = 1
     return v + beside(A, one)
 
 
 def _reflected(Q: Any, v: Any, tau: Any) -> Any:
-    scale = T.reshape(tau, (*tau._payload.shape, 1, 1))
+    scale = TENSORS.reshape(tau, (*tau._payload.shape, 1, 1))
     return Q - scale * matmul(v, matmul(adjoint(v), Q))
 
 
@@ -451,9 +453,9 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
         return adjoint(ormqr(input, tau, adjoint(other), True, not transpose))
     k = tau._payload.shape[-1]
     for i in range(k) if transpose else range(k - 1, -1, -1):
-        t = T.select(tau, tau._payload.ndim - 1, i)
+        t = TENSORS.select(tau, tau._payload.ndim - 1, i)
         other = _reflected(
-            other, _reflector(input, i, m), T.conj(t) if transpose and logical_dtype(t).kind == "c" else t
+            other, _reflector(input, i, m), TENSORS.conj(t) if transpose and logical_dtype(t).kind == "c" else t
         )
     return other
 
@@ -488,7 +490,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
             f"{math.prod(back)} != {math.prod(front)}"
         )
     n = math.prod(front)
-    return T.reshape(inv(T.reshape(A, (n, n))), (*back, *front))
+    return TENSORS.reshape(inv(TENSORS.reshape(A, (n, n))), (*back, *front))
 
 
 @public("linalg.tensorsolve")
@@ -498,7 +500,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     rank = A._payload.ndim
     if dims is not None:
         moved = [normal_dim(d, rank) for d in ((dims,) if isinstance(dims, int) else dims)]
-        A = T.permute(A, (*(d for d in range(rank) if d not in moved), *moved))
+        A = TENSORS.permute(A, (*(d for d in range(rank) if d not in moved), *moved))
     shape = tuple(A._payload.shape[B._payload.ndim :])
     n = math.prod(shape)
     if n != B._payload.size:
@@ -507,7 +509,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
             "prod(self.shape[:other.ndim]), but got "
             f"{n} != {math.prod(A._payload.shape[: B._payload.ndim])}"
         )
-    return T.reshape(solve(T.reshape(A, (n, n)), T.reshape(B, (n,))), shape)
+    return TENSORS.reshape(solve(TENSORS.reshape(A, (n, n)), TENSORS.reshape(B, (n,))), shape)
 
 
 def _removed(name: str, more: str) -> None:
@@ -516,7 +518,7 @@ def _removed(name: str, more: str) -> None:
 
     gone.__name__ = gone.__qualname__ = name
     gone.__doc__ = f"Removed from PyTorch. {more}"
-    place(gone, f"torch.{name} Tensor.{name}")
+    publish(gone, f"torch.{name} Tensor.{name}")
 
 
 _removed("solve", "`torch.solve` is deprecated in favor of `torch.linalg.solve`.")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.errors import LinAlgError
-from ..._base.registry import T, place, public
+from ..._base.registry import TENSORS, public, publish
 from ..._kinds.out import ANY, EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._payloads.meta import on_meta
@@ -20,7 +20,7 @@ from ..random._common import closed, opened
 from .decompositions import unpack_lu
 from .matmul import dtype_name, matmul
 
-place(LinAlgError, "linalg.LinAlgError")
+publish(LinAlgError, "linalg.LinAlgError")
 
 Eigh = return_type("linalg_eigh", "eigenvalues", "eigenvectors")
 Eig = return_type("linalg_eig", "eigenvalues", "eigenvectors")
@@ -102,7 +102,7 @@ def _transposed(t: Any) -> Any:
 
 
 def adjoint(t: Any) -> Any:
-    return T.conj(t.mT) if logical_dtype(t).kind == "c" else t.mT
+    return TENSORS.conj(t.mT) if logical_dtype(t).kind == "c" else t.mT
 
 
 # ------------------------------------------------------------------------------------------------- inverse, determinant
@@ -118,7 +118,7 @@ def inv(A: Tensor) -> Tensor:
     """
     square_size("linalg.inv", A)
     _floats("linalg.inv", A)
-    return T.inverse(A)
+    return TENSORS.inverse(A)
 
 
 @public("linalg.inv_ex")
@@ -128,7 +128,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     square_size("linalg.inv", A)
     _floats("linalg.inv", A)
     try:
-        return InvEx((T.inverse(A), _info(A)))
+        return InvEx((TENSORS.inverse(A), _info(A)))
     except LinAlgError:
         if check_errors:
             raise
@@ -154,7 +154,7 @@ def det(A: Tensor) -> Tensor:
     """
     square_size("linalg.det", A)
     _floats("linalg.det", A, "lu_cpu")
-    return T.determinant(A)
+    return TENSORS.determinant(A)
 
 
 @public("linalg.slogdet")
@@ -163,7 +163,7 @@ def slogdet(A: Tensor) -> Any:
     """The sign of each determinant and the logarithm of its absolute value."""
     square_size("linalg.slogdet", A)
     _floats("linalg.slogdet", A)
-    return Slogdet(T.sign_logdet(A))
+    return Slogdet(TENSORS.sign_logdet(A))
 
 
 @public("torch.slogdet Tensor.slogdet")
@@ -177,10 +177,10 @@ def logdet(input: Tensor) -> Tensor:
     """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
     square_size("logdet", input)
     _floats("logdet", input)
-    sign, log = T.sign_logdet(input)
+    sign, log = TENSORS.sign_logdet(input)
     if logical_dtype(input).kind == "c":
-        return T.log(sign) + log
-    return T.where(sign == -1.0, wrap(np.array(math.nan, logical_dtype(input))), log)
+        return TENSORS.log(sign) + log
+    return TENSORS.where(sign == -1.0, wrap(np.array(math.nan, logical_dtype(input))), log)
 
 
 # ------------------------------------------------------------------------------------------------- systems of equations
@@ -197,7 +197,7 @@ def _solve_shapes(name: str, A: Any, B: Any, left: bool) -> tuple[Any, Any, bool
     if vector:
         if not left:
             raise RuntimeError(f"{name}: Vector broadcasting of the left hand side is not supported for left=False")
-        B = T.reshape(B, (*b, 1))
+        B = TENSORS.reshape(B, (*b, 1))
         b = (*b, 1)
     _check_equation(name, a, b, left)
     del n
@@ -224,7 +224,8 @@ def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
 
         raise broadcast_error(np.empty(a[:-2], bool), np.empty(b[:-2], bool)) from None
     return tuple(
-        t if tuple(t._payload.shape[:-2]) == lead else T.expand(t, (*lead, *t._payload.shape[-2:])) for t in (A, B)
+        t if tuple(t._payload.shape[:-2]) == lead else TENSORS.expand(t, (*lead, *t._payload.shape[-2:]))
+        for t in (A, B)
     )  # type: ignore[return-value]
 
 
@@ -239,8 +240,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """
     A, B, vector = _solve_shapes("linalg.solve", A, B, left)
     _floats("linalg.solve", A)
-    X = T.solve_left(A, B) if left else _transposed(T.solve_left(_transposed(A), _transposed(B)))
-    return T.reshape(X, tuple(X._payload.shape[:-1])) if vector else X
+    X = TENSORS.solve_left(A, B) if left else _transposed(TENSORS.solve_left(_transposed(A), _transposed(B)))
+    return TENSORS.reshape(X, tuple(X._payload.shape[:-1])) if vector else X
 
 
 @public("linalg.solve_ex")
@@ -281,8 +282,8 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     A, B = same_batch(A, B)
     _kernel_floats("triangular_solve_cpu", A)
     if left:
-        return T.triangular_solve_left(A, B, bool(upper), bool(unitriangular))
-    return _transposed(T.triangular_solve_left(_transposed(A), _transposed(B), not upper, bool(unitriangular)))
+        return TENSORS.triangular_solve_left(A, B, bool(upper), bool(unitriangular))
+    return _transposed(TENSORS.triangular_solve_left(_transposed(A), _transposed(B), not upper, bool(unitriangular)))
 
 
 @public("torch.triangular_solve Tensor.triangular_solve")
@@ -293,7 +294,7 @@ def triangular_solve(
     """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
     A, b = same_batch(A, b)
     source = _transposed(A) if transpose else A
-    X = T.triangular_solve_left(source, b, bool(upper) != bool(transpose), bool(unitriangular))
+    X = TENSORS.triangular_solve_left(source, b, bool(upper) != bool(transpose), bool(unitriangular))
     return TriangularSolve((X, A.clone()))
 
 
@@ -310,7 +311,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """
     square_size("linalg.cholesky", A)
     _floats("linalg.cholesky", A, "cholesky_cpu")
-    return T.cholesky_factor(A, bool(upper))
+    return TENSORS.cholesky_factor(A, bool(upper))
 
 
 @public("torch.cholesky Tensor.cholesky")
@@ -361,7 +362,7 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
             f"each b matrix is {B._payload.shape[-2]} by {B._payload.shape[-1]}"
         )
     L, B = same_batch(L, B)
-    return T.cholesky_solution(B, L, bool(upper))
+    return TENSORS.cholesky_solution(B, L, bool(upper))
 
 
 @public("torch.cholesky_inverse Tensor.cholesky_inverse")
@@ -389,7 +390,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     _kernel_floats("linalg_eigh_cpu", A)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    return Eigh(T.eigen_hermitian(A, UPLO.upper()))
+    return Eigh(TENSORS.eigen_hermitian(A, UPLO.upper()))
 
 
 @public("linalg.eigvalsh")
@@ -414,7 +415,7 @@ def _check_eig(A: Any) -> None:
 def eig(A: Tensor) -> Any:
     """Eigenvalues and eigenvectors (columns of length one) of square matrices, complex whatever A is."""
     _check_eig(A)
-    return Eig(T.eigen_general(A))
+    return Eig(TENSORS.eigen_general(A))
 
 
 @public("linalg.eigvals")
@@ -422,7 +423,7 @@ def eig(A: Tensor) -> Any:
 def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues of square matrices, complex whatever A is."""
     _check_eig(A)
-    return T.eigen_general(A)[0]
+    return TENSORS.eigen_general(A)[0]
 
 
 def _check_svd(A: Any) -> None:
@@ -442,7 +443,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
     tensor([4., 3.])
     """
     _check_svd(A)
-    return Svd(T.singular(A, bool(full_matrices)))
+    return Svd(TENSORS.singular(A, bool(full_matrices)))
 
 
 @public("linalg.svdvals")
@@ -452,7 +453,7 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     _check_svd(A)
     if A._node is None and isinstance(A._payload, np.ndarray):
         return wrap(np.linalg.svd(A._payload, compute_uv=False))
-    return T.singular(A, False)[1]
+    return TENSORS.singular(A, False)[1]
 
 
 @public("torch.svd Tensor.svd")
@@ -460,7 +461,7 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
 def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
     _check_svd(input)
-    U, S, Vh = T.singular(input, not some)
+    U, S, Vh = TENSORS.singular(input, not some)
     if not compute_uv:
         m, n = input._payload.shape[-2:]
         zeros = (beside(input, np.zeros((*input._payload.shape[:-2], k, k), logical_dtype(input))) for k in (m, n))
@@ -479,7 +480,7 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
         )
-    return Qr(T.orthogonal(A, mode))
+    return Qr(TENSORS.orthogonal(A, mode))
 
 
 @public("torch.qr Tensor.qr")
@@ -503,7 +504,7 @@ def _lu_input(A: Any, name: str) -> None:
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """L and U of ``A = P L U`` in one matrix, and the rows that were exchanged (from 1)."""
     _lu_input(A, "torch.lu_factor")
-    return LuFactor(T.lu_compact(A, bool(pivot)))
+    return LuFactor(TENSORS.lu_compact(A, bool(pivot)))
 
 
 @public("linalg.lu_factor_ex")
@@ -532,7 +533,7 @@ def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
 
 
 def _permutation(pivots: Any, m: int, dtype: Any) -> Any:
-    return cast(T.permutation_of(pivots.detach(), m), dtype)
+    return cast(TENSORS.permutation_of(pivots.detach(), m), dtype)
 
 
 @public("torch.lu_unpack")
@@ -547,7 +548,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     dtype = logical_dtype(LU_data)
     empty = wrap(np.zeros(0, dtype))
     P = _permutation(LU_pivots, LU_data._payload.shape[-2], dtype) if unpack_pivots else empty
-    L, U = unpack_lu(T, LU_data) if unpack_data else (empty, empty)
+    L, U = unpack_lu(TENSORS, LU_data) if unpack_data else (empty, empty)
     return LuUnpack((P, L, U))
 
 
@@ -556,8 +557,8 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
     """``A = P L U`` with a permutation, a lower triangular matrix with ones on its diagonal, and an upper one."""
     _lu_input(A, "linalg.lu")
-    LU, pivots = T.lu_compact(A, bool(pivot))
-    L, U = unpack_lu(T, LU)
+    LU, pivots = TENSORS.lu_compact(A, bool(pivot))
+    L, U = unpack_lu(TENSORS, LU)
     dtype = logical_dtype(A)
     P = _permutation(pivots, A._payload.shape[-2], dtype) if pivot else wrap(np.zeros(0, dtype))
     return Lu((P, L, U))
@@ -575,10 +576,10 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
     LU, B = same_batch(LU, B)
     P = _permutation(pivots, LU._payload.shape[-1], logical_dtype(LU))
     if adjoint:
-        W = T.triangular_solve_left(_adjoint(LU), B, False, False)
-        return matmul(P, T.triangular_solve_left(_adjoint(LU), W, True, True))
-    W = T.triangular_solve_left(LU, matmul(_transposed(P), B), False, True)
-    return T.triangular_solve_left(LU, W, True, False)
+        W = TENSORS.triangular_solve_left(_adjoint(LU), B, False, False)
+        return matmul(P, TENSORS.triangular_solve_left(_adjoint(LU), W, True, True))
+    W = TENSORS.triangular_solve_left(LU, matmul(_transposed(P), B), False, True)
+    return TENSORS.triangular_solve_left(LU, W, True, False)
 
 
 @public("torch.lu_solve Tensor.lu_solve")

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._base.dtypes import type_name
 from ..._base.errors import warn_once
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.out import exactly, with_out
 from ..._payloads.meta import on_meta
@@ -49,7 +49,7 @@ def _reduction(name: str, code: Any, position: int) -> int:
 def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
     """``nn.functional.kl_div`` with the reduction as a number."""
     code = _reduction("kl_div", reduction, 3)
-    first = T.exp(target) * (target - input) if log_target else T.xlogy(target, target) - target * input
+    first = TENSORS.exp(target) * (target - input) if log_target else TENSORS.xlogy(target, target) - target * input
     return reduce_values(first, code)  # type: ignore[no-any-return]
 
 
@@ -115,7 +115,7 @@ def torch_triplet_margin_loss(
     code = _reduction("triplet_margin_loss", reduction, 8)
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
-        far = T.minimum(far, pairwise_distance(positive, negative, p, eps))
+        far = TENSORS.minimum(far, pairwise_distance(positive, negative, p, eps))
     return reduce_values((margin + near - far).clamp_min(0), code)  # type: ignore[no-any-return]
 
 
@@ -152,7 +152,7 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     rank = v._payload.ndim
     kept = normal_dim(dim, rank)
     others = tuple(d for d in range(rank) if d != kept)
-    return vector_norm(v, pow, others, True) if others else T.abs(v)  # type: ignore[no-any-return]
+    return vector_norm(v, pow, others, True) if others else TENSORS.abs(v)  # type: ignore[no-any-return]
 
 
 @public("torch._weight_norm")
@@ -188,20 +188,20 @@ def native_batch_norm(
         return result, beside(input, np.empty(size, dtype)), beside(input, np.empty(size, dtype))
     x = input.detach()
     dims = (0, *range(2, x._payload.ndim))
-    mean = T.mean_dim(x, dims, True)
+    mean = TENSORS.mean_dim(x, dims, True)
     deviation = x - mean
-    scale = (T.mean_dim(deviation * deviation, dims, False) + eps) ** -0.5
+    scale = (TENSORS.mean_dim(deviation * deviation, dims, False) + eps) ** -0.5
     # PyTorch checks neither eps nor the number of values here
     result = _standardized(input, weight, bias, running_mean, running_var, momentum, eps)
-    return result, T.reshape(mean, (mean._payload.shape[1],)), scale
+    return result, TENSORS.reshape(mean, (mean._payload.shape[1],)), scale
 
 
 def _standardized(input: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
     if eps > 0:
         return batch_norm(input, mean, var, weight, bias, True, momentum, eps)
     dims = (0, *range(2, input._payload.ndim))
-    deviation = input - T.mean_dim(input, dims, True)
-    result = deviation * (T.mean_dim(deviation * deviation, dims, True) + eps) ** -0.5
+    deviation = input - TENSORS.mean_dim(input, dims, True)
+    result = deviation * (TENSORS.mean_dim(deviation * deviation, dims, True) + eps) ** -0.5
     along = (-1, *(1,) * (input._payload.ndim - 2))
     if weight is not None:
         result = result * weight.reshape(along)
@@ -222,8 +222,8 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
         raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
     if b.shape[0] != w.shape[2]:
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
-    result = conv1d(T.permute(input, (1, 2, 0)), T.permute(weight, (2, 1, 0)), bias, padding=int(pad))
-    return with_node_name(T.permute(result, (2, 0, 1)), "ConvTbcBackward0")
+    result = conv1d(TENSORS.permute(input, (1, 2, 0)), TENSORS.permute(weight, (2, 1, 0)), bias, padding=int(pad))
+    return with_node_name(TENSORS.permute(result, (2, 0, 1)), "ConvTbcBackward0")
 
 
 @public("torch.affine_grid_generator")

@@ -18,7 +18,7 @@ from ..._base.dtypes import dtype as DType
 from ..._base.errors import here, noted
 from ..._base.grad_mode import grad_mode
 from ..._base.modes import is_grad_enabled
-from ..._base.registry import PUBLIC, WITH_SPARSE, place, public
+from ..._base.registry import PUBLIC, WITH_SPARSE, public, publish
 from ..._tape.error_text import expect_tensor
 from ..._tape.node import Node, leaf_node, tick
 from ..._tape.tensor import Tensor, current_fn, wrap
@@ -317,8 +317,8 @@ def _layout(self: Tensor) -> Any:
     return sparse_coo if is_sparse(self) else strided
 
 
-place(property(is_sparse), "Tensor.is_sparse")
-place(property(_layout), "Tensor.layout")
+publish(property(is_sparse), "Tensor.is_sparse")
+publish(property(_layout), "Tensor.layout")
 
 
 # --------------------------------------------------------------------------------------------------- with dense tensors
@@ -392,8 +392,8 @@ def _layer(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return y if bias is None else y + bias
 
 
-place(PUBLIC["torch"]["mm"], "torch.dsmm torch.spmm")
-place(PUBLIC["torch"]["addmm"], "torch.saddmm")
+publish(PUBLIC["torch"]["mm"], "torch.dsmm torch.spmm")
+publish(PUBLIC["torch"]["addmm"], "torch.saddmm")
 
 
 def _vector_product(x: Tensor, y: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
 from ..._arrays.library import NUMBERS
 from ..._base.dtypes import FLOAT32, FLOATING, INEXACT
-from ..._base.registry import RAW, T, place, public
+from ..._base.registry import ARRAYS, TENSORS, public, publish
 from ..._kinds.dims import normal_dim
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
@@ -48,7 +48,7 @@ def _decay(lib: Any, x: Any, scale: float) -> Any:
 
 
 def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    if xp is RAW and self.size >= MANY and recordable(self):
+    if xp is ARRAYS and self.size >= MANY and recordable(self):
         slope = _decay(xp.lib, self, input_scale) * (input_scale * alpha * scale)
         return g * (slope if input_scale * alpha == 1 else xp.where(self <= 0, slope, scale))
     below = g * (input_scale * alpha * scale) * xp.exp(_negative(xp, self) * input_scale)
@@ -99,7 +99,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _celu_grad(xp: Any, g: Any, self: Any, alpha: float) -> Any:
-    if xp is RAW and self.size >= MANY and recordable(self):
+    if xp is ARRAYS and self.size >= MANY and recordable(self):
         return g * _decay(xp.lib, self, 1.0 / alpha)
     return xp.where(self <= 0, g * xp.exp(_negative(xp, self) * (1.0 / alpha)), g)
 
@@ -159,11 +159,11 @@ def sigmoid(lib, input):
     return lib.divide(one, r, r)
 
 
-place(T.tanh, "nn.functional.tanh")
+publish(TENSORS.tanh, "nn.functional.tanh")
 
 
 def _logsigmoid_grad(xp: Any, g: Any, self: Any) -> Any:
-    if xp is RAW and self.size >= MANY and recordable(self):
+    if xp is ARRAYS and self.size >= MANY and recordable(self):
         return g / xp.lib.one_and_exp_of_negative(-self)
     decay = xp.exp(xp.where(self < 0, self, -self))  # not of abs, whose derivative at 0 is 0
     part = decay / (1 + decay)
@@ -274,7 +274,7 @@ def _unlimited(x: Any, beta: float, threshold: float) -> bool:
 
 
 def _softplus_grad(xp: Any, g: Any, self: Any, beta: float, threshold: float) -> Any:
-    if xp is RAW and _unlimited(self, beta, threshold):
+    if xp is ARRAYS and _unlimited(self, beta, threshold):
         return g / xp.lib.one_and_exp_of_negative(self)
     large = self * beta > threshold
     z = xp.exp(xp.where(large, 0, self * beta))
@@ -324,7 +324,7 @@ def _gelu_grad(xp: Any, g: Any, self: Any, approximate: str) -> Any:
         t = xp.tanh((self + _GELU_B * (square * self)) * _GELU_A)
         inner = (1 + (3 * _GELU_B) * square) * _GELU_A
         return g * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * inner)
-    cdf = xp.lib.normal_cdf(self) if xp is RAW else (xp.erf(self * math.sqrt(0.5)) + 1) * 0.5
+    cdf = xp.lib.normal_cdf(self) if xp is ARRAYS else (xp.erf(self * math.sqrt(0.5)) + 1) * 0.5
     pdf = xp.exp(self * self * -0.5) * (1 / math.sqrt(2 * math.pi))
     return g * (self * pdf + cdf)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._arrays.attention import block_weights, cut, mask_by_parts, over_cut
 from ..._base.grad_mode import is_grad_enabled
-from ..._base.registry import RAW, T, public
+from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -34,7 +34,7 @@ def _weights(xp: Any, query: Any, key: Any, mask: Any, causal: bool, scale: floa
 def _attention_grads(
     xp: Any, g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float, tape: Any
 ) -> tuple[Any, ...]:
-    if tape and xp is RAW and not needs[3]:
+    if tape and xp is ARRAYS and not needs[3]:
         return xp.lib.attention_cotangents(g, query, key, value, mask, needs, causal, scale, tape)  # type: ignore[no-any-return]
     p = _weights(xp, query, key, mask, causal, scale)
     gv = xp.matmul_nd(p.mT, g) if needs[2] else None
@@ -155,7 +155,7 @@ def additive_mask(mask: Any, query: Any) -> Any:
     if mask is None or logical_dtype(mask).kind != "b":
         return mask
     look, not_look = (wrap(np.full((), v, logical_dtype(query))) for v in (0, -math.inf))
-    return T.where(mask, look, not_look)
+    return TENSORS.where(mask, look, not_look)
 
 
 def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None:
@@ -217,7 +217,7 @@ def scaled_dot_product_attention(
         history = query._node is not None or key._node is not None or value._node is not None
         recorded = history and is_grad_enabled()
         return attention(query, key, value, mask, bool(is_causal), float(scale), [] if recorded else None)
-    weights = _weights(T, query, key, mask, is_causal, scale)
+    weights = _weights(TENSORS, query, key, mask, is_causal, scale)
     from ..._base.registry import PUBLIC
 
-    return T.matmul_nd(PUBLIC["nn.functional"]["dropout"](weights, dropout_p, True), value)
+    return TENSORS.matmul_nd(PUBLIC["nn.functional"]["dropout"](weights, dropout_p, True), value)

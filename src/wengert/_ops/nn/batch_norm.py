@@ -14,7 +14,7 @@ from ..._arrays.batch_norm import View
 from ..._arrays.library import NUMBERS
 from ..._base.dtypes import FLOATING
 from ..._base.grad_mode import no_grad
-from ..._base.registry import RAW, T, public
+from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -39,7 +39,7 @@ def _channel_grads(
     along: Any,
     stats: Any,
 ) -> tuple[Any, Any, Any]:
-    if stats and xp is RAW:
+    if stats and xp is ARRAYS:
         return xp.lib.channel_cotangents(g, input, weight, bias_shape, needs, view, stats)  # type: ignore[no-any-return]
     return _norm_grads(xp, g, input, weight, bias_shape, needs, view, dims, eps, along, None)
 
@@ -175,10 +175,10 @@ def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: fl
             return
         batch_mean, batch_var = (wrap(s.astype(mean._payload.dtype, copy=False)) for s in stats[::2])
     else:  # the values of a transform
-        x = T.reshape(input.detach(), view)
-        batch_mean = T.mean_dim(x, (0, 2), False)
-        deviation = x - T.reshape(batch_mean, (c, 1))
-        batch_var = T.mean_dim(deviation * deviation, (0, 2), False)
+        x = TENSORS.reshape(input.detach(), view)
+        batch_mean = TENSORS.mean_dim(x, (0, 2), False)
+        deviation = x - TENSORS.reshape(batch_mean, (c, 1))
+        batch_var = TENSORS.mean_dim(deviation * deviation, (0, 2), False)
     with no_grad():
         mean.mul_(1 - momentum).add_(batch_mean * momentum)
         var.mul_(1 - momentum).add_(batch_var * unbiased)
@@ -230,12 +230,12 @@ def instance_norm(
     result = norm_groups(input, weight, bias, (n * c, m), (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
     if running_mean is not None and running_var is not None:
         with no_grad():
-            x = T.reshape(input.detach(), (n, c, m))
-            mean = T.mean_dim(x, (2,), True)
-            var = T.mean_dim((x - mean) * (x - mean), (2,), False) * (m / max(m - 1, 1))
-            running_mean.mul_(1 - momentum).add_(T.mean_dim(mean, (0, 2), False) * momentum)
-            running_var.mul_(1 - momentum).add_(T.mean_dim(var, (0,), False) * momentum)
-    return T.reshape(result, shape)
+            x = TENSORS.reshape(input.detach(), (n, c, m))
+            mean = TENSORS.mean_dim(x, (2,), True)
+            var = TENSORS.mean_dim((x - mean) * (x - mean), (2,), False) * (m / max(m - 1, 1))
+            running_mean.mul_(1 - momentum).add_(TENSORS.mean_dim(mean, (0, 2), False) * momentum)
+            running_var.mul_(1 - momentum).add_(TENSORS.mean_dim(var, (0,), False) * momentum)
+    return TENSORS.reshape(result, shape)
 
 
 @public("torch.instance_norm")

@@ -14,7 +14,7 @@ from ..._arrays.along import all_below
 from ..._arrays.losses import MEAN, NONE, SUM, places_of_targets, weights_of_targets
 from ..._arrays.softmax_large import row_starts
 from ..._base.errors import noted
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.general import general, named_by
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
@@ -250,10 +250,10 @@ def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -
     _check_classes(target, input._payload.shape[0 if input._payload.ndim == 1 else 1], ignore_index)
     shape = None
     if input._payload.ndim == 1 and target._payload.ndim == 1:
-        target = T.reshape(target, ())
+        target = TENSORS.reshape(target, ())
         shape = (1,) if code == NONE else None
     result = nll(input, target, weight, code, ignore_index)
-    return result if shape is None else T.reshape(result, shape)
+    return result if shape is None else TENSORS.reshape(result, shape)
 
 
 @public("nn.functional.nll_loss")
@@ -327,15 +327,15 @@ def multi_margin_loss(
     n = a.shape[-1] if a.ndim else 1
     if isinstance(t, (np.ndarray, np.generic)) and t.size and not all_below(t, n):
         raise RuntimeError("target out of range")
-    x = input if a.ndim == 2 else T.reshape(input, (rows, n))
-    column = T.reshape(target, (rows, 1))
+    x = input if a.ndim == 2 else TENSORS.reshape(input, (rows, n))
+    column = TENSORS.reshape(target, (rows, 1))
     z = (x - x.gather(1, column) + margin).clamp_min(0)
     if p == 2:
         z = z * z
     if weight is not None:
         z = z * weight[column]
-    losses = T.sum_dim(z.scatter(1, column, 0.0), (1,), False) / n
-    return reduce_values(T.reshape(losses, ()) if single else losses, code)
+    losses = TENSORS.sum_dim(z.scatter(1, column, 0.0), (1,), False) / n
+    return reduce_values(TENSORS.reshape(losses, ()) if single else losses, code)
 
 
 @public("nn.functional.multilabel_margin_loss")
@@ -357,14 +357,16 @@ def multilabel_margin_loss(
     single = input._payload.ndim < 2
     n = input._payload.shape[-1] if input._payload.ndim else 1
     rows = 1 if single else input._payload.shape[0]
-    x, y = T.reshape(input, (rows, n)), T.reshape(target, (rows, n))
+    x, y = TENSORS.reshape(input, (rows, n)), TENSORS.reshape(target, (rows, n))
     listed = (y < 0).cumsum(1) == 0
-    places = T.where(listed, y, T.zeros_like(y))
-    named = ((T.reshape(places, (rows, n, 1)) == _classes(n, places)) & T.reshape(listed, (rows, n, 1))).any(1)
-    z = (T.reshape(x, (rows, 1, n)) - T.reshape(x.gather(1, places), (rows, n, 1)) + 1).clamp_min(0)
-    counts = T.reshape(listed, (rows, n, 1)) & ~T.reshape(named, (rows, 1, n))
-    losses = T.sum_dim(T.where(counts, z, T.zeros_like(z)), (1, 2), False) / n
-    return reduce_values(T.reshape(losses, ()) if single else losses, code)
+    places = TENSORS.where(listed, y, TENSORS.zeros_like(y))
+    named = (
+        (TENSORS.reshape(places, (rows, n, 1)) == _classes(n, places)) & TENSORS.reshape(listed, (rows, n, 1))
+    ).any(1)
+    z = (TENSORS.reshape(x, (rows, 1, n)) - TENSORS.reshape(x.gather(1, places), (rows, n, 1)) + 1).clamp_min(0)
+    counts = TENSORS.reshape(listed, (rows, n, 1)) & ~TENSORS.reshape(named, (rows, 1, n))
+    losses = TENSORS.sum_dim(TENSORS.where(counts, z, TENSORS.zeros_like(z)), (1, 2), False) / n
+    return reduce_values(TENSORS.reshape(losses, ()) if single else losses, code)
 
 
 @public("nn.functional.multilabel_soft_margin_loss")
@@ -378,7 +380,7 @@ def multilabel_soft_margin_loss(
 ) -> Tensor:
     """Binary cross entropy with logits, averaged over the classes (the last dimension)."""
     code = reduction_code(reduction, size_average, reduce)
-    losses = -(target * T._log_sigmoid(input) + (1 - target) * T._log_sigmoid(-input))
+    losses = -(target * TENSORS._log_sigmoid(input) + (1 - target) * TENSORS._log_sigmoid(-input))
     if weight is not None:
         losses = losses * weight
     return reduce_values(losses.sum(-1) / input._payload.shape[-1], code)

@@ -14,7 +14,7 @@ import numpy as np
 from ..._arrays.conv import columns, products
 from ..._arrays.library import in_lib
 from ..._base.errors import warn
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.linear import affine, bilinear
 from ..._tape.error_text import cpp_name, expect_tensors
 from ..._tape.promotion import logical_dtype
@@ -350,7 +350,7 @@ def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Int
             "input be created",
         )
         extra = [n for t in reversed(total) for n in (0, t % 2)]
-        input = T.constant_pad_nd(input, tuple(extra), 0)
+        input = TENSORS.constant_pad_nd(input, tuple(extra), 0)
     return input, tuple(t // 2 for t in total)
 
 
@@ -360,7 +360,7 @@ def _convolve(k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: 
     kernel = tuple(weight._payload.shape[2:])
     single = input._payload.ndim == k + 1
     if single:
-        input = T.unsqueeze_dim(input, 0)
+        input = TENSORS.unsqueeze_dim(input, 0)
     if isinstance(padding, str):
         input, padding = _padding(padding, input, kernel, stride, dilation)
     else:
@@ -375,8 +375,8 @@ def _convolve(k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: 
             f"Calculated padded input size per channel: ({sizes}). Kernel size: ({kernels}). Kernel size can't be "
             "greater than actual input size"
         )
-    result = T.convolution(input, weight, bias, stride, padding, dilation, groups)
-    return T.squeeze_dim(result, 0) if single else result
+    result = TENSORS.convolution(input, weight, bias, stride, padding, dilation, groups)
+    return TENSORS.squeeze_dim(result, 0) if single else result
 
 
 def _convolution_in(k: int, doc: str) -> Any:
@@ -445,7 +445,7 @@ def _transposed(
         raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {listed}")
     single = input._payload.ndim == k + 1
     if single:
-        input = T.unsqueeze_dim(input, 0)
+        input = TENSORS.unsqueeze_dim(input, 0)
     size = tuple(
         (n - 1) * s - 2 * p + d * (w - 1) + e + 1
         for n, s, p, d, w, e in zip(
@@ -457,8 +457,8 @@ def _transposed(
             f"Given input size per channel: {list(input._payload.shape[2:])}. Calculated output size per channel: "
             f"{list(size)}. Output size is too small"
         )
-    result = T.convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
-    return T.squeeze_dim(result, 0) if single else result
+    result = TENSORS.convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
+    return TENSORS.squeeze_dim(result, 0) if single else result
 
 
 def _transposed_in(k: int, doc: str) -> Any:

@@ -22,7 +22,7 @@ from ..._arrays.losses import MEAN, NONE, SUM, cross_entropies, cross_entropy_sl
 from ..._base import errors as lines
 from ..._base.dtypes import BLAS_FLOATS, INT64
 from ..._base.modes import slow_if_recording
-from ..._base.registry import RAW, REGISTRY, T, public
+from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
 from ..._tape.engine import observers
 from ..._tape.error_text import expect_tensors
 from ..._tape.node import Box, Parts, box_of, ticks
@@ -53,7 +53,7 @@ class OneStep(_NLL):  # type: ignore[misc]
     s: Any
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        if xp is not RAW or type(g) is Parts or observers:
+        if xp is not ARRAYS or type(g) is Parts or observers:
             first, d = self.split().backward(xp, g, keep)
             return first.backward(xp, d, keep)  # type: ignore[no-any-return]  # the pass does not know of that node
         _, target, _, reduction, _ = self.s
@@ -161,7 +161,7 @@ def cross_entropy(
             and type(input) is type(target) is Tensor
         ):
             return _in_one_step(input, target, a, t, code)
-        return nll_nd(T.log_softmax(input, 1), target, weight, code, ignore_index)  # type: ignore[no-any-return]
+        return nll_nd(TENSORS.log_softmax(input, 1), target, weight, code, ignore_index)  # type: ignore[no-any-return]
     expect_tensors("cross_entropy_loss", input=input, target=target)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
@@ -180,9 +180,9 @@ def cross_entropy(
     if label_smoothing:
         _check_class_weight(input, weight, class_dim)
         return _smoothed(
-            T.log_softmax(input, class_dim), target, weight, code, ignore_index, label_smoothing, class_dim
+            TENSORS.log_softmax(input, class_dim), target, weight, code, ignore_index, label_smoothing, class_dim
         )
-    return nll_nd(T.log_softmax(input, class_dim), target, weight, code, ignore_index)
+    return nll_nd(TENSORS.log_softmax(input, class_dim), target, weight, code, ignore_index)
 
 
 def _check_class_weight(input: Any, weight: Any, class_dim: int) -> None:
@@ -196,14 +196,14 @@ def _check_class_weight(input: Any, weight: Any, class_dim: int) -> None:
 
 def _by_class(weight: Any, rank: int, class_dim: int) -> Any:
     """The weights in a shape that broadcasts along the classes."""
-    return T.reshape(weight, tuple(weight._payload.shape[0] if d == class_dim else 1 for d in range(rank)))
+    return TENSORS.reshape(weight, tuple(weight._payload.shape[0] if d == class_dim else 1 for d in range(rank)))
 
 
 def _from_probabilities(input: Any, target: Any, weight: Any, code: int, label_smoothing: float, class_dim: int) -> Any:
     n = input._payload.shape[class_dim]
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / n
-    product = T.log_softmax(input, class_dim) * target
+    product = TENSORS.log_softmax(input, class_dim) * target
     if weight is not None:
         product = product * _by_class(weight, input._payload.ndim, class_dim)
     if code == NONE:
@@ -224,7 +224,7 @@ def _smoothed(
     weighted = logs if weight is None else logs * _by_class(weight, logs._payload.ndim, class_dim)
     smooth = -weighted.sum(class_dim)
     ignored = target == ignore_index
-    smooth = T.where(ignored, T.zeros_like(smooth), smooth)
+    smooth = TENSORS.where(ignored, TENSORS.zeros_like(smooth), smooth)
     if code == SUM:
         smooth = smooth.sum()
     elif code == MEAN:
@@ -232,7 +232,7 @@ def _smoothed(
         if weight is None:
             smooth = smooth.sum() / kept.sum()
         else:
-            share = weight[T.where(ignored, T.zeros_like(target), target)]
+            share = weight[TENSORS.where(ignored, TENSORS.zeros_like(target), target)]
             total = (share * cast(kept, logical_dtype(share))).sum()
             smooth = smooth.sum() / total
     return picked * (1 - label_smoothing) + smooth * (label_smoothing / n)

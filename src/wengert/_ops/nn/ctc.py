@@ -24,7 +24,7 @@ from ..._arrays.ctc import (
     path_total,
     scores_of,
 )
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._tape.promotion import logical_dtype
@@ -204,7 +204,7 @@ def ctc_loss(
         )
     alone = log_probs._payload.ndim == 2
     if alone:
-        log_probs = T.unsqueeze_dim(log_probs, 1)
+        log_probs = TENSORS.unsqueeze_dim(log_probs, 1)
     if 0 in log_probs._payload.shape:
         raise RuntimeError("log_probs tensor must not be empty")
     dtype = logical_dtype(log_probs)
@@ -216,15 +216,15 @@ def ctc_loss(
         raw = raw[None]
     _check(log_probs._payload, raw, lengths, sizes, blank)
     chain = chain_states(padded_targets(raw, sizes, log_probs._payload.shape[2], blank), blank)
-    loss = T.ctc_nll(log_probs, chain, lengths, sizes, bool(zero_infinity), True)
+    loss = TENSORS.ctc_nll(log_probs, chain, lengths, sizes, bool(zero_infinity), True)
     if zero_infinity:
-        loss = T.where(loss == np.inf, 0.0, loss)
+        loss = TENSORS.where(loss == np.inf, 0.0, loss)
     if reduction == 1:
         loss = (loss / wrap(np.maximum(sizes, 1).astype(dtype))).mean()
     elif reduction == 2:
         loss = loss.sum()
     elif alone:
-        loss = T.squeeze_dim(loss, 0)
+        loss = TENSORS.squeeze_dim(loss, 0)
     return loss  # type: ignore[no-any-return]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._base.dtypes import BY_NUMPY
 from ..._base.grad_mode import no_grad
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.general import general
 from ..._kinds.out import with_out
 from ..._tape.promotion import cast, common_dtype, logical_dtype
@@ -130,7 +130,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     if p == 2:
         return euclidean_distances(x1, x2)
     a, b = tuple(x1._payload.shape), tuple(x2._payload.shape)
-    d = T.reshape(x1, (*a[:-1], 1, a[-1])) - T.reshape(x2, (*b[:-2], 1, *b[-2:]))
+    d = TENSORS.reshape(x1, (*a[:-1], 1, a[-1])) - TENSORS.reshape(x2, (*b[:-2], 1, *b[-2:]))
     return d.norm(p, -1)
 
 
@@ -171,10 +171,10 @@ def cosine_embedding_loss(
     product = (input1 * input2).sum(rank)
     square1 = (input1 * input1).sum(rank) + tiny
     square2 = (input2 * input2).sum(rank) + tiny
-    cosine = product / T.sqrt(square1 * square2)
-    zeros = T.zeros_like(cosine)
-    near = T.where(target == 1, 1 - cosine, zeros)
-    apart = T.where(target == -1, (cosine - margin).clamp_min(0), zeros)
+    cosine = product / TENSORS.sqrt(square1 * square2)
+    zeros = TENSORS.zeros_like(cosine)
+    near = TENSORS.where(target == 1, 1 - cosine, zeros)
+    apart = TENSORS.where(target == -1, (cosine - margin).clamp_min(0), zeros)
     return reduce_values(near + apart, code)
 
 
@@ -211,7 +211,7 @@ def triplet_margin_loss(
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
-        far = T.minimum(far, pairwise_distance(positive, negative, p, eps))
+        far = TENSORS.minimum(far, pairwise_distance(positive, negative, p, eps))
     return reduce_values((margin + near - far).clamp_min(0), code)
 
 
@@ -235,5 +235,5 @@ def triplet_margin_with_distance_loss(
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
-        far = T.minimum(far, distance(positive, negative))
+        far = TENSORS.minimum(far, distance(positive, negative))
     return reduce_values((margin + near - far).clamp_min(0), reduction_code(reduction))

@@ -13,7 +13,7 @@ import numpy as np
 from ..._arrays import random as _samplers
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.linear import linear
 from ..._payloads.meta import Meta, on_meta
 from ..._tape.error_text import expect_tensor
@@ -102,7 +102,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     if on_meta(input):
         return clone_public(input), wrap(Meta(tuple(input.shape), np.dtype(np.bool_)))
     mask = drawn(_native_mask, default_generator, tuple(input.shape), p)
-    return T.native_dropout_values(input, mask, 0.0 if p == 1 else 1 / (1 - p)), wrap(mask)
+    return TENSORS.native_dropout_values(input, mask, 0.0 if p == 1 else 1 / (1 - p)), wrap(mask)
 
 
 @linear(

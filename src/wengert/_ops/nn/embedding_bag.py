@@ -12,7 +12,7 @@ import numpy as np
 from ..._arrays.library import lib
 from ..._arrays.segments import bag_of
 from ..._base.errors import warn
-from ..._base.registry import REGISTRY, T, public
+from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.general import general
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
@@ -133,8 +133,8 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
 
 def _sums(rows: Tensor, bag: Any, bags: int, length: int | None) -> Tensor:
     if length:
-        return T.sum_dim(rows.view(bags, length, rows._payload.shape[1]), (1,), False)  # type: ignore[no-any-return]
-    return T.index_back([rows, wrap(bag)], (bags, rows._payload.shape[1]), (0,))  # type: ignore[no-any-return]
+        return TENSORS.sum_dim(rows.view(bags, length, rows._payload.shape[1]), (1,), False)  # type: ignore[no-any-return]
+    return TENSORS.index_back([rows, wrap(bag)], (bags, rows._payload.shape[1]), (0,))  # type: ignore[no-any-return]
 
 
 def _maxima(rows: Tensor, bag: Any, bags: int) -> Tensor:
@@ -142,10 +142,10 @@ def _maxima(rows: Tensor, bag: Any, bags: int) -> Tensor:
     if not bag.size:
         return _sums(rows, bag, bags, None)
     full, starts, own = np.unique(bag, return_index=True, return_inverse=True)
-    largest = T.gather(rows, T.bag_argmax(rows.detach(), starts, own), 0)
+    largest = TENSORS.gather(rows, TENSORS.bag_argmax(rows.detach(), starts, own), 0)
     if full.size == bags:
         return largest  # type: ignore[no-any-return]
-    return T.index_back([largest, wrap(full)], (bags, rows._payload.shape[1]), (0,))  # type: ignore[no-any-return]
+    return TENSORS.index_back([largest, wrap(full)], (bags, rows._payload.shape[1]), (0,))  # type: ignore[no-any-return]
 
 
 @public("nn.functional.embedding_bag")
@@ -209,12 +209,12 @@ def embedding_bag(
     if sparse:
         rows = torch_embedding(weight, wrap(indices), -1, scale_grad_by_freq, True)
     else:
-        rows = T.embedding(weight, wrap(indices), -1, bool(scale_grad_by_freq))
+        rows = TENSORS.embedding(weight, wrap(indices), -1, bool(scale_grad_by_freq))
     if per_sample_weights is not None:
         factors = per_sample_weights.reshape(-1)
         if chosen.size != factors._payload.size:
-            factors = T.index([factors, wrap(chosen)], (0,))
-        rows = rows * T.unsqueeze_dim(factors, 1)
+            factors = TENSORS.index([factors, wrap(chosen)], (0,))
+        rows = rows * TENSORS.unsqueeze_dim(factors, 1)
     result = _maxima(rows, bag, bags) if mode == "max" else _sums(rows, bag, bags, length if bags else None)
     if mode == "mean":
         count = np.maximum(np.bincount(bag, minlength=bags), 1)[:, None]

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ..._arrays.conv.columns import out_size, padded, scatter_windows, windows
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
@@ -161,7 +161,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
         )
     if input._payload.dtype.kind in "iu":
         raise NotImplementedError(f"\"im2col_out_cpu\" not implemented for '{dtype_name(input)}'")
-    return T.im2col(input, *geometry)
+    return TENSORS.im2col(input, *geometry)
 
 
 @public("nn.functional.fold")
@@ -196,7 +196,7 @@ def fold(
         )
     if input._payload.dtype.kind in "iu":
         raise NotImplementedError(f"\"col2im_out_cpu\" not implemented for '{dtype_name(input)}'")
-    return T.col2im(input, size, *geometry)
+    return TENSORS.col2im(input, size, *geometry)
 
 
 def _check_pixels(name: str, input: Any, factor: int, word: str) -> None:
@@ -219,7 +219,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
             f"but input.size(-3)={c} is not divisible by {upscale_factor**2}"
         )
-    return T.channels_to_pixels(input, upscale_factor)
+    return TENSORS.channels_to_pixels(input, upscale_factor)
 
 
 @public("torch.pixel_unshuffle nn.functional.pixel_unshuffle")
@@ -233,7 +233,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({d})={n} is not "
                 f"divisible by {downscale_factor}"
             )
-    return T.pixels_to_channels(input, downscale_factor)
+    return TENSORS.pixels_to_channels(input, downscale_factor)
 
 
 @public(
@@ -250,6 +250,6 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     n, c = shape[:2]
     if c % groups:
         raise RuntimeError(f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups.")
-    x = T.reshape(input, (n, groups, c // groups, *shape[2:]))
-    x = T.permute(x, (0, 2, 1, *range(3, len(shape) + 1)))
-    return T.reshape(x, shape)
+    x = TENSORS.reshape(input, (n, groups, c // groups, *shape[2:]))
+    x = TENSORS.permute(x, (0, 2, 1, *range(3, len(shape) + 1)))
+    return TENSORS.reshape(x, shape)

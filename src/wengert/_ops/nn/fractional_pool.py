@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.pooling import random_corners
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.general import general, named_by
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -132,7 +132,7 @@ def _pool(k: int, input: Tensor, kernel: Any, output_size: Any, output_ratio: An
     _check_geometry(k, shape, kernel, out)
     _check_samples(k, samples, batch, planes, logical_dtype(input))
     samples = samples[0] if len(shape) == k + 1 else samples[:batch]
-    return T.fractional_max(input, samples, kernel, out)
+    return TENSORS.fractional_max(input, samples, kernel, out)
 
 
 @public("nn.functional.fractional_max_pool2d")

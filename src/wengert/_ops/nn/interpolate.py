@@ -23,7 +23,7 @@ from ..._arrays.interpolation import (
     taps_matrix,
 )
 from ..._base.errors import warn
-from ..._base.registry import REGISTRY, T, public
+from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
@@ -209,7 +209,7 @@ def interpolate(
 
         return getattr(pool, f"adaptive_avg_pool{rank - 2}d")(input, out)
     _check_sizes(input, out, mode)
-    return T.upsample(input, out, ("smooth " if antialias else "") + mode, bool(align_corners), scales)
+    return TENSORS.upsample(input, out, ("smooth " if antialias else "") + mode, bool(align_corners), scales)
 
 
 def _check_sizes(input: Any, out: tuple[int, ...], mode: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..._arrays.losses import MEAN, NONE, REDUCTIONS, SUM, in_unit_interval, reduced_losses
 from ..._base.dtypes import FLOATING
 from ..._base.errors import warn
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.general import general
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
@@ -91,7 +91,7 @@ def binary_cross_entropy(
         if not in_unit_interval(t._payload):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is not None and tuple(weight.shape) != tuple(input.shape):
-        weight = T.expand(weight, tuple(input.shape))
+        weight = TENSORS.expand(weight, tuple(input.shape))
     return bernoulli_nll(input, target, weight, code)
 
 
@@ -196,9 +196,9 @@ def kl_div(
         )
     code = SUM if by_batch else reduction_code(reduction, size_average, reduce)
     if log_target:
-        losses = T.exp(target) * (target - input)
+        losses = TENSORS.exp(target) * (target - input)
     else:
-        losses = T.xlogy(target, target) - target * input
+        losses = TENSORS.xlogy(target, target) - target * input
     result = reduce_values(losses, code)
     return result / input._payload.shape[0] if by_batch and input._payload.ndim else result
 
@@ -219,10 +219,10 @@ def poisson_nll_loss(
     ``full`` adds Stirling's approximation of ``log(target!)`` where the target is above 1.
     """
     code = reduction_code(reduction, size_average, reduce)
-    losses = T.exp(input) - target * input if log_input else input - target * T.log(input + eps)
+    losses = TENSORS.exp(input) - target * input if log_input else input - target * TENSORS.log(input + eps)
     if full:
-        stirling = target * T.log(target) - target + 0.5 * T.log(target * (2 * math.pi))
-        losses = losses + T.where(target <= 1, T.zeros_like(stirling), stirling)
+        stirling = target * TENSORS.log(target) - target + 0.5 * TENSORS.log(target * (2 * math.pi))
+        losses = losses + TENSORS.where(target <= 1, TENSORS.zeros_like(stirling), stirling)
     return reduce_values(losses, code)
 
 
@@ -234,13 +234,13 @@ def gaussian_nll_loss(
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = T.zeros_like(input) + var
+        var = TENSORS.zeros_like(input) + var
     elif bool((var < 0).any()):
         raise ValueError("var has negative entry/entries")
     shape, var_shape = tuple(input.shape), tuple(var.shape)
     if var_shape != shape:
         if shape[:-1] == var_shape:
-            var = T.reshape(var, (*var_shape, 1))
+            var = TENSORS.reshape(var, (*var_shape, 1))
         elif len(shape) != len(var_shape) or sum(y for x, y in zip(shape, var_shape, strict=True) if x != y) != 1:
             raise ValueError("var is of incorrect size")
     if reduction not in REDUCTIONS:
@@ -250,7 +250,7 @@ def gaussian_nll_loss(
     var = var.clone()
     with no_grad():
         var.clamp_(min=eps)
-    losses = 0.5 * (T.log(var) + (input - target) ** 2 / var)
+    losses = 0.5 * (TENSORS.log(var) + (input - target) ** 2 / var)
     if full:
         losses = losses + 0.5 * math.log(2 * math.pi)
     return reduce_values(losses, REDUCTIONS[reduction])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import in_lib
-from ..._base.registry import REGISTRY, T
+from ..._base.registry import REGISTRY, TENSORS
 from ..._kinds.linear import MANY, affine
 from ..._kinds.linear import linear as kind_linear
 from ..._tape.unfused import layer_graph, shown_as, with_sizes
@@ -34,12 +34,12 @@ def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
     if w.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {w.ndim}D")
     if bias is None:
-        return matmul(input, T.matrix_t(weight))
+        return matmul(input, TENSORS.matrix_t(weight))
     if bias._payload.ndim > 1:
-        return matmul(input, T.matrix_t(weight)) + bias
+        return matmul(input, TENSORS.matrix_t(weight)) + bias
     lead = tuple(a.shape[:-1])
-    rows = T.linear(T.reshape(input, (prod(lead), a.shape[-1])), weight, bias)
-    return T.reshape(rows, (*lead, w.shape[0]))
+    rows = TENSORS.linear(TENSORS.reshape(input, (prod(lead), a.shape[-1])), weight, bias)
+    return TENSORS.reshape(rows, (*lead, w.shape[0]))
 
 
 @kind_linear(
@@ -119,7 +119,11 @@ def _with_many_weights(input: Any, weight: Any) -> Any:
     other_ranks=_linear_any_rank,
     refuse_shapes=_refuse_linear,
     names="nn.functional.linear",
-    saved_as={"mat1": ("input", None), "self": ("input", None), "mat2": ("weight", lambda w: T.permute(w, (1, 0)))},
+    saved_as={
+        "mat1": ("input", None),
+        "self": ("input", None),
+        "mat2": ("weight", lambda w: TENSORS.permute(w, (1, 0))),
+    },
     batch=_linear_batch,
     dtypes="fci",
     samples=[

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..._base.errors import warn
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -50,11 +50,11 @@ def linear_cross_entropy(
             return options.in_chunks(input, linear_weight, target, linear_bias, weight, reduction, ignored)
     scores = linear(
         input,
-        T.reshape(linear_weight, (classes * math.prod(places), features)),
-        None if linear_bias is None else T.reshape(linear_bias, (-1,)),
+        TENSORS.reshape(linear_weight, (classes * math.prod(places), features)),
+        None if linear_bias is None else TENSORS.reshape(linear_bias, (-1,)),
     )
     return cross_entropy(
-        T.reshape(scores, (*lead, classes, *places)),
+        TENSORS.reshape(scores, (*lead, classes, *places)),
         target,
         weight,
         ignore_index=ignored,

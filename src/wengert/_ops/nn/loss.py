@@ -15,7 +15,7 @@ from ..._arrays.large import large
 from ..._arrays.losses import MEAN, NONE, REDUCTIONS, reduced_losses
 from ..._arrays.threads import LARGE
 from ..._base.errors import warn
-from ..._base.registry import RAW, T, public
+from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
@@ -52,7 +52,7 @@ def times_slope(xp: Any, g: Any, self: Any, target: Any, slope: Any, *p: Any) ->
     def product(self: Any, target: Any, g: Any) -> Any:
         return slope(xp, self - target, *p) * g
 
-    return large(product, self, target, g) if xp is RAW else product(self, target, g)
+    return large(product, self, target, g) if xp is ARRAYS else product(self, target, g)
 
 
 def shared(g: Any, reduction: int, shape: Any) -> Any:
@@ -118,7 +118,7 @@ def broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
         shape = np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
     except ValueError:
         raise broadcast_error(x, y) from None
-    return tuple(t if tuple(t.shape) == shape else T.expand(t, shape) for t in (x, y))  # type: ignore[return-value]
+    return tuple(t if tuple(t.shape) == shape else TENSORS.expand(t, shape) for t in (x, y))  # type: ignore[return-value]
 
 
 def weighted(name: str, losses: Any, weight: Any, input: Any, reduction: str) -> Any:
@@ -216,7 +216,7 @@ def l1_loss(
 ) -> Tensor:
     """Mean of the absolute differences of input and target."""
     input, target = _fit("l1_loss", input, target)
-    losses = T.abs(input - target)
+    losses = TENSORS.abs(input - target)
     if weight is not None:
         return weighted("l1_loss", losses, weight, input, reduction)
     return reduce_values(losses, reduction_code(reduction, size_average, reduce))
@@ -259,7 +259,7 @@ def smooth_l1_loss(
     code = reduction_code(reduction, size_average, reduce)
     input, target = _fit("smooth_l1_loss", input, target, "smooth_l1_cpu" if beta else None)
     if beta == 0:
-        return reduce_values(T.abs(input - target), code)
+        return reduce_values(TENSORS.abs(input - target), code)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     return smooth_l1(input, target, code, float(beta))
@@ -352,9 +352,9 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
     code = reduction_code(reduction, size_average, reduce)
-    zero = T.zeros_like(input)
-    apart = T.where(target != 1, (margin - input).clamp_min(0), zero)
-    near = T.where(target != -1, input, zero)
+    zero = TENSORS.zeros_like(input)
+    apart = TENSORS.where(target != 1, (margin - input).clamp_min(0), zero)
+    near = TENSORS.where(target != -1, input, zero)
     return reduce_values(apart + near, code)
 
 

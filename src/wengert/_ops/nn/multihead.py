@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.errors import warn
-from ..._base.registry import PUBLIC, T, public
+from ..._base.registry import PUBLIC, TENSORS, public
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..create.create import beside
@@ -16,7 +16,7 @@ from .attention import additive_mask, scaled_dot_product_attention
 
 
 def _linear(x: Any, weight: Any, bias: Any) -> Any:
-    return T.linear(x, weight, bias)
+    return TENSORS.linear(x, weight, bias)
 
 
 def _check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, num_heads: int) -> bool:
@@ -66,15 +66,15 @@ def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tupl
     if key is value and query is key:
         together = _linear(query, weight, bias)
         d = together._payload.ndim - 1
-        return tuple(T.slice_dim(together, d, i * e, (i + 1) * e, 1) for i in range(3))  # type: ignore[return-value]
-    weights = [T.slice_dim(weight, 0, i * e, (i + 1) * e, 1) for i in range(3)]
-    biases = [None if bias is None else T.slice_dim(bias, 0, i * e, (i + 1) * e, 1) for i in range(3)]
+        return tuple(TENSORS.slice_dim(together, d, i * e, (i + 1) * e, 1) for i in range(3))  # type: ignore[return-value]
+    weights = [TENSORS.slice_dim(weight, 0, i * e, (i + 1) * e, 1) for i in range(3)]
+    biases = [None if bias is None else TENSORS.slice_dim(bias, 0, i * e, (i + 1) * e, 1) for i in range(3)]
     return tuple(_linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True))  # type: ignore[return-value]
 
 
 def _by_heads(x: Any, rows: int, size: int) -> Any:
     """``(length, batch, embedding)`` as ``(batch * heads, length, size)``."""
-    return T.transpose_dims(T.reshape(x, (x._payload.shape[0], rows, size)), 0, 1)
+    return TENSORS.transpose_dims(TENSORS.reshape(x, (x._payload.shape[0], rows, size)), 0, 1)
 
 
 def _zeros(like: Any, *shape: int) -> Any:
@@ -83,7 +83,7 @@ def _zeros(like: Any, *shape: int) -> Any:
 
 def _longer(mask: Any) -> Any:
     """A mask for one more key, which may be looked at."""
-    return None if mask is None else T.constant_pad_nd(mask, (0, 1), 0)
+    return None if mask is None else TENSORS.constant_pad_nd(mask, (0, 1), 0)
 
 
 def _mask_size(mask: Any, heads: int, length: int, sources: int) -> Any:
@@ -94,7 +94,7 @@ def _mask_size(mask: Any, heads: int, length: int, sources: int) -> Any:
     wanted = (length, sources) if len(shape) == 2 else (heads, length, sources)
     if shape != wanted:
         raise RuntimeError(f"The shape of the {len(shape)}D attn_mask is {mask.shape}, but should be {wanted}.")
-    return T.reshape(mask, (1, *shape)) if len(shape) == 2 else mask
+    return TENSORS.reshape(mask, (1, *shape)) if len(shape) == 2 else mask
 
 
 @public("nn.functional.multi_head_attention_forward")
@@ -132,11 +132,11 @@ def multi_head_attention_forward(
     batched = _check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         same_key, same_value = key is query, value is key
-        query = T.unsqueeze_dim(query, 1)
-        key = query if same_key else T.unsqueeze_dim(key, 1)
-        value = key if same_value else T.unsqueeze_dim(value, 1)
+        query = TENSORS.unsqueeze_dim(query, 1)
+        key = query if same_key else TENSORS.unsqueeze_dim(key, 1)
+        value = key if same_value else TENSORS.unsqueeze_dim(value, 1)
         if key_padding_mask is not None:
-            key_padding_mask = T.unsqueeze_dim(key_padding_mask, 0)
+            key_padding_mask = TENSORS.unsqueeze_dim(key_padding_mask, 0)
     length, n, embedding = query._payload.shape
     sources = key._payload.shape[0]
     padding = _additive(key_padding_mask, "key_padding_mask", query, attn_mask)
@@ -172,47 +172,47 @@ def multi_head_attention_forward(
     rows = n * num_heads
     mask = _mask_size(mask, rows, length, sources)
     if bias_k is not None and bias_v is not None:
-        k, v = (T.cat([x, b.repeat(1, n, 1)], 0) for x, b in ((k, bias_k), (v, bias_v)))
+        k, v = (TENSORS.cat([x, b.repeat(1, n, 1)], 0) for x, b in ((k, bias_k), (v, bias_v)))
         mask, padding = _longer(mask), _longer(padding)
     q = _by_heads(q, rows, size)
     k = _by_heads(k, rows, size) if static_k is None else static_k
     v = _by_heads(v, rows, size) if static_v is None else static_v
     if add_zero_attn:
-        k, v = (T.cat([x, _zeros(x, rows, 1, size)], 1) for x in (k, v))
+        k, v = (TENSORS.cat([x, _zeros(x, rows, 1, size)], 1) for x in (k, v))
         mask, padding = _longer(mask), _longer(padding)
     sources = k._payload.shape[1]
     if padding is not None:
-        wide = T.expand(T.reshape(padding, (n, 1, 1, sources)), (n, num_heads, 1, sources))
-        wide = T.reshape(wide, (rows, 1, sources))
+        wide = TENSORS.expand(TENSORS.reshape(padding, (n, 1, 1, sources)), (n, num_heads, 1, sources))
+        wide = TENSORS.reshape(wide, (rows, 1, sources))
         mask = wide if mask is None else mask + wide
     p = dropout_p if training else 0.0
     if need_weights:
         found, weights = _with_weights(q, k, v, mask, p)
-        weights = T.reshape(weights, (n, num_heads, length, sources))
-        weights = T.mean_dim(weights, (1,), False) if average_attn_weights else weights
+        weights = TENSORS.reshape(weights, (n, num_heads, length, sources))
+        weights = TENSORS.mean_dim(weights, (1,), False) if average_attn_weights else weights
     else:
         found, weights = _without_weights(q, k, v, mask, p, is_causal, n), None
-    out = T.reshape(T.transpose_dims(found, 0, 1), (length * n, embedding))
+    out = TENSORS.reshape(TENSORS.transpose_dims(found, 0, 1), (length * n, embedding))
     out = _linear(out, out_proj_weight, out_proj_bias)
-    out = T.reshape(out, (length, n, out._payload.shape[1]))
+    out = TENSORS.reshape(out, (length, n, out._payload.shape[1]))
     if not batched:
-        out = T.squeeze_dim(out, 1)
-        weights = None if weights is None else T.squeeze_dim(weights, 0)
+        out = TENSORS.squeeze_dim(out, 1)
+        weights = None if weights is None else TENSORS.squeeze_dim(weights, 0)
     return out, weights
 
 
 def _with_weights(q: Any, k: Any, v: Any, mask: Any, p: float) -> tuple[Any, Any]:
-    scores = T.bmm(q * math.sqrt(1.0 / q._payload.shape[-1]), k.mT)
-    weights = T.softmax(scores if mask is None else scores + mask, 2)
+    scores = TENSORS.bmm(q * math.sqrt(1.0 / q._payload.shape[-1]), k.mT)
+    weights = TENSORS.softmax(scores if mask is None else scores + mask, 2)
     if p > 0:
         weights = PUBLIC["nn.functional"]["dropout"](weights, p)
-    return T.bmm(weights, v), weights
+    return TENSORS.bmm(weights, v), weights
 
 
 def _without_weights(q: Any, k: Any, v: Any, mask: Any, p: float, is_causal: bool, n: int) -> Any:
     """By ``scaled_dot_product_attention``, which keeps no weights."""
-    heads = [T.reshape(x, (n, x._payload.shape[0] // n, *x._payload.shape[1:])) for x in (q, k, v)]
+    heads = [TENSORS.reshape(x, (n, x._payload.shape[0] // n, *x._payload.shape[1:])) for x in (q, k, v)]
     if mask is not None and mask._payload.shape[0] != 1:
-        mask = T.reshape(mask, (n, mask._payload.shape[0] // n, *mask._payload.shape[1:]))
+        mask = TENSORS.reshape(mask, (n, mask._payload.shape[0] // n, *mask._payload.shape[1:]))
     r = scaled_dot_product_attention(*heads, mask, p, is_causal)
-    return T.reshape(r, (q._payload.shape[0], *r._payload.shape[2:]))
+    return TENSORS.reshape(r, (q._payload.shape[0], *r._payload.shape[2:]))

@@ -16,7 +16,7 @@ from ..._arrays import norms_small
 from ..._arrays.norms import Dims, Ints, count_over, sums_over, widened
 from ..._base.constants import Size
 from ..._base.dtypes import FLOATING
-from ..._base.registry import RAW, T, public
+from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -97,7 +97,7 @@ def _norm_grads(
     along: Any,
     stats: Any,
 ) -> tuple[Any, Any, Any]:
-    if stats and xp is RAW:
+    if stats and xp is ARRAYS:
         if len(stats) == 1:
             return norms_small.cotangents(g, weight, bias_shape, needs, view, along, stats[0])
         return xp.lib.norm_cotangents(g, input, weight, bias_shape, needs, view, dims, along, stats)
@@ -278,12 +278,12 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     whole = tuple(input._payload.shape)
     if logical_dtype(input).kind == "c":  # PyTorch squares without taking absolute values
         dims = tuple(range(len(whole) - len(shape), len(whole)))
-        r = input * (T.mean_dim(input * input, dims, True) + eps) ** -0.5
+        r = input * (TENSORS.mean_dim(input * input, dims, True) + eps) ** -0.5
     elif len(shape) == 1:
         r = standardize(input, (len(whole) - 1,), eps, False)
     else:
-        rows = T.reshape(input, (math.prod(whole[: len(whole) - len(shape)]), math.prod(shape)))
-        r = T.reshape(standardize(rows, (1,), eps, False), whole)
+        rows = TENSORS.reshape(input, (math.prod(whole[: len(whole) - len(shape)]), math.prod(shape)))
+        r = TENSORS.reshape(standardize(rows, (1,), eps, False), whole)
     return r if weight is None else r * weight
 
 
@@ -335,9 +335,9 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     from .pool import avg_pool3d
 
     n, c = input._payload.shape[:2]
-    square = T.reshape(input * input, (n, 1, c, math.prod(input._payload.shape[2:]), 1))
-    square = T.constant_pad_nd(square, (0, 0, 0, 0, size // 2, (size - 1) // 2), 0)
-    mean = T.reshape(avg_pool3d(square, (size, 1, 1), 1), tuple(input._payload.shape))
+    square = TENSORS.reshape(input * input, (n, 1, c, math.prod(input._payload.shape[2:]), 1))
+    square = TENSORS.constant_pad_nd(square, (0, 0, 0, 0, size // 2, (size - 1) // 2), 0)
+    mean = TENSORS.reshape(avg_pool3d(square, (size, 1, 1), 1), tuple(input._payload.shape))
     return input / (mean * alpha + k) ** beta
 
 
@@ -346,11 +346,11 @@ def _with_statistics(
     result: Any, input: Any, view: Ints, dims: Dims, eps: float, shape: Any, differentiable: bool = False
 ) -> Any:
     """The result, the means and the inverse deviations."""
-    x = T.reshape(input if differentiable else input.detach(), view)
-    mean = T.mean_dim(x, dims, True)
+    x = TENSORS.reshape(input if differentiable else input.detach(), view)
+    mean = TENSORS.mean_dim(x, dims, True)
     deviation = x - mean
-    scale = (T.mean_dim(deviation * deviation, dims, True) + eps) ** -0.5
-    return result, T.reshape(mean, shape), T.reshape(scale, shape)
+    scale = (TENSORS.mean_dim(deviation * deviation, dims, True) + eps) ** -0.5
+    return result, TENSORS.reshape(mean, shape), TENSORS.reshape(scale, shape)
 
 
 @public("torch.native_layer_norm")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.constants import type_name
-from ..._base.registry import REGISTRY, T, public
+from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._tape.error_text import expect_tensors
@@ -218,7 +218,7 @@ def _pad_constant(input: Any, pads: Pads, value: Any) -> Any:
             or a.shape[-1 - i] + min(pads[2 * i], 0) + min(pads[2 * i + 1], 0) < 0
         ):
             raise RuntimeError("narrow(): length must be non-negative.")
-    return T.constant_pad_nd(input, pads, value)
+    return TENSORS.constant_pad_nd(input, pads, value)
 
 
 @public("nn.functional.pad")

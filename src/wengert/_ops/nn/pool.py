@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.pooling import pooled_size
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.out import EXACT, with_out
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -100,7 +100,7 @@ def _max_pool(
     name = f"max_pool{k}d"
     _check_rank(k, input, name)
     geometry = _geometry(name, k, input._payload.shape, kernel, stride, padding, dilation, ceil_mode)
-    found = T.max_windows(input, *geometry)
+    found = TENSORS.max_windows(input, *geometry)
     return found if return_indices else found[0]
 
 
@@ -166,9 +166,9 @@ def max_pool1d(
     d = input._payload.ndim - 1
     if type(kernel_size) is int and stride is None and padding == 0 and dilation == 1 and not ceil_mode:
         if 0 < kernel_size <= input._payload.shape[d]:
-            found = max_pool2d(T.unsqueeze_dim(input, d), (1, kernel_size), None, 0, 1, False, True)
-            values = T.squeeze_dim(found[0], d)
-            return (values, T.squeeze_dim(found[1], d)) if return_indices else values
+            found = max_pool2d(TENSORS.unsqueeze_dim(input, d), (1, kernel_size), None, 0, 1, False, True)
+            values = TENSORS.squeeze_dim(found[0], d)
+            return (values, TENSORS.squeeze_dim(found[1], d)) if return_indices else values
     for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)):
         first = value[0] if isinstance(value, (tuple, list)) and value else value
         if isinstance(first, int) and first <= 0:
@@ -179,7 +179,7 @@ def max_pool1d(
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
     pads = (0, pad)
     found = max_pool2d(
-        T.unsqueeze_dim(input, d),
+        TENSORS.unsqueeze_dim(input, d),
         _one("max_pool1d", "kernel_size", kernel_size),
         _one("max_pool1d", "stride", stride),
         pads,
@@ -187,8 +187,8 @@ def max_pool1d(
         ceil_mode,
         True,
     )
-    values = T.squeeze_dim(found[0], d)
-    return (values, T.squeeze_dim(found[1], d)) if return_indices else values
+    values = TENSORS.squeeze_dim(found[0], d)
+    return (values, TENSORS.squeeze_dim(found[1], d)) if return_indices else values
 
 
 for _k, _fn in ((2, max_pool2d), (3, max_pool3d)):
@@ -210,7 +210,7 @@ def _avg_pool(
     if override == 0:
         raise RuntimeError("divisor must be not zero")
     kernel, stride, padding, _, out = _geometry(name, k, input._payload.shape, kernel, stride, padding, 1, ceil_mode)
-    return T.mean_windows(input, kernel, stride, padding, out, bool(include_pad), override)
+    return TENSORS.mean_windows(input, kernel, stride, padding, out, bool(include_pad), override)
 
 
 @public("nn.functional.avg_pool2d")
@@ -267,14 +267,14 @@ def avg_pool1d(
     d = input._payload.ndim - 1
     pads = (0, padding[0] if isinstance(padding, (tuple, list)) else padding)
     r = avg_pool2d(
-        T.unsqueeze_dim(input, d),
+        TENSORS.unsqueeze_dim(input, d),
         _one("avg_pool1d", "kernel_size", kernel_size),
         _one("avg_pool1d", "stride", stride),
         pads,
         ceil_mode,
         count_include_pad,
     )
-    return T.squeeze_dim(r, d)
+    return TENSORS.squeeze_dim(r, d)
 
 
 # ------------------------------------------------------------------------------------------------------------- adaptive
@@ -321,8 +321,8 @@ def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
     out = _wanted(f"adaptive_avg_pool{k}d", k, input, output_size)
     if all(o == 1 for o in out):
         rank = input._payload.ndim
-        return T.mean_dim(input, tuple(range(rank - k, rank)), True)
-    return T.mean_parts(input, out)
+        return TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True)
+    return TENSORS.mean_parts(input, out)
 
 
 @public("nn.functional.adaptive_avg_pool2d")
@@ -351,11 +351,11 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
     _wanted("adaptive_avg_pool1d", 1, input, output_size)
     d = input._payload.ndim - 1
-    return T.squeeze_dim(adaptive_avg_pool2d(T.unsqueeze_dim(input, d), (1, _first(output_size))), d)
+    return TENSORS.squeeze_dim(adaptive_avg_pool2d(TENSORS.unsqueeze_dim(input, d), (1, _first(output_size))), d)
 
 
 def _adaptive_max(k: int, input: Any, output_size: Any, return_indices: bool) -> Any:
-    found = T.max_parts(input, _wanted(f"adaptive_max_pool{k}d", k, input, output_size))
+    found = TENSORS.max_parts(input, _wanted(f"adaptive_max_pool{k}d", k, input, output_size))
     return found if return_indices else found[0]
 
 
@@ -376,8 +376,8 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     """The largest elements of parts of signals."""
     _wanted("adaptive_max_pool1d", 1, input, output_size)
     d = input._payload.ndim - 1
-    found = _adaptive_max(2, T.unsqueeze_dim(input, d), (1, _first(output_size)), True)
-    found = tuple(T.squeeze_dim(t, d) for t in found)
+    found = _adaptive_max(2, TENSORS.unsqueeze_dim(input, d), (1, _first(output_size)), True)
+    found = tuple(TENSORS.squeeze_dim(t, d) for t in found)
     return found if return_indices else found[0]
 
 
@@ -427,7 +427,7 @@ def _max_unpool(k: int, input: Any, indices: Any, kernel: Any, stride: Any, padd
         raise RuntimeError(
             f"Found an invalid max index: {wrong} (output volumes are of size {'x'.join(map(str, size))})"
         )
-    return T.unpool(input, indices, size)
+    return TENSORS.unpool(input, indices, size)
 
 
 @public("nn.functional.max_unpool2d")
@@ -455,19 +455,19 @@ def max_unpool1d(
     step = kernel if stride is None else _first(stride)
     size = _unpooled_size(input, (kernel,), (step,), (pads,), output_size)
     d = input._payload.ndim
-    values, places = (T.unsqueeze_dim(t, d) for t in (input, indices))
-    return T.squeeze_dim(_max_unpool(2, values, places, (kernel, 1), (step, 1), (pads, 0), (*size, 1)), d)
+    values, places = (TENSORS.unsqueeze_dim(t, d) for t in (input, indices))
+    return TENSORS.squeeze_dim(_max_unpool(2, values, places, (kernel, 1), (step, 1), (pads, 0), (*size, 1)), d)
 
 
 def _lp_pool(k: int, input: Any, norm_type: float, kernel: Any, stride: Any, ceil_mode: bool) -> Any:
     highest, mean = ((max_pool1d, avg_pool1d), (max_pool2d, avg_pool2d), (max_pool3d, avg_pool3d))[k - 1]
     if norm_type == math.inf:
-        return highest(T.abs(input), kernel, stride, 0, 1, ceil_mode)
+        return highest(TENSORS.abs(input), kernel, stride, 0, 1, ceil_mode)
     if norm_type == -math.inf:
-        return -highest(-T.abs(input), kernel, stride, 0, 1, ceil_mode)
+        return -highest(-TENSORS.abs(input), kernel, stride, 0, 1, ceil_mode)
     r = mean(input**norm_type, kernel, stride, 0, ceil_mode)
     n = math.prod(_per_dim("lp_pool", "kernel_size", kernel, k))
-    return ((T.sign(r) * T.abs(r).clamp_min(0)) * n) ** (1.0 / norm_type)
+    return ((TENSORS.sign(r) * TENSORS.abs(r).clamp_min(0)) * n) ** (1.0 / norm_type)
 
 
 @public("nn.functional.lp_pool1d")

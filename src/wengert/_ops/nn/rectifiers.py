@@ -14,7 +14,7 @@ from ..._arrays.large import MANY
 from ..._arrays.library import NUMBERS
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
-from ..._base.registry import PUBLIC, RAW, REGISTRY, T, place, public
+from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, public, publish
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, with_out
@@ -50,7 +50,7 @@ def _threshold_backward(lib, grad, self, threshold):
 
 
 def _relu_grad(xp: Any, g: Any, result: Any) -> Any:
-    if xp is RAW and g.size >= MANY and recordable(g):
+    if xp is ARRAYS and g.size >= MANY and recordable(g):
         return xp.lib.where_not_zero(g, result)
     return xp._threshold_backward(g, result, 0)
 
@@ -84,7 +84,7 @@ def relu_function(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 relu_ = inplace_of(relu, "relu_", composed=False)
-place(relu_, "torch.relu_ Tensor.relu_ nn.functional.relu_")
+publish(relu_, "torch.relu_ Tensor.relu_ nn.functional.relu_")
 
 
 @parametric(
@@ -135,7 +135,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _leaky_relu_grad(xp: Any, g: Any, self: Any, negative_slope: float) -> Any:
-    if xp is RAW and g.size >= MANY and recordable(g):
+    if xp is ARRAYS and g.size >= MANY and recordable(g):
         return xp.lib.with_slope(g, self, negative_slope)
     return xp.where(self > 0, g, g * negative_slope)
 
@@ -216,7 +216,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         shape = [1] * input.ndim
         if input.ndim > 1:
             shape[1] = count
-        weight = T.reshape(weight, tuple(shape))
+        weight = TENSORS.reshape(weight, tuple(shape))
     return _prelu_kernel(input, weight)
 
 
@@ -336,7 +336,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
-    if xp is RAW and self.size >= MANY and recordable(self):
+    if xp is ARRAYS and self.size >= MANY and recordable(self):
         below = self < 3
         slope = xp.where((self > -3) & below, self / 3 + 0.5, 0) + (~below).astype(self.dtype)
         return g * slope
@@ -445,7 +445,7 @@ def softsign(input: Tensor) -> Tensor:
     >>> torch.nn.functional.softsign(torch.tensor([-1., 3.]))
     tensor([-0.5000,  0.7500])
     """
-    return input / (T.abs(input) + 1)
+    return input / (TENSORS.abs(input) + 1)
 
 
 @public("nn.functional.tanhshrink")
@@ -456,4 +456,4 @@ def tanhshrink(input: Tensor) -> Tensor:
     >>> torch.nn.functional.tanhshrink(torch.tensor([0., 1.]))
     tensor([0.0000, 0.2384])
     """
-    return input - T.tanh(input)
+    return input - TENSORS.tanh(input)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._arrays import recurrent as recurrent  # noqa: PLC0414  puts its functions into the array library
 from ..._base.grad_mode import is_grad_enabled
-from ..._base.registry import PUBLIC, RAW, REGISTRY, T
+from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS
 from ..._kinds.general import general
 from ..._tape.node import leaf_node
 from ..._tape.tensor import Tensor, wrap
@@ -43,8 +43,8 @@ def _lstm_step(given: Tensor, hx: Any, weights: Any) -> Any:
     h, c = hx
     gates = given + linear(h, weights.hh, weights.bias_hh)
     i, f, g, o = gates.chunk(4, 1)
-    c = T.sigmoid(f) * c + T.sigmoid(i) * T.tanh(g)
-    h = T.sigmoid(o) * T.tanh(c)
+    c = TENSORS.sigmoid(f) * c + TENSORS.sigmoid(i) * TENSORS.tanh(g)
+    h = TENSORS.sigmoid(o) * TENSORS.tanh(c)
     if weights.hr is not None:
         h = linear(h, weights.hr)
     return h, c
@@ -53,18 +53,18 @@ def _lstm_step(given: Tensor, hx: Any, weights: Any) -> Any:
 def _gru_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
     from_input = given.chunk(3, 1)
     from_hidden = linear(h, weights.hh, weights.bias_hh).chunk(3, 1)
-    r = T.sigmoid(from_input[0] + from_hidden[0])
-    z = T.sigmoid(from_input[1] + from_hidden[1])
-    n = T.tanh(from_input[2] + r * from_hidden[2])
+    r = TENSORS.sigmoid(from_input[0] + from_hidden[0])
+    z = TENSORS.sigmoid(from_input[1] + from_hidden[1])
+    n = TENSORS.tanh(from_input[2] + r * from_hidden[2])
     return (h - n) * z + n  # type: ignore[no-any-return]
 
 
 def _tanh_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
-    return T.tanh(given + linear(h, weights.hh, weights.bias_hh))  # type: ignore[no-any-return]
+    return TENSORS.tanh(given + linear(h, weights.hh, weights.bias_hh))  # type: ignore[no-any-return]
 
 
 def _relu_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
-    return T.relu(given + linear(h, weights.hh, weights.bias_hh))  # type: ignore[no-any-return]
+    return TENSORS.relu(given + linear(h, weights.hh, weights.bias_hh))  # type: ignore[no-any-return]
 
 
 STEPS = {"LSTM": _lstm_step, "GRU": _gru_step, "RNN_TANH": _tanh_step, "RNN_RELU": _relu_step}
@@ -89,7 +89,7 @@ def _composed(mode: str, input: Tensor, state: Any, weights: Weights, reverse: b
     if ends is None:
         return output, state
     places = [wrap(ends), wrap(np.arange(len(ends)))]
-    lasts = [T.index([stack(list(part), 0), *places], (0, 1)) for part in zip(*map(_parts, states), strict=True)]
+    lasts = [TENSORS.index([stack(list(part), 0), *places], (0, 1)) for part in zip(*map(_parts, states), strict=True)]
     return output, tuple(lasts) if isinstance(state, tuple) else lasts[0]
 
 
@@ -108,9 +108,9 @@ def layer(
     if is_grad_enabled() and any(t is not None and t._node is not None for t in given):
         tape = []
     if mode == "LSTM":
-        output, h, c = T.lstm_layer(*given, mode, reverse, ends, tape)
+        output, h, c = TENSORS.lstm_layer(*given, mode, reverse, ends, tape)
         return output, (h, c)
-    return T.recurrent_layer(*given, mode, reverse, ends, tape)  # type: ignore[no-any-return]
+    return TENSORS.recurrent_layer(*given, mode, reverse, ends, tape)  # type: ignore[no-any-return]
 
 
 def _plain(given: Any) -> bool:
@@ -131,11 +131,11 @@ def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: 
     On a tape of its own, which is younger than all that the operands and cotangents are known to.
     """
     from ..._base.grad_mode import grad_mode
-    from ..._payloads.transforms import Lift, entered
+    from ..._payloads.transforms import OwnTape, entered
     from ..._tape.engine import run
 
     with grad_mode(True), entered() as tag:
-        leaves: list[Any] = [None if a is None else wrap(Lift(a, tag)) for a in operands]
+        leaves: list[Any] = [None if a is None else wrap(OwnTape(a, tag)) for a in operands]
         for leaf, need in zip(leaves, needs, strict=True):
             if need:
                 leaf_node(leaf)
@@ -145,7 +145,7 @@ def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: 
         output, last = _composed(mode, known[0], state, weights, reverse, ends)
         outputs = (output, *(last if isinstance(last, tuple) else (last,)))
         roots = [
-            (y._node, wrap(Lift(a, tag)))
+            (y._node, wrap(OwnTape(a, tag)))
             for y, a in zip(outputs, g, strict=True)
             if a is not None and y._node is not None  # type: ignore[union-attr]
         ]
@@ -153,7 +153,7 @@ def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: 
         found = iter(run(roots, keep=True, create_graph=True, inputs=wanted) or ())  # type: ignore[arg-type]
         ds = [next(found) if leaf is not None and leaf._node is not None else None for leaf in leaves]
     return [
-        None if d is None else d._payload.v if isinstance(d._payload, Lift) and d._payload.tag == tag else d._payload
+        None if d is None else d._payload.v if isinstance(d._payload, OwnTape) and d._payload.tag == tag else d._payload
         for d in ds
     ]
 
@@ -162,7 +162,7 @@ def _cotangents(
     xp: Any, g: Any, operands: Any, needs: Any, mode: str, reverse: bool, ends: Any, tape: Any
 ) -> tuple[Any, ...]:
     """The cotangents of all operands: from the tape of the forward pass, or through the composed form."""
-    if tape and xp is RAW:
+    if tape and xp is ARRAYS:
         input, *_, w_ih, w_hh, bias, _ = operands
         biased = bias is not None
         if mode == "LSTM":
@@ -170,7 +170,7 @@ def _cotangents(
         back = xp.lib.gru_cotangents if mode == "GRU" else xp.lib.rnn_cotangents
         return back(g, w_ih, w_hh, biased, needs, mode, reverse, ends, tape)  # type: ignore[no-any-return]
     ds = _composed_cotangents(g, operands, needs, mode, reverse, ends)
-    return tuple(wrap(d) if xp is T and d is not None and not isinstance(d, Tensor) else d for d in ds)
+    return tuple(wrap(d) if xp is TENSORS and d is not None and not isinstance(d, Tensor) else d for d in ds)
 
 
 def _samples(gates: int, states: int, *modes: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._base.constants import type_name
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._tape.tensor import Tensor
 
 
@@ -57,8 +57,8 @@ def _sequence(name: str, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any
     if batch_first:
         output = output.transpose(0, 1)
     if several:
-        return (output, *(T.stack(list(parts), 0) for parts in zip(*last, strict=True)))
-    return output, T.stack(list(last), 0)
+        return (output, *(TENSORS.stack(list(parts), 0) for parts in zip(*last, strict=True)))
+    return output, TENSORS.stack(list(last), 0)
 
 
 @public("torch.lstm")

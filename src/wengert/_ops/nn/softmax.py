@@ -14,7 +14,7 @@ from ..._arrays.softmax import logsumexp_over, rows_logsumexp
 from ..._arrays.threads import LARGE, elementwise
 from ..._base.dtypes import FLOATING
 from ..._base.errors import warn
-from ..._base.registry import RAW, public
+from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, of_kind
@@ -182,7 +182,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 def _logsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     g = restored(xp, g, self.shape, dim, keepdim)
     result = restored(xp, result, self.shape, dim, keepdim)
-    if xp is RAW and self.size >= LARGE:
+    if xp is ARRAYS and self.size >= LARGE:
         return elementwise(lambda x, g, r: np.exp(x - r) * g, self, g, result)
     return g * xp.exp(self - result)
 

@@ -165,14 +165,14 @@ def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 
 
 def opened(payload: Any) -> tuple[Any, list[int]]:
     """The array inside of a payload, and the tags of the vmaps whose batch dims it has in front, outermost first."""
-    from ..._payloads.transforms import Batched, Value
+    from ..._payloads.transforms import Batched, Transformed
 
     tags = []
     while True:
         if isinstance(payload, Batched):
             tags.append(payload.tag)
             payload = payload.v
-        elif isinstance(payload, Value):
+        elif isinstance(payload, Transformed):
             payload = payload.v
         elif isinstance(payload, Tensor):
             payload = payload._payload

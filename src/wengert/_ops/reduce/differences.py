@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim, normal_dims, rank
 from ..._tape.tensor import Tensor
 from .scan import cumsum_public
@@ -34,10 +34,10 @@ def diff(
     if n == 0:
         return input.clone()  # type: ignore[no-any-return]
     if prepend is not None or append is not None:
-        input = T.cat([t for t in (prepend, input, append) if t is not None], dim)
+        input = TENSORS.cat([t for t in (prepend, input, append) if t is not None], dim)
     for _ in range(min(n, input._payload.shape[dim])):
         after, before = _neighbours(input, dim)
-        input = T.logical_xor(after, before) if is_kind(input, "b") else after - before
+        input = TENSORS.logical_xor(after, before) if is_kind(input, "b") else after - before
     return input
 
 
@@ -69,7 +69,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim
     """
     dim = _check_trapezoid("trapezoid", y, x, dim)
     if not y._payload.shape[dim]:
-        return to_default(T.sum_dim(y, (dim,), False))  # type: ignore[no-any-return]
+        return to_default(TENSORS.sum_dim(y, (dim,), False))  # type: ignore[no-any-return]
     if x is None and not isinstance(dx, Tensor):
         return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * float(dx)  # type: ignore[no-any-return]
     after, before = _neighbours(y, dim)
@@ -113,9 +113,9 @@ def _spacing(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Any:
     if x.ndim == 1:
         if x.shape[0] != y.shape[dim]:
             raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
-        x = T.reshape(x, tuple(-1 if d == dim else 1 for d in range(ndim)))
+        x = TENSORS.reshape(x, tuple(-1 if d == dim else 1 for d in range(ndim)))
     elif x.ndim < ndim:
-        x = T.reshape(x, (1,) * (ndim - x.ndim) + tuple(x.shape))
+        x = TENSORS.reshape(x, (1,) * (ndim - x.ndim) + tuple(x.shape))
     return diff(x, dim=dim)
 
 
@@ -172,7 +172,7 @@ def _at(t: Tensor, dim: int, start: int, stop: int) -> Tensor:
 
 
 def _joined(before: Tensor, centre: Tensor, after: Tensor, dim: int) -> Tensor:
-    return T.cat([before, centre, after], dim)  # type: ignore[no-any-return]
+    return TENSORS.cat([before, centre, after], dim)  # type: ignore[no-any-return]
 
 
 def _slopes(t: Tensor, step: float, dim: int, edge_order: int) -> Tensor:

@@ -15,8 +15,8 @@ from ..._arrays.extrema import extremum_over, extremum_with_place, in_large_colu
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
 from ..._arrays.sums import SMALL
-from ..._arrays.threads import LARGE, among_rows, fold
-from ..._base.registry import RAW, T, public
+from ..._arrays.threads import LARGE, among_rows, reduce_all
+from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, numpy_names, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, write_out
@@ -99,7 +99,7 @@ def _tie_count(lib, mask, self, dim):
 def shared(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     """The cotangent of an extremum over dims, shared evenly among equal elements."""
     result, g = (restored(xp, x, self.shape, dim, keepdim) for x in (result, g))
-    if xp is RAW and self.size >= MANY and recordable(self) and g.dtype is self.dtype:
+    if xp is ARRAYS and self.size >= MANY and recordable(self) and g.dtype is self.dtype:
         return among_rows(self.shape[-1], lambda: shared_by_many(g, self, result, dim))
     mask = xp._ties(self, result, False)
     count = xp._tie_count(mask, self, dim)
@@ -132,7 +132,7 @@ def max_all(lib, self):
     """The largest element."""
     if self.size <= SMALL and self.dtype.kind != "V":
         return self.ravel()[self.argmax()]  # NumPy finds the place in a third of the time
-    return lib.maximum.reduce(self, None) if self.size < LARGE else fold(lib.maximum, self)
+    return lib.maximum.reduce(self, None) if self.size < LARGE else reduce_all(lib.maximum, self)
 
 
 @general(
@@ -147,7 +147,7 @@ def min_all(lib, self):
     """The smallest element."""
     if self.size <= SMALL and self.dtype.kind != "V":
         return self.ravel()[self.argmin()]
-    return lib.minimum.reduce(self, None) if self.size < LARGE else fold(lib.minimum, self)
+    return lib.minimum.reduce(self, None) if self.size < LARGE else reduce_all(lib.minimum, self)
 
 
 # ---------------------------------------------------------------------------------------------- max and min along a dim
@@ -253,7 +253,7 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
             )
     kwargs = numpy_names(kwargs)
     if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):
-        return getattr(T, name + "imum")(input, *args, **kwargs)
+        return getattr(TENSORS, name + "imum")(input, *args, **kwargs)
     dim, keepdim = _dim_and_keepdim(name, input, args, kwargs)
     if dim is None:
         return fn(input)
@@ -287,20 +287,20 @@ def along(op: Any, input: Tensor, dim: int, *p: Any) -> tuple[Tensor, ...]:
     """An operator of several outputs along one dim, on a 0-dimensional tensor too, which it sees as one element."""
     if input._payload.ndim:
         return op(input, dim, *p)  # type: ignore[no-any-return]
-    return tuple(map(without_dim, op(T.reshape(input, (1,)), 0, *p)))
+    return tuple(map(without_dim, op(TENSORS.reshape(input, (1,)), 0, *p)))
 
 
 def along_one(op: Any, input: Tensor, dim: int, *p: Any) -> Tensor:
     """``along`` for an operator of one output."""
     if input._payload.ndim:
         return op(input, dim, *p)  # type: ignore[no-any-return]
-    return without_dim(op(T.reshape(input, (1,)), 0, *p))
+    return without_dim(op(TENSORS.reshape(input, (1,)), 0, *p))
 
 
 def without_dim(result: Tensor) -> Tensor:
     """The one element of a result that has one dim, 0-dimensional, under the name of the node that made it."""
     node = result.grad_fn
-    return without_view(T.reshape(result, ()), node.name() if node else None)
+    return without_view(TENSORS.reshape(result, ()), node.name() if node else None)
 
 
 # -------------------------------------------------------------------------------------------------------- amax and amin
@@ -463,9 +463,11 @@ def _arg_extremum(op: Any, name: str, input: Tensor, dim: Any, keepdim: bool) ->
         if ndim == 1:
             flat = input
         else:  # what finds a place is not recorded
-            flat = wrap(input._payload.reshape(-1)) if type(input._payload) is np.ndarray else T.reshape(input, (n,))
+            flat = (
+                wrap(input._payload.reshape(-1)) if type(input._payload) is np.ndarray else TENSORS.reshape(input, (n,))
+            )
         found = op(flat, 0, False)
-        return T.reshape(found, (1,) * ndim) if keepdim and ndim else found  # type: ignore[no-any-return]
+        return TENSORS.reshape(found, (1,) * ndim) if keepdim and ndim else found  # type: ignore[no-any-return]
     dim = normal_dim(dim, ndim, name)
     if ndim:
         nonempty_dims(shape, (dim,), name)

@@ -13,7 +13,7 @@ from ..._arrays.sums import count_of
 from ..._arrays.threads import LARGE, elementwise
 from ..._base.constants import type_name
 from ..._base.dtypes import as_dtype, promote_types
-from ..._base.registry import PUBLIC, RAW, T, place
+from ..._base.registry import ARRAYS, PUBLIC, TENSORS, publish
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
@@ -51,7 +51,7 @@ def norm_grad(xp: Any, g: Any, self: Any, result: Any, ord: Order, dim: tuple[in
     safe = xp.where(zero, 1.0, norm)
     g = xp.where(zero, 0.0, g)
     if ord == 2:
-        if xp is RAW and self.size >= LARGE and self.dtype.kind == "f":
+        if xp is ARRAYS and self.size >= LARGE and self.dtype.kind == "f":
             scale = g / safe
             sizes = abs(scale)
             if sizes.min() > 1e-30 and sizes.max() < 1e30:  # nothing is lost: one pass instead of two
@@ -312,8 +312,8 @@ def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
     _check_floating(input)
     norms = linalg_vector_norm(input, p, tuple(d for d in range(ndim) if d != dim), True)
     long = norms > maxnorm
-    shrunk = maxnorm / (T.where(long, norms, maxnorm) + 1e-7)
-    return with_node_name(input * T.where(long, shrunk, 1.0), "RenormBackward0")
+    shrunk = maxnorm / (TENSORS.where(long, norms, maxnorm) + 1e-7)
+    return with_node_name(input * TENSORS.where(long, shrunk, 1.0), "RenormBackward0")
 
 
-place(inplace_of(renorm, "renorm_"), "Tensor.renorm_")
+publish(inplace_of(renorm, "renorm_"), "Tensor.renorm_")

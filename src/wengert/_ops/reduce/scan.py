@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._arrays.scan import ACCUMULATOR, running_extremum, scanned
-from ..._base.registry import place
+from ..._base.registry import publish
 from ..._kinds.dims import normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.linear import linear
@@ -159,8 +159,8 @@ def cumprod_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Te
     return in_dtype(along_one(cumprod, in_dtype(input, dtype, "cumprod"), dim), dtype, "cumprod")
 
 
-place(inplace_of(cumsum_public, "cumsum_"), "Tensor.cumsum_")
-place(inplace_of(cumprod_public, "cumprod_"), "Tensor.cumprod_")
+publish(inplace_of(cumsum_public, "cumsum_"), "Tensor.cumsum_")
+publish(inplace_of(cumprod_public, "cumprod_"), "Tensor.cumprod_")
 
 
 # -------------------------------------------------------------------------------------------------------------- extrema

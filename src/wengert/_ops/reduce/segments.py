@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.segments import START_VALUES, segment_places
-from ..._base.registry import REGISTRY, T, public
+from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.slow_path import not_implemented
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -53,15 +53,15 @@ def segment_reduce(
     *lead, segments = sizes.shape
     rows, n = math.prod(lead), shape[axis] if shape else 1
     place, segment = segment_places(sizes.reshape(rows, segments), starts.reshape(rows, segments), n)
-    flat = T.reshape(data, (rows * n, *shape[axis + 1 :]))
+    flat = TENSORS.reshape(data, (rows * n, *shape[axis + 1 :]))
     if place is not None:
-        flat = T.index([flat, wrap(place)], (0,))
+        flat = TENSORS.index([flat, wrap(place)], (0,))
     result = _reduced(flat, kind, wrap(segment), rows * segments, initial)
     if kind == "mean":
         count = sizes.reshape((rows * segments,) + (1,) * (flat._payload.ndim - 1))
         known = initial is not None and not math.isnan(initial)
         result = result / wrap((np.maximum(count, 1) if known else count).astype(logical_dtype(data)))
-    return with_node_name(T.reshape(result, (*lead, segments, *shape[axis + 1 :])), "SegmentReduceBackward0")
+    return with_node_name(TENSORS.reshape(result, (*lead, segments, *shape[axis + 1 :])), "SegmentReduceBackward0")
 
 
 def _sizes(data: Tensor, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> tuple[Any, Any]:
@@ -94,7 +94,7 @@ def _reduced(flat: Any, kind: str, segment: Any, count: int, initial: float | No
     rest = tuple(flat._payload.shape[1:])
     start = wrap(np.full((count, *rest), START_VALUES[kind] if initial is None else initial, logical_dtype(flat)))
     if kind in ("sum", "mean"):
-        total = T.index_back([flat, segment], (count, *rest), (0,))
+        total = TENSORS.index_back([flat, segment], (count, *rest), (0,))
         return total if not initial else total + start
-    index = T.expand(T.reshape(segment, (-1,) + (1,) * len(rest)), tuple(flat._payload.shape))
-    return T.scatter_reduce(start, index, flat, 0, kind, True)
+    index = TENSORS.expand(TENSORS.reshape(segment, (-1,) + (1,) * len(rest)), tuple(flat._payload.shape))
+    return TENSORS.scatter_reduce(start, index, flat, 0, kind, True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._arrays.sorting import flat_rows, runs_of_rows
 from ..._base.constants import type_name
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
@@ -89,7 +89,7 @@ def argsort_public(input: Tensor, dim: int = -1, descending: bool = False, stabl
     """
     dim = _check_sortable(input, dim, "argsort")
     if not input.ndim:
-        return without_dim(argsort(T.reshape(input, (1,)), 0, False))
+        return without_dim(argsort(TENSORS.reshape(input, (1,)), 0, False))
     return argsort(input, dim, descending)
 
 
@@ -138,7 +138,7 @@ def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sort
     if is_kind(input, "b"):
         raise RuntimeError("topk does not support bool dtypes on CPU")
     if not ndim:
-        return TopkResult._make(map(without_dim, topk(T.reshape(input, (1,)), 1, 0, largest)))
+        return TopkResult._make(map(without_dim, topk(TENSORS.reshape(input, (1,)), 1, 0, largest)))
     return TopkResult._make(topk(input, k, dim, largest))
 
 
@@ -181,7 +181,7 @@ def kthvalue_public(input: Tensor, k: int, dim: int = -1, keepdim: bool = False)
     if is_kind(input, "cb"):
         raise unimplemented("kthvalue_cpu", input)
     if not ndim:
-        return KthvalueResult._make(map(without_dim, kthvalue(T.reshape(input, (1,)), 1, 0, False)))
+        return KthvalueResult._make(map(without_dim, kthvalue(TENSORS.reshape(input, (1,)), 1, 0, False)))
     return KthvalueResult._make(kthvalue(input, k, dim, keepdim))
 
 
@@ -345,7 +345,7 @@ def searchsorted(
         _check_rows(name, sorted_sequence, values)
     if sorter is not None:
         _check_sorter(name, sorted_sequence, sorter)
-        sorted_sequence = T._take_along(sorted_sequence, sorter, ndim - 1, True)
+        sorted_sequence = TENSORS._take_along(sorted_sequence, sorter, ndim - 1, True)
     places = _search(sorted_sequence, values, goes_right)
     return cast(places, np.dtype(np.int32)) if out_int32 else places
 
@@ -355,7 +355,7 @@ def _search(rows: Tensor, values: Tensor, right: bool) -> Tensor:
         return _searchsorted(rows, values, right)
     shape = tuple(values.shape)
     n = values._payload.size
-    return T.reshape(_searchsorted(rows, T.reshape(values, (n,)), right), shape)  # type: ignore[no-any-return]
+    return TENSORS.reshape(_searchsorted(rows, TENSORS.reshape(values, (n,)), right), shape)  # type: ignore[no-any-return]
 
 
 def _as_values(input: Any, like: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from ..._arrays.sums import count_of
 from ..._arrays.variance import narrowed, variance, variance_and_mean
 from ..._base.constants import type_name
 from ..._base.errors import warn
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
@@ -361,29 +361,29 @@ def _quantile(name: str, x: Tensor, q: Any, dim: Any, keepdim: bool, interpolati
     q = _check_quantile(name, x, q, interpolation)
     shape = tuple(x.shape)
     if dim is None:
-        rows = T.reshape(x, (count_of(shape, tuple(range(ndim))),))
+        rows = TENSORS.reshape(x, (count_of(shape, tuple(range(ndim))),))
         kept_shape: tuple[int, ...] = (1,) * ndim if keepdim else ()
     else:
         dim = normal_dim(dim, ndim, name)
         order = (*(d for d in range(ndim) if d != dim), dim) if ndim else ()
-        rows = T.permute(x, order) if ndim else T.reshape(x, (1,))
+        rows = TENSORS.permute(x, order) if ndim else TENSORS.reshape(x, (1,))
         kept_shape = tuple(1 if d == dim else n for d, n in enumerate(shape) if d != dim or keepdim)
-    values, _ = T.sort(rows, rows.ndim - 1, False)
-    result = _interpolated(values, T.reshape(q, (q._payload.size,)), interpolation, ignore_nan)
+    values, _ = TENSORS.sort(rows, rows.ndim - 1, False)
+    result = _interpolated(values, TENSORS.reshape(q, (q._payload.size,)), interpolation, ignore_nan)
     last = result.ndim - 1
-    result = T.permute(result, (last, *range(last)))
-    return T.reshape(result, (*q.shape, *kept_shape))  # type: ignore[no-any-return]
+    result = TENSORS.permute(result, (last, *range(last)))
+    return TENSORS.reshape(result, (*q.shape, *kept_shape))  # type: ignore[no-any-return]
 
 
 def _interpolated(values: Tensor, q: Tensor, interpolation: str, ignore_nan: bool) -> Tensor:
     """Quantiles of sorted rows, whose nan stand last: (..., n), (Q,) -> (..., Q)."""
     n = values.shape[-1]
     last = values.ndim - 1
-    valid = T._not_nan_count(values, (last,), True)
+    valid = TENSORS._not_nan_count(values, (last,), True)
     if ignore_nan:
         positions = q * (valid - 1.0).clamp(min=0.0)
     else:
-        positions = T.where(valid < n, float(n - 1), q * (n - 1))
+        positions = TENSORS.where(valid < n, float(n - 1), q * (n - 1))
     if interpolation == "lower":
         positions = positions.floor()
     elif interpolation == "higher":
@@ -391,10 +391,10 @@ def _interpolated(values: Tensor, q: Tensor, interpolation: str, ignore_nan: boo
     elif interpolation == "nearest":
         positions = positions.round()
     floor = positions.detach().floor()
-    below = T._take_along(values, cast(floor, np.dtype(np.int64)), last, False)
+    below = TENSORS._take_along(values, cast(floor, np.dtype(np.int64)), last, False)
     if interpolation not in ("linear", "midpoint"):
         return below  # type: ignore[no-any-return]
-    above = T._take_along(values, cast(positions.detach().ceil(), np.dtype(np.int64)), last, False)
+    above = TENSORS._take_along(values, cast(positions.detach().ceil(), np.dtype(np.int64)), last, False)
     return below.lerp(above, 0.5 if interpolation == "midpoint" else positions - floor)  # type: ignore[no-any-return]
 
 
@@ -447,7 +447,7 @@ def cov(
     if is_kind(input, "b"):
         raise RuntimeError("cov(): bool dtype is not supported for input")
     if ndim < 2:
-        input = T.reshape(input, (1, input._payload.size))
+        input = TENSORS.reshape(input, (1, input._payload.size))
     n = input.shape[1]
     w = _weights("fweights", fweights, n, "iu", "integral")
     a = _weights("aweights", aweights, n, "fV", "floating point")
@@ -507,5 +507,5 @@ def corrcoef(input: Tensor) -> Tensor:
     deviations = (variances.real if is_kind(c, "c") else variances).sqrt()
     c = c / deviations.reshape(-1, 1) / deviations.reshape(1, -1)
     if is_kind(c, "c"):
-        return T.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))  # type: ignore[no-any-return]
+        return TENSORS.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))  # type: ignore[no-any-return]
     return c.clamp(-1, 1)  # type: ignore[no-any-return]

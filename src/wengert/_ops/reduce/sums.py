@@ -30,7 +30,7 @@ from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
 from ..._base.modes import slow_if_recording
-from ..._base.registry import RAW, public
+from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.general import general
 from ..._kinds.linear import linear
@@ -185,7 +185,7 @@ def sum(
 
 def spread(xp: Any, g: Any, shape: tuple[int, ...], n: int) -> Any:
     """``g / n`` everywhere: the cotangent of what was added up. A small array costs less than a view of one number."""
-    if xp is RAW and g.dtype is FLOAT32 and math.prod(shape) <= SMALL:
+    if xp is ARRAYS and g.dtype is FLOAT32 and math.prod(shape) <= SMALL:
         d = empty(shape, FLOAT32)
         d.fill(g.item() / n)  # rounded to float32 as the quotient of two float32 is
         return d

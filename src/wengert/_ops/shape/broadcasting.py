@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.modes import slow_if_recording
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._tape.fast_results import view_result
 from ..._tape.tensor import Tensor
 from .views import view_public
@@ -157,11 +157,11 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     if lead < 0 or any(n not in (1, shape[i + lead]) for i, n in enumerate(size)):
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
     if not size:
-        return T.sum_all(self)
+        return TENSORS.sum_all(self)
     dims = tuple(i for i, n in enumerate(shape) if i < lead or size[i - lead] != n)
     if not dims:
         return self
-    r = T.sum_dim(self, dims, True)
+    r = TENSORS.sum_dim(self, dims, True)
     return view_public(r, size) if lead else r
 
 

@@ -12,7 +12,7 @@ from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import concatenate
 from ..._base.constants import type_name
 from ..._base.modes import slow_if_recording
-from ..._base.registry import RAW, REGISTRY, public
+from ..._base.registry import ARRAYS, REGISTRY, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import convertible, with_out, write_out
@@ -355,7 +355,7 @@ def _split(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
     return view_results(SPLIT, x, (size, dim), _split_raw(x._payload, size, dim), [dim])
 
 
-_split_raw, _sizes_raw, _unbind_raw = RAW.split, RAW.split_with_sizes, RAW.unbind
+_split_raw, _sizes_raw, _unbind_raw = ARRAYS.split, ARRAYS.split_with_sizes, ARRAYS.unbind
 
 
 def _piece(size: Any, n: int) -> int:

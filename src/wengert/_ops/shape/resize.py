@@ -14,7 +14,7 @@ from ..._base.registry import public
 from ..._payloads.meta import Meta
 from ..._tape.error_text import expect_tensor
 from ..._tape.inference import is_inference, refuse_write
-from ..._tape.node import AccumulateGrad, Box, cell_of, view_of
+from ..._tape.node import AccumulateGrad, Box, version_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from ..._tape.view_chain import reshaped_in_place, with_node_name
@@ -49,7 +49,7 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
         check_inplace(self, True)
     if inference_tensors:
         refuse_write(self)
-    cell = cell_of(self)
+    cell = version_of(self)
     own = view_of(self)
     alias_payload(self)
     old = wrap(self._payload, self._node)
@@ -122,7 +122,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     a = alias_payload(self)
     if isinstance(a, Meta):
         if a.shape != size:
-            _new_payload(self, _without_data(a, size), cell_of(self))
+            _new_payload(self, _without_data(a, size), version_of(self))
             count_write(self)
         return self
     if not isinstance(a, np.ndarray):
@@ -130,7 +130,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     if a.shape == size:
         return self
     r = _resized(a, size)
-    cell = cell_of(self)
+    cell = version_of(self)
     own = view_of(self)
     if own is not None and not np.may_share_memory(r, storage_of(a)):
         del self._view
@@ -190,7 +190,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     if inference_tensors:
         refuse_write(self)
     if source is None:
-        _new_payload(self, np.empty(0, self._payload.dtype), cell_of(self))
+        _new_payload(self, np.empty(0, self._payload.dtype), version_of(self))
         count_write(self)
         return self
     expect_tensor("set_", "source", 1, source)
@@ -203,7 +203,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         if stride is None:
             stride = tuple(s // a.itemsize for s in np.empty(ints((size,), "set_"), a.dtype).strides)
         a = as_strided(detach(source), size, stride, storage_offset)._payload
-    _new_payload(self, a, cell_of(self))
+    _new_payload(self, a, version_of(self))
     count_write(self)
     return self
 

@@ -16,13 +16,13 @@ from ..._arrays.along import COLONS
 from ..._arrays.memory import address_of, restrided, storage_of
 from ..._base.dtypes import BY_NUMPY
 from ..._base.modes import slow_if_recording
-from ..._base.registry import RAW, REGISTRY, T, public
+from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_out
 from ..._payloads.meta import Meta
 from ..._tape.fast_results import view_result
-from ..._tape.node import Box, cell_of
+from ..._tape.node import Box, version_of
 from ..._tape.tensor import Tensor, alias_payload, wrap
 from ..._tape.view_chain import replay, with_node_name
 from .view_chain import view_scatter
@@ -358,7 +358,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 
 DIAGONAL, SLICE = REGISTRY["diagonal_view"], REGISTRY["slice_dim"]
-_diagonal_raw = RAW.diagonal_view
+_diagonal_raw = ARRAYS.diagonal_view
 
 
 @public("linalg.diagonal")
@@ -507,7 +507,7 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
     a = alias_payload(self)
     new = dtype.np
     if new is a.dtype:
-        return T.alias(self)
+        return TENSORS.alias(self)
     r = a
     if new.itemsize != a.itemsize:
         names = f"{BY_NUMPY[a.dtype].scalar_name} as {dtype.scalar_name}"
@@ -539,5 +539,5 @@ def same_memory(self: Tensor, a: Any) -> Tensor:
     t = wrap(a)
     box = t._box = Box()
     box.a = a
-    box.cell = cell_of(self)
+    box.cell = version_of(self)
     return t

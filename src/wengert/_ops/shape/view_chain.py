@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.registry import REGISTRY, Info, T
+from ..._base.registry import REGISTRY, TENSORS, Operator
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import replay
 
 
-def lifted(info: Info, shape: tuple[int, ...], p: tuple[Any, ...], size: int) -> Any:
+def lifted(info: Operator, shape: tuple[int, ...], p: tuple[Any, ...], size: int) -> Any:
     """The steps that do to each of ``size`` elements of a batch what a view operator does to one (see ``Lifted``)."""
     if info.batch == "shape":  # its parameters, if it has any, do not depend on the rank
         return ((info.name, p),)
@@ -153,4 +153,4 @@ def _view_gather_recorded(self: Tensor, chain: Any) -> Tensor:
     return self
 
 
-T.view_gather = _view_gather_recorded
+TENSORS.view_gather = _view_gather_recorded

@@ -12,7 +12,7 @@ from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import noted, warn, warn_once
 from ..._base.modes import slow_if_recording
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._payloads.meta import Meta, restrided
 from ..._tape.fast_results import view_result
@@ -92,7 +92,7 @@ def _reshape_recorded(self: Tensor, size: Any) -> Tensor:
     return reshape_public(self, tuple(size))
 
 
-T.reshape = _reshape_recorded
+TENSORS.reshape = _reshape_recorded
 
 
 @public("Tensor.view")
@@ -225,7 +225,7 @@ def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension; a view if the tensor is contiguous."""
     a = payload(input, "ravel")
     if type(a) is np.ndarray and not a.flags.c_contiguous:
-        return view_public(T.clone(input, "C"), (a.size,))
+        return view_public(TENSORS.clone(input, "C"), (a.size,))
     return view_public(input, (a.size,))
 
 
@@ -422,7 +422,7 @@ def _last_two(self: Tensor, name: str, conj: bool) -> Tensor:
     if ndim < 2:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
     r = transpose_dims(self, ndim - 2, ndim - 1)
-    return T.conj(r) if conj and r._payload.dtype.kind == "c" else r
+    return TENSORS.conj(r) if conj and r._payload.dtype.kind == "c" else r
 
 
 def _transposed(self: Tensor) -> Tensor:
@@ -472,9 +472,9 @@ def _hermitian(self: Tensor) -> Tensor:
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.")
     if not ndim:
         warn("Tensor.H() is deprecated on 0-D tensors. Consider using x.conj().")
-        return T.conj(self) if self._payload.dtype.kind == "c" else self
+        return TENSORS.conj(self) if self._payload.dtype.kind == "c" else self
     r = transpose_dims(self, 0, 1)
-    return T.conj(r) if r._payload.dtype.kind == "c" else r
+    return TENSORS.conj(r) if r._payload.dtype.kind == "c" else r
 
 
 public("Tensor.T")(property(_reversed))

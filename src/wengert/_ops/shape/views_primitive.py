@@ -18,7 +18,7 @@ from ..._arrays.along import NEW_AT
 from ..._base.constants import type_name
 from ..._base.errors import noted
 from ..._base.late_names import LateFunction
-from ..._base.registry import REGISTRY, Info, T
+from ..._base.registry import REGISTRY, TENSORS, Operator
 from ..._kinds.linear import linear
 from ..._tape.error_text import expect_tensor, not_a_tensor
 
@@ -34,7 +34,7 @@ class Lifted:
     def __init__(self, lift: Callable[..., tuple[tuple[str, tuple[Any, ...]], ...]]) -> None:
         self.lift = lift
 
-    def __call__(self, U: Any, info: Info, inner: Any, mine: Any, p: Any) -> Any:
+    def __call__(self, U: Any, info: Operator, inner: Any, mine: Any, p: Any) -> Any:
         x = inner[0]
         for name, q in self.lift(info.name, tuple(x.shape[1:]), p, x.shape[0]):
             x = getattr(U, name)(x, *q)
@@ -82,7 +82,7 @@ def reshape(lib, self, size):
     return self.reshape(size)
 
 
-T.reshape = LateFunction(T, "reshape", "shape.views")  # on Tensors a view if the memory allows it
+TENSORS.reshape = LateFunction(TENSORS, "reshape", "shape.views")  # on Tensors a view if the memory allows it
 
 
 def _lift_expand(name: str, shape: Any, p: Any, size: int) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import linear
 from ..._kinds.out import of_kind, with_out
@@ -135,9 +135,9 @@ def _resized(x: Any, sizes: Ints, dims: Ints) -> Any:
     for d, n in zip(dims, sizes, strict=True):
         now = x._payload.shape[d]
         if n < now:
-            x = T.slice_dim(x, d, 0, n, 1)
+            x = TENSORS.slice_dim(x, d, 0, n, 1)
         elif n > now:
-            x = T.constant_pad_nd(x, (0, 0) * (x._payload.ndim - 1 - d) + (0, n - now), 0)
+            x = TENSORS.constant_pad_nd(x, (0, 0) * (x._payload.ndim - 1 - d) + (0, n - now), 0)
     return x
 
 
@@ -182,9 +182,9 @@ def _c2c(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> An
     scale = _scale(norm, size, forward)
     x = _resized(x, (size,), (d,))
     if logical_dtype(x).kind == "c":
-        return T.fft_c2c(x, (d,), scale, forward)
-    r = T.fft_r2c(x, (d,), scale, False)
-    return r if forward else T.conj(r)
+        return TENSORS.fft_c2c(x, (d,), scale, forward)
+    r = TENSORS.fft_r2c(x, (d,), scale, False)
+    return r if forward else TENSORS.conj(r)
 
 
 def _r2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
@@ -192,8 +192,8 @@ def _r2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: 
     d = _dim(x, dim)
     size = x._payload.shape[d] if n is None else int(n)
     _check_sizes((size,))
-    r = T.fft_r2c(_resized(x, (size,), (d,)), (d,), _scale(norm, size, forward), True)
-    return r if forward else T.conj(r)
+    r = TENSORS.fft_r2c(_resized(x, (size,), (d,)), (d,), _scale(norm, size, forward), True)
+    return r if forward else TENSORS.conj(r)
 
 
 def _c2r(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
@@ -202,7 +202,7 @@ def _c2r(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> An
     size = 2 * (x._payload.shape[d] - 1) if n is None else int(n)
     _check_sizes((size,))
     x = _resized(x, (size // 2 + 1,), (d,))
-    return T.fft_c2r(T.conj(x) if forward else x, (d,), size, _scale(norm, size, forward))
+    return TENSORS.fft_c2r(TENSORS.conj(x) if forward else x, (d,), size, _scale(norm, size, forward))
 
 
 def _complex_out(name: str) -> Any:
@@ -267,7 +267,7 @@ def _c2cn(x: Any, s: Any, dim: Any, norm: str | None, forward: bool) -> Any:
     x = _complex(_inexact(x))
     dims, sizes = _sizes(x, s, dim)
     x = _resized(x, sizes, dims)
-    return T.fft_c2c(x, dims, _scale(norm, math.prod(sizes), forward), forward) if dims else x.clone()
+    return TENSORS.fft_c2c(x, dims, _scale(norm, math.prod(sizes), forward), forward) if dims else x.clone()
 
 
 def _r2cn(x: Any, s: Any, dim: Any, norm: str | None, forward: bool) -> Any:
@@ -282,9 +282,9 @@ def _r2cn(x: Any, s: Any, dim: Any, norm: str | None, forward: bool) -> Any:
     x = _resized(x, sizes, dims)
     scale = _scale(norm, math.prod(sizes), forward)
     if forward:
-        return T.fft_r2c(x, dims, scale, True)
-    r = T.conj(T.fft_r2c(x, dims[-1:], scale, True))
-    return T.fft_c2c(r, dims[:-1], 1.0, False) if len(dims) > 1 else r
+        return TENSORS.fft_r2c(x, dims, scale, True)
+    r = TENSORS.conj(TENSORS.fft_r2c(x, dims[-1:], scale, True))
+    return TENSORS.fft_c2c(r, dims[:-1], 1.0, False) if len(dims) > 1 else r
 
 
 def _c2rn(x: Any, s: Any, dim: Any, norm: str | None, forward: bool) -> Any:
@@ -295,11 +295,11 @@ def _c2rn(x: Any, s: Any, dim: Any, norm: str | None, forward: bool) -> Any:
     x = _resized(x, (*sizes[:-1], sizes[-1] // 2 + 1), dims)
     scale = _scale(norm, math.prod(sizes), forward)
     if not forward:
-        return T.fft_c2r(x, dims, sizes[-1], scale)
+        return TENSORS.fft_c2r(x, dims, sizes[-1], scale)
     if len(dims) > 1:
-        x = T.fft_c2c(x, dims[:-1], scale, True)
+        x = TENSORS.fft_c2c(x, dims[:-1], scale, True)
         scale = 1.0
-    return T.fft_c2r(T.conj(x), dims[-1:], sizes[-1], scale)
+    return TENSORS.fft_c2r(TENSORS.conj(x), dims[-1:], sizes[-1], scale)
 
 
 def _several(name: str, run: Callable[..., Any], forward: bool, what: str) -> None:
@@ -368,7 +368,7 @@ def _shifted(input: Any, dim: Any, sign: int) -> Any:
     dims = tuple(normal_dim(d, rank) for d in dims)
     # forth by half a size, rounded down; back by what is left
     shifts = tuple(n // 2 if sign > 0 else -(n // 2) for n in (input._payload.shape[d] for d in dims))
-    return T.roll_dims(input, shifts, dims)
+    return TENSORS.roll_dims(input, shifts, dims)
 
 
 @public("fft.fftshift")

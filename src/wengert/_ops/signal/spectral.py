@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.errors import warn, warn_once
-from ..._base.registry import T, public
+from ..._base.registry import TENSORS, public
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
@@ -49,7 +49,7 @@ def _padded_window(window: Tensor | None, width: int, n_fft: int, dtype: Any) ->
     if window is None:
         window = wrap(np.ones(width, dtype))
     left = (n_fft - width) // 2
-    return T.constant_pad_nd(window, (left, n_fft - width - left), 0)  # type: ignore[no-any-return]
+    return TENSORS.constant_pad_nd(window, (left, n_fft - width - left), 0)  # type: ignore[no-any-return]
 
 
 @public("torch.stft Tensor.stft")
@@ -108,11 +108,11 @@ def stft(
     _check_stft(call, input, n_fft, hop, width, window)
     single = input._payload.ndim == 1
     if single:
-        input = T.unsqueeze_dim(input, 0)
+        input = TENSORS.unsqueeze_dim(input, 0)
     window = _padded_window(window, width, n_fft, logical_dtype(input))
     if align_to_window and width < n_fft:
-        input = T.constant_pad_nd(input, ((n_fft - width) // 2,) * 2, 0)
-    frames = T.unfold_view(input, 1, n_fft, hop)
+        input = TENSORS.constant_pad_nd(input, ((n_fft - width) // 2,) * 2, 0)
+    frames = TENSORS.unfold_view(input, 1, n_fft, hop)
     if window is not None:
         frames = frames * window
     complex_frames = logical_dtype(frames).kind == "c"
@@ -122,18 +122,18 @@ def stft(
     transform = rfft if half else fft
     # PyTorch transposes and squeezes in place: the result is no view
     spectrum = transform(frames, norm="ortho" if normalized else None)
-    result = without_view(T.transpose_dims(spectrum, 1, 2), "TransposeBackward1")
+    result = without_view(TENSORS.transpose_dims(spectrum, 1, 2), "TransposeBackward1")
     if single:
-        result = without_view(T.squeeze_dim(result, 0), "SqueezeBackward4")
-    return result if return_complex else T.view_as_real(result)  # type: ignore[no-any-return]
+        result = without_view(TENSORS.squeeze_dim(result, 0), "SqueezeBackward4")
+    return result if return_complex else TENSORS.view_as_real(result)  # type: ignore[no-any-return]
 
 
 def _reflected(input: Tensor, by: int, mode: str) -> Tensor:
     """A signal (a batch of them) padded on both sides."""
     rank = input._payload.ndim
     shape = tuple(input._payload.shape)
-    padded = pad_by(T.view(input, (1,) * (3 - rank) + shape), (by, by), mode)
-    return T.view(padded, (*shape[:-1], padded._payload.shape[-1]))  # type: ignore[no-any-return]
+    padded = pad_by(TENSORS.view(input, (1,) * (3 - rank) + shape), (by, by), mode)
+    return TENSORS.view(padded, (*shape[:-1], padded._payload.shape[-1]))  # type: ignore[no-any-return]
 
 
 def _whether_complex(input: Tensor, window: Tensor | None, asked: bool | None) -> bool:
@@ -217,34 +217,34 @@ def istft(
     half = _check_istft(call, input, n_fft, hop, width, window, onesided)
     single = input._payload.ndim == 2
     if single:
-        input = T.unsqueeze_dim(input, 0)
-    frames = _frames(T.transpose_dims(input, 1, 2), n_fft, half, return_complex, window, normalized)
+        input = TENSORS.unsqueeze_dim(input, 0)
+    frames = _frames(TENSORS.transpose_dims(input, 1, 2), n_fft, half, return_complex, window, normalized)
     window = _padded_window(window, width, n_fft, logical_dtype(input).type(0).real.dtype)
     signal, cover = _overlap_added(frames, window, n_fft, hop)
     start = n_fft // 2 if center else 0
     whole = signal._payload.shape[1]
     end = whole - start if length is None and center else whole if length is None else start + length
-    signal = T.slice_dim(signal, 1, start, min(end, whole), 1)
-    cover = T.slice_dim(cover, 1, start, min(end, whole), 1)
+    signal = TENSORS.slice_dim(signal, 1, start, min(end, whole), 1)
+    cover = TENSORS.slice_dim(cover, 1, start, min(end, whole), 1)
     call.check(not cover._payload.size or float(abs(_values(cover)).min()) > 1e-11, "window overlap add min: 1", "")
     signal = signal / cover
     if single:
-        signal = T.squeeze_dim(signal, 0)
+        signal = TENSORS.squeeze_dim(signal, 0)
     missing = 0 if length is None else length - signal._payload.shape[-1]
     if missing > 0:
         warn(
             "The length of signal is shorter than the length parameter. Result is being padded with zeros in the "
             "tail. Please check your center, window and hop_length settings"
         )
-        signal = T.constant_pad_nd(signal, (0, missing), 0)
+        signal = TENSORS.constant_pad_nd(signal, (0, missing), 0)
     return signal  # type: ignore[no-any-return]
 
 
 def _values(t: Any) -> Any:
     """The numbers of a tensor, whatever transform it is inside of."""
-    from ..._payloads.transforms import Value
+    from ..._payloads.transforms import Transformed
 
-    while isinstance(t, (Tensor, Value)):
+    while isinstance(t, (Tensor, Transformed)):
         t = t._payload if isinstance(t, Tensor) else t.v
     return t
 
@@ -283,7 +283,7 @@ def _frames(
     if window is not None and logical_dtype(window).kind == "c":
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     if not half:
-        spectrum = T.slice_dim(spectrum, 2, 0, n_fft // 2 + 1, 1)
+        spectrum = TENSORS.slice_dim(spectrum, 2, 0, n_fft // 2 + 1, 1)
     return irfft(spectrum, n_fft, norm=norm)
 
 
@@ -296,6 +296,6 @@ def _overlap_added(frames: Tensor, window: Tensor | None, n_fft: int, hop: int) 
     else:
         frames = frames * window
         square = cast(window * window, logical_dtype(frames))
-    signal = T.unfold_backward(frames, (batch, whole), 1, n_fft, hop)
-    cover = T.unfold_backward(T.expand(square, (1, count, n_fft)), (1, whole), 1, n_fft, hop)
+    signal = TENSORS.unfold_backward(frames, (batch, whole), 1, n_fft, hop)
+    cover = TENSORS.unfold_backward(TENSORS.expand(square, (1, count, n_fft)), (1, whole), 1, n_fft, hop)
     return signal, cover
