@@ -53,8 +53,9 @@ def found() -> dict[str, dict[str, list[str]]]:
 
     before = {*sys.modules}  # what is imported at once needs no place in the index
     Table.__setitem__ = note  # type: ignore[method-assign]
-    for path in sorted((ROOT / "src" / "wengert" / "_arrays").glob("*.py")):
-        importlib.import_module(f"wengert._arrays.{path.stem}")
+    for room in ("_arrays", "_tensor_api"):
+        for path in sorted((ROOT / "src" / "wengert" / room).glob("*.py")):
+            importlib.import_module(f"wengert.{room}.{path.stem}")
     _ops.load_all()
     index: dict[str, dict[str, list[str]]] = {module: {} for module in _ops.MODULES}
     for (group, name), module in homes.items():

@@ -45,6 +45,25 @@ def test_a_method_an_operator_and_a_function_bring_their_modules() -> None:
     assert python("import wengert.nn.functional as F; print(F.relu.__name__, 'gelu' in dir(F))") == "relu True"
 
 
+def test_what_comes_late_is_overridden_all_the_same() -> None:
+    program = (
+        "import wengert as t\n"
+        "from wengert.overrides import TorchFunctionMode, resolve_name\n"
+        "seen = []\n"
+        "class Mode(TorchFunctionMode):\n"
+        "    def __torch_function__(self, func, types, args=(), kwargs=None):\n"
+        "        seen.append(func)\n"
+        "        return func(*args, **(kwargs or {}))\n"
+        "x = t.tensor([[1.0]])\n"
+        "with Mode():\n"
+        "    x.mT; x.itemsize; x.logsumexp(0); t.special.i0e(x); t.numel(x)\n"
+        "print(*map(resolve_name, seen))"
+    )
+    assert python(program) == (
+        "torch.Tensor.mT.__get__ torch.Tensor.itemsize.__get__ torch.Tensor.logsumexp torch.special.i0e torch.numel"
+    )
+
+
 def test_what_is_not_there_is_an_error() -> None:
     with pytest.raises(AttributeError, match=r"module 'wengert\.linalg' has no attribute 'nothing'"):
         torch.linalg.nothing

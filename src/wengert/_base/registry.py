@@ -200,10 +200,9 @@ def add_backend(xp: Any, lib: Any, owns: Callable[[type], bool]) -> None:
 
 def expect(module: str, names: list[str]) -> None:
     """Say that this module, when it is imported, will register operators of these names."""
-    for name in names:
-        REGISTRY.home[name] = module
-        for space in (TENSORS, *XPS):
-            setattr(space, name, LateFunction(space, name, module))
+    REGISTRY.home.update(dict.fromkeys(names, module))
+    for space in (TENSORS, *XPS):
+        vars(space).update({name: LateFunction(space, name, module) for name in names})
 
 
 def bind_raw(xp: Any, info: Operator) -> None:

@@ -52,7 +52,7 @@ def load_all() -> None:
     global _all_loaded
     if not _all_loaded:
         _all_loaded = True
-        _import(MODULES)
+        _import((*MODULES, *(module for module in INDEX if module[0] == ".")))  # those of other rooms too
 
 
 _all_loaded = False

@@ -676,12 +676,35 @@ INDEX: dict[str, dict[str, str]] = {
     "._arrays.softmax": {
         "lib": "log_softmax_backward_rows log_softmax_rows softmax_backward_rows softmax_rows",
     },
+    "._tensor_api.layout": {
+        "torch": (
+            "get_device is_complex is_conj is_distributed is_floating_point is_inference is_neg is_same_size "
+            "is_signed is_tensor numel"
+        ),
+        "Tensor": (
+            "_base _cdata _is_view _view_func apply_ const_data_ptr data_ptr dim dim_order element_size "
+            "get_device is_complex is_conj is_contiguous is_cpu is_cuda is_distributed is_floating_point "
+            "is_inference is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_neg is_nested is_pinned is_quantized "
+            "is_same_size is_set_to is_signed is_sparse_csr is_vulkan is_xla is_xpu itemsize map2_ map_ name "
+            "nbytes ndimension nelement numel pin_memory size storage_offset stride type"
+        ),
+    },
     "random._common": {
         "operators": (
             "bernoulli_values bernoulli_values_of_number bernoulli_values_of_tensor binomial_values cauchy_values "
             "exponential_values geometric_values log_normal_values normal_values normal_values_of_both "
             "normal_values_of_mean normal_values_of_std poisson_values random_values random_values_from_to "
             "random_values_to uniform_values"
+        ),
+    },
+    "._tensor_api.settings": {
+        "torch": (
+            "_assert _check _check_index _check_not_implemented _check_type _check_value "
+            "are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode "
+            "get_float32_matmul_precision get_num_interop_threads get_num_threads "
+            "is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled result_type set_default_device "
+            "set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal set_num_interop_threads "
+            "set_num_threads set_warn_always typename use_deterministic_algorithms"
         ),
     },
 }

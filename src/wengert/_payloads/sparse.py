@@ -6,8 +6,8 @@ and ``values`` of shape ``(nnz, *dense shape)``. An index may occur more than on
 gradients, and from ``torch.sparse_coo_tensor``.
 
 Their dtype is another object than NumPy's, so the hot path's test of dtypes leads an operator on a sparse and a dense
-tensor away from it (``slow_path.mixed_dtypes``, which calls ``with_dense``). The raw functions of all operators are looked up
-in ``SPARSE`` (``registry.Impl``): an operator that is not there is PyTorch's error for one that sparse tensors lack.
+tensor away from it (``slow_path.mixed_dtypes``, which calls ``with_dense``). The raw functions of all operators are
+looked up in ``SPARSE`` (``registry.Impl``): an operator that is not there raises PyTorch's error for sparse tensors.
 A program without sparse tensors does not import this module.
 """
 

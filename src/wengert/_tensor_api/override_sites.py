@@ -25,6 +25,7 @@ import re
 import sys
 import types
 import weakref
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._base.errors import INTERNAL, OtherLibraryError, warn
@@ -279,6 +280,12 @@ def _add(names: list[tuple[str, str]]) -> None:
             site.guard()
         if _level:
             site.check(_level == EVERYTHING)
+    if _members:  # attributes are looked at from the first override of everything on
+        attributes = {name: member for (space, name), member in functions.items() if space == "Tensor"}
+        for site in _attribute_sites(attributes):
+            _members.append(site)
+            if _level == EVERYTHING:
+                site.check(True)
 
 
 def _add_site(fn: Any, primitive: bool) -> Site:
@@ -534,14 +541,17 @@ def _check_members(on: bool) -> None:
 
 def _find_members() -> None:
     for name, member in vars(Tensor).items():
-        if name in NOT_OVERRIDABLE["Tensor"]:
-            continue
-        if isinstance(member, types.FunctionType):
-            if id(member) not in SITES:
-                _members.append(Site(member, True))
-        elif isinstance(member, property):
+        if isinstance(member, types.FunctionType) and name not in NOT_OVERRIDABLE["Tensor"] and id(member) not in SITES:
+            _members.append(Site(member, True))
+    _members.extend(_attribute_sites(vars(Tensor)))
+
+
+def _attribute_sites(members: Mapping[str, Any]) -> Iterator[Site]:
+    """The sites of those members that are properties."""
+    for name, member in members.items():
+        if isinstance(member, property) and name not in NOT_OVERRIDABLE["Tensor"]:
             for fn, access in ((member.fget, "__get__"), (member.fset, "__set__"), (member.fdel, "__delete__")):
                 if isinstance(fn, types.FunctionType):
                     site = Site(fn, True)
                     site.access = getattr(member, access)
-                    _members.append(site)
+                    yield site

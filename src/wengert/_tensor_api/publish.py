@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from .._base import registry
@@ -14,14 +13,7 @@ from .._base.registry import PUBLIC
 from .._payloads import batched_grads  # noqa: F401
 from .._tape import graph, properties, stochastic
 from .._tape.tensor import Tensor
-from . import (  # noqa: F401
-    copying,
-    layout,
-    override_sites,
-    protocol,
-    settings,
-    storage,
-)
+from . import copying, override_sites, storage  # noqa: F401
 from . import volatile as _volatile
 from .legacy_types import TYPES
 
@@ -145,6 +137,8 @@ def submodule(name: str) -> Any:
     if name == "torch":  # torch.torch is torch
         return package
     home = LATE.get(name, name)
+    from importlib.util import find_spec
+
     public = not name.startswith("_") and (name in LATE or find_spec(f"{_PACKAGE}.{name}") is not None)
     if public or name in _PRIVATE:
         module = import_module(f".{home}", _PACKAGE)

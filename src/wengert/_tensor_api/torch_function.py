@@ -187,8 +187,7 @@ _nowrap: set[Any] = set()
 def nowrap() -> set[Any]:
     """The attributes whose value stays what it is: ``grad`` and ``_base``."""
     if not _nowrap:
-        members = vars(Tensor)
-        _nowrap.update(members[name].__get__ for name in ("grad", "_grad", "_base") if name in members)
+        _nowrap.update(getattr(Tensor, name).__get__ for name in ("grad", "_grad", "_base") if hasattr(Tensor, name))
     return _nowrap
 
 
