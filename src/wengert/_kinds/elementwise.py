@@ -86,7 +86,7 @@ def unary(
     def declare(body: Any) -> Any:
         info = declared(unary, body, facts, batch="elementwise", to_float=to_float, integers=integers)
         asked = {"records": grad is not None, "check": to_float or integers}
-        asked |= {"keep_self": keep_self, "keep_result": keep_result}
+        asked |= {"keep_self": keep_self, "keep_result": keep_result, "keep": "r = " if keep_result else ""}
 
         def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
             conj = holomorphic and is_complex(g)
@@ -195,8 +195,9 @@ def binary(
         )
         info.underived = tuple(k for k, f in enumerate(formulas) if getattr(f, "underived", False))
         asked = {
-            "records": self is not None, "x_uses": _slots(x_names), "y_uses": _slots(y_names),
-            "by_shape": not {"self", "other"}.intersection(used), "keep": "r = " if keep_result else "",
+            "records": self is not None, "keep": "r = " if keep_result else "",
+            "xx": "self" in x_names, "xy": "other" in x_names, "yx": "self" in y_names, "yy": "other" in y_names,
+            "both_x": "self" in used, "both_y": "other" in used, "by_shape": not {"self", "other"}.intersection(used),
             "check": to_float or integers, "number": bool(numbers), "x": "input",
             "keep_number": "other" in x_names or scalar_node is not None,  # the node's name tells whether there was one
         }  # fmt: skip

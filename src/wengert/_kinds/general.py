@@ -57,7 +57,7 @@ PLAIN = _Plain()
 
 
 def _piece(name: str, **flags: Any) -> str:
-    return "\n".join(rendered([f"@{name}"], Flags(flags)))
+    return "\n".join(rendered(f"@{name}", Flags(flags)))
 
 
 def _several_parts(count: int, promoting: bool) -> tuple[str, dict[str, str]]:
@@ -168,7 +168,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
         plain += [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"] * promoting
         parts = {
             "args": args, "operands": ", ".join(xs), "arrays": ", ".join(f"{x}a" for x in xs),
-            "edges": ", ".join(f"f{x}" for x in xs), "read_arrays": ", ".join(f"{x}._payload" for x in xs),
+            "edges": f"({', '.join(f'f{x}' for x in xs)})", "read_arrays": ", ".join(f"{x}._payload" for x in xs),
             "read_edges": ", ".join(f"{x}._node" for x in xs), "shapes": ", ".join(f"{x}a.shape" for x in xs),
             "not_plain": " or ".join(plain), "tracked": " or ".join(f"f{x} is not None" for x in xs),
             "saved": ", ".join(plan.listed(*xs)) if listed else "", "r": "" if listed or not records else "r = ",

@@ -28,7 +28,7 @@ if fx is None:  #| records
         return slow(info, (input,))
     t = make()
     t._box = None
-    @unary_compute(r="r = " if keep_result else "")
+    @unary_compute(r=keep)
     @node
     n.x = input._box or box_of(input)  #? keep_self
     @keep_result  #? keep_result
@@ -88,7 +88,7 @@ if type(other) is not Tensor and type(other) in numbers:  #? number
         except ARITHMETIC:
             t._payload = {keep}silently(fn, xa, other)
         @node(fy="None")
-        @keep(slot="x", t=x, wanted="x" in x_uses, otherwise="None")
+        @keep(slot="x", t=x, wanted=xx, otherwise="None")
         n.y = other  #? keep_number
         n.y = None  #? not keep_number
 else:  #| number
@@ -125,14 +125,17 @@ else:  #| number
             t._payload = {keep}silently(fn, xa, ya)
         @node(fy="fy")
         if fy is None:
-            @keep(slot="x", t=x, wanted="x" in x_uses, otherwise="xa.shape")
-            @keep(slot="y", t="other", wanted="y" in x_uses, otherwise="None")
+            @keep(slot="x", t=x, wanted=xx, otherwise="xa.shape")
+            @keep(slot="y", t="other", wanted=xy, otherwise="None")
         elif fx is None:
-            @keep(slot="x", t=x, wanted="x" in y_uses, otherwise="None")
-            @keep(slot="y", t="other", wanted="y" in y_uses, otherwise="ya.shape")
+            @keep(slot="x", t=x, wanted=yx, otherwise="None")
+            @keep(slot="y", t="other", wanted=yy, otherwise="ya.shape")
         else:
-            @keep(slot="x", t=x, wanted="x" in x_uses + y_uses, otherwise="sx" if by_shape else "xa.shape")
-            @keep(slot="y", t="other", wanted="y" in x_uses + y_uses, otherwise="sy" if by_shape else "ya.shape")
+            n.x = sx  #? by_shape
+            n.y = sy  #? by_shape
+            #? not by_shape
+                @keep(slot="x", t=x, wanted=both_x, otherwise="xa.shape")
+                @keep(slot="y", t="other", wanted=both_y, otherwise="ya.shape")
 #? records
     @keep_result  #? keep
     n.r = b  #? keep
@@ -321,7 +324,8 @@ n.fc = fc
 n.seq = next(ticks)
 n.h = None
 n.p = p
-@factors(sx="of_shape(xa.shape)" if own_shapes else "None", sy="of_shape(ya.shape)" if own_shapes else "None")
+@factors(sx="of_shape(xa.shape)", sy="of_shape(ya.shape)")  #? own_shapes
+@factors(sx="None", sy="None")  #? not own_shapes
 @end
 """
 
@@ -393,7 +397,7 @@ try:
 except ValueError:
     return run({args})  # it finds the error's text
 if recorded:  #? records
-    @general_node(edges="(" + edges + ")")
+    @general_node(edges=edges)
     n.shapes = ({shapes})
     n.s = [{saved}]  #? listed
     n.s = store(({operands}), ({arrays}), p, n.fx, (r,))  #? not listed

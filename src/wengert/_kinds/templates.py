@@ -75,8 +75,8 @@ class Shape:
 
     def text(self) -> str:
         """The function's source."""
-        lines = rendered(self.template.strip("\n").split("\n"), Flags(self.flags, **self.parts))
-        return "\n    ".join([f"def {self.kind}({self.head}):", *lines]) + "\n"
+        lines = rendered(self.template, Flags(self.flags, **self.parts), 4)
+        return "\n".join([f"def {self.kind}({self.head}):", *lines]) + "\n"
 
 
 class FirstCall:
@@ -181,48 +181,63 @@ class Flags(dict[str, Any]):
         return False
 
 
-def rendered(lines: list[str], flags: Flags) -> list[str]:
-    """The lines of a template without what the flags rule out.
+def rendered(template: str, flags: Flags, depth: int = 0) -> list[str]:
+    """The lines of a template without what the flags rule out, ``depth`` columns to the right.
 
     ``line  #? condition``: the line, and what is indented below it, only if the condition on flags holds.
     ``#? condition``: the same for what is indented below, which moves to the left.
     ``line  #| condition``: if it does not hold, the line goes and what is indented below it moves to the left.
-    ``@piece``, ``@piece(flag=value)``: the piece of this name, with these flags besides. ``{flag}``: the flag's value.
+    ``@piece``, ``@piece(flag="text", flag=other_flag)``: the piece of this name, with these flags besides.
+    ``{flag}``: the flag's value.
     """
     out: list[str] = []
-    k = 0
-    while k < len(lines):
-        code, mark, condition = _marked(lines[k])
-        depth = len(code) - len(code.lstrip()) if code.strip() else len(lines[k]) - len(lines[k].lstrip())
-        end = k + 1
-        while end < len(lines) and len(lines[end]) - len(lines[end].lstrip()) > depth:
-            end += 1
-        below, k = lines[k + 1 : end], end
-        holds = not mark or bool(eval(condition, {}, flags))
-        if holds and code.strip()[:1] == "@":
-            name, _, more = code.strip()[1:].partition("(")
-            given = Flags(flags, **eval(f"dict({more}", {}, Flags(flags, dict=dict))) if more else flags
-            out += [" " * depth + line for line in rendered(PIECES[name].strip("\n").split("\n"), given)]
-        elif holds and code.strip():
-            line = _FLAG.sub(lambda m: str(flags[m[1]] or ""), code)
-            out += line.replace("\n", "\n" + " " * depth).split("\n") if line.strip() else []
-            out += rendered(below, flags)
-        elif holds or mark == "#|":
-            out += rendered([line[4:] for line in below], flags)
+    outer: list[tuple[int, int | None]] = [(-1, depth)]  # where blocks begin, and how far each moves; None: it goes
+    for line in template.strip("\n").split("\n"):
+        code = line.lstrip()
+        column = len(line) - len(code)
+        while outer[-1][0] >= column:
+            outer.pop()
+        move = outer[-1][1]
+        if move is None:
+            continue
+        if "#?" in code or "#|" in code:
+            code, mark, condition = code.partition("#?") if "#?" in code else code.partition("#|")
+            code = code.rstrip()
+            if not _holds(condition.strip(), flags):
+                outer.append((column, None if mark == "#?" else move - 4))
+                continue
+            if not code:
+                outer.append((column, move - 4))
+                continue
+        if code[0] == "@":
+            name, _, more = code[1:].partition("(")
+            given = (
+                Flags(flags, **{k: flags[v] if v else text for k, text, v in _GIVEN.findall(more)}) if more else flags
+            )
+            out += rendered(PIECES[name], given, column + move)
+            continue
+        if "{" in code:
+            code = _FLAG.sub(lambda m: str(flags[m[1]] or ""), code)
+        if code:
+            out += [" " * (column + move) + each for each in code.split("\n")]
     return out
 
 
-def _marked(line: str) -> tuple[str, str, str]:
-    """A line's code, its mark and the mark's condition."""
-    for mark in ("#?", "#|"):
-        code, found, condition = line.partition(mark)
-        if found:
-            return code.rstrip(), mark, condition.strip()
-    return line, "", ""
+def _holds(condition: str, flags: Flags) -> bool:
+    if condition.isidentifier():  # most are: an evaluation takes ten times as long
+        return bool(flags[condition])
+    name = condition.removeprefix("not ")
+    return not flags[name] if name.isidentifier() else bool(eval(_compiled(condition), {}, flags))
+
+
+@lru_cache(None)
+def _compiled(condition: str) -> types.CodeType:
+    return compile(condition, "<flags>", "eval")
 
 
 BACKWARD = "n, xp, g, keep"  # the parameters of a backward step
 _FLAG = re.compile(r"\{(\w+)\}")
+_GIVEN = re.compile(r'(\w+)=(?:"([^"]*)"|(\w+))')
 PIECES = {
     "node": """
 n = N()
