@@ -63,7 +63,7 @@ def _piece(name: str, **flags: Any) -> str:
 def _several_parts(count: int, promoting: bool) -> tuple[str, dict[str, str]]:
     """The parameters of an operator on several tensors, and the names that its template has of them."""
     if count < 0:
-        different = "{*map(type, arrays)} != ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting
+        different = "{*map(type, arrays)} != PLAIN_ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting
         return "tensors, *p", {
             "args": "tensors, *p", "not_plain": different, "values": "arrays", "given": "tensors",
             "arrays": "arrays", "edges": "tuple(edges)", "tracked": "edges.count(None) < len(edges)",
@@ -261,8 +261,8 @@ def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
 
 
 _NAMES = {
-    "ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
-    "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted, "push_down": lift_to_common_level,
+    "PLAIN_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
+    "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted, "lift_to_common_level": lift_to_common_level,
     "refuse": _refuse, "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
 }  # fmt: skip
 
