@@ -262,8 +262,9 @@ def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
 
 _NAMES = {
     "PLAIN_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
-    "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted, "lift_to_common_level": lift_to_common_level,
-    "refuse": _refuse, "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
+    "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted,
+    "lift_to_common_level": lift_to_common_level, "refuse": _refuse, "transformed": _transformed, "wrap": wrap,
+    "wrap_many": wrap_many,
 }  # fmt: skip
 
 
@@ -336,7 +337,7 @@ class SavePlan:
         if base in operand_names and suffix in ("shape", "dtype"):
             return (suffix if info.arity >= 0 else suffix + "s", operand_names.index(base))
         known = (*info.params, *info.results, "result", "needs")
-        raise TypeError(f"a formula of {info.name} names '{name}', which is nothing of it{nearest(name, known)}")
+        raise TypeError(f"a formula of {info.name} names '{name}', which it does not have{nearest(name, known)}")
 
     # -------------------------------------------------------------------------------------------------------- saving
     def listed(self, *operands: str) -> list[str]:
