@@ -132,8 +132,8 @@ def general(
         info.op = op
         info.make_core = (lambda: run) if fast is None else (lambda: variant(run, fast))
         info.node = N
-        if N is None and info.why_not is None:
-            info.why_not = "no derivative"
+        if N is None and info.no_derivative is None:
+            info.no_derivative = "no derivative"
         register(info)
         if names:
             publish(op, names)
