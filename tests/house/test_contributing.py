@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import FrameType
 
 import wengert
 from wengert._base import hooks
@@ -201,8 +202,44 @@ def test_hooks_are_those_that_are_listed_and_each_is_set() -> None:
 def test_every_private_room_is_in_the_order_and_in_the_table() -> None:
     there = {path.parent.name for path in PACKAGE.glob("_*/__init__.py")} | {"_compat"}
     assert there == {room for room in RANK if room.startswith("_") and (PACKAGE / room).is_dir()}
-    table = TEXT.partition("## Layout, and why")[2].partition("\n\nThe type stubs")[0]
+    table = TEXT.partition("## Layout, and why")[2].partition("\n### ")[0]
     assert there <= set(re.findall(r"^\| `(\w+)/`", table, flags=re.MULTILINE))
+
+
+def test_the_picture_has_every_room() -> None:
+    picture = TEXT.partition("```mermaid")[2].partition("```")[0]
+    assert [room for room in RANK if room[0] == "_" and "." not in room and f"{room}/" not in picture] == ["_version"]
+    assert picture.count("-->") >= 10
+
+
+def test_two_lines_call_by_call() -> None:
+    """The table is what a trace of the two lines shows, in that order."""
+    table = TEXT.partition("### Two lines, call by call")[2].partition("\n\nThe type stubs")[0]
+    listed = re.findall(r"^\| `([^`]+)` \| `([^`]+)`", table, flags=re.MULTILINE)
+    x = wengert.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = wengert.tensor([10.0, 20.0, 30.0])
+    seen: list[tuple[str, str]] = []
+
+    def two_lines() -> None:
+        loss = (x * y).sum()
+        loss.backward()
+
+    def entered(frame: FrameType, event: str, arg: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and PACKAGE in path.parents:
+            file = path.relative_to(PACKAGE).as_posix()
+            seen.append((frame.f_code.co_name, file.partition("<")[0]))
+
+    for _ in range(2):  # what is made or imported on first use
+        two_lines()
+        x.grad = None
+    previous = sys.getprofile()
+    sys.setprofile(entered)
+    try:
+        two_lines()
+    finally:
+        sys.setprofile(previous)
+    assert listed == seen
 
 
 def test_what_is_named_exists() -> None:

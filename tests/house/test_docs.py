@@ -11,6 +11,7 @@ checkout, and so do they.
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import re
 import sys
 import warnings
@@ -161,3 +162,39 @@ def test_version_is_in_one_place() -> None:
     assert f'"{version}"' not in (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[project.optional", 1)[0]
     assert sys.modules["wengert._version"].__version__ is version
     assert wengert.__version__.endswith(f"+wengert.{version}")
+
+
+def _check_quotes() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("check_quotes", ROOT / "tools" / "check_quotes.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_quotations_are_in_the_source(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _check_quotes().main([]) == 0, capsys.readouterr().out
+    assert int(capsys.readouterr().err.split()[0]) >= 5
+
+
+@pytest.mark.parametrize(
+    ("quoted", "missing"),
+    [
+        ("a = 1\nb = 2\n", None),
+        ("    c = 3\n", None),
+        ("a = 1\n...\n    c = 3\n", None),
+        ("a = 1\n    c = 3\n", "    c = 3"),
+        ("b = 2\n...\na = 1\n", "a = 1"),
+        ("c = 3\n", "c = 3"),
+    ],
+)
+def test_a_quotation_is_wrong_once_the_code_moves(quoted: str, missing: str | None) -> None:
+    assert _check_quotes().missing_line(quoted, "a = 1\n\nb = 2\nif a:\n    c = 3\n") == missing
+
+
+def test_how_it_works_session() -> None:
+    page = ROOT / "docs" / "how-it-works.md"
+    session = "".join(block.text for block in blocks_of(page) if block.info == "pycon")
+    parsed = doctest.DocTestParser().get_doctest(session, {}, page.name, str(page), 0)
+    results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(parsed)
+    assert results.failed == 0 and results.attempted >= 5

@@ -74,7 +74,7 @@ def test_a_public_name_has_a_space() -> None:
 def test_a_formula_names_operands_only() -> None:
     with pytest.raises(TypeError, match="a formula names 'othr', which is none of self, other, result; did you mean"):
         binary(self=lambda xp, g, othr: g, other=lambda xp, g: g)
-    with pytest.raises(TypeError, match="a formula of f names 'inptu', which is nothing of it; did you mean 'input'"):
+    with pytest.raises(TypeError, match="a formula of f names 'inptu', which it does not have; did you mean 'input'"):
         general(grad=lambda xp, g, inptu: g)(f)
 
 

@@ -20,7 +20,7 @@ from wengert._tape.tensor import Tensor, wrap
 
 CASES = cases()
 # An operator with a node and a reason why it has no derivative is one whose backward is an error, as in PyTorch.
-DIFFERENTIABLE = [c for c in CASES if REGISTRY[c[0]].node is not None and REGISTRY[c[0]].why_not is None]
+DIFFERENTIABLE = [c for c in CASES if REGISTRY[c[0]].node is not None and REGISTRY[c[0]].no_derivative is None]
 STEP = 1e-5
 
 
@@ -160,7 +160,7 @@ def test_vmap(name: str, i: int) -> None:
     operands, params = arguments(name, i)
     ks = [k for k, a in enumerate(operands) if isinstance(a, np.ndarray)]
     if not ks or info.batch is None:
-        pytest.skip("no batching rule: " + (info.why_not or "no tensor operand"))
+        pytest.skip("no batching rule: " + (info.no_derivative or "no tensor operand"))
     variants = [
         moved(
             operands,
@@ -264,10 +264,10 @@ def test_nothing_waits_for_the_garbage_collector(name: str, i: int) -> None:
 
 def test_every_operator_has_cases_or_says_why() -> None:
     covered = {name for name, _ in CASES}
-    missing = sorted(n for n, info in REGISTRY.items() if n not in covered and info.why_not is None)
+    missing = sorted(n for n, info in REGISTRY.items() if n not in covered and info.no_derivative is None)
     assert not missing, f"operators without samples: {missing}"
 
 
 def test_every_differentiable_operator_has_a_batching_rule() -> None:
-    missing = sorted(n for n, info in REGISTRY.items() if info.batch is None and info.why_not is None)
+    missing = sorted(n for n, info in REGISTRY.items() if info.batch is None and info.no_derivative is None)
     assert not missing, f"operators without a batching rule: {missing}"

@@ -20,7 +20,7 @@ import wengert
 from wengert._base.registry import REGISTRY
 from wengert.utils.checkpoint import CheckpointError, GraphExecGroup, checkpoint, checkpoint_sequential
 
-CASES = [c for c in cases() if REGISTRY[c[0]].node is not None and REGISTRY[c[0]].why_not is None]
+CASES = [c for c in cases() if REGISTRY[c[0]].node is not None and REGISTRY[c[0]].no_derivative is None]
 
 
 def variables(name: str, operands: list[Any]) -> list[int]:

@@ -96,7 +96,7 @@ class Operator:
     # derivatives and transforms
     differentiable: tuple[bool, ...] = (True,)  # for each output
     underived: tuple[int, ...] = ()  # operands that have no formula
-    why_not: str | None = None  # the reason if it has no derivative
+    no_derivative: str | None = None  # the reason if it has no derivative
     absent: bool = False  # whether a cotangent that did not arrive is None to the formula, not zeros
     constants_from: int | None = None  # from which on a sequence's operands have no edge
     jvp: Callable[..., Any] | None = None  # (xp, tangents, out, *args) -> tangent of out

@@ -65,7 +65,7 @@ def rows() -> list[Row]:
 
 def _row(info: Operator, public: tuple[str, ...]) -> Row:
     recorded = info.node is not None
-    derived = recorded and info.why_not is None
+    derived = recorded and info.no_derivative is None
     return Row(
         name=info.name,
         public=public,
@@ -91,8 +91,12 @@ def _batching(rule: Any) -> str | None:
 def _reasons(info: Operator) -> list[str]:
     """Why something is missing."""
     found = []
-    if info.why_not is not None:
-        found.append(info.why_not if info.why_not.startswith(("no ", "PyTorch ")) else f"no derivative: {info.why_not}")
+    if info.no_derivative is not None:
+        found.append(
+            info.no_derivative
+            if info.no_derivative.startswith(("no ", "PyTorch "))
+            else f"no derivative: {info.no_derivative}"
+        )
     elif info.node is None:
         found.append("no derivative, and no reason is declared")
     else:

@@ -48,7 +48,7 @@ def shown(info: Operator) -> str:
     parts = {
         "declaration": inspect.getsource(info.body).rstrip(),
         "recording function": source_of(info.op),
-        "backward step": "# none: " + str(info.why_not) if info.node is None else source_of(info.node.backward),
+        "backward step": "# none: " + str(info.no_derivative) if info.node is None else source_of(info.node.backward),
         "body in NumPy": _body(info),
     }
     return _headed(info.name, parts)

@@ -22,7 +22,7 @@ def same(xp: Any, g: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------- the record
-_OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "jvp", "libname", "samples", "why_not")
+_OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "jvp", "libname", "samples", "no_derivative")
 FACTS: dict[str, tuple[str, ...]] = {
     "unary": ("integer", "kernel", "out_rule"),
     "binary": ("domain_other", "integer", "kernel", "number_first", "out_rule", "overloads", "symbol"),
@@ -65,8 +65,8 @@ def enter(info: Operator, op: Any, N: Any, jvp: Any, core: Shape, **names: Any) 
     info.make_core = partial(variant, op, core, **names)
     info.node = N
     info.jvp = info.jvp or jvp
-    if N is None and info.why_not is None:
-        info.why_not = "no derivative"
+    if N is None and info.no_derivative is None:
+        info.no_derivative = "no derivative"
     register(info)
 
 

@@ -63,7 +63,7 @@ def _piece(name: str, **flags: Any) -> str:
 def _several_parts(count: int, promoting: bool) -> tuple[str, dict[str, str]]:
     """The parameters of an operator on several tensors, and the names that its template has of them."""
     if count < 0:
-        different = "{*map(type, arrays)} != ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting
+        different = "{*map(type, arrays)} != PLAIN_ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting
         return "tensors, *p", {
             "args": "tensors, *p", "not_plain": different, "values": "arrays", "given": "tensors",
             "arrays": "arrays", "edges": "tuple(edges)", "tracked": "edges.count(None) < len(edges)",
@@ -132,8 +132,8 @@ def general(
         info.op = op
         info.make_core = (lambda: run) if fast is None else (lambda: variant(run, fast))
         info.node = N
-        if N is None and info.why_not is None:
-            info.why_not = "no derivative"
+        if N is None and info.no_derivative is None:
+            info.no_derivative = "no derivative"
         register(info)
         if names:
             publish(op, names)
@@ -261,9 +261,10 @@ def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
 
 
 _NAMES = {
-    "ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
-    "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted, "push_down": lift_to_common_level,
-    "refuse": _refuse, "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
+    "PLAIN_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
+    "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted,
+    "lift_to_common_level": lift_to_common_level, "refuse": _refuse, "transformed": _transformed, "wrap": wrap,
+    "wrap_many": wrap_many,
 }  # fmt: skip
 
 
@@ -336,7 +337,7 @@ class SavePlan:
         if base in operand_names and suffix in ("shape", "dtype"):
             return (suffix if info.arity >= 0 else suffix + "s", operand_names.index(base))
         known = (*info.params, *info.results, "result", "needs")
-        raise TypeError(f"a formula of {info.name} names '{name}', which is nothing of it{nearest(name, known)}")
+        raise TypeError(f"a formula of {info.name} names '{name}', which it does not have{nearest(name, known)}")
 
     # -------------------------------------------------------------------------------------------------------- saving
     def listed(self, *operands: str) -> list[str]:

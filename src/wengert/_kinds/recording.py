@@ -451,7 +451,7 @@ for x in operands:
     arrays.append(a)
     edges.append(edge)
 if not plain:
-    lifted = push_down(operands)
+    lifted = lift_to_common_level(operands)
     if lifted is not None:
         return run({star}lifted, *p)
     result = transformed(info, arrays, p)

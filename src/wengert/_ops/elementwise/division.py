@@ -124,7 +124,7 @@ publish(_idiv, "Tensor.true_divide_")
     check=refuse_complex("div_floor_cpu", bools=True),
     integer=_floor_ints,
     number_first="alone",
-    why_not="PyTorch records it and has no derivative for it",
+    no_derivative="PyTorch records it and has no derivative for it",
     dtypes="fi",
 )
 def floor_divide(input, other):

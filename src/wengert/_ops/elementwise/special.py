@@ -275,7 +275,7 @@ publish(inplace_of(mvlgamma, "mvlgamma_"), "Tensor.mvlgamma_")
     check=lambda info, x, y, dtype: _floats_only(info, dtype),
     domain=(0.5, 2.0),
     domain_other=(0.5, 2.0),
-    why_not="PyTorch has no derivative with respect to its first operand",
+    no_derivative="PyTorch has no derivative with respect to its first operand",
     dtypes="f",
 )
 def igamma(lib, input, other):
@@ -293,7 +293,7 @@ def igamma(lib, input, other):
     check=lambda info, x, y, dtype: _floats_only(info, dtype),
     domain=(0.5, 2.0),
     domain_other=(0.5, 2.0),
-    why_not="PyTorch has no derivative with respect to its first operand",
+    no_derivative="PyTorch has no derivative with respect to its first operand",
     dtypes="f",
 )
 def igammac(lib, input, other):
@@ -390,7 +390,7 @@ def xlog1py(input, other):
     check=real_only("zeta_cpu"),
     domain=(1.5, 3.0),
     domain_other=(0.5, 2.0),
-    why_not="PyTorch has no derivative with respect to its first operand",
+    no_derivative="PyTorch has no derivative with respect to its first operand",
     dtypes="fib",
 )
 def zeta(input, other):

@@ -345,7 +345,7 @@ def lu_compact(lib, A, pivot):
     return lu, pivots
 
 
-@general(batch=_plain, dtypes="i", samples=lambda rng: [((np.array([2, 3, 3]),), (3,))], why_not="of integers")
+@general(batch=_plain, dtypes="i", samples=lambda rng: [((np.array([2, 3, 3]),), (3,))], no_derivative="of integers")
 def permutation_of(lib, pivots, m):
     """The permutation matrix P of exchanged rows (from 1): ``A = P L U``."""
     lead = pivots.shape[:-1]

@@ -75,7 +75,7 @@ def ctc_nll(lib, log_probs, chain, lengths, sizes, zero_infinity, normal):
     ),
     batch="loop",
     dtypes="f",
-    why_not="its second derivative, the loss's third, is not written",
+    no_derivative="its second derivative, the loss's third, is not written",
     samples=lambda rng: [((rng.standard_normal((6, 2, 4)),), _chains(rng, False))],
 )
 def ctc_posterior(lib, log_probs, chain, lengths, sizes, zero_infinity):
@@ -100,7 +100,7 @@ def _third(xp: Any, g: Any) -> Any:
     },
     batch="loop",
     dtypes="f",
-    why_not="the loss's third derivative is not written",
+    no_derivative="the loss's third derivative is not written",
     samples=lambda rng: [((rng.standard_normal((6, 2, 4)), rng.standard_normal((6, 2, 4))), _chains(rng, False))],
 )
 def ctc_covariance(lib, h, log_probs, chain, lengths, sizes, zero_infinity):

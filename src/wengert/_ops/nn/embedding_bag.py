@@ -25,7 +25,7 @@ from ..shape.views_primitive import payload
 
 @general(
     batch="loop",
-    why_not="integer positions",
+    no_derivative="integer positions",
     dtypes="f",
     samples=lambda rng: [((rng.standard_normal((5, 2)),), (np.array([0, 2]), np.array([0, 0, 1, 1, 1])))],
 )

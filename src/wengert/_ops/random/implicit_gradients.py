@@ -90,7 +90,7 @@ def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor
     node="StandardGammaBackward0",
     batch="elementwise",
     dtypes="f",
-    why_not=_IMPLICIT,
+    no_derivative=_IMPLICIT,
     samples=_positive((3,), (3,)),
 )
 def gamma_draws(lib, self, values):
@@ -105,7 +105,7 @@ def gamma_draws(lib, self, values):
     names="torch._standard_gamma_grad",
     batch="elementwise",
     dtypes="f",
-    why_not="PyTorch has none; a backward pass that arrives here is an error",
+    no_derivative="PyTorch has none; a backward pass that arrives here is an error",
     samples=_positive((3,), (3,)),
 )
 def _standard_gamma_grad(lib, self, output):
@@ -158,7 +158,7 @@ def _dirichlet_pullback(xp: Any, g: Any, self: Any, result: Any) -> Any:
     node="_DirichletBackward",
     batch=("core", (1, 1)),
     dtypes="f",
-    why_not=_IMPLICIT,
+    no_derivative=_IMPLICIT,
     samples=_positive((2, 3), (2, 3)),
 )
 def dirichlet_draws(lib, self, values):
@@ -173,7 +173,7 @@ def dirichlet_draws(lib, self, values):
     names="torch._dirichlet_grad",
     batch="elementwise",
     dtypes="f",
-    why_not="PyTorch has none; a backward pass that arrives here is an error",
+    no_derivative="PyTorch has none; a backward pass that arrives here is an error",
     samples=_fractions,
 )
 def _dirichlet_grad(lib, x, alpha, total):

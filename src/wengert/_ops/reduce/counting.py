@@ -31,7 +31,7 @@ HistogramddResult = return_type("histogramdd", "hist", "bin_edges")
     tensors=2,
     batch="loop",
     dtypes="i",
-    why_not="it counts",
+    no_derivative="it counts",
     samples=lambda rng: [((np.array([1, 2, 2]), None), (4,)), ((np.array([1, 0, 2]), np.array([0.5, 1.0, 2.0])), (3,))],
 )
 def bincount(lib, self, weights, minlength):
@@ -65,7 +65,7 @@ def bincount_public(input: Tensor, weights: Tensor | None = None, minlength: int
 # ---------------------------------------------------------------------------------------------------------------- histc
 
 
-@general(batch="loop", dtypes="f", why_not="it counts", samples=[((10,), (4, 0.0, 1.0)), ((3, 4), (5, 0.0, 0.0))])
+@general(batch="loop", dtypes="f", no_derivative="it counts", samples=[((10,), (4, 0.0, 1.0)), ((3, 4), (5, 0.0, 0.0))])
 def histc(lib, self, bins, min, max):
     """How many elements fall into each of several bins of equal width."""
     x = self.reshape(-1)

@@ -74,7 +74,7 @@ def put_chosen(xp: Any, g: Any, indices: Any, shape: tuple[int, ...], dim: int, 
 
 
 # ------------------------------------------------------------------------------------------------------- sharing evenly
-@general(tensors=2, batch="elementwise", why_not="a comparison", samples=[((3,), (3,), (True,))], dtypes="fib")
+@general(tensors=2, batch="elementwise", no_derivative="a comparison", samples=[((3,), (3,), (True,))], dtypes="fib")
 def _ties(lib, self, result, nan):
     """Where the elements equal the result; ``nan``: where they are both nan, too."""
     mask = self == result
@@ -88,7 +88,7 @@ def _ties(lib, self, result, nan):
 @general(
     tensors=2,
     batch=("dim", ("dim",)),
-    why_not="it counts",
+    no_derivative="it counts",
     samples=lambda rng: [((np.array([True, False]), np.zeros(2)), ((0,),))],
 )
 def _tie_count(lib, mask, self, dim):
@@ -412,7 +412,9 @@ def aminmax_public(input: Tensor, *, dim: int | None = None, keepdim: bool = Fal
 
 
 # ---------------------------------------------------------------------------------------------------- argmax and argmin
-@general(batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], why_not="indices")
+@general(
+    batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], no_derivative="indices"
+)
 def argmax(lib, self, dim, keepdim):
     """Where the largest element along a dim stands: the first of equal ones, the first nan if there is one."""
     if in_large_columns(self, dim):
@@ -420,7 +422,9 @@ def argmax(lib, self, dim, keepdim):
     return int64(self.argmax(dim, keepdims=True) if keepdim else self.argmax(dim))
 
 
-@general(batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], why_not="indices")
+@general(
+    batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], no_derivative="indices"
+)
 def argmin(lib, self, dim, keepdim):
     """Where the smallest element along a dim stands: the first of equal ones, the first nan if there is one."""
     if in_large_columns(self, dim):

@@ -53,7 +53,9 @@ def sort(lib, self, dim, descending):
     return lib.sorted_with_positions(self, dim, descending)
 
 
-@general(batch=("dim", ("dim",)), dtypes="fib", samples=[((3, 4), (1, False)), ((3, 4), (0, True))], why_not="indices")
+@general(
+    batch=("dim", ("dim",)), dtypes="fib", samples=[((3, 4), (1, False)), ((3, 4), (0, True))], no_derivative="indices"
+)
 def argsort(lib, self, dim, descending):
     """Where the elements in order along a dim are."""
     return lib.sorted_with_positions(self, dim, descending)[1]
@@ -200,7 +202,7 @@ def _unique_declaration(name: str, node: str) -> dict[str, Any]:
         "differentiable": (True, False, False),
         "node": node,
         "dtypes": "fib",
-        "why_not": "PyTorch has none; a backward pass that arrives here is an error",
+        "no_derivative": "PyTorch has none; a backward pass that arrives here is an error",
     }
 
 
@@ -297,7 +299,7 @@ def unique_consecutive(
     promote=True,
     batch=("dim", ()),
     dtypes="fi",
-    why_not="indices",
+    no_derivative="indices",
     samples=lambda rng: [
         ((np.sort(rng.standard_normal((2, 5))), rng.standard_normal((2, 3))), (right,)) for right in (False, True)
     ],
@@ -415,7 +417,7 @@ _FEW_PAIRS = 4096  # so many are compared sooner than sorted
     promote=True,
     batch="loop",
     dtypes="fi",
-    why_not="truth",
+    no_derivative="truth",
     samples=lambda rng: [((np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([2.0, 3.0])), (False,))],
 )
 def isin(lib, elements, test_elements, invert):

@@ -337,7 +337,7 @@ def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DT
     return total / _not_nan_count(input, dims, keepdim)
 
 
-@general(batch=("dim", ("dim",)), dtypes="f", samples=[((3, 4), ((1,), False))], why_not="it counts")
+@general(batch=("dim", ("dim",)), dtypes="f", samples=[((3, 4), ((1,), False))], no_derivative="it counts")
 def _not_nan_count(lib, self, dim, keepdim):
     """How many elements are not nan, in the elements' dtype."""
     return lib.cast(lib.add.reduce(self == self, dim, None, None, keepdim), self.dtype)
@@ -411,7 +411,9 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
 
 
 # --------------------------------------------------------------------------------------------------- truth and counting
-@general(batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], why_not="truth")
+@general(
+    batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], no_derivative="truth"
+)
 def all_dim(lib, self, dim, keepdim):
     """Whether all elements over some dims are true."""
     if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
@@ -419,7 +421,9 @@ def all_dim(lib, self, dim, keepdim):
     return as_truth(lib.logical_and.reduce(self, dim, None, None, keepdim), self)
 
 
-@general(batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], why_not="truth")
+@general(
+    batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], no_derivative="truth"
+)
 def any_dim(lib, self, dim, keepdim):
     """Whether any element over some dims is true."""
     if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
@@ -453,7 +457,7 @@ def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     batch=("dim", ("dim",)),
     dtypes="fcib",
     samples=[((3, 4), ((1,),)), ((3, 4), ((0, 1),)), ((), ((),))],
-    why_not="it counts",
+    no_derivative="it counts",
 )
 def count_nonzero(lib, self, dim):
     """How many elements over some dims are not zero."""
