@@ -85,7 +85,7 @@ def unary(
 
     def declare(body: Any) -> Any:
         info = declared(unary, body, facts, batch="elementwise", to_float=to_float, integers=integers)
-        asked = {"records": grad is not None, "check": to_float or integers}
+        asked: dict[str, Any] = {"records": grad is not None, "check": to_float or integers}
         asked |= {"keep_self": keep_self, "keep_result": keep_result, "keep": "r = " if keep_result else ""}
 
         def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
