@@ -1,8 +1,8 @@
-"""Orthogonal polynomials: Chebyshev's of four kinds, plain and shifted, Hermite's of two, Laguerre's, Legendre's.
+"""Orthogonal polynomials: Chebyshev (four kinds, plain and shifted), Hermite (two kinds), Laguerre, Legendre.
 
-Each takes points x and degrees n (integers; fractions are cut off), both broadcast; a negative degree gives 0. They
-have no derivative, as in PyTorch. The values come from the three-term recurrences (Abramowitz and Stegun, 22.7);
-Chebyshev's of higher degrees between -1 and 1 from their trigonometric form, as in PyTorch.
+Each function takes points x and degrees n (fractional parts are dropped) and broadcasts them; a negative degree gives
+0. They have no derivative, as in PyTorch. The values come from three-term recurrences (Abramowitz and Stegun, 22.7);
+Chebyshev polynomials of higher degrees use their trigonometric form between -1 and 1, as in PyTorch.
 """
 
 from __future__ import annotations
