@@ -1,4 +1,4 @@
-"""Bessel functions and the Airy function, computed by SciPy. Only ``i0``, ``i1``, ``i0e`` and ``i1e`` have derivatives."""
+"""Bessel functions and the Airy function, computed by SciPy. Only ``i0``, ``i1``, ``i0e``, ``i1e`` have derivatives."""
 
 from __future__ import annotations
 

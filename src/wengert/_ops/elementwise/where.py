@@ -55,7 +55,7 @@ def where(lib, condition, self, other):
 def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
     """The element of ``input`` where ``condition`` holds, else the element of ``other``; all three broadcast.
 
-    ``input`` and ``other`` are tensors or numbers. With ``condition`` alone the result is ``nonzero(as_tuple=True)``.
+    ``input`` and ``other`` are tensors or numbers. With ``condition`` alone it is ``condition.nonzero(as_tuple=True)``.
 
     >>> import wengert as torch
     >>> x = torch.tensor([-1., 2.])
