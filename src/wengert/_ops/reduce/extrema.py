@@ -103,7 +103,7 @@ def shared(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdi
         return among_rows(self.shape[-1], lambda: shared_by_many(g, self, result, dim))
     mask = xp._ties(self, result, False)
     count = xp._tie_count(mask, self, dim)
-    return xp.where(mask, g / count, (count - count) / count)  # 0, or nan where the result is nan and no element equals it
+    return xp.where(mask, g / count, (count - count) / count)  # 0, or nan where the result is nan: count is 0
 
 
 def shared_by_all(xp: Any, g: Any, self: Any, result: Any) -> Any:
