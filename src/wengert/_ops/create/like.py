@@ -1,4 +1,4 @@
-"""New tensors like another tensor: ``zeros_like``, ``ones_like``, ..., and the methods ``new_zeros``, ``new_ones``, ..."""
+"""New tensors like another tensor: ``zeros_like``, ``ones_like``, ..., and the methods ``new_zeros``, ..."""
 
 from __future__ import annotations
 

@@ -355,7 +355,7 @@ def unique_dim(
 # ------------------------------------------------------------------------------------------------------- loading state
 @public("Tensor.module_load")
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
-    """Load ``other`` into a parameter: returns ``other`` itself if ``assign``, else this tensor with its values."""
+    """The new value of a parameter that loads ``other``: ``other`` if ``assign``, else this tensor with its values."""
     if assign:
         return other.detach()
     return self.copy_(other).detach()  # type: ignore[no-any-return]
