@@ -94,7 +94,7 @@ _C = dtypes.contiguous_format
 
 @public("Tensor.contiguous")
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
-    """Return the tensor itself if it is contiguous in row-major order (or ``memory_format``), else such a copy."""
+    """Return the tensor itself if it is contiguous in ``memory_format`` (row-major by default), else a copy that is."""
     a = self._payload
     if type(a) is Meta:
         return self if laid_out(a, memory_format) else clone(self, _order(memory_format or _C, a.ndim))

@@ -124,7 +124,7 @@ def reflected(fn: Any, name: str) -> None:
 
 
 def activation(names: str, inplace: str = "") -> Any:
-    """Decorator: publish a function whose ``inplace=`` is handled here, and its in-place form under its own names."""
+    """Decorator: publish a function, handle its ``inplace=``, and publish its in-place form under its own names."""
 
     def decorate(fn: Any) -> Any:
         if inplace:

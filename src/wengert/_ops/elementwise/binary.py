@@ -212,7 +212,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     return _lerp_composed(self, end, weight)
 
 
-# ----------------------------------------------------------------------------------------- products and quotients added
+# ----------------------------------------------------------------------------------------------------- addcmul, addcdiv
 @general(
     tensors=3,
     grad={
@@ -442,7 +442,7 @@ def ldexp(lib, input, other):
     return input * lib.exp2(other)
 
 
-# -------------------------------------------------------------------------------------------------------- whole numbers
+# ------------------------------------------------------------------------------------------------------------- integers
 def _integers_only(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if dtype in INEXACT or dtype is BOOL:
         raise not_implemented(info, like(dtype))

@@ -47,7 +47,7 @@ for _kind in CHEBYSHEV:
     )
 
 
-# ----------------------------------------------------------------------------------------------------------- the others
+# ------------------------------------------------------------------------------------------ Hermite, Laguerre, Legendre
 def _classical(name: str, first: First, following: Next, doc: str) -> Any:
     def body(lib, input, n):
         return recurrence(lib, *recurrence_points(lib, input, n), first, following)

@@ -84,7 +84,7 @@ def exp(input):
     dtypes="fcib",
 )
 def exp2(input):
-    """Two to the power of each element.
+    """2 to the power of each element.
 
     >>> import wengert as torch
     >>> torch.exp2(torch.tensor([0., 3.]))
@@ -181,7 +181,7 @@ def tan(input):
     dtypes="fcib",
 )
 def asin(input):
-    """The angle in radians whose sine each element is."""
+    """The inverse sine of each element, in radians."""
 
 
 @unary(
@@ -192,7 +192,7 @@ def asin(input):
     dtypes="fcib",
 )
 def acos(input):
-    """The angle in radians whose cosine each element is."""
+    """The inverse cosine of each element, in radians."""
 
 
 @unary(
@@ -202,7 +202,7 @@ def acos(input):
     dtypes="fcib",
 )
 def atan(input):
-    """The angle in radians whose tangent each element is."""
+    """The inverse tangent of each element, in radians."""
 
 
 @unary(grad=lambda xp, g, self: g * xp.cosh(self), names="torch.sinh Tensor.sinh", dtypes="fcib")

@@ -327,7 +327,7 @@ publish(inplace_of(clamp_min, "clamp_min_"), "torch.clamp_min_ Tensor.clamp_min_
 publish(inplace_of(clamp_max, "clamp_max_"), "torch.clamp_max_ Tensor.clamp_max_")
 
 
-# ---------------------------------------------------------------------------------------------- the larger, the smaller
+# ----------------------------------------------------------------------------------------------------- maximum, minimum
 def _refuse_complex_extremum(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if dtype in COMPLEX:
         raise RuntimeError(f"{info.called} not implemented for complex tensors.")

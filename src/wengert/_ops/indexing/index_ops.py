@@ -33,7 +33,7 @@ from .setitem import assign_at_several, number, put_into
 index_put_raw = ARRAYS.index_put
 
 
-# ------------------------------------------------------------------------------------------------- index_select and kin
+# ---------------------------------------------------------------------- index_select, index_add, index_copy, index_fill
 def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Tensor, Tensor]:
     """Check ``index_select``'s arguments: the dim, the index as a vector, ``self`` with at least one dimension."""
     payload(self, name.rstrip("_"))

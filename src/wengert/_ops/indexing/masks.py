@@ -102,7 +102,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))
 
 
-# ---------------------------------------------------------------------------------------------------- places as numbers
+# ------------------------------------------------------------------------------------------ indices of nonzero elements
 @public("torch.nonzero Tensor.nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension.

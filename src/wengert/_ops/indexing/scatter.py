@@ -238,7 +238,7 @@ def known_values(x: Tensor, name: str) -> Any:
 
 
 def _index_tensor(index: Any, name: str, position: int = 3) -> Tensor:
-    """An index tensor of ``gather`` and its like."""
+    """Check the index tensor of ``gather`` and ``scatter``."""
     dtype = logical_dtype(expect_tensor(name, "index", position, index))
     if (dtype.kind != "i" or dtype.itemsize < 4) and index._payload.size:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")

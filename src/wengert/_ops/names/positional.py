@@ -355,7 +355,7 @@ def unique_dim(
 # ------------------------------------------------------------------------------------------------------- loading state
 @public("Tensor.module_load")
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
-    """The new value of a parameter that loads ``other``: ``other`` if ``assign``, else this tensor with its values."""
+    """The new value of a parameter: ``other`` if ``assign``, else this tensor with the values of ``other``."""
     if assign:
         return other.detach()
     return self.copy_(other).detach()  # type: ignore[no-any-return]

@@ -74,7 +74,7 @@ def _sparse_of(t: Any, name: str) -> Any:
     return t._payload
 
 
-# --------------------------------------------------------------------------------------------------------------- making
+# --------------------------------------------------------------------------------------------------------- constructors
 @public("torch.sparse_coo_tensor")
 def sparse_coo_tensor(
     indices: Any = None,
@@ -223,7 +223,7 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     return recorded_by("SparseMaskBackward0", masked(np.asarray(self._payload), x), (self,), to_dense)
 
 
-# --------------------------------------------------------------------------------------------------------- taking apart
+# ------------------------------------------------------------------------------------------------------------ accessors
 @public("Tensor.to_dense")
 def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
     """Convert a sparse tensor to a dense one, in ``dtype`` if it is given; a dense tensor is returned itself.

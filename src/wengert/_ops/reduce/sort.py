@@ -291,7 +291,7 @@ def unique_consecutive(
     return _asked(unique_dim_consecutive(input, dim), return_inverse, return_counts)
 
 
-# -------------------------------------------------------------------------------------------- finding in what is sorted
+# ------------------------------------------------------------------------------------------- searching sorted sequences
 @general(
     tensors=2,
     promote=True,

@@ -405,7 +405,7 @@ def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Repeat each element, or each slice along ``dim``, a fixed number of times or as often as a tensor of counts says.
+    """Repeat each element, or each slice along ``dim``; ``repeats`` is one count for all or a tensor of counts.
 
     >>> import wengert as torch
     >>> torch.tensor([1, 2]).repeat_interleave(2)
@@ -469,7 +469,7 @@ def _counted(counts: Any, dtype: Any, output_size: int | None) -> Any:
     return r
 
 
-# --------------------------------------------------------------------------------------------------------- from several
+# -------------------------------------------------------------------------------------------------------------- indices
 
 
 @public("torch.unravel_index")

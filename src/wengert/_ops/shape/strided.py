@@ -277,7 +277,7 @@ def add_at(lib: Any, length: int, index: Any, values: Any) -> Any:
     return r
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 @public("torch.select Tensor.select")
 def select_public(input: Tensor, dim: int, index: int) -> Tensor:
     """A view of the slice at one index of a dimension, without that dimension.
