@@ -210,7 +210,7 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 
 def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
-    """``_fitting`` that also checks the shape of the source."""
+    """``fitting`` that also checks the dtype and shape of the source."""
     d = fitting(self, dim, index, 1)
     s = getattr(source, "_payload", None)
     if d < 0 or type(s) is not np.ndarray or s.dtype is not self._payload.dtype:
