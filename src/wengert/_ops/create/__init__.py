@@ -1,1 +1,1 @@
-"""New tensors, and tensors of other dtypes."""
+"""Operators that create tensors, and conversions between dtypes."""

@@ -1,4 +1,4 @@
-"""The same values in another dtype or in their own memory: ``to``, ``float``, ``clone``, ``contiguous``, ``detach``."""
+"""Conversions and copies of a tensor: ``to``, ``float``, ``clone``, ``contiguous``, ``detach``, ..."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _HERE, _PLACE = (CPU, "cpu", None), frozenset(("device", "dtype"))
     samples=[((2, 3), ("keep",)), ((), ("C",))],
 )
 def clone(lib, self, memory_format):
-    """A copy: in the same order in memory (``keep``), row-major (``C``) or with the channels last (``last``)."""
+    """A copy in the same memory order (``keep``), in row-major order (``C``) or with the channels last (``last``)."""
     if memory_format == "C" or type(self) is not np.ndarray or (memory_format == "keep" and self.flags.c_contiguous):
         return self.copy()
     if memory_format == "keep":
@@ -73,7 +73,7 @@ def _order(memory_format: Any, rank: int) -> str:
 
 @public("torch.clone Tensor.clone")
 def clone_public(input: Tensor, *, memory_format: Any = None) -> Tensor:
-    """A copy that gradients flow through.
+    """A copy through which gradients flow.
 
     >>> import wengert as torch
     >>> x = torch.ones(2, requires_grad=True)
@@ -94,7 +94,7 @@ _C = dtypes.contiguous_format
 
 @public("Tensor.contiguous")
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
-    """The tensor itself if its elements lie in memory in row-major order, else a copy in which they do."""
+    """Return the tensor itself if it is contiguous in ``memory_format`` (row-major by default), else a copy that is."""
     a = self._payload
     if type(a) is Meta:
         return self if laid_out(a, memory_format) else clone(self, _order(memory_format or _C, a.ndim))
@@ -111,7 +111,7 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 
 # ----------------------------------------------------------------------------------------------------------- converting
 def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: Any = None) -> Tensor:
-    """The tensor in another dtype; itself if it is in that dtype already, unless a copy is forced."""
+    """Convert a tensor to another dtype; returns the tensor itself if it has that dtype, unless ``force`` is true."""
     want = dtype.np
     a = self._payload
     if type(a) is np.ndarray and memory_format is None and not force:  # the common case
@@ -120,7 +120,7 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
             return self
         if have.kind != "c" and (self._node is None or dtype.is_floating_point):
             return cast(self, want)  # type: ignore[no-any-return]
-        if have.kind != "c" and not dtype.is_complex:  # what is no float has no derivative
+        if have.kind != "c" and not dtype.is_complex:  # only floating dtypes have derivatives
             return cast(wrap(a), want)  # type: ignore[no-any-return]
     same = logical_dtype(self) is want
     if same and not force:
@@ -140,7 +140,7 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
 
 @public("Tensor.to")
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """The tensor in another dtype or on another device: itself if nothing changes and ``copy`` is not asked for.
+    """Convert to another dtype or device; returns the tensor itself if nothing changes, unless ``copy`` is true.
 
     ``to(dtype)``, ``to(device, dtype)``, ``to(other)``, with ``non_blocking``, ``copy`` and ``memory_format``.
 
@@ -174,7 +174,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 def to_device(self: Tensor, device: Any) -> Tensor:
-    """The tensor on another device: without its data on "meta", from where there is no way back."""
+    """Move a tensor to another device; on "meta" it loses its data and cannot be moved back."""
     if device is not META:
         raise no_data()
     r = wrap(taken(np.asarray(array_of(self))))
@@ -187,7 +187,7 @@ _TO = ("dtype", "device", "non_blocking", "copy", "memory_format")
 
 
 def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool, Any]:
-    """The dtype and the device that ``to`` is given, ``None`` for one that it is not; copy; the memory format."""
+    """Read the arguments of ``to``: the dtype and the device (``None`` if not given), copy, and the memory format."""
     unknown = [k for k in kwargs if k not in _TO]
     dtype, device = kwargs.get("dtype"), kwargs.get("device")
     rest = list(args)
@@ -229,10 +229,10 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
 
 
 class ToMeta(Node):
-    """The history of a tensor that left its data behind: no gradient finds the way back."""
+    """The node of a tensor that was moved to "meta": gradients cannot pass it."""
 
     __slots__ = ("fx",)
-    __module__ = "builtins"  # as it prints in PyTorch
+    __module__ = "builtins"  # as in PyTorch's repr
 
     def __init__(self, fx: Node) -> None:
         self.fx = fx
@@ -251,7 +251,7 @@ class ToMeta(Node):
 
 
 def _converter(name: str, dtype: Dtype) -> None:
-    want = None if dtype in (dtypes.bfloat16, dtypes.complex32) else dtype.np  # which NumPy may not have
+    want = None if dtype in (dtypes.bfloat16, dtypes.complex32) else dtype.np  # NumPy may not have these dtypes
 
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
         if memory_format is None and self._payload.dtype is want:
@@ -273,14 +273,14 @@ for _name, _dtype in {
 
 @public("Tensor.type_as")
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """The tensor in the dtype of another."""
+    """Convert the tensor to the dtype of ``other``."""
     shape_of_other(other, "type_as")
     return to(self, other)
 
 
 @public("Tensor.cpu")
 def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
-    """The tensor itself: it is on the CPU; an error for one without data."""
+    """Return the tensor itself, which is on the CPU; a tensor without data is an error."""
     return self if type(self._payload) is np.ndarray or device_of(self._payload) is CPU else to_device(self, CPU)
 
 
@@ -315,7 +315,7 @@ def _without_history(a: Any) -> Any:
 
 @public("torch.detach Tensor.detach")
 def detach(input: Tensor) -> Tensor:
-    """The same memory without history: a leaf that needs no gradient, and shares the version counter.
+    """A view without history: a leaf that does not require grad and shares the version counter.
 
     >>> import wengert as torch
     >>> x = torch.ones(2, requires_grad=True)
@@ -342,7 +342,7 @@ def detach(input: Tensor) -> Tensor:
 
 @public("torch.detach_ Tensor.detach_")
 def detach_(self: Tensor) -> Tensor:
-    """Cut the tensor off its history, in place."""
+    """Detach the tensor from its history, in place."""
     if view_of(self) is not None:
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "

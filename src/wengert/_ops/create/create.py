@@ -1,7 +1,7 @@
 """New tensors of a given shape: zeros, ones, full, empty, eye. The ``*_like`` and ``new_*`` forms are in ``like``.
 
 None of them has a derivative, so they are plain functions that make an array. ``shape_of`` reads sizes as PyTorch
-does; ``allocate`` turns NumPy's errors about sizes into PyTorch's; ``finish`` is what every maker ends with.
+does; ``allocate`` turns NumPy's errors about sizes into PyTorch's; ``finish`` makes the resulting tensor.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from ..._tensor_api.construct import check_flag, made, meta_device, no_pinning, 
 
 # ------------------------------------------------------------------------------------------------------------ arguments
 def shape_of(function: str, size: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[int, ...]:
-    """The shape that sizes name: one by one, or as one tuple or list; ``kwargs`` may have it as ``size``.
+    """The shape from sizes given one by one, as one tuple or list, or as ``size`` in ``kwargs``.
 
-    Raises TypeError for what is no size, for none, and for keyword arguments that are unknown.
+    Raises TypeError for invalid or missing sizes and for unknown keyword arguments.
     """
     if kwargs:
         if "size" in kwargs and not size:
@@ -50,7 +50,7 @@ _INT_ONLY = frozenset((int,))
 
 
 def plain_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
-    """The shape if it is given as ints or as one tuple of ints, whatever they are; ``None`` if it is not."""
+    """The shape if it is given as ints or as one tuple of ints, without checking their values; else ``None``."""
     if len(size) == 1 and isinstance(size[0], tuple):
         size = size[0]
     elif not size:
@@ -96,7 +96,7 @@ def _one_size(function: str, n: Any, position: int, listed: bool) -> int:
 
 
 def tuple_shape(function: str, size: Any) -> tuple[int, ...]:
-    """A shape that must be given as a tuple or list."""
+    """Read a shape that must be given as a tuple or list."""
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"{function}(): argument 'size' (position 1) must be tuple of ints, not {type_name(size)}")
     return _sizes(function, size, True)
@@ -110,7 +110,7 @@ def options(
     pin_memory: Any = False,
     requires_grad: Any = False,
 ) -> Dtype | None:
-    """Check what all makers take; the dtype, ``None`` if it was not given."""
+    """Check the arguments common to all functions here; returns the dtype, ``None`` if it was not given."""
     if layout is not None:
         strided_only(layout, function)
     if device is not None:
@@ -123,7 +123,7 @@ def options(
 
 
 def dtype_chosen(dtype: Dtype | None, out: Tensor | None) -> Any:
-    """The NumPy dtype of what is made: the one asked for, else that of ``out``, else the default."""
+    """The NumPy dtype of the result: ``dtype``, else the dtype of ``out``, else the default dtype."""
     if dtype is None:
         return dtypes.default_np if out is None else logical_dtype(out)
     if out is not None and dtype.np is not logical_dtype(out):
@@ -135,7 +135,7 @@ def dtype_chosen(dtype: Dtype | None, out: Tensor | None) -> Any:
 
 
 def allocate(make: Callable[..., Any], shape: tuple[int, ...], np_dtype: Any, device: Any = None) -> Any:
-    """``make(shape, dtype)``, with PyTorch's errors for sizes that no memory has; on "meta" nothing is made."""
+    """``make(shape, dtype)`` with PyTorch's errors for sizes that are too large; on "meta" nothing is allocated."""
     if device is not None and meta_device(device):
         return Meta(shape, np_dtype)
     try:
@@ -151,7 +151,7 @@ def allocate(make: Callable[..., Any], shape: tuple[int, ...], np_dtype: Any, de
 
 
 def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
-    """A new tensor on the array, or ``out`` with its elements, resized if it has another shape."""
+    """A new tensor on the array, or ``out`` with the array's elements, resized if it has another shape."""
     if out is None:
         return made(a, requires_grad)
     if not isinstance(out, Tensor):
@@ -181,7 +181,7 @@ def resized(out: Tensor, a: Any) -> None:
 
 
 def number_of(value: Any, function: str, argument: str, position: int) -> Any:
-    """A Python number from one, from NumPy's, or from a 0-dimensional tensor."""
+    """Convert a Python number, a NumPy number or a 0-dimensional tensor to a Python number."""
     if isinstance(value, Tensor) and value._payload.ndim == 0 and value._node is None:
         return value.item()
     if isinstance(value, np.generic):
@@ -200,7 +200,7 @@ _CPP = {
 
 
 def element(value: Any, np_dtype: Any) -> Any:
-    """A Python number as one of this dtype; RuntimeError where it has no such, as C++'s checked conversion."""
+    """Convert a Python number to a dtype; raises RuntimeError on overflow, like C++'s checked conversion."""
     kind = np_dtype.kind
     if kind == "b":
         return bool(value)
@@ -225,12 +225,12 @@ def element(value: Any, np_dtype: Any) -> Any:
 
 
 def plain_element(value: Any, np_dtype: Any) -> Any:
-    """``element``, which 0 and 1 do not need: every dtype has them."""
+    """``element`` without checks for 0 and 1, which every dtype has."""
     return value if type(value) is int and 0 <= value <= 1 else element(value, np_dtype)
 
 
 def filled(shape: tuple[int, ...], value: Any, np_dtype: Any, device: Any = None) -> Any:
-    """A new array with one value everywhere."""
+    """A new array filled with one value."""
     value = plain_element(value, np_dtype)
     a = allocate(np.empty, shape, np_dtype, device)
     a.fill(value)
@@ -267,7 +267,7 @@ def zeros(
                 a = np.zeros(plain, dtypes.default_np if dtype is None else dtype.np)
                 return made(a, True) if requires_grad else wrap(a)
             except (ValueError, MemoryError):
-                pass  # below is said what is wrong
+                pass  # the checks below raise the error
     dtype = options("zeros", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("zeros", size, kwargs)
     return finish(allocate(np.zeros, shape, dtype_chosen(dtype, out), device), out, requires_grad)
@@ -302,7 +302,7 @@ def ones(
                 a.fill(1)
                 return made(a, True) if requires_grad else wrap(a)
             except (ValueError, MemoryError):
-                pass  # below is said what is wrong
+                pass  # the checks below raise the error
     dtype = options("ones", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("ones", size, kwargs)
     return finish(filled(shape, 1, dtype_chosen(dtype, out), device), out, requires_grad)
@@ -320,7 +320,7 @@ def empty(
     memory_format: Any = None,
     **kwargs: Any,
 ) -> Tensor:
-    """A tensor whose elements are whatever is in its memory.
+    """An uninitialised tensor.
 
     >>> import wengert as torch
     >>> torch.empty(2, 3).shape
@@ -333,7 +333,7 @@ def empty(
             try:
                 return wrap(np.empty(plain, dtypes.default_np if dtype is None else dtype.np))
             except (ValueError, MemoryError):
-                pass  # below is said what is wrong
+                pass  # the checks below raise the error
     dtype = options("empty", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("empty", size, kwargs)
     if memory_format is dtypes.preserve_format:
@@ -342,7 +342,7 @@ def empty(
 
 
 def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None, device: Any = None) -> Any:
-    """Uninitialised memory in a memory format."""
+    """An uninitialised array in a memory format."""
     for wanted, rank, name in (
         (dtypes.channels_last, 4, "channels_last"),
         (dtypes.channels_last_3d, 5, "channels_last_3d"),
@@ -356,7 +356,7 @@ def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None, 
 
 
 def _in_order(shape: tuple[int, ...], order: tuple[int, ...], np_dtype: Any, device: Any) -> Any:
-    """Uninitialised memory with the dims in this order, outermost first."""
+    """An uninitialised array with its dims in the given memory order, outermost first."""
     if device is not None and meta_device(device):
         return in_order(shape, np_dtype, order)
     a = allocate(np.empty, tuple(shape[d] for d in order), np_dtype)
@@ -375,7 +375,7 @@ def full(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A tensor with one value everywhere, whose type decides the dtype if none is given.
+    """A tensor filled with one value; its type determines the dtype if none is given.
 
     Raises RuntimeError if the dtype cannot hold the value.
 
@@ -392,7 +392,7 @@ def full(
                 a.fill(fill_value)
                 return wrap(a)
             except (ValueError, MemoryError):
-                pass  # below is said what is wrong
+                pass  # the checks below raise the error
     dtype = options("full", dtype, layout, device, pin_memory, requires_grad)
     shape = tuple_shape("full", size)
     value = number_of(fill_value, "full", "fill_value", 2)
@@ -419,7 +419,7 @@ def scalar_tensor(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A 0-dimensional tensor, of the default dtype if none is given.
+    """A 0-dimensional tensor of a number, in the default dtype if none is given.
 
     >>> import wengert as torch
     >>> torch.scalar_tensor(3)
@@ -442,7 +442,7 @@ def eye(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m is n if it is not given.
+    """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m defaults to n.
 
     >>> import wengert as torch
     >>> torch.eye(2, 3)
@@ -519,7 +519,7 @@ def empty_permuted(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """An uninitialised tensor whose dimensions lie in memory in the given order, outermost first.
+    """An uninitialised tensor with its dimensions in the given memory order, outermost first.
 
     >>> import wengert as torch
     >>> torch.empty_permuted((2, 3, 4), (2, 0, 1)).stride()

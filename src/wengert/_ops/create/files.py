@@ -28,10 +28,10 @@ def from_file(
 ) -> Tensor:
     """A tensor of shape (size,) on the memory of a file, which must hold at least that many elements.
 
-    ``shared``: what is written to the tensor is written to the file, which is made, or made longer, if need be.
-    Otherwise it stays in this process.
+    ``shared``: writes to the tensor reach the file, which is created or extended if needed. Otherwise they stay in
+    this process.
 
-    Raises RuntimeError for a file that is not there or too small.
+    Raises RuntimeError if the file does not exist or is too small.
     """
     dtype = options("from_file", dtype, layout, device, pin_memory, requires_grad) or dtypes.default_dtype
     cpu_only(device, "from_file")

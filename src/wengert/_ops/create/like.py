@@ -1,4 +1,4 @@
-"""New tensors of the shape and dtype of another: ``zeros_like`` and its kin, and the methods ``new_zeros``, ..."""
+"""New tensors like another tensor: ``zeros_like``, ``ones_like``, ..., and the methods ``new_zeros``, ..."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from .create import _empty_in, _strided, allocate, filled, number_of, options, p
 def like_options(
     function: str, input: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any, requires_grad: Any
 ) -> Any:
-    """Check what all ``*_like`` functions take; the NumPy dtype of the result."""
+    """Check the arguments common to all ``*_like`` functions; returns the NumPy dtype of the result."""
     expect_tensor(function, "input", 1, input)
     dtype = options(function, dtype, layout, device, pin_memory, requires_grad)
     return logical_dtype(input) if dtype is None else dtype.np
 
 
 def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) -> Any:
-    """Uninitialised memory of a tensor's shape, in its order of dimensions unless another is asked for."""
+    """An uninitialised array with a tensor's shape, in its memory order unless ``memory_format`` says otherwise."""
     a = input._payload
     if memory_format in (None, dtypes.preserve_format):
         if type(a) is np.ndarray and not a.flags.c_contiguous:
@@ -42,7 +42,7 @@ def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) ->
 
 
 def _dense_like(a: Any, np_dtype: Any) -> Any:
-    """Dense memory with the dimensions in the order of another array's."""
+    """An uninitialised dense array with the shape and memory order of ``a``."""
     order = memory_order(a)
     b = np.empty([a.shape[d] for d in order], np_dtype)
     return b.transpose([order.index(d) for d in range(a.ndim)])
@@ -59,7 +59,7 @@ def zeros_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Zeros of another tensor's shape and dtype.
+    """A tensor of zeros with another tensor's shape and dtype.
 
     >>> import wengert as torch
     >>> torch.zeros_like(torch.tensor([1, 2]))
@@ -79,7 +79,7 @@ def ones_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Ones of another tensor's shape and dtype.
+    """A tensor of ones with another tensor's shape and dtype.
 
     >>> import wengert as torch
     >>> torch.ones_like(torch.tensor([1., 2.]))
@@ -100,7 +100,7 @@ def full_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """One value everywhere, of another tensor's shape and dtype.
+    """A tensor filled with one value, with another tensor's shape and dtype.
 
     >>> import wengert as torch
     >>> torch.full_like(torch.tensor([1., 2.]), 7)
@@ -121,7 +121,7 @@ def empty_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Uninitialised, of another tensor's shape and dtype.
+    """An uninitialised tensor with another tensor's shape and dtype.
 
     >>> import wengert as torch
     >>> torch.empty_like(torch.ones(2, 3)).shape
@@ -171,14 +171,14 @@ def _like(
 
 
 def without_data(a: Any, np_dtype: Any, memory_format: Any = None) -> Meta:
-    """Of a payload's shape, in its order of dimensions unless another is asked for, on "meta"."""
+    """A payload on "meta" with the shape of ``a``, in its memory order unless ``memory_format`` says otherwise."""
     if memory_format in (None, dtypes.preserve_format):
         return like(a if isinstance(a, Meta) else taken(np.asarray(a)), np_dtype)
     return _empty_in(tuple(a.shape), plain_dtype(np_dtype), memory_format, META)
 
 
 def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any) -> Any:
-    """A constant of this shape with the batch dims of the vmaps that a payload is inside of, to be written to."""
+    """A writable constant of this shape, with the batch dims of the vmaps around ``payload``."""
     from ..._payloads.transforms import Batched, Transformed
 
     sizes, tags = [], []
@@ -226,7 +226,7 @@ def new_zeros(
     self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
     pin_memory: bool = False, **kwargs: Any
 ) -> Tensor:  # fmt: skip
-    """Zeros of this tensor's dtype.
+    """A tensor of zeros with this tensor's dtype.
 
     >>> import wengert as torch
     >>> torch.tensor([1]).new_zeros(2)
@@ -241,7 +241,7 @@ def new_ones(
     self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
     pin_memory: bool = False, **kwargs: Any
 ) -> Tensor:  # fmt: skip
-    """Ones of this tensor's dtype."""
+    """A tensor of ones with this tensor's dtype."""
     shape = shape_of("new_ones", size, kwargs)
     return _new("new_ones", self, shape, 1, dtype, device, requires_grad, layout, pin_memory)
 
@@ -251,7 +251,7 @@ def new_empty(
     self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
     pin_memory: bool = False, **kwargs: Any
 ) -> Tensor:  # fmt: skip
-    """Uninitialised, of this tensor's dtype."""
+    """An uninitialised tensor with this tensor's dtype."""
     shape = shape_of("new_empty", size, kwargs)
     return _new("new_empty", self, shape, None, dtype, device, requires_grad, layout, pin_memory)
 
@@ -261,7 +261,7 @@ def new_full(
     self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
     layout: Any = None, pin_memory: bool = False
 ) -> Tensor:  # fmt: skip
-    """One value everywhere, of this tensor's dtype.
+    """A tensor filled with one value, with this tensor's dtype.
 
     >>> import wengert as torch
     >>> torch.tensor([1.]).new_full((2,), 3)
@@ -277,7 +277,7 @@ def new_empty_strided(
     self: Tensor, size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
     layout: Any = None, pin_memory: bool = False
 ) -> Tensor:  # fmt: skip
-    """Uninitialised, with given strides, of this tensor's dtype."""
+    """An uninitialised tensor with given strides and this tensor's dtype."""
     chosen = options("new_empty_strided", dtype, layout, device, pin_memory, requires_grad)
     np_dtype = logical_dtype(self) if chosen is None else chosen.np
     device = device_of(self._payload) if device is None else device
@@ -289,7 +289,7 @@ def new_tensor(
     self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
     pin_memory: bool = False
 ) -> Tensor:  # fmt: skip
-    """A new leaf with a copy of the data, of this tensor's dtype.
+    """A new leaf with a copy of the data and this tensor's dtype.
 
     >>> import wengert as torch
     >>> torch.ones(1).new_tensor([1, 2])
@@ -309,7 +309,7 @@ def new_tensor(
 def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """PyTorch 0.1's form of ``new_empty`` (given sizes) and ``new_tensor`` (given a list).
 
-    Of a sparse tensor: a sparse one, of a size, or of indices, values and a size.
+    On a sparse tensor it returns a sparse tensor, from a size, or from indices, values and a size.
 
     >>> import wengert as torch
     >>> torch.tensor([1]).new([4, 5]), torch.ones(1).new(2, 3).shape

@@ -1,4 +1,4 @@
-"""Numbers in a row: ``arange``, ``linspace``, ``logspace`` and the deprecated ``range``, with PyTorch's digits."""
+"""Ranges of numbers: ``arange``, ``linspace``, ``logspace`` and the deprecated ``range``, with PyTorch's digits."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def arange(
     requires_grad: bool = False,
     **kwargs: Any,
 ) -> Tensor:
-    """``arange(end)``, ``arange(start, end, step=1)``: the numbers from start up to and without end.
+    """``arange(end)``, ``arange(start, end, step=1)``: the numbers from start to end, without end.
 
-    Of ints it is int64, with a float among the arguments of the default dtype.
+    The dtype is int64 if all arguments are ints, and the default dtype if one is a float.
 
     Raises RuntimeError if step is zero or leads away from end.
 
@@ -43,7 +43,7 @@ def arange(
     (tensor([0, 1, 2]), tensor([1.0000, 1.5000, 2.0000]))
     """
     if dtype is None and out is None and not kwargs and len(args) == 1 and type(args[0]) is int and not requires_grad:
-        if 0 <= args[0] < 1 << 31 and device is None:  # the commonest call, without the checks it does not need
+        if 0 <= args[0] < 1 << 31 and device is None:  # the most common call, without needless checks
             return made(np.arange(args[0]))
     dtype = options("arange", dtype, layout, device, pin_memory, requires_grad)
     if not kwargs and 1 <= len(args) <= 3 and REAL_NUMBERS.issuperset(map(type, args)):
@@ -120,24 +120,24 @@ def _range_count(start: Any, end: Any, step: Any, dtype: Dtype) -> int:
 
 
 def _range_values(start: Any, step: Any, count: int, dtype: Dtype) -> Any:
-    """start + i * step; floats as PyTorch's kernel counts, in blocks from a rounded first number (``_by_blocks``)."""
+    """start + i * step; floats are counted in blocks from a rounded first number, as in PyTorch (``_by_blocks``)."""
     np_dtype = dtype.np
     i = allocate(lambda n, d: np.arange(n[0], dtype=d), (count,), np.dtype(np.int64))
     if np_dtype.kind in "iu":
         return (i * int(step) + int(start)).astype(np_dtype)
-    if np_dtype.itemsize == 2:  # counted in float32
+    if np_dtype.itemsize == 2:  # computed in float32
         return _by_blocks(float(np.float32(start)), float(np.float32(step)), i, np_dtype)
     return _by_blocks(float(start), float(step), i, np_dtype)
 
 
-_FEW = 1024  # numbers that are remembered
+_FEW = 1024  # length up to which results are cached
 _few_in_range = functools.lru_cache(256)(_range_values)
 
 
 def _by_blocks(start: float, step: float, i: Any, np_dtype: Any) -> Any:
-    """start + i * step with PyTorch's rounding: 32 bytes at a time, each block counted on from its first element.
+    """start + i * step with PyTorch's rounding: blocks of 32 bytes, each counted from its first element.
 
-    A remainder of less than two blocks is counted from ``start``. (ATen/native/cpu/RangeFactoriesKernel.cpp.)
+    A remainder of less than two blocks is counted from ``start`` (ATen/native/cpu/RangeFactoriesKernel.cpp).
     """
     width = 32 // np_dtype.itemsize
     whole = len(i) // (2 * width) * (2 * width)
@@ -177,7 +177,7 @@ def range_(
     requires_grad: bool = False,
     **kwargs: Any,
 ) -> Tensor:
-    """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, and of the default dtype."""
+    """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, in the default dtype."""
     warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
@@ -203,7 +203,7 @@ def linspace(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """``steps`` numbers at equal distances from start to end, both included.
+    """``steps`` evenly spaced numbers from start to end, both included.
 
     >>> import wengert as torch
     >>> torch.linspace(0, 1, 5)
@@ -253,7 +253,7 @@ def _logspaced(start: Any, end: Any, steps: int, base: float, np_dtype: Any) -> 
     wide = np.complex128 if np_dtype.kind == "c" else np.float64
     if np_dtype.kind in "iu":
         exponents = int(start) + (int(end) - int(start)) / max(steps - 1, 1) * np.arange(steps)
-    else:  # not rounded to the dtype, as an exponent's error grows; PyTorch's digits to a few units in the last place
+    else:  # exponents are not rounded, since powers amplify the error; digits agree up to a few units in the last place
         number = np_dtype.type
         exponents = _spaced(wide(number(start)), wide(number(end)), steps, np.dtype(wide))
     with np.errstate(all="ignore"):
@@ -300,7 +300,7 @@ def _space_dtype(function: str, start: Any, end: Any, dtype: Dtype | None, out: 
 
 
 def _spaced(start: Any, end: Any, steps: int, np_dtype: Any) -> Any:
-    """PyTorch's numbers: the first half counted from start, the second from end, each rounded once."""
+    """PyTorch's evenly spaced numbers: the first half counted from start, the second from end, each rounded once."""
     if steps == 1:
         return filled((1,), start, np_dtype)
     if not steps:
@@ -324,7 +324,7 @@ def _spaced(start: Any, end: Any, steps: int, np_dtype: Any) -> Any:
         return spaced.astype(np_dtype)
     back = i[::-1]
     first = i < steps // 2
-    if np_dtype.itemsize == 2:  # each operation rounded
+    if np_dtype.itemsize == 2:  # round after each operation
         return np.where(first, low + step * i.astype(np_dtype), high - step * back.astype(np_dtype))
     up = fused_multiply_add(i.astype(np.float64), float(step), float(low))
     down = fused_multiply_add(back.astype(np.float64), 0.0 - float(step), float(high))

@@ -1,6 +1,6 @@
-"""Window functions by PyTorch's older names: ``hann_window``, ``hamming_window``, ``kaiser_window``, ...
+"""Window functions under PyTorch's older names: ``hann_window``, ``hamming_window``, ``kaiser_window``, ...
 
-They are periodic by default. Those of ``torch.signal.windows`` are symmetric by default, and rounded in another order.
+They are periodic by default. The functions of ``torch.signal.windows`` are symmetric by default, and round differently.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _window(
     pin_memory: bool,
     requires_grad: bool,
 ) -> Tensor:
-    """``formula(n, last)`` for n = 0, ..., last, in the dtype of the result; of a periodic window without the last."""
+    """``formula(n, last)`` for n = 0, ..., last, in the dtype of the result; a periodic window drops the last point."""
     dtype = options(name, dtype, layout, device, pin_memory, requires_grad) or dtypes.default_dtype
     if isinstance(length, (bool, float)) or not hasattr(length, "__index__"):
         raise TypeError(f"{name}(): argument 'window_length' (position 1) must be int, not {type_name(length)}")
@@ -64,9 +64,9 @@ def hann_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Half of a cosine's period, lifted: ``sin(pi n / N) ** 2``, of shape (window_length,).
+    """The Hann window ``sin(pi n / N) ** 2``, of shape (window_length,).
 
-    ``periodic``: for use in Fourier transforms, where the point after the last is the first; else symmetric.
+    ``periodic``: one period for Fourier transforms, in which the first point follows the last; else symmetric.
 
     >>> import wengert as torch
     >>> torch.hann_window(4), torch.hann_window(3, periodic=False)
@@ -173,7 +173,7 @@ def kaiser_window(
 ) -> Tensor:
     """``i0(beta * sqrt(1 - (2 n / N - 1) ** 2)) / i0(beta)``, of shape (window_length,). See ``hann_window``.
 
-    ``beta``: how narrow it is; i0 is the modified Bessel function of order 0.
+    A larger ``beta`` gives a narrower window; i0 is the modified Bessel function of order 0.
 
     >>> import wengert as torch
     >>> torch.kaiser_window(5, periodic=False, beta=3.)

@@ -1,4 +1,4 @@
-"""What the elementwise operators share: kinds of Python number, checks of dtypes, forms of Python operators."""
+"""Helpers of the elementwise operators: Python numbers, checks of dtypes, forms of Python operators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ndarray, multiply, subtract = np.ndarray, np.multiply, np.subtract
 
 
 def tanh_cotangent(xp: Any, g: Any, result: Any) -> Any:
-    """``g * (1 - result**2)``, on arrays in the memory of one; NumPy takes a 1 of their dtype sooner than Python's."""
+    """``g * (1 - result**2)``, in the memory of one array; NumPy is faster on a 1 of their dtype than on Python's."""
     if xp is not ARRAYS:
         return g * (1 - result * result)
     d = multiply(result, result)
@@ -33,7 +33,7 @@ def tanh_cotangent(xp: Any, g: Any, result: Any) -> Any:
 
 
 def sigmoid_cotangent(xp: Any, g: Any, result: Any) -> Any:
-    """``g * ((1 - result) * result)``, likewise."""
+    """``g * ((1 - result) * result)``, computed as in ``tanh_cotangent``."""
     if xp is not ARRAYS:
         return g * ((1 - result) * result)
     d = subtract(ONE if result.dtype is FLOAT32 else ONES[result.dtype], result)
@@ -50,7 +50,7 @@ def integer_pairs(rng: Any) -> list[Any]:
 
 
 def not_derived(aten: str) -> Any:
-    """A formula for what PyTorch records but cannot differentiate."""
+    """A formula for an operator that PyTorch records but cannot differentiate."""
 
     def formula(xp: Any, g: Any) -> Any:
         raise RuntimeError(f"derivative for aten::{aten} is not implemented")
@@ -60,7 +60,7 @@ def not_derived(aten: str) -> Any:
 
 
 def number_or_item(value: Any) -> Any:
-    """A Python number from what PyTorch takes for one: a NumPy number, or a 0-dimensional tensor without history."""
+    """Convert what PyTorch accepts as a number to one: a NumPy number or a 0-dimensional tensor without history."""
     if isinstance(value, np.generic) or (isinstance(value, Tensor) and value.ndim == 0 and value._node is None):
         payload = value._payload if isinstance(value, Tensor) else value
         return payload.item() if isinstance(payload, (np.generic, np.ndarray)) else value
@@ -68,7 +68,7 @@ def number_or_item(value: Any) -> Any:
 
 
 def refuse_complex(name: str | None = None, bools: bool = False) -> Any:
-    """A ``check`` for operators that PyTorch has for real numbers only (and not for bools, if so said)."""
+    """A ``check`` for operators that PyTorch defines for real numbers only; ``bools`` refuses bools too."""
 
     def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
         if dtype in COMPLEX or (bools and dtype is BOOL):
@@ -78,12 +78,12 @@ def refuse_complex(name: str | None = None, bools: bool = False) -> Any:
 
 
 def like(dtype: Any) -> Tensor:
-    """A tensor of a dtype, for an error's text."""
+    """A tensor of a dtype, for the text of an error."""
     return wrap(np.zeros((), dtype))
 
 
 def refuse_all_but_floats(name: str | None = None) -> Any:
-    """A ``check`` for operators that PyTorch has for floating numbers only."""
+    """A ``check`` for operators that PyTorch defines for floating dtypes only."""
 
     def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
         if dtype not in FLOATING:
@@ -93,7 +93,7 @@ def refuse_all_but_floats(name: str | None = None) -> Any:
 
 
 def python_operator(form: Any, name: str) -> None:
-    """Make an in-place form a Python operator (``+=``), which lets an unknown operand have its own chance."""
+    """Publish an in-place form as a Python operator (``+=``), which returns NotImplemented for unknown operands."""
     if hasattr(form, "as_operator"):
         publish(form.as_operator, f"Tensor.{name}")
         return
@@ -108,7 +108,7 @@ def python_operator(form: Any, name: str) -> None:
 
 
 def reflected(fn: Any, name: str) -> None:
-    """``__rmod__`` and its like: a Python number on the left."""
+    """Publish a reflected operator such as ``__rmod__``, which takes a Python number on the left."""
 
     def form(self: Tensor, other: Any) -> Any:
         if isinstance(other, Tensor):
@@ -124,7 +124,7 @@ def reflected(fn: Any, name: str) -> None:
 
 
 def activation(names: str, inplace: str = "") -> Any:
-    """Decorator: publish a function whose ``inplace=`` is handled here, and its in-place form under its own names."""
+    """Decorator: publish a function, handle its ``inplace=``, and publish its in-place form under its own names."""
 
     def decorate(fn: Any) -> Any:
         if inplace:
@@ -136,7 +136,7 @@ def activation(names: str, inplace: str = "") -> Any:
 
 
 def floats_only(input: Any, name: str, kernel: str | None = None) -> None:
-    """PyTorch's errors for what is no tensor of real floating numbers."""
+    """Raise PyTorch's error unless ``input`` is a tensor of a real floating dtype."""
     if logical_dtype(expect_tensor(name, "input", 1, input)) not in FLOATING:
         raise not_implemented(REGISTRY["relu"], input, kernel or f"{name}_cpu")
 

@@ -1,7 +1,7 @@
 """Arithmetic: the four operations, negation, and the copy into another dtype.
 
-``mul, add, sub, div, neg, rsub`` are primitives whose Python operators are the hot functions themselves. What takes
-more arguments (``alpha``) is a public function in front of one of two primitives.
+``mul, add, sub, div, neg, rsub`` are primitives whose Python operators are the hot functions themselves. A function
+with more arguments (``alpha``) is a public function in front of one of two primitives.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..._tape.views import count_write_at, no_grad_views, unrecorded
 from ..create.like import _dense_like
 from ._common import number_or_item, python_operator
 
-ONE = 1  # the default of ``alpha``, known by its identity
+ONE = 1  # the default of ``alpha``, compared by identity
 ndarray = np.ndarray
 
 
@@ -117,7 +117,7 @@ def sub(input, other):
     dtypes="fci",
 )
 def rsub(lib, input, other):
-    """The second operand less the first."""
+    """``other - input``."""
     return lib.subtract(other, input)
 
 
@@ -135,7 +135,7 @@ def rsub(lib, input, other):
     dtypes="fcib",
 )
 def div(input, other):
-    """Quotient of each pair of elements, broadcasting; integers give the default dtype."""
+    """Quotient of each pair of elements, broadcasting; integers become the default dtype."""
 
 
 def _refuse_bool_negation(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
@@ -210,7 +210,7 @@ def _rsub_scaled(lib, self, other, alpha):
 
 
 def _in_float32(f: Any, x: Any, y: Any, alpha: Any) -> Any:
-    """Of float16 operands as PyTorch computes it: the number rounded first, the result once, at the end."""
+    """Compute on float16 operands as PyTorch does: round ``alpha`` first, and the result once at the end."""
     if x.dtype != FLOAT16 or y.dtype != FLOAT16:
         return f(x, y, alpha)
     with np.errstate(all="ignore"):
@@ -259,7 +259,7 @@ def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: A
 
 
 def _legacy_operand(name: str, third: Any) -> Any:
-    """``torch.add(x, 2, y)``: the number in the middle scales the last argument."""
+    """The legacy form ``torch.add(x, 2, y)``, in which the number scales the last argument."""
     if not isinstance(third, Tensor):
         raise TypeError(f"{name}() takes 2 positional arguments but 3 were given")
     warn(
@@ -349,7 +349,7 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
                 return otherwise(self, other, third, alpha)
         try:
             ufunc(a, b, a)
-        except ValueError:  # self would have to be broadcast, or may not be written to: the other path says so
+        except ValueError:  # self would be broadcast or is read-only: the general path raises
             return otherwise(self, other, third, alpha)
         except ARITHMETIC:
             warned(ufunc, a, b)
@@ -383,7 +383,7 @@ python_operator(imul, "__imul__")
 
 @public("torch.positive Tensor.positive Tensor.__pos__")
 def positive(input: Tensor) -> Tensor:
-    """The tensor itself; an error for bools."""
+    """Return the tensor itself; bools are an error."""
     if logical_dtype(input) is BOOL:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
@@ -398,7 +398,7 @@ def positive(input: Tensor) -> Tensor:
     samples=[((3,), (np.dtype("float64"),)), ((), (np.dtype("float64"),))],
 )
 def _to_copy(lib, self, dtype):
-    """A copy in another dtype, its dims in the order in which they lie in memory."""
+    """A copy in another dtype, with the same memory order of the dimensions."""
     r = lib.cast(self, dtype)
     if type(r) is np.ndarray and 0 in self.strides and not r.flags.c_contiguous:  # NumPy orders expanded dims otherwise
         ordered = _dense_like(self, r.dtype)

@@ -1,4 +1,4 @@
-"""Bessel functions and the Airy function, by SciPy. Only ``i0``, ``i1``, ``i0e`` and ``i1e`` have derivatives."""
+"""Bessel functions and the Airy function, computed by SciPy. Only ``i0``, ``i1``, ``i0e``, ``i1e`` have derivatives."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EPSILON = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52, "bfloa
 
 
 def _away_from_zero(xp: Any, self: Any) -> tuple[Any, Any]:
-    """Where x may be divided by, and x with its other elements replaced (PyTorch's ``i1_backward``)."""
+    """A mask of the elements far enough from 0 to divide by, and x with the others replaced (``i1_backward``)."""
     from ..._payloads.transforms import plain_dtype
 
     epsilon = EPSILON[plain_dtype(self.dtype).name]
@@ -142,7 +142,7 @@ scaled_modified_bessel_k1 = _underived(
 
 
 def _spherical_j0(lib: Any, x: Any) -> Any:
-    near = lib.abs(x) < NUMBERS[x.dtype][0.5]  # the series there: sin(x) / x loses digits
+    near = lib.abs(x) < NUMBERS[x.dtype][0.5]  # use the series, since sin(x) / x loses digits
     if not lib.count_nonzero(near) and lib.count_nonzero(lib.isfinite(x)) == x.size:
         return lib.sin(x) / x
     square = x * x

@@ -1,6 +1,6 @@
-"""Mathematics of two or three tensors, element by element: angles, interpolation, scaling, signs, whole numbers.
+"""Elementwise functions of two or three tensors: angles, interpolation, scaling, signs, integers.
 
-Those that PyTorch has for real numbers only refuse complex ones with its error.
+Functions that PyTorch defines for real numbers only refuse complex numbers with PyTorch's error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LN2 = math.log(2.0)
 
 # ------------------------------------------------------------------------------------------------------ angles, lengths
 def _inverse_square(xp: Any, self: Any, other: Any) -> Any:
-    """``1 / (self^2 + other^2)``; at the origin 0, which is PyTorch's gradient of ``atan2`` there."""
+    """``1 / (self^2 + other^2)``, and 0 at the origin, where PyTorch's gradient of ``atan2`` is 0."""
     square = self * self + other * other
     origin = square == 0
     return xp.where(origin, 0, 1 / xp.where(origin, 1, square))
@@ -78,7 +78,7 @@ def hypot(input, other):
 
 # ------------------------------------------------------------------------------------------------- sums of exponentials
 def _logaddexp(lib: Any, x: Any, y: Any) -> Any:
-    """Of complex numbers as PyTorch computes it: the one with the larger real part is taken out."""
+    """``logaddexp`` of complex numbers as PyTorch computes it: factor out the one with the larger real part."""
     first = x.real >= y.real
     larger, smaller = lib.where(first, x, y), lib.where(first, y, x)
     same = (x == y) & ~lib.isfinite(x.real)
@@ -135,7 +135,7 @@ def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
     samples=[((3,), (3,), (0.3,)), ((2, 3), (3,), (0.7,)), ((), (), (2.0,))],
 )
 def _lerp_number(lib, self, end, weight):
-    """A step of ``weight`` from ``self`` towards ``end``."""
+    """``self + weight * (end - self)`` for a number ``weight``."""
     step = end - self
     number = library.NUMBERS[step.dtype]
     return self + number[weight] * step if abs(weight) < 0.5 else end - step * number[1 - weight]
@@ -154,7 +154,7 @@ def _lerp_number(lib, self, end, weight):
     samples=[((3,), (3,), (3,), ()), ((2, 3), (3,), (2, 1), ())],
 )
 def _lerp_tensor(lib, self, end, weight):
-    """A step of each ``weight`` from ``self`` towards ``end``."""
+    """``self + weight * (end - self)`` for a tensor ``weight``."""
     size = lib.abs(weight)
     return _lerp(lib, self, end, weight, size < library.NUMBERS[size.dtype][0.5])
 
@@ -212,7 +212,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     return _lerp_composed(self, end, weight)
 
 
-# ----------------------------------------------------------------------------------------- products and quotients added
+# ----------------------------------------------------------------------------------------------------- addcmul, addcdiv
 @general(
     tensors=3,
     grad={
@@ -262,7 +262,7 @@ def _alike(x: Any, y: Any, z: Any) -> bool:
 
 
 def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
-    """The arguments of ``addcmul`` and ``addcdiv``, today's or the old order (input, value, tensor1, tensor2)."""
+    """Read the arguments of ``addcmul`` and ``addcdiv``, also in the old order (input, value, tensor1, tensor2)."""
     if rest:
         if len(rest) != 1 or not isinstance(rest[0], Tensor):
             raise TypeError(f"{name}() takes 3 positional arguments but {3 + len(rest)} were given")
@@ -327,7 +327,7 @@ def addcdiv(
 
 
 def _added_inplace(public_form: Any, term: Any) -> Any:
-    """``addcmul_`` and ``addcdiv_``: what is added to plain floating tensors is written into their own memory."""
+    """Make ``addcmul_`` or ``addcdiv_``, which add to plain floating tensors in their own memory."""
 
     def form(self: Any, tensor1: Any, tensor2: Any, *rest: Any, value: Any = 1) -> Any:
         if (
@@ -341,7 +341,7 @@ def _added_inplace(public_form: Any, term: Any) -> Any:
                     added = term(tensor1._payload, tensor2._payload, value)
                     with suppress(*ARITHMETIC):  # see ``_tape.inplace.warned``
                         np.add(self._payload, added, self._payload)
-                except (ValueError, *ARITHMETIC):  # the other path says why, or knows how
+                except (ValueError, *ARITHMETIC):  # the general path handles it or raises the error
                     return apply_composed_inplace(public_form, self, (tensor1, tensor2), {"value": value})
                 count_write_at(self, getframe(1))
                 return self
@@ -390,7 +390,7 @@ def copysign(input, other):
     dtypes="f",
 )
 def nextafter(input, other):
-    """The next number after each element in the direction of the other."""
+    """The next representable number after ``input`` towards ``other``."""
 
 
 def _check_heaviside(operands: Any) -> None:
@@ -404,14 +404,14 @@ def _check_heaviside(operands: Any) -> None:
 
 @binary(names="", numbers=NOTHING, inplace=False, dtypes="fib")
 def heaviside(lib, input, other):
-    """0 of a negative element, 1 of a positive one, and the second operand's of 0."""
+    """0 for negative elements, 1 for positive ones, and the second operand's element for 0."""
     return lib.where(input == 0, other, (input > 0).astype(input.dtype))
 
 
 @public("torch.heaviside Tensor.heaviside")
 @with_out(exactly("heaviside is not yet implemented for tensors with different dtypes"))
 def heaviside_public(input: Tensor, values: Tensor) -> Tensor:
-    """0 of a negative element, 1 of a positive one, and that of ``values`` of 0.
+    """0 for negative elements, 1 for positive ones, and the element of ``values`` for 0.
 
     >>> import wengert as torch
     >>> torch.heaviside(torch.tensor([-1., 0., 1.]), torch.tensor(0.5))
@@ -442,7 +442,7 @@ def ldexp(lib, input, other):
     return input * lib.exp2(other)
 
 
-# -------------------------------------------------------------------------------------------------------- whole numbers
+# ------------------------------------------------------------------------------------------------------------- integers
 def _integers_only(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if dtype in INEXACT or dtype is BOOL:
         raise not_implemented(info, like(dtype))

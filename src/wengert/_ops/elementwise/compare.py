@@ -1,4 +1,4 @@
-"""Comparisons, logic, operators on bits, and tests for nan, infinity and sign. None of them has a derivative."""
+"""Comparisons, logical and bitwise operators, and tests for nan, infinity and sign. None has a derivative."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _ORDER: dict[str, Any] = {  # of two real numbers
     **_ORDER,
 )
 def lt(input, other):
-    """Whether the first element is the smaller one, as bools.
+    """Whether ``input < other``, element by element.
 
     >>> import wengert as torch
     >>> torch.tensor([1., 2.]) < torch.tensor([2., 1.])
@@ -78,7 +78,7 @@ def lt(input, other):
     **_ORDER,
 )
 def le(input, other):
-    """Whether the first element is smaller or equal, as bools."""
+    """Whether ``input <= other``, element by element."""
 
 
 @binary(
@@ -89,7 +89,7 @@ def le(input, other):
     **_ORDER,
 )
 def gt(input, other):
-    """Whether the first element is the larger one, as bools."""
+    """Whether ``input > other``, element by element."""
 
 
 @binary(
@@ -100,7 +100,7 @@ def gt(input, other):
     **_ORDER,
 )
 def ge(input, other):
-    """Whether the first element is larger or equal, as bools."""
+    """Whether ``input >= other``, element by element."""
 
 
 # ---------------------------------------------------------------------------------------------------------- bits, logic
@@ -126,7 +126,7 @@ def _refuse_shift(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     dtypes="ib",
 )
 def bitwise_and(input, other):
-    """And of each pair of bits; of bools.
+    """Bitwise and; logical and for bools.
 
     >>> import wengert as torch
     >>> torch.tensor([True, True]) & torch.tensor([True, False])
@@ -146,7 +146,7 @@ def bitwise_and(input, other):
     dtypes="ib",
 )
 def bitwise_or(input, other):
-    """Or of each pair of bits; of bools."""
+    """Bitwise or; logical or for bools."""
 
 
 @binary(
@@ -161,7 +161,7 @@ def bitwise_or(input, other):
     dtypes="ib",
 )
 def bitwise_xor(input, other):
-    """Exclusive or of each pair of bits; of bools."""
+    """Bitwise exclusive or; logical exclusive or for bools."""
 
 
 @binary(
@@ -178,7 +178,7 @@ def bitwise_xor(input, other):
     dtypes="i",
 )
 def bitwise_left_shift(input, other):
-    """The bits moved to the left, which multiplies by powers of two."""
+    """Shift the bits to the left, which multiplies by powers of two."""
 
 
 @binary(
@@ -195,7 +195,7 @@ def bitwise_left_shift(input, other):
     dtypes="i",
 )
 def bitwise_right_shift(input, other):
-    """The bits moved to the right, which divides by powers of two and rounds down."""
+    """Shift the bits to the right, which divides by powers of two and rounds down."""
 
 
 @unary(
@@ -207,7 +207,7 @@ def bitwise_right_shift(input, other):
     dtypes="ib",
 )
 def bitwise_not(input):
-    """Each bit flipped; of bools: not.
+    """Bitwise not; logical not for bools.
 
     >>> import wengert as torch
     >>> ~torch.tensor([True, False])
@@ -233,7 +233,7 @@ for _fn, _name in ((bitwise_left_shift, "lshift"), (bitwise_right_shift, "rshift
 
 @binary(names="torch.logical_and Tensor.logical_and", numbers=NOTHING, dtypes="fcib")
 def logical_and(input, other):
-    """Whether both elements are other than zero.
+    """Whether both elements are nonzero.
 
     >>> import wengert as torch
     >>> torch.logical_and(torch.tensor([0., 2.]), torch.tensor([1., 1.]))
@@ -243,12 +243,12 @@ def logical_and(input, other):
 
 @binary(names="torch.logical_or Tensor.logical_or", numbers=NOTHING, dtypes="fcib")
 def logical_or(input, other):
-    """Whether at least one of the elements is other than zero."""
+    """Whether at least one of the elements is nonzero."""
 
 
 @binary(names="torch.logical_xor Tensor.logical_xor", numbers=NOTHING, dtypes="fcib")
 def logical_xor(input, other):
-    """Whether just one of the elements is other than zero."""
+    """Whether exactly one of the elements is nonzero."""
 
 
 @unary(names="torch.logical_not Tensor.logical_not", to_float=False, dtypes="fcib")
@@ -259,7 +259,7 @@ def logical_not(input):
 # ------------------------------------------------------------------------------------------------------- kinds of value
 @unary(names="torch.isnan Tensor.isnan", to_float=False, inplace=False, dtypes="fcib")
 def isnan(input):
-    """Whether each element is not a number; of a complex one, whether a part is."""
+    """Whether each element is nan; a complex element is nan if either part is."""
 
 
 @unary(names="torch.isfinite Tensor.isfinite", to_float=False, inplace=False, dtypes="fcib")
@@ -274,7 +274,7 @@ def isfinite(input):
 
 @unary(names="torch.isinf Tensor.isinf", to_float=False, inplace=False, dtypes="fcib")
 def isinf(input):
-    """Whether each element is infinite; of a complex one, whether a part is."""
+    """Whether each element is infinite; a complex element is infinite if either part is."""
 
 
 def _refuse_complex_input(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
@@ -335,7 +335,7 @@ def _refuse_complex_signbit(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     dtypes="fib",
 )
 def signbit(input):
-    """Whether each element's sign bit is set: also that of -0."""
+    """Whether each element's sign bit is set; it is set for -0 too."""
 
 
 # -------------------------------------------------------------------------------------------------- closeness, equality
@@ -408,5 +408,5 @@ def equal(input: Tensor, other: Tensor) -> bool:
         return False
     if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind != "V":
         same = a == b
-        return not same.size or same.item(same.argmin())  # where the first that is not the same stands
+        return not same.size or same.item(same.argmin())  # the first difference
     return bool(eq(input, other)._payload.all())

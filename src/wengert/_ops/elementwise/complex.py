@@ -56,7 +56,7 @@ def _refuse_real(name: str, text: str) -> Any:
     dtypes="fc",
 )
 def conj(lib, input):
-    """The complex conjugate; a real tensor's elements as they are."""
+    """The complex conjugate; real elements are unchanged."""
     return input.conj()
 
 
@@ -69,13 +69,13 @@ def conj(lib, input):
     dtypes="fc",
 )
 def conj_physical(lib, input):
-    """The complex conjugate, computed."""
+    """The complex conjugate, computed at once."""
     return input.conj()
 
 
 @public("torch.conj_physical Tensor.conj_physical")
 def conj_physical_public(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The complex conjugate; a real tensor itself."""
+    """The complex conjugate; a real tensor is returned itself."""
     if out is not None:
         return write_out(out, conj_physical, (input,), None, SAME)
     return conj_physical(input) if logical_dtype(input) in COMPLEX else input
@@ -86,7 +86,7 @@ publish(inplace_of(conj_physical, "conj_physical_", composed=False), "torch.conj
 
 @public("torch.conj Tensor.conj")
 def conj_public(input: Tensor) -> Tensor:
-    """The complex conjugate; a real tensor itself.
+    """The complex conjugate; a real tensor is returned itself.
 
     >>> import wengert as torch
     >>> torch.conj(torch.tensor([1 + 2j]))
@@ -97,7 +97,7 @@ def conj_public(input: Tensor) -> Tensor:
 
 @public("torch.resolve_conj torch.resolve_neg Tensor.resolve_conj Tensor.resolve_neg")
 def resolved(input: Tensor) -> Tensor:
-    """The tensor itself: conjugates and negatives are always computed."""
+    """Return the tensor itself: conjugates and negatives are always computed."""
     return input
 
 
@@ -228,7 +228,7 @@ def polar_public(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Te
     samples=complex_samples,
 )
 def view_as_real(lib, self):
-    """A complex tensor as a real one with a last dimension of two: its parts."""
+    """A real view with a last dimension of size two, which holds the real and imaginary parts."""
     return self[..., None].view(self.real.dtype)
 
 
@@ -240,7 +240,7 @@ def view_as_real(lib, self):
     samples=[((3, 2), ()), ((2,), ())],
 )
 def view_as_complex(lib, self):
-    """A real tensor whose last dimension is two as a complex one."""
+    """A complex view of a real tensor whose last dimension has size two."""
     if self.strides[-1] != self.itemsize or any(s % (2 * self.itemsize) for s in self.strides[:-1]):
         self = lib.ascontiguousarray(self)
     return self.view(COMPLEX_OF[self.dtype])[..., 0]
@@ -252,7 +252,7 @@ _imag_only = _refuse_real("imag", "imag is not implemented for tensors with non-
 
 @public("torch.view_as_real")
 def view_as_real_public(input: Tensor) -> Tensor:
-    """A view of a complex tensor as a real one with a last dimension of two: its parts.
+    """A real view with a last dimension of size two, which holds the real and imaginary parts.
 
     >>> import wengert as torch
     >>> torch.view_as_real(torch.tensor([1 + 2j]))
@@ -264,7 +264,7 @@ def view_as_real_public(input: Tensor) -> Tensor:
 
 @public("torch.view_as_complex")
 def view_as_complex_public(input: Tensor) -> Tensor:
-    """A view of a real tensor whose last dimension is two as a complex one.
+    """A complex view of a real tensor whose last dimension has size two.
 
     >>> import wengert as torch
     >>> torch.view_as_complex(torch.tensor([[1., 2.]]))
@@ -292,20 +292,20 @@ def view_as_complex_public(input: Tensor) -> Tensor:
 @public("torch.view_as_real_copy")
 @with_out
 def view_as_real_copy(input: Tensor) -> Tensor:
-    """``view_as_real`` with memory of its own."""
+    """A copy of ``view_as_real(input)``."""
     return view_as_real_public(input).clone()
 
 
 @public("torch.view_as_complex_copy")
 @with_out
 def view_as_complex_copy(input: Tensor) -> Tensor:
-    """``view_as_complex`` with memory of its own."""
+    """A copy of ``view_as_complex(input)``."""
     return view_as_complex_public(input).clone()
 
 
 @public("torch.real")
 def real_public(input: Tensor) -> Tensor:
-    """A view of the real part; a real tensor itself.
+    """A view of the real part; a real tensor is returned itself.
 
     >>> import wengert as torch
     >>> torch.real(torch.tensor([1 + 2j]))
@@ -356,7 +356,7 @@ publish(property(imag_public, _set_part(imag_public), doc=imag_public.__doc__), 
     dtypes="fcib",
 )
 def angle(lib, input):
-    """The angle of each complex number in radians; of a real one 0 or pi.
+    """The angle of each element in radians; 0 or pi for a real number.
 
     >>> import wengert as torch
     >>> torch.angle(torch.tensor([1j, -1.]))
@@ -389,7 +389,7 @@ def _sgn_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
     dtypes="fcib",
 )
 def sgn(lib, input):
-    """The sign; of a complex number the number of absolute value one in its direction, 0 of 0.
+    """The sign of each element; a complex number is divided by its absolute value, and 0 stays 0.
 
     >>> import wengert as torch
     >>> torch.sgn(torch.tensor([3 + 4j]))

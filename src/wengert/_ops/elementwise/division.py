@@ -1,4 +1,4 @@
-"""Division: ``div`` with its rounding modes, the quotient rounded down, and what is left of dividing."""
+"""Division: ``div`` with its rounding modes, floor division, and remainders."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def _div_trunc(lib, input, other):
 
 @public("torch.div torch.divide Tensor.div Tensor.divide")
 def div_public(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
-    """``input / other``, broadcasting; integers give the default dtype.
+    """``input / other``, broadcasting; integers become the default dtype.
 
-    ``rounding_mode``: ``None``, ``"trunc"`` (towards zero) or ``"floor"``; with one of these integers give integers.
+    ``rounding_mode``: ``None``, ``"trunc"`` (towards zero) or ``"floor"``. With a rounding mode integers stay integers.
 
     >>> import wengert as torch
     >>> torch.div(torch.tensor([-7., 7.]), 2, rounding_mode="trunc")
@@ -136,7 +136,7 @@ def floor_divide(input, other):
     """
 
 
-# The node is called as PyTorch calls it in each place.
+# PyTorch's node has one name in ``name()`` and another in its repr.
 REGISTRY["floor_divide"].node.name = lambda n: "torch::autograd::NotImplemented"  # type: ignore[method-assign]
 REGISTRY["floor_divide"].node.__repr__ = lambda n: f"<NotImplemented object at {id(n):#x}>"  # type: ignore[assignment]  # node is a class
 
@@ -169,7 +169,7 @@ def _fmod_ints(lib: Any, x: Any, y: Any) -> Any:
     dtypes="fi",
 )
 def remainder(input, other):
-    """What is left of dividing, with the sign of the divisor, as Python's ``%``.
+    """The remainder of division, with the sign of the divisor, like Python's ``%``.
 
     >>> import wengert as torch
     >>> torch.remainder(torch.tensor([-3., 3.]), 2)
@@ -193,7 +193,7 @@ def remainder(input, other):
     dtypes="fi",
 )
 def fmod(input, other):
-    """What is left of dividing, with the sign of the dividend, as C's ``fmod``.
+    """The remainder of division, with the sign of the dividend, like C's ``fmod``.
 
     >>> import wengert as torch
     >>> torch.fmod(torch.tensor([-3., 3.]), 2)

@@ -1,8 +1,8 @@
-"""Orthogonal polynomials: Chebyshev's of four kinds, plain and shifted, Hermite's of two, Laguerre's, Legendre's.
+"""Orthogonal polynomials: Chebyshev (four kinds, plain and shifted), Hermite (two kinds), Laguerre, Legendre.
 
-Each takes points x and degrees n (integers; fractions are cut off), both broadcast; a negative degree gives 0. They
-have no derivative, as in PyTorch. The values come from the three-term recurrences (Abramowitz and Stegun, 22.7);
-Chebyshev's of higher degrees between -1 and 1 from their trigonometric form, as in PyTorch.
+Each function takes points x and degrees n (fractional parts are dropped) and broadcasts them; a negative degree gives
+0. They have no derivative, as in PyTorch. The values come from three-term recurrences (Abramowitz and Stegun, 22.7);
+Chebyshev polynomials of higher degrees use their trigonometric form between -1 and 1, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ for _kind in CHEBYSHEV:
     )
 
 
-# ----------------------------------------------------------------------------------------------------------- the others
+# ------------------------------------------------------------------------------------------ Hermite, Laguerre, Legendre
 def _classical(name: str, first: First, following: Next, doc: str) -> Any:
     def body(lib, input, n):
         return recurrence(lib, *recurrence_points(lib, input, n), first, following)

@@ -1,4 +1,4 @@
-"""Powers: ``pow`` with a number on either side or none, squares, and reciprocals."""
+"""Powers: ``pow`` of tensors and numbers, squares, and reciprocals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHORT = {  # the exponents for which PyTorch has products too
 
 
 def _whole_power(x: Any, y: float) -> Any:
-    """Many elements to an integer power, small ones by products; NumPy is slow, of a negative element very slow."""
+    """A large array to an integer power; small powers are products, since NumPy is slow, most of all below 0."""
     n = abs(y)
     if n <= 6:
         square = x * x
@@ -45,7 +45,7 @@ def _whole_power(x: Any, y: float) -> Any:
 
 def _power(x: Any, y: Any) -> Any:
     if type(y) is int or type(y) is float:
-        if y == 2 and x.dtype in INEXACT:  # by far the most used
+        if y == 2 and x.dtype in INEXACT:  # by far the most common
             return x * x
         short = _SHORT.get(y)
         if short is not None and x.dtype in INEXACT:
@@ -82,7 +82,7 @@ def _check_pow(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 
 
 def _pow_ints(lib: Any, x: Any, y: Any) -> Any:
-    """Powers of integers; a negative exponent gives 0 but for the bases 1 and -1, as PyTorch's."""
+    """Powers of integers; a negative exponent gives 0 except for the bases 1 and -1, as in PyTorch."""
     if x.dtype == bool:
         return lib.logical_or(x, lib.logical_not(y))
     negative = y < 0
@@ -110,7 +110,7 @@ def _pow_ints(lib: Any, x: Any, y: Any) -> Any:
     dtypes="fci",
 )
 def pow(lib, input, other):
-    """Each element to the power of the other operand's, broadcasting."""
+    """``input ** other``, broadcasting."""
     return _power(input, other)
 
 
@@ -124,7 +124,7 @@ REGISTRY["pow"].node.saved_names = ("self", "exponent")  # type: ignore[attr-def
 
 
 def _log(base: Any) -> Any:
-    """The logarithm of a Python number as the elementwise one gives it."""
+    """The logarithm of a Python number, with the result of the elementwise logarithm."""
     if type(base) is complex:
         return cmath.log(base) if base else complex(-math.inf, 0)
     return math.log(base) if base > 0 else (math.nan if base else -math.inf)
@@ -146,7 +146,7 @@ def _rpow(lib, self, base):
 
 @public("Tensor.__rpow__")
 def rpow(self: Tensor, base: Any) -> Any:
-    """A number (or what else stands on the left) to the power of each element.
+    """The left operand to the power of each element.
 
     >>> import wengert as torch
     >>> 2 ** torch.tensor([1., 2.])
@@ -165,10 +165,10 @@ def rpow(self: Tensor, base: Any) -> Any:
 
 @public("torch.pow Tensor.pow")
 def pow_public(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
-    """Each element to the power of the exponent's; either may be a number.
+    """``input ** exponent``, broadcasting; either operand may be a number.
 
-    The derivative with respect to the base is 0 where the exponent is 0; that to the exponent is 0 where the base is 0
-    and the exponent not negative.
+    The derivative with respect to the base is 0 where the exponent is 0. The derivative with respect to the exponent
+    is 0 where the base is 0 and the exponent is not negative.
 
     >>> import wengert as torch
     >>> torch.pow(torch.tensor([1., 2., 3.]), 2)
@@ -260,7 +260,7 @@ def reciprocal(lib, input):
 
 @public("Tensor.__rtruediv__ Tensor.__rdiv__")
 def rtruediv(self: Tensor, other: Any) -> Any:
-    """A number divided by each element, as PyTorch does: the reciprocal times the number."""
+    """A number divided by each element, computed as in PyTorch: the reciprocal times the number."""
     if (
         not isinstance(other, Tensor)
         and type(number_or_item(other)) not in PYTHON_NUMBERS

@@ -1,7 +1,7 @@
-"""Special functions: the error function and its kin, the gamma function, zeta, xlogy.
+"""Special functions: error functions, gamma functions, zeta, xlogy.
 
-The values are SciPy's, which is imported when one of them is first computed; each has the derivative that PyTorch has
-for it. Bessel functions are in ``bessel``.
+SciPy computes the values; it is imported at the first call. Each function has PyTorch's derivative. Bessel functions
+are in ``bessel``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def erf(input):
     dtypes="fib",
 )
 def erfc(input):
-    """One less the error function of each element, exact also where that is near 1."""
+    """``1 - erf(x)`` of each element, accurate where ``erf(x)`` is near 1 too."""
 
 
 @unary(
@@ -79,7 +79,7 @@ def erfcx(input):
     dtypes="fib",
 )
 def erfinv(input):
-    """The number whose error function each element is, for elements between -1 and 1."""
+    """The inverse of the error function, for elements between -1 and 1."""
 
 
 @unary(
@@ -108,11 +108,11 @@ def ndtr(input):
     dtypes="fib",
 )
 def ndtri(input):
-    """The number below which a standard normal variable lies with each probability."""
+    """The inverse of ``ndtr``: the quantile of the standard normal distribution for each probability."""
 
 
 def _log_ndtr_grad(xp: Any, g: Any, self: Any) -> Any:
-    """The density over the probability; where that is nearly 1 ``erfcx`` would overflow."""
+    """The normal density divided by the probability; ``erfcx`` would overflow where the probability is nearly 1."""
     right = self > 1
     low = xp.where(right, 0, self)
     high = xp.where(right, self, 0)
@@ -164,7 +164,7 @@ def lgamma(lib, input):
     dtypes="fib",
 )
 def digamma(lib, input):
-    """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
+    """The derivative of ``lgamma``: -inf at 0, nan at the negative integers."""
     result = lib.scipy_psi(input)
     zero = input == lib.ZEROS[input.dtype]
     if lib.count_nonzero(zero):
@@ -186,7 +186,7 @@ def _polygamma(lib, self, n):
     x = self.astype("float64")
     factor = math.factorial(n) if n % 2 else -math.factorial(n)
     values = factor * lib.scipy_zeta(float(n + 1), x)
-    if n == 1:  # below 0.5 by reflection: psi1(1 - x) + psi1(x) = (pi / sin(pi x)) ** 2
+    if n == 1:  # reflect elements below 0.5: psi1(1 - x) + psi1(x) = (pi / sin(pi x)) ** 2
         reflected = (math.pi / lib.sin(math.pi * x)) ** 2 - lib.scipy_zeta(2.0, 1 - x)
         values = lib.where(x < 0.5, reflected, values)
     return values.astype(self.dtype)
@@ -345,7 +345,7 @@ def entr(input):
     dtypes="fib",
 )
 def xlogy(input, other):
-    """``input * log(other)``, and 0 where ``input`` is 0 (but for nan).
+    """``input * log(other)``, and 0 where ``input`` is 0 and ``other`` is not nan.
 
     >>> import wengert as torch
     >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
@@ -373,7 +373,7 @@ publish(PUBLIC["Tensor"]["xlogy_"], "torch.xlogy_")
     dtypes="fib",
 )
 def xlog1py(input, other):
-    """``input * log(1 + other)``, and 0 where ``input`` is 0 (but for nan)."""
+    """``input * log(1 + other)``, and 0 where ``input`` is 0 and ``other`` is not nan."""
 
 
 @binary(
@@ -412,7 +412,7 @@ def _logit_grad(xp: Any, g: Any, self: Any, eps: Any) -> Any:
     samples=lambda rng: [((rng.random(3) * 0.8 + 0.1,), (None,)), ((rng.random((2, 3)) * 0.5 + 0.2,), (0.1,))],
 )
 def _logit(lib, self, eps):
-    """``log(x / (1 - x))``, x kept at a distance of ``eps`` from 0 and 1."""
+    """``log(x / (1 - x))`` with x clamped to [eps, 1 - eps]."""
     if eps is not None:
         self = lib.where(self < eps, eps, lib.where(self > 1 - eps, 1 - eps, self))
     return lib.log(self / (1 - self))
@@ -421,7 +421,7 @@ def _logit(lib, self, eps):
 @public("torch.logit Tensor.logit special.logit")
 @with_out
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
-    """``log(x / (1 - x))`` of each element, kept at a distance of ``eps`` from 0 and 1 if one is given.
+    """``log(x / (1 - x))`` of each element; with ``eps``, x is clamped to [eps, 1 - eps] first.
 
     >>> import wengert as torch
     >>> torch.logit(torch.tensor([0.5, 0.9]))

@@ -1,8 +1,8 @@
-"""Mathematics of one tensor, element by element: roots, exponentials, logarithms, trigonometry, rounding, signs.
+"""Elementwise functions of one tensor: roots, exponentials, logarithms, trigonometry, rounding, signs.
 
-What NumPy has is declared without a body. The derivatives are those of PyTorch's ``derivatives.yaml``, holomorphic
-where the function is; integers become the default dtype first, but for what keeps integers (``abs``, ``sign``,
-``floor``, ...).
+A function that NumPy has is declared without a body. The derivatives are those of PyTorch's ``derivatives.yaml``,
+holomorphic where the function is. Integers become the default dtype first, except in functions that keep integers
+(``abs``, ``sign``, ``floor``, ...).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FrexpResult = return_type("frexp", "mantissa", "exponent")
 
 
 def copied(lib: Any, x: Any) -> Any:
-    """Integers are rounded as they are."""
+    """A copy: rounding leaves integers unchanged."""
     return x.copy()
 
 
@@ -43,7 +43,7 @@ def copied(lib: Any, x: Any) -> Any:
     dtypes="fcib",
 )
 def sqrt(input):
-    """The square root of each element; nan of a negative one.
+    """The square root of each element; nan for negative elements.
 
     >>> import wengert as torch
     >>> torch.sqrt(torch.tensor([4., 9.]))
@@ -84,7 +84,7 @@ def exp(input):
     dtypes="fcib",
 )
 def exp2(input):
-    """Two to the power of each element.
+    """2 to the power of each element.
 
     >>> import wengert as torch
     >>> torch.exp2(torch.tensor([0., 3.]))
@@ -98,7 +98,7 @@ def exp2(input):
     dtypes="fcib",
 )
 def expm1(input):
-    """``exp(x) - 1``, exact also near 0."""
+    """``exp(x) - 1``, accurate near 0 too."""
 
 
 @unary(
@@ -108,7 +108,7 @@ def expm1(input):
     dtypes="fcib",
 )
 def log(input):
-    """The natural logarithm of each element: -inf of 0, nan of a negative one.
+    """The natural logarithm of each element; -inf for 0 and nan for negative elements.
 
     >>> import wengert as torch
     >>> torch.log(torch.tensor([1., 0.]))
@@ -144,7 +144,7 @@ def log2(input):
     dtypes="fcib",
 )
 def log1p(input):
-    """``log(1 + x)``, exact also near 0."""
+    """``log(1 + x)``, accurate near 0 too."""
 
 
 # --------------------------------------------------------------------------------------------------------- trigonometry
@@ -181,7 +181,7 @@ def tan(input):
     dtypes="fcib",
 )
 def asin(input):
-    """The angle in radians whose sine each element is."""
+    """The inverse sine of each element, in radians."""
 
 
 @unary(
@@ -192,7 +192,7 @@ def asin(input):
     dtypes="fcib",
 )
 def acos(input):
-    """The angle in radians whose cosine each element is."""
+    """The inverse cosine of each element, in radians."""
 
 
 @unary(
@@ -202,7 +202,7 @@ def acos(input):
     dtypes="fcib",
 )
 def atan(input):
-    """The angle in radians whose tangent each element is."""
+    """The inverse tangent of each element, in radians."""
 
 
 @unary(grad=lambda xp, g, self: g * xp.cosh(self), names="torch.sinh Tensor.sinh", dtypes="fcib")
@@ -240,7 +240,7 @@ def asinh(input):
 
 
 def _acosh_grad(xp: Any, g: Any, self: Any) -> Any:
-    if is_complex(self):  # sqrt(x * y) is not sqrt(x) * sqrt(y) there
+    if is_complex(self):  # where sqrt(x * y) is not sqrt(x) * sqrt(y)
         return g * (xp.rsqrt(self + 1) * xp.rsqrt(self - 1))
     return g * xp.rsqrt(self * self - 1)
 
@@ -281,7 +281,7 @@ def _refuse_complex_angle(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     dtypes="fib",
 )
 def deg2rad(lib, input):
-    """Degrees in radians."""
+    """Convert degrees to radians."""
     return input * (math.pi / 180)
 
 
@@ -294,7 +294,7 @@ def deg2rad(lib, input):
     dtypes="fib",
 )
 def rad2deg(lib, input):
-    """Radians in degrees."""
+    """Convert radians to degrees."""
     return input * (180 / math.pi)
 
 
@@ -307,7 +307,7 @@ def _sinc_grad(xp: Any, g: Any, self: Any) -> Any:
 @unary(grad=_sinc_grad, names="torch.sinc Tensor.sinc special.sinc", domain=(0.1, 2.0), dtypes="fcib")
 def sinc(lib, input):
     """``sin(pi x) / (pi x)``, and 1 at 0."""
-    if input.dtype.kind in "fV" and input.dtype.itemsize == 2:  # pi is not to be rounded to so few digits
+    if input.dtype.kind in "fV" and input.dtype.itemsize == 2:  # 16 bits would round pi too much
         return _sinc(lib, input.astype(lib.float32)).astype(input.dtype)
     return _sinc(lib, input)
 
@@ -347,7 +347,7 @@ _ROUNDING: dict[str, Any] = {
     **_ROUNDING,
 )
 def floor(input):
-    """The largest whole number that is not larger than each element; its derivative is 0.
+    """The largest integer that is at most each element; its derivative is 0.
 
     >>> import wengert as torch
     >>> torch.floor(torch.tensor([-0.5, 1.5]))
@@ -362,7 +362,7 @@ def floor(input):
     **_ROUNDING,
 )
 def ceil(input):
-    """The smallest whole number that is not smaller than each element; its derivative is 0."""
+    """The smallest integer that is at least each element; its derivative is 0."""
 
 
 @unary(
@@ -372,7 +372,7 @@ def ceil(input):
     **_ROUNDING,
 )
 def trunc(input):
-    """Each element without its fraction; its derivative is 0."""
+    """Each element without its fractional part; its derivative is 0."""
 
 
 @unary(
@@ -384,7 +384,7 @@ def trunc(input):
     **_ROUNDING,
 )
 def round(input):
-    """The nearest whole number, the even one of two; its derivative is 0."""
+    """The nearest integer, with ties rounded to even; its derivative is 0."""
 
 
 @parametric(
@@ -394,7 +394,7 @@ def round(input):
     dtypes="f",
 )
 def _round_decimals(lib, self, decimals):
-    """The nearest number with so many digits behind the point."""
+    """The nearest number with ``decimals`` decimal places."""
     scale = 10.0**decimals if decimals >= 0 else 10.0**-decimals
     if decimals < 0:
         return lib.rint(self / scale) * scale
@@ -403,7 +403,7 @@ def _round_decimals(lib, self, decimals):
 
 @public("torch.round Tensor.round special.round")
 def round_public(input: Tensor, *, decimals: int | None = None, out: Tensor | None = None) -> Tensor:
-    """The nearest whole number, the even one of two; with ``decimals`` so many digits behind the point.
+    """The nearest integer, with ties rounded to even, or the nearest number with ``decimals`` decimal places.
 
     >>> import wengert as torch
     >>> torch.round(torch.tensor([0.5, 1.5, -2.7])), torch.round(torch.tensor([0.126]), decimals=2)
@@ -433,7 +433,7 @@ publish(inplace_of(round_public, "round_"), "torch.round_ Tensor.round_")
     dtypes="f",
 )
 def frac(lib, input):
-    """The fraction of each element, with its sign.
+    """The fractional part of each element, with its sign.
 
     >>> import wengert as torch
     >>> torch.frac(torch.tensor([1.5, -2.25]))
@@ -509,7 +509,7 @@ def _refuse_complex_sign(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     dtypes="fib",
 )
 def sign(lib, input):
-    """-1, 0 or 1, as each element's sign; 0 of nan.
+    """-1, 0 or 1 according to each element's sign; 0 for nan.
 
     >>> import wengert as torch
     >>> torch.sign(torch.tensor([-2., 0., 3.]))

@@ -1,6 +1,6 @@
-"""Choosing: where, clamp, the larger and the smaller of two, and numbers in the place of nan and infinity.
+"""Selection: ``where``, ``clamp``, ``maximum``, ``minimum``, and ``nan_to_num``.
 
-The cotangent goes to the operand that was taken; on a tie ``maximum`` and ``minimum`` halve it, as PyTorch does.
+The cotangent goes to the operand that was chosen; on a tie ``maximum`` and ``minimum`` halve it, as PyTorch does.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from ._common import NOTHING, number_or_item
     ],
 )
 def where(lib, condition, self, other):
-    """The element of ``self`` where the condition holds, else that of ``other``."""
-    # formulas say 0, and NumPy takes longer to convert a number than to choose
+    """The element of ``self`` where the condition holds, else the element of ``other``."""
+    # formulas pass the number 0, and NumPy takes longer to convert a number than to select
     if type(other) is int and other == 0 and type(self) not in PYTHON_NUMBERS:
         other = lib.ZEROS[self.dtype]
     elif type(self) is int and self == 0 and type(other) not in PYTHON_NUMBERS:
@@ -53,9 +53,9 @@ def where(lib, condition, self, other):
 
 @public("torch.where")
 def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
-    """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast.
+    """The element of ``input`` where ``condition`` holds, else the element of ``other``; all three broadcast.
 
-    ``input`` and ``other`` are tensors or numbers. With the condition alone: its non-zero positions, a tensor per dim.
+    ``input`` and ``other`` are tensors or numbers. With ``condition`` alone it is ``condition.nonzero(as_tuple=True)``.
 
     >>> import wengert as torch
     >>> x = torch.tensor([-1., 2.])
@@ -103,7 +103,7 @@ def _condition(condition: Tensor) -> Tensor:
 
 
 def _common(x: Any, y: Any, name: str) -> tuple[Any, Any]:
-    """Two tensors or numbers in their common dtype; a number stays one only beside a floating tensor."""
+    """Convert two tensors or numbers to their common dtype; a number stays a number beside a floating tensor only."""
     tx, ty = isinstance(x, Tensor), isinstance(y, Tensor)
     if tx and ty and x._payload.dtype is y._payload.dtype:
         return x, y
@@ -138,7 +138,7 @@ def _inside(self: Any, min: Any, max: Any) -> Any:
     samples=[((3, 4), (-0.5, 0.5)), ((3,), (None, 0.25)), ((), (0.25, None)), ((0,), (0.0, 1.0))],
 )
 def _clamp(lib, self, min, max):
-    """Each element, at least ``min`` and at most ``max``."""
+    """Each element limited to ``min`` and ``max``."""
     return lib.limited(self, min, max)
 
 
@@ -149,7 +149,7 @@ def _clamp(lib, self, min, max):
     samples=[((3, 4), (-0.5,)), ((), (0.25,))],
 )
 def _clamp_min(lib, self, min):
-    """Each element, at least ``min``."""
+    """Each element limited from below by ``min``."""
     return lib.limited(self, min, None)
 
 
@@ -160,7 +160,7 @@ def _clamp_min(lib, self, min):
     samples=[((3, 4), (-0.5,)), ((), (0.25,))],
 )
 def _clamp_max(lib, self, max):
-    """Each element, at most ``max``."""
+    """Each element limited from above by ``max``."""
     return lib.limited(self, None, max)
 
 
@@ -190,7 +190,7 @@ def _clamp_max_grad(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
     ],
 )
 def _clamp_tensors(lib, self, min, max):
-    """Each element, at least that of ``min`` and at most that of ``max``."""
+    """Each element limited to the elements of ``min`` and ``max``."""
     return lib.limited(self, min, max)
 
 
@@ -204,7 +204,7 @@ def _clamp_tensors(lib, self, min, max):
     dtypes="fi",
 )
 def _clamp_min_tensor(input, other):
-    """The larger of each pair of elements; on a tie the first."""
+    """The larger of each pair of elements; the first one on a tie."""
 
 
 @binary(
@@ -217,7 +217,7 @@ def _clamp_min_tensor(input, other):
     dtypes="fi",
 )
 def _clamp_max_tensor(input, other):
-    """The smaller of each pair of elements; on a tie the first."""
+    """The smaller of each pair of elements; the first one on a tie."""
 
 
 def _bound(value: Any, dtype: Any) -> Any:
@@ -237,7 +237,7 @@ def _check_clamped(input: Any, name: str) -> None:
 
 @public("torch.clamp torch.clip Tensor.clamp Tensor.clip")
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max.
+    """Each element limited to ``min`` and ``max``, numbers or tensors that broadcast; ``max`` if min > max.
 
     >>> import wengert as torch
     >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), 0, 1)
@@ -262,7 +262,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
     if (min is not None and not tensor_min) or (max is not None and not tensor_max):
         low, high = number_or_item(min), number_or_item(max)
         if not isinstance(low, Tensor) and not isinstance(high, Tensor):
-            return clamp(input, low, high)  # a 0-dimensional tensor beside a number is taken for a number
+            return clamp(input, low, high)  # a 0-dimensional tensor beside a number counts as a number
         raise _no_clamp(min, max)
     _check_clamped(input, "clamp")
     if common_dtype([t for t in (input, min, max) if t is not None]) is BOOL:
@@ -301,7 +301,7 @@ def _check_bound(input: Any, bound: Any, name: str, kernel: str) -> None:
 @public("torch.clamp_min Tensor.clamp_min")
 @with_out
 def clamp_min(input: Tensor, min: Any) -> Tensor:
-    """Each element, at least ``min``: a number, or a tensor that broadcasts."""
+    """Each element limited from below by ``min``, a number or a tensor that broadcasts."""
     _check_bound(input, min, "clamp_min", "maximum_cpu")
     if isinstance(min, Tensor):
         return _clamp_min_tensor(input, min)
@@ -313,7 +313,7 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
 @public("torch.clamp_max Tensor.clamp_max")
 @with_out
 def clamp_max(input: Tensor, max: Any) -> Tensor:
-    """Each element, at most ``max``: a number, or a tensor that broadcasts."""
+    """Each element limited from above by ``max``, a number or a tensor that broadcasts."""
     _check_bound(input, max, "clamp_max", "minimum_cpu")
     if isinstance(max, Tensor):
         return _clamp_max_tensor(input, max)
@@ -327,7 +327,7 @@ publish(inplace_of(clamp_min, "clamp_min_"), "torch.clamp_min_ Tensor.clamp_min_
 publish(inplace_of(clamp_max, "clamp_max_"), "torch.clamp_max_ Tensor.clamp_max_")
 
 
-# ---------------------------------------------------------------------------------------------- the larger, the smaller
+# ----------------------------------------------------------------------------------------------------- maximum, minimum
 def _refuse_complex_extremum(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if dtype in COMPLEX:
         raise RuntimeError(f"{info.called} not implemented for complex tensors.")
@@ -351,7 +351,7 @@ _EXTREMUM: dict[str, Any] = {
     **_EXTREMUM,
 )
 def maximum(input, other):
-    """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient.
+    """The larger of each pair of elements; nan if either is nan. On a tie each gets half of the gradient.
 
     >>> import wengert as torch
     >>> torch.maximum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))
@@ -366,7 +366,7 @@ def maximum(input, other):
     **_EXTREMUM,
 )
 def minimum(input, other):
-    """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
+    """The smaller of each pair of elements; nan if either is nan. On a tie each gets half of the gradient."""
 
 
 @binary(
@@ -376,7 +376,7 @@ def minimum(input, other):
     **_EXTREMUM,
 )
 def fmax(input, other):
-    """The larger of each pair of elements; of nan and a number the number."""
+    """The larger of each pair of elements; a number wins over nan."""
 
 
 @binary(
@@ -386,7 +386,7 @@ def fmax(input, other):
     **_EXTREMUM,
 )
 def fmin(input, other):
-    """The smaller of each pair of elements; of nan and a number the number."""
+    """The smaller of each pair of elements; a number wins over nan."""
 
 
 # ----------------------------------------------------------------------------------------------------------- nan_to_num
@@ -396,7 +396,7 @@ def fmin(input, other):
     samples=[((3, 4), (None, None, None)), ((), (1.0, 2.0, -2.0))],
 )
 def _nan_to_num(lib, self, nan, posinf, neginf):
-    """Nan and the infinities replaced."""
+    """Replace nan and the infinities."""
     if self.dtype.kind not in "fcV":
         return lib.array(self, copy=True)
     if self.dtype.kind == "c":
@@ -421,7 +421,7 @@ def _nan_to_num_real(lib: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> An
 def nan_to_num(
     input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number).
+    """Replace nan by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number).
 
     >>> import wengert as torch
     >>> torch.nan_to_num(torch.tensor([float("nan"), 1., float("inf")]), posinf=9.)

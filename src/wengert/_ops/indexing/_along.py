@@ -1,4 +1,4 @@
-"""What ``_arrays.along`` needs from operators: whether an index fits, and writing at places along a dim."""
+"""Helpers of the operators along a dim: checking that an index fits, and writing at positions along a dim."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .index_primitive import write_at
 
 
 def put_along(r: Any, index: Any, dim: int, values: Any) -> None:
-    """Write values, or one number, at ``index`` along ``dim`` in a contiguous array; of several the last stays."""
+    """Write values, or one number, at ``index`` along ``dim`` in a contiguous array; the last of several wins."""
     if index.size < FEW:
         r.reshape(-1)[along(r.shape, index, dim)] = values
         return
@@ -24,9 +24,9 @@ def put_along(r: Any, index: Any, dim: int, values: Any) -> None:
 
 
 def fitting(self: Any, dim: Any, index: Any, ndim: int | None = None) -> int:
-    """The dim counted from 0 if these are plain arrays that fit, which is most often so; -1: the long way tells.
+    """The dim counted from 0 in the common case of plain arrays that fit; -1 if the general path is needed.
 
-    The index has ``ndim`` dimensions, for ``None`` any number.
+    The index must have ``ndim`` dimensions; ``None`` means any number.
     """
     try:
         a, i = self._payload, index._payload

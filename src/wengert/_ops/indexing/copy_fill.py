@@ -34,7 +34,7 @@ from .index_primitive import write_at
 
 # ----------------------------------------------------------------------------------------------------------- primitives
 def back_to(xp: Any, g: Any, src_shape: tuple[int, ...], src_dtype: Any) -> Any:
-    """A cotangent brought back through a broadcast and a change of dtype."""
+    """The cotangent of ``src`` from the cotangent of its broadcast copy in another dtype."""
     if g.shape != src_shape:
         g = xp.sum_to(g, src_shape)
     dtype = plain_dtype(src_dtype)
@@ -69,7 +69,7 @@ def _batch_copy(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     samples=[((2, 3), (3,), (False,)), ((2, 3), (), (False,))],
 )
 def copy(lib, self, src, into):
-    """``src`` in the shape and dtype of ``self``; ``into``: written into self's memory."""
+    """``src`` in the shape and dtype of ``self``; ``into`` writes it into the memory of ``self``."""
     r = self if into else lib.empty(self.shape, self.dtype)
     lib.copyto(r, lib.cast(src, self.dtype) if src.dtype.kind == "c" else src, casting="unsafe")
     return r
@@ -79,7 +79,7 @@ COPY = REGISTRY["copy"]
 
 
 def _copy_name(node: Any) -> str:
-    """PyTorch names this node with its namespace; ``fill_`` uses it under its own name."""
+    """PyTorch's name of this node has a namespace; ``fill_`` gives the node another name."""
     name = type(node).__name__
     return "torch::autograd::CopyBackwards" if name == "CopyBackwards" else name
 
@@ -97,7 +97,7 @@ COPY.node.__repr__ = lambda self: f"<{type(self).__name__} object at {id(self):#
     samples=[((2, 3), (1.5,))],
 )
 def fill_number(lib, self, value):
-    """A tensor of this shape and dtype with one value everywhere."""
+    """A tensor with the shape and dtype of ``self`` and one value everywhere."""
     return lib.full(self.shape, value, self.dtype)
 
 
@@ -124,7 +124,7 @@ def masked_fill(lib, self, mask, value):
 
 
 def _fill_edges(n: Any) -> tuple[Any, ...]:
-    """The mask has none; nor has a number, whose operator is another one in PyTorch."""
+    """The edges without the mask, and without a number, for which PyTorch has another operator."""
     return n.fx[:1] if n.name() == "MaskedFillBackward0" else n.fx[::2]  # type: ignore[no-any-return]
 
 
@@ -134,7 +134,7 @@ MASKED_FILL.node.edges = _fill_edges  # type: ignore[attr-defined]
 
 # ---------------------------------------------------------------------------------------------------- writing into self
 def copy_into(self: Tensor, src: Tensor) -> Tensor:
-    """``self.copy_(src)`` where a shape that does not fit is ``expand``'s error, as for ``x[...] = v``."""
+    """``self.copy_(src)`` with the error of ``expand`` for a shape that does not fit, as in ``x[...] = v``."""
     if not src._payload.ndim and self._payload.ndim:
         return fill_(self, src)
     if self._payload.shape != src._payload.shape:
@@ -146,7 +146,7 @@ def copy_into(self: Tensor, src: Tensor) -> Tensor:
 
 @public("Tensor.copy_")
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Write another tensor's values, broadcast and in self's dtype, into self.
+    """Write the values of ``src`` into this tensor, broadcast and converted to its dtype.
 
     >>> import wengert as torch
     >>> torch.zeros(2, 2).copy_(torch.tensor([1, 2]))
@@ -176,7 +176,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
 
 def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
-    """Write ``src``, which broadcasts to self, over self."""
+    """Overwrite ``self`` with ``src``, which broadcasts to it."""
     a, s = self._payload, src._payload
     if type(a) is not np.ndarray:
         a = alias_payload(self)
@@ -203,7 +203,7 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
         return self
     if np.may_share_memory(a, src._payload):
         src = clone(src, "keep")
-    # a view's old value goes through the base, which loses what is overwritten: no zeros need to go back to it
+    # the write is recorded on a view's base, which loses the old values: they need no zero cotangent
     old = wrap(a, None if view_of(self) is not None else self._node)
     made = copy(old, src, True)
     saved = old._box
@@ -225,7 +225,7 @@ def _check_broadcast(self: Tensor, src: Tensor) -> None:
 
 
 def _fill(self: Tensor, value: Any, node: str) -> Tensor:
-    """Write one number everywhere."""
+    """Fill a tensor with a number."""
     a = self._payload
     if (
         type(a) is np.ndarray
@@ -235,7 +235,7 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
     ):
         try:
             a.fill(value)
-        except ValueError:  # memory that may not be written to: what follows says why
+        except ValueError:  # read-only memory: the code below raises the error
             pass
         else:
             count_write_at(self, getframe(2))
@@ -246,7 +246,7 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
         and a.size
         and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
     ):
-        once = tuple(slice(0, 1) if s == 0 else slice(None) for s in a.strides)  # what is repeated is in memory once
+        once = tuple(slice(0, 1) if s == 0 else slice(None) for s in a.strides)  # a repeated element is in memory once
         if owner_of(a).flags.writeable and (unrecorded(self, None) or not is_grad_enabled()):
             unlocked(a[once]).fill(element(value, logical_dtype(self)))
             count_write(self)
@@ -263,7 +263,7 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
 
 @public("Tensor.fill_ torch.fill_")
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """Write one value, a number or a 0-dimensional tensor, everywhere."""
+    """Fill this tensor with a number or a 0-dimensional tensor."""
     if isinstance(value, Tensor):
         _one_value(value, "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.")
         return _written_over(self, value, "FillBackward3")
@@ -279,7 +279,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 
 @public("Tensor.zero_ torch.zero_")
 def zero_(self: Tensor) -> Tensor:
-    """Write zeros everywhere."""
+    """Fill this tensor with zeros."""
     a = getattr(self, "_payload", None)
     if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, None):
         a.fill(0)
@@ -353,7 +353,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 
 def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
-    """Whether a shape broadcasts to another, which it leaves as it is."""
+    """Whether ``shape`` broadcasts to ``whole`` without changing ``whole``."""
     lead = len(whole) - len(shape)
     if lead < 0:
         return False

@@ -1,8 +1,8 @@
 """Indexing: ``x[...]`` as a chain of views, then at most one operator on index tensors.
 
-As in PyTorch, what is an int, a slice, ``None`` or ``...`` makes views one after the other from left to right, and
-what is a tensor (a mask, a list, a NumPy array) is left for ``index`` on the last of them. So an int is no index
-tensor, unlike in NumPy: ``x[0, :, [1, 2]]`` keeps the order of its dimensions.
+As in PyTorch, each int, slice, ``None`` and ``...`` makes a view, from left to right; then ``index`` is applied to the
+last view with all index tensors (masks, lists, NumPy arrays). So an int is no index tensor, unlike in NumPy:
+``x[0, :, [1, 2]]`` keeps the order of its dimensions.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ SELECT_NODE = SELECT.node
 
 # ------------------------------------------------------------------------------------------------------ x[...]: parsing
 def getitem(self: Tensor, key: Any) -> Tensor:
-    """``x[...]``: a view if everything is an int, a slice, ``None`` or ``...``; else a copy of what is asked for."""
-    if type(key) is int and not slow_if_recording:  # the hot path: what ``select`` does, without the calls
+    """``x[...]``: a view if the key has only ints, slices, ``None`` and ``...``; else a copy of the selected part."""
+    if type(key) is int and not slow_if_recording:  # the hot path: ``select`` without its calls
         a = self._payload
         if type(a) is np.ndarray:
             try:
@@ -98,7 +98,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         x, _, dims, indices = read_key(
             self, a, key, view_result if not slow_if_recording and type(a) is np.ndarray else None
         )
-    except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
+    except (IndexError, TypeError, AttributeError):  # an index that overrides operators ends up here
         return recovered.run("__getitem__", (self, key))
     if indices:
         return indexed(x, dims, indices)
@@ -106,7 +106,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 
 
 def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
-    """``x[i]`` for one index tensor on plain arrays; ``None`` if the long way must be taken."""
+    """``x[i]`` for one index tensor on plain arrays; ``None`` if the general path is needed."""
     a, i = x._payload, key._payload
     if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim or not a.ndim:
         return None
@@ -128,7 +128,7 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
 
 
 def by_tensors(ndim: int, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
-    """The dims and index tensors of a key of tensors of integers and ``:`` only; ``None`` if it is another key."""
+    """The dims and index tensors of a key that has only integer tensors and ``:``; ``None`` for any other key."""
     dims = []
     tensors = []
     for d, item in enumerate(key):
@@ -160,7 +160,7 @@ def _int_error(i: Any, place: int, shape: Any) -> IndexError:
 
 
 def slice_bounds(s: slice, n: int) -> tuple[int, int, int]:
-    """A slice's start, end and step, from 0 to n; PyTorch's errors for a step that is not positive."""
+    """A slice's start, end and step, from 0 to n; raises PyTorch's errors for a step that is not positive."""
     start, end, step = s.start, s.stop, s.step
     if step is None and (start is None or type(start) is int) and (end is None or type(end) is int):
         if start is None:
@@ -185,7 +185,7 @@ def slice_bounds(s: slice, n: int) -> tuple[int, int, int]:
 
 
 def _whole(s: slice) -> bool:
-    """Whether a slice of an empty dimension is written as one of the whole: only then PyTorch makes no view."""
+    """Whether a slice of an empty dimension is written as the whole dimension: only then PyTorch makes no view."""
     return not s.start and (s.stop is None or s.stop >= 0)
 
 
@@ -198,11 +198,11 @@ _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
 
 
 def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
-    """What an index means for a tensor with the payload ``a``; PyTorch's errors for one that is wrong.
+    """Interpret the index of a tensor with the payload ``a``; raises PyTorch's errors for a wrong index.
 
-    Its ints, slices, ``None`` and ``...`` are views, one of the other. ``make(operator, x, parameters, array, depth)``
-    adds one to ``x``: a tensor (``view_result``) or a chain (``linked``); without it the operator does, to a tensor.
-    What comes of ``x`` and ``a`` is returned, and the index tensors after the dims of the view where they stand.
+    Ints, slices, ``None`` and ``...`` are views, each of the last one. ``make(operator, x, parameters, array, depth)``
+    adds one to ``x``: a tensor (``view_result``) or a chain (``linked``); without ``make`` the operator itself does.
+    Returns the final ``x`` and ``a``, the dims of the index tensors in that view, and the index tensors.
     """
     shape = a.shape
     ndim = len(shape)
@@ -210,7 +210,7 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
     items: Any = key if ty is tuple else tuple(key) if ty is list and _is_tuple_in_disguise(key) else (key,)
     dims: Any = ()
     indices: Any = ()
-    misfits: Any = ()  # masks of another size than the dims that they stand for
+    misfits: Any = ()  # masks whose size differs from their dims
     basic = _BASIC.issuperset(map(type, items))
     if not basic:
         if make is not None:
@@ -285,7 +285,7 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def linked(info: Operator, chain: tuple[Any, ...], p: tuple[Any, ...], a: Any, depth: int) -> tuple[Any, ...]:
-    """A chain of views with one more (``_tape.view_chain``)."""
+    """A chain of views (``_tape.view_chain``) with one more view."""
     return (*chain, (info.name, p))
 
 
@@ -298,7 +298,7 @@ def _too_many(key: Any, ndim: int) -> IndexError:
 
 
 def _used(items: Any) -> int:
-    """How many dimensions a key takes; only a tensor that is a mask can take several."""
+    """The number of dimensions that a key consumes; only a mask consumes several."""
     n = len(items)
     for item in items:
         if item is None or item is Ellipsis or isinstance(item, bool):
@@ -359,7 +359,7 @@ def _array(items: Any) -> Any:
     if a.dtype.kind == "b":
         return a
     kind = a.dtype.kind
-    wide = kind in "uf" and a.size and a.max() >= 2.0**63  # of small and large ints NumPy makes floats
+    wide = kind in "uf" and a.size and a.max() >= 2.0**63  # NumPy converts small and large ints together to floats
     if wide or (kind == "O" and all(isinstance(x, int) for x in a.flat)):
         raise ValueError("Overflow when unpacking long long")
     if kind not in "iuf":
@@ -368,7 +368,7 @@ def _array(items: Any) -> Any:
 
 
 def _plain(x: Any) -> Any:
-    """Nested lists of numbers for nested sequences of numbers and tensors."""
+    """Convert nested sequences of numbers and tensors to nested lists of numbers."""
     if isinstance(x, Tensor):
         return x._payload.tolist()
     if isinstance(x, (list, tuple)):
@@ -398,7 +398,7 @@ def is_plain(x: Tensor) -> bool:
 
 
 def all_plain(tensors: Any) -> bool:
-    """Whether all payloads are NumPy's: no transform is at work."""
+    """Whether all payloads are NumPy arrays, so that no transform is active."""
     for x in tensors:
         a = x._payload
         if type(a) is not np.ndarray and not isinstance(a, np.generic):
@@ -407,7 +407,7 @@ def all_plain(tensors: Any) -> bool:
 
 
 def fitted(tensors: list[Tensor], dims: tuple[int, ...], indices: list[Tensor]) -> tuple[tuple[int, ...], list[Tensor]]:
-    """Index tensors as the operators take them: inside of a transform, masks as the numbers of their places."""
+    """Index tensors in the form of the operators: inside a transform masks become integer indices."""
     if all_plain([*tensors, *indices]):
         return dims, indices
     ds: list[int] = []
@@ -430,7 +430,7 @@ def fitted(tensors: list[Tensor], dims: tuple[int, ...], indices: list[Tensor]) 
 
 
 def place_error(error: Exception, indices: list[Tensor]) -> Exception:
-    """NumPy's error for index arrays, in PyTorch's words."""
+    """PyTorch's error for an error that NumPy raised about index arrays."""
     text = str(error)
     if "broadcast" in text:
         _, arrays = without_masks((0,) * len(indices), [i._payload for i in indices])

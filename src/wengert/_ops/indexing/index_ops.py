@@ -1,4 +1,4 @@
-"""Reading and writing parts at places along a dimension: ``index_select``, ``index_add``, ``index_put``, ``take``."""
+"""Reading and writing slices and elements by index: ``index_select``, ``index_add``, ``index_put``, ``take``, ..."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from .setitem import assign_at_several, number, put_into
 index_put_raw = ARRAYS.index_put
 
 
-# ------------------------------------------------------------------------------------------------- index_select and kin
+# ---------------------------------------------------------------------- index_select, index_add, index_copy, index_fill
 def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Tensor, Tensor]:
-    """The dim, the index as a vector and ``self`` with at least one dimension, of index_select and its like."""
+    """Check ``index_select``'s arguments: the dim, the index as a vector, ``self`` with at least one dimension."""
     payload(self, name.rstrip("_"))
     if name == "index_select" and isinstance(index, Tensor) and index._payload.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
@@ -58,7 +58,7 @@ def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Ten
 
 
 def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
-    """An index that is out of range; ``None`` if there is none, or none can be known inside of a transform."""
+    """An index that is out of range, or ``None``; also ``None`` inside a transform, where values are unknown."""
     if is_plain(index) and index._payload.size:
         if least <= 0 and index._payload.dtype.itemsize == 8 and all_below(index._payload, n):
             return None
@@ -73,7 +73,7 @@ _SELECTED = exactly("index_select(): self and result must have the same scalar t
 
 @public("torch.index_select Tensor.index_select")
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy of the parts of ``input`` at some indices of a dimension.
+    """A copy of the slices of ``input`` at some indices of a dimension.
 
     >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).index_select(1, torch.tensor([1]))
@@ -101,12 +101,12 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
 
 
 def _shaped_as(input: Tensor, made: Tensor, node: str) -> Tensor:
-    """A result under its node's name; 0-dimensional if the input was."""
+    """Name the node of a result; the result is 0-dimensional if the input was."""
     return with_node_name(made, node) if input._payload.ndim else without_view(reshape_public(made, ()), node)
 
 
 def _line_put(name: str, self: Tensor, dim: int, index: Any, source: Tensor, into: bool) -> Tensor:
-    """``index_add_`` and ``index_copy_``: ``source`` added or written at some indices of a dimension."""
+    """``index_add_`` and ``index_copy_``: add or write ``source`` at some indices of a dimension."""
     dim, where, x = _line_index(name, self, dim, index)
     add = name == "index_add_"
     if logical_dtype(self) is not logical_dtype(source):
@@ -183,7 +183,7 @@ def _index_add(self: Tensor, dim: int, index: Any, source: Any, alpha: Any, into
 @public("torch.index_add Tensor.index_add")
 @with_out(EXACT)
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
-    """A copy of ``input`` with ``alpha`` times the parts of ``source`` added at some indices of a dimension.
+    """A copy of ``input`` with ``alpha`` times the slices of ``source`` added at some indices of a dimension.
 
     >>> import wengert as torch
     >>> torch.zeros(3).index_add(0, torch.tensor([0, 0, 2]), torch.tensor([1., 2., 3.]))
@@ -210,7 +210,7 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 
 def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
-    """``_fitting``, and whether the source's parts fit too."""
+    """``fitting`` that also checks the dtype and shape of the source."""
     d = fitting(self, dim, index, 1)
     s = getattr(source, "_payload", None)
     if d < 0 or type(s) is not np.ndarray or s.dtype is not self._payload.dtype:
@@ -220,7 +220,7 @@ def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
 
 
 def _apart(x: Tensor, source: Any) -> bool:
-    """Whether a write into x leaves the source as it is."""
+    """Whether a write into ``x`` does not change ``source``."""
     a, s = x._payload, getattr(source, "_payload", None)
     return type(a) is np.ndarray and a.flags.writeable and not (isinstance(s, np.ndarray) and np.may_share_memory(a, s))
 
@@ -233,7 +233,7 @@ def _index_copy(self: Tensor, dim: int, index: Any, source: Any, into: bool) -> 
 @public("torch.index_copy Tensor.index_copy")
 @with_out(EXACT)
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
+    """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension."""
     return _index_copy(input, dim, index, source, False)
 
 
@@ -266,7 +266,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {x._payload.shape[dim]}")
     if is_plain(where):
         places = where._payload % max(x._payload.shape[dim], 1)
-        where = wrap(places if v._node is None else np.unique(places))  # the value's gradient counts each place once
+        where = wrap(places if v._node is None else np.unique(places))  # the value's gradient counts each position once
     return _shaped_as(input, put_at(x, v, (dim,), [where], False, False), name)
 
 
@@ -291,7 +291,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """A copy of ``input`` in which all that ``source`` has for an index of a dimension is reduced to one value.
+    """A copy of ``input`` with the slices of ``source`` reduced into the slices at some indices of a dimension.
 
     ``reduce``: "prod", "mean", "amax" or "amin".
     """
@@ -309,7 +309,7 @@ public("Tensor.index_reduce_")(inplace_of(index_reduce, "index_reduce_"))
 
 # ------------------------------------------------------------------------------------------------- index_put, put, take
 def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor]]:
-    """The index tensors of ``index_put`` (a tuple, ``None`` where a dimension is taken whole) and their dims."""
+    """The dims and index tensors of ``index_put``, whose ``indices`` have ``None`` for a whole dimension."""
     if isinstance(indices, Tensor):
         raise TypeError("index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not Tensor")
     dims, found = [], []
@@ -330,7 +330,7 @@ def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor
 
 
 def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
-    """``index_put`` where plain arrays are written at places that NumPy checks; ``None``: the long way tells."""
+    """``index_put`` of plain arrays at positions that NumPy checks; ``None`` if the general path is needed."""
     if (
         type(values) is not Tensor
         or type(input._payload) is not np.ndarray
@@ -356,7 +356,7 @@ def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
 
 @public("torch.index_put Tensor.index_put")
 def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points.
+    """A copy of ``input`` with ``values`` written, or added, at the positions of a tuple of index tensors.
 
     >>> import wengert as torch
     >>> torch.zeros(3).index_put((torch.tensor([0, 0]),), torch.tensor(1.), accumulate=True)
@@ -398,7 +398,7 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     exactly("take(): self and out expected to have the same dtype, but got self.dtype = {Result} and out.dtype = {Out}")
 )
 def take(input: Tensor, index: Tensor) -> Tensor:
-    """The elements at some numbers, counted in row-major order.
+    """The elements at some flat indices, in row-major order.
 
     >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).take(torch.tensor([0, -1]))
@@ -428,7 +428,7 @@ def _out_of_range(index: Tensor, n: int) -> IndexError:
 
 @public("torch.put Tensor.put")
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
+    """A copy of ``input`` with ``source`` written, or added, at some flat indices, in row-major order."""
     a = payload(input, "put")
     expect_tensors("put_", self=input, index=index, source=source)
     _long(index, "put_")
@@ -494,7 +494,7 @@ def _batch_embedding(U: Any, inner: Any, mine: Any, p: Any) -> Any:
 def torch_embedding(
     weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Tensor:
-    """The form of ``nn.functional.embedding`` with the matrix first."""
+    """``nn.functional.embedding`` with the matrix as the first argument."""
     payload(weight, "embedding")
     dtype = logical_dtype(expect_tensor("embedding", "indices", 2, indices))
     if dtype.kind != "i" or dtype.itemsize < 4:
@@ -514,7 +514,7 @@ def torch_embedding(
 
 
 def _embedding_sparse(weight: Tensor, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool) -> Tensor:
-    """The rows, recorded so that the gradient of ``weight`` is sparse."""
+    """The rows at the indices, recorded with a sparse gradient of ``weight``."""
     from ..names.sparse import sparse_rows
 
     if scale_grad_by_freq and weight._node is not None:
@@ -534,10 +534,9 @@ def embedding_public(
 ) -> Tensor:
     """The rows of a matrix at some indices.
 
-    ``padding_idx``: a row that gets no gradient. ``max_norm``: rows that are read and whose ``norm_type`` norm is
-    larger are
-    first scaled down to it, in place. ``scale_grad_by_freq``: a row's gradient is divided by how often it was read.
-    ``sparse``: the gradient of ``weight`` is a sparse tensor, of the rows that were read.
+    ``padding_idx``: a row that gets no gradient. ``max_norm``: selected rows whose ``norm_type`` norm is larger are
+    first scaled down to it, in place. ``scale_grad_by_freq``: the gradient of a row is divided by the row's count in
+    ``input``. ``sparse``: the gradient of ``weight`` is a sparse tensor with the selected rows.
 
     >>> import wengert as torch
     >>> torch.nn.functional.embedding(torch.tensor([2, 0]), torch.tensor([[0., 1.], [2., 3.], [4., 5.]]))
@@ -564,7 +563,7 @@ def embedding_public(
 
 
 def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
-    """PyTorch's ``embedding_renorm_``, outside of the tape."""
+    """PyTorch's ``embedding_renorm_``, not recorded."""
     from ..._tape.views import count_write, writable
 
     a = writable(weight)

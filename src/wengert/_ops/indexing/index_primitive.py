@@ -1,6 +1,6 @@
 """The operators on index tensors: ``index``, ``index_back`` and ``index_put``, with their batching rules.
 
-``index`` and ``index_back`` are each other's transposes, ``index_back`` adding up what falls on the same place.
+``index`` and ``index_back`` are each other's transposes; ``index_back`` adds up values at equal positions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..create.like import _dense_like
 
 # ----------------------------------------------------------------------------------------- places of index tensors, raw
 def numpy_key(dims: Any, indices: Any) -> tuple[Any, ...]:
-    """What NumPy is given for index arrays at these dims; a mask stands at the first of its dims."""
+    """The NumPy key for index arrays at these dims; ``dims`` has the first dim of a mask."""
     key: list[Any] = []
     place = 0
     for d, i in zip(dims, indices, strict=True):
@@ -42,10 +42,10 @@ def _element_strides(shape: tuple[int, ...]) -> list[int]:
 
 
 def _positions(shape: tuple[int, ...], dims: Any, arrays: Any) -> tuple[Any, int]:
-    """Where the elements of the result of ``index`` lie in a contiguous array of this shape, and the length of a run.
+    """The positions of the elements of ``index``'s result in a contiguous array of this shape, and the run length.
 
-    Runs are trailing dimensions that no index array stands at: what is given is the number of the run. Indices that
-    are out of range are refused.
+    A run is all trailing dimensions without an index array, and the positions count runs. Indices that are out of
+    range are errors.
     """
     last = dims[-1]
     strides = _element_strides(shape[: last + 1])
@@ -60,7 +60,7 @@ def _positions(shape: tuple[int, ...], dims: Any, arrays: Any) -> tuple[Any, int
     lead = [d for d in range(last) if d not in dims]
     if not lead:
         return at, run
-    if not adjacent(dims):  # then the index dimensions come first
+    if not adjacent(dims):  # the index dimensions come first then
         for d in lead:
             at = at[..., None] + np.arange(shape[d]) * strides[d]
         return at, run
@@ -71,11 +71,11 @@ def _positions(shape: tuple[int, ...], dims: Any, arrays: Any) -> tuple[Any, int
 
 
 def _not_negative(i: Any, n: int, dim: int) -> Any:
-    """Indices of a dimension of size ``n`` counted from 0, as int64; an error if one is out of range."""
+    """Indices of a dimension of size ``n``, counted from 0, as int64; raises if one is out of range."""
     if i.dtype.itemsize < 8:
         i = i.astype(np.int64)
     if not i.size or np.maximum.reduce(i.view(np.uint64), None) < n:
-        return i  # seen as unsigned, what is negative is large
+        return i  # as unsigned integers, negative ones are large
     low, high = int(i.min()), int(i.max())
     if low < -n or high >= n:
         bad = high if high >= n else low
@@ -83,12 +83,12 @@ def _not_negative(i: Any, n: int, dim: int) -> Any:
     return np.where(i < 0, i + n, i)
 
 
-_SEVERAL = 64  # rows from which it pays to look closer
-_MANY = 1024  # elements of a mask from which their numbers are found first: NumPy's choice stumbles at each change
+_SEVERAL = 64  # rows from which the special cases pay
+_MANY = 1024  # from this size masks become integer indices first: NumPy's selection is slow at each change
 
 
 def take_at(x: Any, dims: tuple[int, ...], indices: Any) -> Any:
-    """What index arrays take from an array, in NumPy's order of the dimensions."""
+    """``x`` indexed with index arrays, in NumPy's order of the dimensions."""
     if len(dims) == 1:
         i = indices[0]
         contiguous = x.flags.c_contiguous
@@ -101,15 +101,15 @@ def take_at(x: Any, dims: tuple[int, ...], indices: Any) -> Any:
 
 
 def _taken(x: Any, i: Any, dim: int) -> Any:
-    """``x.take(i, dim)`` of a contiguous array, large results on several threads."""
+    """``x.take(i, dim)`` of a contiguous array; large results are computed by several threads."""
     shape = x.shape
     count = i.size * (x.size // shape[dim]) if i.ndim and shape[dim] else 0
     if count < (LARGE if dim else LARGE << 2) or i.min() < -shape[dim] or i.max() >= shape[dim]:
         return x.take(i, dim)
     r = np.empty((*shape[:dim], *i.shape, *shape[dim + 1 :]), x.dtype)
-    step = max(LARGE // (count // len(r)) >> 1, 1)  # rows of a part
+    step = max(LARGE // (count // len(r)) >> 1, 1)  # rows of a chunk
     parts = [slice(k, k + step) for k in range(0, len(r), step)]
-    if dim:  # "wrap" is right for what is in range, and "raise" makes a copy
+    if dim:  # "wrap" is right for indices in range, and "raise" makes a copy
         parallel_map(lambda part: x[part].take(i, dim, r[part], "wrap"), parts)
     else:
         parallel_map(lambda part: x.take(i[part], 0, r[part], "wrap"), parts)
@@ -117,7 +117,7 @@ def _taken(x: Any, i: Any, dim: int) -> Any:
 
 
 def write_at(x: Any, dims: tuple[int, ...], indices: Any, values: Any) -> None:
-    """Write values where index arrays point."""
+    """Write values at the positions of index arrays."""
     if len(dims) == 1 and not dims[0] and indices[0].size >= _SEVERAL and x.flags.c_contiguous:
         i = indices[0]
         if i.dtype.kind == "b":
@@ -136,8 +136,8 @@ def write_at(x: Any, dims: tuple[int, ...], indices: Any, values: Any) -> None:
 def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> tuple[Any, Any, Any]:
     """(index tensors, dims, permutation) of the batched form; the index tensors begin at ``first`` in ``inner``.
 
-    The permutation brings the result of the batched form to (batch, result of one); ``None`` if it is there already.
-    ``rank`` is the result's for one.
+    The permutation moves the batch dimension of the batched result to the front; ``None`` if it is there already.
+    ``rank`` is that of an unbatched result.
     """
     indices, theirs = list(inner[first:]), list(mine[first:])
     if any(payload_dtype(i).kind == "b" and not m for i, m in zip(indices, theirs, strict=True)):
@@ -165,7 +165,7 @@ def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> t
 
 
 def _numbered(dims: Any, indices: Any, theirs: Any) -> tuple[Any, list[Any], list[bool]]:
-    """The same places with the masks that all elements of the batch share as index arrays of integers."""
+    """The same index tensors, with masks that the whole batch shares converted to integer indices."""
     ds: list[int] = []
     found: list[Any] = []
     batched: list[bool] = []
@@ -228,7 +228,7 @@ def _batch_index_put(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
-_FEW = 128  # so few elements NumPy adds up where they belong: the time goes into preparing a flat index
+_FEW = 128  # up to so many elements ``np.add.at`` is faster than preparing a flat index
 
 
 def _nones(shapes: Any, *first: Any) -> tuple[Any, ...]:
@@ -262,7 +262,7 @@ def _index_samples(rng: Any) -> Any:
     samples=_index_samples,
 )
 def index(lib, tensors, dims):
-    """What index tensors (the rest of ``tensors``) at some dims take from the first tensor."""
+    """The first of ``tensors`` indexed with the others, which are index tensors at ``dims``."""
     x = tensors[0]
     r = take_at(x, dims, tensors[1:])
     if r.ndim < 2 or (len(dims) == 1 and x.flags.c_contiguous and tensors[1].dtype.kind != "b"):
@@ -271,13 +271,13 @@ def index(lib, tensors, dims):
 
 
 def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
-    """What indexing gave, laid out in memory as PyTorch's is; NumPy's has the indexed dimensions outermost.
+    """The result of indexing in PyTorch's memory order; NumPy has the indexed dimensions outermost.
 
-    Dimensions lie in the order of ``x``'s, of which the indexed ones say nothing (ATen's ``TensorIterator``,
+    Dimensions have the memory order of ``x``; the indexed ones do not count (ATen's ``TensorIterator``,
     ``reorder_dimensions``: an insertion sort from the inside out, in which a stride of 0 compares with nothing).
     """
     if x.flags.c_contiguous:
-        # NumPy calls contiguous what has any stride in a dimension of size 1
+        # NumPy's contiguous arrays may have any stride in a dimension of size 1
         return r if not dims[0] or (r.flags.c_contiguous and 1 not in r.shape) else r.copy("C")
     taken = {d for dim, i in zip(dims, indices, strict=True) for d in range(dim, dim + (i.ndim if _is_mask(i) else 1))}
     strides = [0 if d in taken else s for d, s in enumerate(x.strides)]
@@ -320,7 +320,7 @@ def _is_mask(i: Any) -> bool:
     ],
 )
 def index_back(lib, tensors, size, dims):
-    """Zeros of a size with the first tensor added where the index tensors point."""
+    """Zeros of ``size`` with the first tensor added at the positions of the index tensors."""
     g = tensors[0]
     r = lib.zeros(size, g.dtype)
     if len(dims) == 1 and tensors[1].dtype.kind == "b":
@@ -335,7 +335,7 @@ def index_back(lib, tensors, size, dims):
 
 
 def dense(x: Any) -> Any:
-    """A copy, the dimensions in the same order in memory."""
+    """A dense copy with the same memory order of the dimensions."""
     if type(x) is not np.ndarray:
         return np.array(x)
     if x.flags.c_contiguous:
@@ -387,9 +387,9 @@ def _index_put_back(
     ],
 )
 def index_put(lib, tensors, dims, accumulate, into):
-    """A copy of the first tensor with the second put, or added, where the index tensors point.
+    """A copy of the first tensor with the second written, or added, at the positions of the index tensors.
 
-    ``into``: no copy, the first tensor itself is written to.
+    ``into``: write to the first tensor itself instead of a copy.
     """
     x, v = tensors[0], tensors[1]
     if accumulate and not (len(dims) == 1 and tensors[2].dtype.kind == "b"):

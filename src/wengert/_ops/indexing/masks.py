@@ -1,4 +1,4 @@
-"""Masks and places: ``masked_select``, ``masked_scatter``, ``nonzero``, ``one_hot``."""
+"""Masks and positions: ``masked_select``, ``masked_scatter``, ``nonzero``, ``one_hot``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _masked(x: Tensor, mask: Tensor) -> tuple[tuple[int, ...], list[Tensor]]:
-    """The places that a mask of the tensor's shape names; inside of a transform an error."""
+    """The positions where a mask of the tensor's shape is true; raises inside a transform."""
     return fitted([x], (0,), [mask])
 
 
@@ -85,7 +85,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         )
     x, m = _broadcast_pair(input, mask)
     shape = tuple(x._payload.shape)
-    if on_meta(x):  # the mask, or the source, of no elements
+    if on_meta(x):  # the mask or the source has no elements
         return clone(x, "C")
     if not shape:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
@@ -102,10 +102,10 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))
 
 
-# ---------------------------------------------------------------------------------------------------- places as numbers
+# ------------------------------------------------------------------------------------------ indices of nonzero elements
 @public("torch.nonzero Tensor.nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
-    """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension.
+    """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension.
 
     >>> import wengert as torch
     >>> torch.tensor([[0, 1], [2, 0]]).nonzero()
@@ -126,7 +126,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
 
 
 def _rows_of_places(a: Any) -> Any:
-    """Where an array is not zero: a row for each element."""
+    """The indices of the nonzero elements of an array, a row for each."""
     if a.ndim < 2:
         return np.argwhere(a) if not a.ndim else a.nonzero()[0].reshape(-1, 1)
     places = a.nonzero()
@@ -138,14 +138,14 @@ def _rows_of_places(a: Any) -> Any:
 
 @public("torch.argwhere Tensor.argwhere")
 def argwhere(input: Tensor) -> Tensor:
-    """``nonzero``: a row for each element that is not zero."""
+    """The indices of the nonzero elements, a row for each, as in ``nonzero``."""
     return nonzero(input)  # type: ignore[no-any-return]
 
 
 @public("torch.nonzero_static Tensor.nonzero_static")
 @with_out
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
-    """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
+    """``nonzero`` with exactly ``size`` rows, truncated or filled with ``fill_value``."""
     if on_meta(input):
         return wrap(Meta((size, input._payload.ndim), np.dtype(np.int64)))
     found = nonzero(input)._payload[:size]
@@ -156,7 +156,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 @public("nn.functional.one_hot")
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """For each class number a row of zeros with a one in its place.
+    """A vector for each class number, with a one at that index and zeros elsewhere.
 
     >>> import wengert as torch
     >>> torch.nn.functional.one_hot(torch.tensor([0, 2]))

@@ -1,4 +1,4 @@
-"""Reading and writing along a dim, at places that a tensor names: ``gather``, ``scatter``, ``scatter_reduce``, ..."""
+"""Reading and writing along a dim at the positions in an index tensor: ``gather``, ``scatter``, ``scatter_reduce``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _batch_gather_back(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 
 def sample_places(*shape: int) -> Any:
-    """Samples: places from 0 to 2, some twice."""
+    """Samples of positions from 0 to 2, some of them twice."""
     return np.resize(np.array([0, 2, 1, 1, 0]), shape)
 
 
@@ -64,7 +64,7 @@ def sample_places(*shape: int) -> Any:
     ],
 )
 def gather(lib, self, index, dim):
-    """The elements at ``index`` along a dimension, each in its own line."""
+    """The elements at ``index`` along a dimension."""
     if not self.ndim or self.flags.c_contiguous:
         return read_along(self, index, dim)
     key = [lib.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape)]
@@ -84,7 +84,7 @@ def gather(lib, self, index, dim):
     ],
 )
 def gather_back(lib, self, index, size, dim):
-    """Zeros of a size with the tensor added at ``index`` along a dimension."""
+    """Zeros of ``size`` with the tensor added at ``index`` along a dimension."""
     r = lib.zeros(size, self.dtype)
     add_along(r, index, dim, self)
     return r
@@ -105,7 +105,7 @@ def gather_back(lib, self, index, size, dim):
     ],
 )
 def scatter(lib, self, index, src, dim):
-    """A copy of ``self`` with ``src`` written at ``index`` along a dimension; of several, the last stays."""
+    """A copy of ``self`` with ``src`` written at ``index`` along a dimension; the last of several wins."""
     r = lib.array(self, order="C")
     put_along(r, index, dim, src)
     return r
@@ -135,7 +135,7 @@ def _ones(xp: Any, x: Any, dtype: Any) -> Any:
 
 
 def _reduced_prod(xp: Any, g: Any, self: Any, index: Any, src: Any, result: Any, dim: Any, include_self: Any) -> Any:
-    """PyTorch's formula: a single zero takes its factor's product of the others, two or more get zero."""
+    """PyTorch's formula: a single zero gets the product of the other factors, and two or more zeros get zero."""
     own = xp.masked_fill(self, self == 0, 1)
     mine = g * xp.scatter_reduce(own, index, src, dim, "prod", include_self) / own
     zero = src == 0
@@ -198,7 +198,7 @@ def _reduce_samples(rng: Any) -> Any:
     samples=_reduce_samples,
 )
 def scatter_reduce(lib, self, index, src, dim, reduce, include_self):
-    """A copy of ``self`` in which what ``src`` has for a place, with what is there or not, is reduced to one value."""
+    """A copy of ``self`` with ``src`` reduced at ``index``; ``include_self`` reduces the old elements too."""
     r = lib.array(self, order="C")
     flat = r.reshape(-1)
     at = lib.along(r.shape, index, dim).reshape(-1)
@@ -238,7 +238,7 @@ def known_values(x: Tensor, name: str) -> Any:
 
 
 def _index_tensor(index: Any, name: str, position: int = 3) -> Tensor:
-    """An index tensor of ``gather`` and its like."""
+    """Check the index tensor of ``gather`` and ``scatter``."""
     dtype = logical_dtype(expect_tensor(name, "index", position, index))
     if (dtype.kind != "i" or dtype.itemsize < 4) and index._payload.size:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
@@ -246,7 +246,7 @@ def _index_tensor(index: Any, name: str, position: int = 3) -> Tensor:
 
 
 def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = None, scatter: bool = False) -> None:
-    """The shapes of ``gather`` and ``scatter``, and the range of the index."""
+    """Check the shapes and the range of the index of ``gather`` and ``scatter``."""
     have, want = _at_least_1d(self._payload.shape), _at_least_1d(index._payload.shape)
     if have == want and src is None and type(index._payload) is np.ndarray:
         return check_range(index._payload, dim, have[dim])
@@ -288,7 +288,7 @@ def _at_least_1d(shape: Any) -> tuple[int, ...]:
 def gather_public(
     input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None
 ) -> Tensor:
-    """For each element of ``index`` the element of ``input`` in the same line along ``dim``.
+    """The elements of ``input`` at the positions ``index`` along ``dim``.
 
     >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).gather(1, torch.tensor([[1], [0]]))
@@ -313,17 +313,17 @@ def gather_public(
         from ..names.sparse import sparse_gather
 
         return sparse_gather(input, dim, index, gather_public(input.detach(), dim, index))
-    if not index._payload.size:  # then its shape may be anything
+    if not index._payload.size:  # an empty index may have any shape
         none = gather(at_least_vector(input), wrap(np.zeros((0,) * max(ndim, 1), np.int64)), dim)
         return without_view(reshape_public(none, tuple(index._payload.shape)), "GatherBackward0")
     if (ndim and index._payload.ndim) or (is_plain(input) and is_plain(index)):
         return gather(input, index, dim)  # type: ignore[no-any-return]
-    # inside of a transform, dimensions must be there to be counted
+    # inside a transform the tensors need at least one dimension
     return reshape_public(gather(at_least_vector(input), at_least_vector(index), dim), tuple(index._payload.shape))
 
 
 def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
-    """``fitting`` of an index (and a source) that reaches beyond ``self`` along the dim at most."""
+    """``fitting`` of an index (and a source) that exceeds the shape of ``self`` along the dim only."""
     dim = fitting(self, dim, index)
     if dim < 0:
         return -1
@@ -353,7 +353,7 @@ def at_least_vector(index: Tensor) -> Tensor:
 
 
 def _scattered(name: str, self: Tensor, dim: int, index: Any, src: Any, run: Any) -> Tensor:
-    """Check, align and call a scatter operator: ``run(self, index, src, dim)``."""
+    """Check and align the arguments of a scatter operator, and call ``run(self, index, src, dim)``."""
     payload(self, name)
     index = _index_tensor(index, "scatter")
     ndim = self._payload.ndim
@@ -385,7 +385,7 @@ def _shrunk(src: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def slice_all(x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """The part from 0 on of each dimension."""
+    """The leading part of ``x`` of this shape."""
     x = reshape_public(x, (-1,)) if x._payload.ndim != len(shape) else x
     for d, n in enumerate(shape[: x._payload.ndim]):
         x = slice_dim(x, d, 0, n, 1)
@@ -400,9 +400,9 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod"}
 def scatter_public(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Tensor:
-    """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``.
+    """A copy of ``input`` with ``src`` (a tensor or a number) written at the positions ``index`` along ``dim``.
 
-    ``reduce`` ("add" or "multiply") combines it with what is there.
+    ``reduce`` ("add" or "multiply") combines new and old elements.
 
     >>> import wengert as torch
     >>> torch.zeros(2, 2).scatter(1, torch.tensor([[1], [0]]), 1.)
@@ -453,7 +453,7 @@ def scatter_public(
 
 @public("torch.scatter_add Tensor.scatter_add")
 def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``.
+    """A copy of ``input`` with ``src`` added at the positions ``index`` along ``dim``.
 
     >>> import wengert as torch
     >>> torch.zeros(3).scatter_add(0, torch.tensor([0, 2, 0]), torch.ones(3))
@@ -478,9 +478,9 @@ def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, o
 def scatter_reduce_public(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """A copy of ``input`` in which all that ``src`` has for a place is reduced to one value.
+    """A copy of ``input`` with the elements of ``src`` reduced at the positions ``index`` along ``dim``.
 
-    ``reduce``: "sum", "prod", "mean", "amax" or "amin"; ``include_self``: what is there counts too.
+    ``reduce``: "sum", "prod", "mean", "amax" or "amin"; ``include_self``: the elements of ``input`` take part too.
 
     >>> import wengert as torch
     >>> torch.ones(2).scatter_reduce(0, torch.tensor([0, 0, 1]), torch.tensor([3., 2., 5.]), "amax")
@@ -499,7 +499,7 @@ def scatter_reduce_public(
 
 
 def _into(self: Any, dim: Any, index: Any, src: Any, write: Any) -> bool:
-    """Write straight into self's memory, if nothing is recorded and nothing speaks against it."""
+    """Write directly into self's memory if nothing is recorded and the arguments are plain arrays that fit."""
     d = _fitting(self, dim, index)
     tensor = isinstance(src, Tensor)
     if d < 0 or not unrecorded(self, src._node if tensor else None):
@@ -511,7 +511,7 @@ def _into(self: Any, dim: Any, index: Any, src: Any, write: Any) -> bool:
         src = src._payload
         if type(src) is not np.ndarray or src.dtype is not a.dtype or src.ndim != i.ndim or np.may_share_memory(a, src):
             return False
-        if src.shape != i.shape:  # a part of it is written
+        if src.shape != i.shape:  # only a part of ``src`` is written
             src = src[tuple(map(slice, i.shape))]
             if src.shape != i.shape:
                 return False
@@ -521,7 +521,7 @@ def _into(self: Any, dim: Any, index: Any, src: Any, write: Any) -> bool:
 
 
 def _is_small_number(value: Any, self: Any) -> bool:
-    """Whether this is a number that every floating tensor can hold, and this is such a tensor."""
+    """Whether ``self`` is a float32 or float64 tensor and ``value`` a number that both dtypes can hold."""
     return (
         type(value) in (float, int)
         and -3e38 < value < 3e38
@@ -561,7 +561,7 @@ public("Tensor.scatter_reduce_")(inplace_of(scatter_reduce_public, "scatter_redu
 @public("torch.take_along_dim Tensor.take_along_dim")
 @with_out(EXACT)
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row.
+    """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of the flat tensors.
 
     >>> import wengert as torch
     >>> x = torch.tensor([[3, 1, 2]])

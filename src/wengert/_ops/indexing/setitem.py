@@ -1,4 +1,4 @@
-"""``x[...] = v``: the views of ``x[...]``, then a copy or ``INDEX_PUT``; direct paths for the common cases."""
+"""Assignment ``x[...] = v``: the views of ``x[...]``, then a copy or ``INDEX_PUT``; fast paths for common cases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .index_primitive import INDEX_PUT, write_at
 
 @public("Tensor.__setitem__")
 def setitem(self: Tensor, key: Any, value: Any) -> None:
-    """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
+    """``x[...] = v``: write ``v`` (a tensor that broadcasts, or a number) into the part that ``x[...]`` reads."""
     ty = type(key)
     basic = ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key)))
     if basic:
@@ -50,7 +50,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         del a  # references are counted: NOTE [ Views and writes in place ]
         if type(value) is not Tensor:
             value = _as_value(value, x)
-    except (IndexError, TypeError, AttributeError):  # the only trace of an operand that overrides operators
+    except (IndexError, TypeError, AttributeError):  # an operand that overrides operators ends up here
         return recovered.run("__setitem__", (self, key, value))
     if not indices:
         from .copy_fill import copy_into
@@ -71,7 +71,7 @@ def dtype_error(x: Tensor, value: Tensor) -> Exception:
 
 
 def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
-    """The direct path: NumPy assigns, if nothing is recorded and its rules are PyTorch's."""
+    """The fast path: NumPy assigns if nothing is recorded and its rules are PyTorch's."""
     a = self._payload
     if type(a) is not np.ndarray:
         return False
@@ -95,11 +95,11 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
             if type(item) is slice and (isinstance(item.start, Tensor) or isinstance(item.stop, Tensor)):
                 return False
         if type(key) is tuple and Ellipsis not in key:
-            key = (*key, Ellipsis)  # so that one element is a view of no dimensions, not a number
+            key = (*key, Ellipsis)  # NumPy then returns one element as a 0-dimensional view, not as a number
     try:
         a[key] = v
     except (ValueError, IndexError, TypeError):
-        return False  # the other path says what is wrong
+        return False  # the general path raises the error
     count_write_at(self, getframe(2))
     return True
 
@@ -136,7 +136,7 @@ def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
 
 
 def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
-    """The same for a key of index tensors and ``:``, also where the write is recorded."""
+    """``_assign_basic`` for a key of index tensors and ``:``, also where the write is recorded."""
     a = self._payload
     if type(a) is not np.ndarray or not a.flags.writeable:
         return False
@@ -163,7 +163,7 @@ def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
 
 
 def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
-    """The direct path of a recorded write to a part of a tensor: what the views would do, at once."""
+    """The fast path of a recorded write to a part of a tensor: the work of all the views at once."""
     a = self._payload
     if slow_if_recording or type(a) is not np.ndarray or not a.flags.writeable:
         return False
@@ -183,7 +183,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
     n = None
     if fy is not None:
         if type(fy) is AsStridedBackward0 and fy.fx is self._node and fy.chain == chain and _same_place(v, part):
-            count_write_at(self, getframe(2))  # x[0] += 1 writes the part a second time, when it is there already
+            count_write_at(self, getframe(2))  # x[0] += 1 has written the part in place already
             return True
         if v.ndim > part.ndim or may_share_memory(a, v):
             return False
@@ -197,7 +197,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
         if a.base is not None or type(self._node) is AccumulateGrad:  # it may be a view
             check_inplace(self, True)
         copyto(part, v, casting="unsafe")
-    except (RuntimeError, ValueError):  # the other path says what is wrong
+    except (RuntimeError, ValueError):  # the general path raises the error
         return False
     del a, part  # references are counted
     record_slices(self, chain, n)
@@ -209,7 +209,7 @@ def _same_place(a: Any, b: Any) -> bool:
 
 
 def _put_recorded(x: Tensor, value: Any, dims: Any, indices: Any, accumulate: bool) -> bool:
-    """``put_into`` where it is recorded, for plain arrays: without what only others need."""
+    """The recorded ``put_into`` for plain arrays, without the checks that only other payloads need."""
     a, fx = x._payload, x._node
     if type(value) is not Tensor:
         value = wrap(number(value, a.dtype))
@@ -242,7 +242,7 @@ def _put_recorded(x: Tensor, value: Any, dims: Any, indices: Any, accumulate: bo
 
 
 def _as_value(value: Any, x: Tensor) -> Tensor:
-    """A value that is written, as a tensor of x's dtype; PyTorch's errors for what is no number."""
+    """The value to write as a tensor of x's dtype; raises PyTorch's errors for anything but a number."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, np.generic):
@@ -256,7 +256,7 @@ def _as_value(value: Any, x: Tensor) -> Tensor:
 
 
 def number(value: Any, dtype: Any) -> Any:
-    """A Python number as a 0-dimensional array of a dtype; PyTorch's error for one that does not fit."""
+    """A Python number as a 0-dimensional array of a dtype; raises PyTorch's error if the number does not fit."""
     if type(value) is float and dtype.char in "fd" and -3e38 < value < 3e38:
         return np.array(value, dtype)
     with np.errstate(over="ignore"):
@@ -264,7 +264,7 @@ def number(value: Any, dtype: Any) -> Any:
 
 
 def _sliced(value: Tensor, shape: Any) -> Tensor:
-    """A value without the leading dimensions of size one that the part does not have."""
+    """``value`` without the leading dimensions of size one that ``shape`` does not have."""
     have = value._payload.shape
     extra = len(have) - len(shape)
     if extra > 0 and have[0] == 1:
@@ -277,7 +277,7 @@ def _sliced(value: Tensor, shape: Any) -> Tensor:
 
 
 def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> Tensor:
-    """``index_put_``: write into x where the index tensors point."""
+    """``index_put_``: write into x at the positions of the index tensors."""
     a = x._payload
     if type(a) is np.ndarray and not accumulate and unrecorded(x, value._node) and all_plain([value, *indices]):
         try:

@@ -1,1 +1,1 @@
-"""PyTorch's other names of operators that are declared elsewhere."""
+"""Operators under PyTorch's private, positional and symbolic names, and operators on sparse tensors."""

@@ -1,6 +1,6 @@
-"""Functions of ``torch.`` that lie under those of ``nn.functional``: all arguments by position, reductions as numbers.
+"""Functions of ``torch.`` behind those of ``nn.functional``, with positional arguments and reductions as numbers.
 
-Programs that were traced or translated call them. A reduction is 0 (none), 1 (mean) or 2 (sum).
+Traced and translated programs call them. A reduction is 0 (none), 1 (mean) or 2 (sum).
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False) -> T
 
 @public("torch.norm_except_dim")
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The norm of the elements over all dims but ``dim`` (-1: over all), which keep size 1."""
+    """The norm over all dims but ``dim`` (-1: over all dims), with the reduced dims kept at size 1."""
     if dim == -1:
         return vector_norm(v, pow)
     rank = v._payload.ndim
@@ -174,7 +174,7 @@ def native_batch_norm(
     momentum: float,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """``nn.functional.batch_norm``, the batch's means and inverse deviations (empty when not training).
+    """``nn.functional.batch_norm`` with the means and inverse deviations of the batch (empty if not training).
 
     >>> import wengert as torch
     >>> result, mean, scale = torch.native_batch_norm(torch.tensor([[1.], [3.]]), None, None, None, None, True, 0.1, 0.)
@@ -184,7 +184,7 @@ def native_batch_norm(
     dtype = logical_dtype(input)
     if not training:
         result = batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
-        size = input._payload.shape[1:2] if on_meta(input) else (0,)  # what PyTorch says of tensors without data
+        size = input._payload.shape[1:2] if on_meta(input) else (0,)  # PyTorch's shape for tensors without data
         return result, beside(input, np.empty(size, dtype)), beside(input, np.empty(size, dtype))
     x = input.detach()
     dims = (0, *range(2, x._payload.ndim))
@@ -242,26 +242,26 @@ def max_pool1d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """``nn.functional.max_pool1d``: the maxima, and where they are."""
+    """``nn.functional.max_pool1d``: the maxima and their indices."""
     stride = stride if stride is None or isinstance(stride, int) or len(stride) else None
     return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)  # type: ignore[no-any-return]
 
 
 @public("nn.functional.adaptive_max_pool1d_with_indices")
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """``adaptive_max_pool1d``: the maxima, and where they are, whatever ``return_indices`` says."""
+    """``adaptive_max_pool1d``: the maxima and their indices, whatever ``return_indices`` is."""
     return adaptive_max_pool1d(input, output_size, True)
 
 
 @public("nn.functional.adaptive_max_pool2d_with_indices")
 def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """``adaptive_max_pool2d``: the maxima, and where they are, whatever ``return_indices`` says."""
+    """``adaptive_max_pool2d``: the maxima and their indices, whatever ``return_indices`` is."""
     return adaptive_max_pool2d(input, output_size, True)
 
 
 @public("nn.functional.adaptive_max_pool3d_with_indices")
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """``adaptive_max_pool3d``: the maxima, and where they are, whatever ``return_indices`` says."""
+    """``adaptive_max_pool3d``: the maxima and their indices, whatever ``return_indices`` is."""
     return adaptive_max_pool3d(input, output_size, True)
 
 
@@ -274,7 +274,7 @@ def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: f
 
 @public("torch.embedding_renorm_")
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
-    """Scale those rows of a matrix that ``indices`` names and whose norm is larger than ``max_norm`` to it, in place.
+    """Scale the rows of a matrix at ``indices`` whose norm is larger than ``max_norm`` down to it, in place.
 
     >>> import wengert as torch
     >>> torch.embedding_renorm_(torch.tensor([[3., 4.], [6., 8.]]), torch.tensor([1]), 5., 2.)
@@ -308,9 +308,9 @@ def _bools(input: Tensor) -> Tensor:
 @public("torch.hash_tensor Tensor.hash_tensor")
 @with_out(exactly("Expected result to be of dtype uint64, but got {Out}"))
 def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
-    """A hash (uint64) of the elements along dims, of all by default: the exclusive or of their 64-bit patterns.
+    """A uint64 hash of the elements along dims, by default of all: the exclusive or of their 64-bit patterns.
 
-    Floating numbers count as float64, integers as int64.
+    Floating numbers are converted to float64, integers to int64.
 
     >>> import wengert as torch
     >>> torch.hash_tensor(torch.tensor([[1, 2], [3, 4]]), 0)
@@ -346,7 +346,7 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
 def unique_dim(
     input: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """``torch.unique`` along a dimension, with inverse and counts, which are empty if they were not asked for."""
+    """``torch.unique`` along a dimension, with inverse indices and counts, which are empty unless requested."""
     values, inverse, counts = unique(input, True, True, True, dim)
     empty = wrap(np.empty(0, np.int64))
     return values, inverse if return_inverse else empty, counts if return_counts else empty
@@ -355,7 +355,7 @@ def unique_dim(
 # ------------------------------------------------------------------------------------------------------- loading state
 @public("Tensor.module_load")
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
-    """What a parameter becomes when ``other`` is loaded into it: ``other`` itself, or this tensor with its values."""
+    """The new value of a parameter: ``other`` if ``assign``, else this tensor with the values of ``other``."""
     if assign:
         return other.detach()
     return self.copy_(other).detach()  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Operators whose names begin with an underscore in PyTorch, and that programs call all the same."""
+"""Operators with a leading underscore in PyTorch that programs call nevertheless."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..._tensor_api.protocol import array_of
 
 @public("torch._shape_as_tensor")
 def _shape_as_tensor(self: Tensor) -> Tensor:
-    """The sizes as a tensor of int64."""
+    """The shape as an int64 tensor."""
     return wrap(np.array(self.shape, np.int64))
 
 
 @public("torch._assert_async")
 def _assert_async(self: Tensor, assert_msg: str | None = None) -> None:
-    """Raise RuntimeError unless the one element is true; on the CPU at once."""
+    """Raise RuntimeError unless the only element is true; on the CPU it raises at once."""
     if not bool(self):
         raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
@@ -40,7 +40,7 @@ def _index_type(out_int32: bool) -> Any:
 
 @public("torch._convert_indices_from_coo_to_csr")
 def _convert_indices_from_coo_to_csr(input: Tensor, size: int, *, out_int32: bool = False) -> Tensor:
-    """Where each of ``size`` rows begins in a sorted vector of row numbers, and at the end its length.
+    """The start of each of ``size`` rows in a sorted vector of row indices, followed by the vector's length.
 
     >>> import wengert as torch
     >>> torch._convert_indices_from_coo_to_csr(torch.tensor([0, 0, 2]), 3)
@@ -54,7 +54,7 @@ def _convert_indices_from_coo_to_csr(input: Tensor, size: int, *, out_int32: boo
 def _convert_indices_from_csr_to_coo(
     crow_indices: Tensor, col_indices: Tensor, *, out_int32: bool = False, transpose: bool = False
 ) -> Tensor:
-    """Row and column of each element, of shape (2, n), from where rows begin; with ``transpose`` column and row.
+    """The row and column of each element, of shape (2, n), from the starts of rows; ``transpose`` exchanges the two.
 
     >>> import wengert as torch
     >>> torch._convert_indices_from_csr_to_coo(torch.tensor([0, 2, 2, 3]), torch.tensor([0, 1, 0]))

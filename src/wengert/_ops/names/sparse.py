@@ -1,8 +1,8 @@
-"""Sparse COO tensors: making them, taking them apart, and the operators that record on them.
+"""Sparse COO tensors: constructors, accessors, and recorded operators.
 
-The payload and the plain operators are in ``_payloads.sparse``, which is imported when a first sparse tensor is made.
-What has a derivative of its own here is recorded by ``SparseNode``, whose formula is written with Tensors: it runs
-recorded under ``create_graph`` and not recorded otherwise.
+The payload and the plain operators are in ``_payloads.sparse``, which is imported with the first sparse tensor.
+Operators with their own derivative are recorded by ``SparseNode``, whose formula is a function of Tensors. The formula
+is recorded under ``create_graph`` only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..._tape.tensor import Tensor, current_fn, wrap
 
 
 class SparseNode(Node):
-    """A step whose cotangents a function of Tensors computes; there is a subclass for each name."""
+    """A node whose cotangents are computed by a function of Tensors; each name has a subclass."""
 
     __slots__ = ("formula", "fx")
 
@@ -74,7 +74,7 @@ def _sparse_of(t: Any, name: str) -> Any:
     return t._payload
 
 
-# --------------------------------------------------------------------------------------------------------------- making
+# --------------------------------------------------------------------------------------------------------- constructors
 @public("torch.sparse_coo_tensor")
 def sparse_coo_tensor(
     indices: Any = None,
@@ -88,10 +88,10 @@ def sparse_coo_tensor(
     check_invariants: bool | None = None,
     is_coalesced: bool | None = None,
 ) -> Tensor:
-    """A tensor that stores some of its elements: those at ``indices``, of shape ``(sparse_dim, nnz)``.
+    """A tensor that stores only its elements at ``indices``, which have shape ``(sparse_dim, nnz)``.
 
-    ``values`` has shape ``(nnz, *dense shape)``; values of an index that occurs more than once add up. ``size`` is
-    inferred if it is not given; with ``size`` alone nothing is stored. A gradient goes to ``values``.
+    ``values`` has shape ``(nnz, *dense shape)``; the values of a repeated index add up. ``size`` is inferred if it is
+    not given; with ``size`` alone the tensor stores nothing. Gradients flow to ``values``.
 
     Raises:
         RuntimeError: numbers of indices and values differ, or an index does not fit the size.
@@ -135,7 +135,7 @@ def sparse_coo_tensor(
 
 
 def _checked(indices: Any, values: Any, size: Any) -> tuple[int, ...]:
-    """The size, if indices and values fit together and into it."""
+    """Check that indices and values fit each other and the size, and return the size."""
     if indices.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}")
     n, nnz = indices.shape
@@ -170,7 +170,7 @@ def _checked(indices: Any, values: Any, size: Any) -> tuple[int, ...]:
 def stored_at(
     indices: Any, values: Tensor, shape: tuple[int, ...], coalesced: bool = False, label: str = "StoredAtBackward0"
 ) -> Tensor:
-    """A sparse tensor of these values; their gradient is what arrives at their places."""
+    """A sparse tensor with these values; their gradient is the tensor's gradient at their indices."""
     from ..._payloads.sparse import Sparse
 
     a = values._payload if isinstance(values._payload, np.ndarray) else np.asarray(values._payload)
@@ -181,7 +181,7 @@ def stored_at(
 
 @public("Tensor.to_sparse Tensor.to_sparse_coo")
 def to_sparse(self: Tensor, sparse_dim: Any = None, *, layout: Any = None, **_: Any) -> Tensor:
-    """The tensor with only its elements stored that are not zero, of the first ``sparse_dim`` dimensions.
+    """A sparse tensor of the nonzero elements; its first ``sparse_dim`` dimensions are sparse.
 
     >>> import wengert as torch
     >>> torch.tensor([[0., 5.], [0., 0.]]).to_sparse().indices()
@@ -212,7 +212,7 @@ def to_sparse(self: Tensor, sparse_dim: Any = None, *, layout: Any = None, **_: 
 
 @public("Tensor.sparse_mask")
 def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
-    """The elements of a dense tensor where ``mask``, a sparse one of its shape, stores something."""
+    """A sparse tensor with the elements of a dense tensor at the indices of the sparse tensor ``mask``."""
     from ..._payloads.sparse import masked
 
     x = _sparse_of(mask, "sparse_mask")
@@ -223,12 +223,12 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     return recorded_by("SparseMaskBackward0", masked(np.asarray(self._payload), x), (self,), to_dense)
 
 
-# --------------------------------------------------------------------------------------------------------- taking apart
+# ------------------------------------------------------------------------------------------------------------ accessors
 @public("Tensor.to_dense")
 def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
-    """A sparse tensor with all its zeros; a dense one is itself. Converted if ``dtype`` is given.
+    """Convert a sparse tensor to a dense one, in ``dtype`` if it is given; a dense tensor is returned itself.
 
-    The gradient of a sparse tensor is sparse: it has the elements that the tensor stores.
+    The gradient of a sparse tensor is sparse, with the tensor's indices.
     """
     if is_sparse(self):
         pattern = self.detach()
@@ -244,27 +244,27 @@ def _one(t: Tensor) -> Tensor:
 
 @public("Tensor.coalesce")
 def coalesce(self: Tensor) -> Tensor:
-    """Each index once, in order, with the sum of its values."""
+    """A sparse tensor with each index once, in order, and the sum of its values."""
     x = _sparse_of(self, "coalesce")
     return self if x.coalesced else recorded_by("CoalesceBackward0", x.coalesce(), (self,), lambda g: g)
 
 
 @public("Tensor.is_coalesced")
 def is_coalesced(self: Tensor) -> bool:
-    """Whether each index occurs once, in order."""
+    """Whether each index is known to occur once, in order."""
     return bool(_sparse_of(self, "is_coalesced").coalesced)
 
 
 @public("Tensor._coalesced_")
 def _coalesced_(self: Tensor, coalesced: bool) -> Tensor:
-    """Say, unchecked, that each index occurs once and in order, or that this is not known."""
+    """Mark the tensor, without a check, as coalesced or not."""
     _sparse_of(self, "_coalesced_").coalesced = bool(coalesced)
     return self
 
 
 @public("Tensor.indices")
 def indices(self: Tensor) -> Tensor:
-    """The places of the stored elements, of shape ``(sparse_dim, nnz)``; of a coalesced tensor only."""
+    """The indices of the stored elements, of shape ``(sparse_dim, nnz)``; for a coalesced tensor only."""
     x = _sparse_of(self, "indices")
     if not x.coalesced:
         raise RuntimeError("Cannot get indices on an uncoalesced tensor, please call .coalesce() first")
@@ -273,7 +273,7 @@ def indices(self: Tensor) -> Tensor:
 
 @public("Tensor.values")
 def values(self: Tensor) -> Tensor:
-    """The stored elements, of shape ``(nnz, *dense shape)``; of a coalesced tensor only."""
+    """The stored elements, of shape ``(nnz, *dense shape)``; for a coalesced tensor only."""
     x = _sparse_of(self, "values")
     if not x.coalesced:
         raise RuntimeError("Cannot get values on an uncoalesced tensor, please call .coalesce() first")
@@ -282,36 +282,36 @@ def values(self: Tensor) -> Tensor:
 
 @public("Tensor._indices")
 def _indices(self: Tensor) -> Tensor:
-    """``indices``, whatever the tensor."""
+    """``indices`` of any sparse tensor, coalesced or not."""
     return wrap(_sparse_of(self, "_indices").indices)
 
 
 @public("Tensor._values")
 def _values(self: Tensor) -> Tensor:
-    """``values``, whatever the tensor, and not recorded."""
+    """``values`` of any sparse tensor, coalesced or not; not recorded."""
     return wrap(_sparse_of(self, "_values").values)
 
 
 @public("Tensor._nnz")
 def _nnz(self: Tensor) -> int:
-    """How many elements (or dense parts) are stored."""
+    """The number of stored elements (or dense parts)."""
     return int(_sparse_of(self, "_nnz").indices.shape[1])
 
 
 @public("Tensor.sparse_dim Tensor._dimI")
 def sparse_dim(self: Tensor) -> int:
-    """How many dimensions are sparse; 0 for a dense tensor."""
+    """The number of sparse dimensions; 0 for a dense tensor."""
     return len(self._payload.indices) if is_sparse(self) else 0
 
 
 @public("Tensor.dense_dim Tensor._dimV")
 def dense_dim(self: Tensor) -> int:
-    """How many dimensions are dense."""
+    """The number of dense dimensions."""
     return self._payload.ndim - sparse_dim(self)
 
 
 def _layout(self: Tensor) -> Any:
-    """How the elements are stored: ``torch.strided`` or ``torch.sparse_coo``."""
+    """The layout of the elements in memory: ``torch.strided`` or ``torch.sparse_coo``."""
     if type(self._payload) is np.ndarray:
         return strided
     return sparse_coo if is_sparse(self) else strided
@@ -337,7 +337,7 @@ def _sum_of(factor: int) -> Callable[[Tensor, Tensor], Tensor]:
 
 
 def _product(x: Tensor, y: Tensor) -> Tensor:
-    """Of a sparse and a dense tensor: sparse."""
+    """The product of a sparse and a dense tensor, which is sparse."""
     from ..._payloads.sparse import SPARSE
 
     if is_sparse(y):
@@ -359,7 +359,7 @@ def _quotient(x: Tensor, y: Tensor) -> Tensor:
 
 
 def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
-    """Of matrices (the second one may be a vector), one or both of them sparse."""
+    """The product of matrices (the second may be a vector), of which one or both are sparse."""
     a, b = x._payload, y._payload
     if a.ndim != 2 or b.ndim not in (1, 2) or sparse_dim(x) not in (0, 2) or sparse_dim(y) not in (0, 2):
         raise RuntimeError("a product with a sparse tensor takes matrices without dense dimensions")
@@ -382,7 +382,7 @@ def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
 
 
 def _in_layout(d: Tensor | None, like: Tensor) -> Tensor | None:
-    """A gradient as its tensor is stored."""
+    """Convert a gradient to the layout of its tensor."""
     return sparse_mask(d, _one(like.detach())) if d is not None and is_sparse(like) else d
 
 
@@ -401,7 +401,7 @@ def _vector_product(x: Tensor, y: Tensor) -> Tensor:
 
 
 WITH_SPARSE.update(
-    {  # two tensors, one of which is sparse
+    {  # operators on two tensors, one of which is sparse
         "add": _sum_of(1),
         "sub": _sum_of(-1),
         "mul": _product,
@@ -416,7 +416,7 @@ WITH_SPARSE.update(
 
 # ----------------------------------------------------------------------------------------------------- sparse gradients
 def sparse_rows(weight: Tensor, indices: Tensor, padding_idx: int, rows: Tensor) -> Tensor:
-    """``rows``, which are those of ``weight`` at ``indices``, recorded so that the gradient of ``weight`` is sparse."""
+    """``rows``, the rows of ``weight`` at ``indices``, recorded with a sparse gradient of ``weight``."""
     where = np.asarray(indices._payload, np.int64).reshape(-1)
     kept = None if padding_idx < 0 else (where != padding_idx).nonzero()[0]
     if kept is not None and kept.size == where.size:
@@ -433,7 +433,7 @@ def sparse_rows(weight: Tensor, indices: Tensor, padding_idx: int, rows: Tensor)
 
 
 def sparse_gather(input: Tensor, dim: int, index: Tensor, gathered: Tensor) -> Tensor:
-    """``gathered``, which is ``input.gather(dim, index)``, recorded so that the gradient of ``input`` is sparse."""
+    """``gathered``, which is ``input.gather(dim, index)``, recorded with a sparse gradient of ``input``."""
     i = np.asarray(index._payload, np.int64)
     where = np.indices(i.shape).reshape(i.ndim, -1) if i.ndim else np.zeros((1, 1), np.int64)
     where[dim if i.ndim else 0] = i.reshape(-1)

@@ -1,6 +1,6 @@
-"""``torch.sym_int`` and its kin: arithmetic on sizes, for programs that are traced with symbolic ones in PyTorch.
+"""Arithmetic on sizes (``sym_int``, ``sym_max``, ...), for programs that PyTorch traces with symbolic sizes.
 
-Sizes are plain numbers here, so these are Python's functions.
+Sizes are plain numbers here, so these functions are Python's.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def sym_not(a: Any) -> bool:
 
 @public("torch.sym_max")
 def sym_max(a: Any, b: Any) -> Any:
-    """The larger of two numbers, a float if one of them is.
+    """The larger of two numbers, as a float if either is a float.
 
     >>> import wengert as torch
     >>> torch.sym_max(3, 2.)
@@ -43,7 +43,7 @@ def sym_max(a: Any, b: Any) -> Any:
 
 @public("torch.sym_min")
 def sym_min(a: Any, b: Any) -> Any:
-    """The smaller of two numbers, a float if one of them is."""
+    """The smaller of two numbers, as a float if either is a float."""
     return float(min(a, b)) if isinstance(a, float) or isinstance(b, float) else min(a, b)
 
 
@@ -61,7 +61,7 @@ def sym_sqrt(a: Any) -> float:
 
 @public("torch.sym_ite")
 def sym_ite(b: bool, t: Any, f: Any) -> Any:
-    """``t`` if ``b``, else ``f``; both of one type."""
+    """``t`` if ``b``, else ``f``; both must have the same type."""
     if type(t) is not type(f):
         raise AssertionError("sym_ite requires the same type for both branches")
     return t if b else f

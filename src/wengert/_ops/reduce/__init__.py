@@ -1,1 +1,1 @@
-"""Operators along dims: sums, extrema, scans, sorts."""
+"""Operators that reduce, scan or sort along dims."""

@@ -1,4 +1,4 @@
-"""Counting elements: ``bincount``, ``histc``, ``histogram``, ``histogramdd``. None of them has a derivative."""
+"""Counts of elements: ``bincount``, ``histc``, ``histogram``, ``histogramdd``. None of them has a derivative."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HistogramddResult = return_type("histogramdd", "hist", "bin_edges")
     samples=lambda rng: [((np.array([1, 2, 2]), None), (4,)), ((np.array([1, 0, 2]), np.array([0.5, 1.0, 2.0])), (3,))],
 )
 def bincount(lib, self, weights, minlength):
-    """How often each number from 0 on occurs, or the sum of the weights where it does."""
+    """The count, or the sum of the weights, of each integer from 0 on."""
     if weights is None:
         return lib.bincount(self, minlength=minlength)
     return lib.bincount(self, weights, minlength).astype(np.float32 if weights.dtype == np.float32 else np.float64)
@@ -43,7 +43,7 @@ def bincount(lib, self, weights, minlength):
 
 @public("torch.bincount Tensor.bincount")
 def bincount_public(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each number from 0 on occurs among the elements, or the sum of the weights of those elements.
+    """The number of elements equal to each integer from 0 on, or the sum of their weights.
 
     >>> import wengert as torch
     >>> torch.bincount(torch.tensor([1, 2, 2]))
@@ -67,7 +67,7 @@ def bincount_public(input: Tensor, weights: Tensor | None = None, minlength: int
 
 @general(batch="loop", dtypes="f", no_derivative="it counts", samples=[((10,), (4, 0.0, 1.0)), ((3, 4), (5, 0.0, 0.0))])
 def histc(lib, self, bins, min, max):
-    """How many elements fall into each of several bins of equal width."""
+    """The number of elements in each of several bins of equal width."""
     x = self.reshape(-1)
     left, right = outer_edges(x, min, max, "histc")
     x = x[(x >= left) & (x <= right)]
@@ -77,7 +77,7 @@ def histc(lib, self, bins, min, max):
 
 @reduction("torch.histc Tensor.histc", out_rule=_SAME_HISTOGRAM)
 def histc_public(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0).
+    """The number of elements in each of ``bins`` bins of equal width from min to max (of the data if both are 0).
 
     >>> import wengert as torch
     >>> torch.histc(torch.tensor([1., 2., 1.]), bins=4, min=0, max=3)
@@ -149,7 +149,7 @@ def histogram(
     density: bool = False,
     out: Any = None,
 ) -> Any:
-    """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges.
+    """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges.
 
     >>> import wengert as torch
     >>> torch.histogram(torch.tensor([1., 2., 1.]), bins=4, range=(0., 3.)).hist
@@ -178,7 +178,7 @@ def histogramdd(
     weight: Tensor | None = None,
     density: bool = False,
 ) -> Any:
-    """Counts of points (the last dim holds coordinates) in the cells of a grid.
+    """Counts of points in the cells of a grid; the last dim holds the coordinates.
 
     >>> import wengert as torch
     >>> torch.histogramdd(torch.tensor([[0., 1.], [1., 0.], [2., 2.]]), bins=[2, 2]).hist

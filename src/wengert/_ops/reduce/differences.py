@@ -1,4 +1,4 @@
-"""Differences of neighbours, numerical gradients and trapezoidal integrals along a dim; all composed of operators."""
+"""Differences, numerical gradients and trapezoidal integrals along a dim, all composed of other operators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .sums import Dims, is_kind, reduction, to_default
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """The n-th difference of neighbours along a dim; ``prepend`` and ``append`` are attached along it first.
+    """The n-th forward difference along a dim; ``prepend`` and ``append`` are concatenated along it first.
 
     >>> import wengert as torch
     >>> torch.diff(torch.tensor([1., 4., 9.]))
@@ -54,14 +54,14 @@ def _check_attached(input: Tensor, more: Tensor, dim: int) -> None:
 
 
 def _neighbours(t: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Along a dim, all elements but the first and all but the last."""
+    """The elements along a dim without the first, and without the last."""
     n = t._payload.shape[dim]
     return t.narrow(dim, 1, n - 1), t.narrow(dim, 0, n - 1)
 
 
 @reduction("torch.trapezoid torch.trapz")
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim: int = -1) -> Tensor:
-    """Integral along a dim by the trapezoidal rule, at points ``x`` or at a spacing ``dx``.
+    """Integral along a dim by the trapezoidal rule, at points ``x`` or with spacing ``dx``.
 
     >>> import wengert as torch
     >>> torch.trapezoid(torch.tensor([1., 2., 3.]), dx=2)
@@ -78,7 +78,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim
 
 @reduction("torch.cumulative_trapezoid")
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim: int = -1) -> Tensor:
-    """Running integral along a dim by the trapezoidal rule; one element fewer than ``y`` has.
+    """Cumulative integral along a dim by the trapezoidal rule; the result has one element less than ``y``.
 
     >>> import wengert as torch
     >>> torch.cumulative_trapezoid(torch.tensor([1., 2., 3.]))
@@ -106,7 +106,7 @@ def _check_trapezoid(name: str, y: Tensor, x: Tensor | None, dim: int) -> int:
 
 
 def _spacing(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Any:
-    """The distances between the points, in a form that multiplies along ``dim``."""
+    """The distances between the points, in a shape that broadcasts along ``dim``."""
     if x is None:
         return dx
     ndim = y.ndim
@@ -122,10 +122,10 @@ def _spacing(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Any:
 # -------------------------------------------------------------------------------------------------- numerical gradients
 @public("torch.gradient")
 def gradient(input: Tensor, *, spacing: Any = None, dim: Dims = None, edge_order: int = 1) -> tuple[Tensor, ...]:
-    """Numerical derivative along each dim, from neighbours: central differences inside, one-sided ones at the edges.
+    """Numerical derivative along each dim: central differences inside, one-sided differences at the edges.
 
-    ``spacing``: the distance of neighbours (a number, or one for each dim), or the points' coordinates (1-dimensional
-    tensors). ``edge_order``: 1 or 2, the accuracy at the edges.
+    ``spacing``: the distance between points (a number, or one for each dim), or the coordinates of the points
+    (1-dimensional tensors). ``edge_order``: 1 or 2, the order of accuracy at the edges.
 
     >>> import wengert as torch
     >>> torch.gradient(torch.tensor([1., 4., 9., 16.]))
@@ -176,7 +176,7 @@ def _joined(before: Tensor, centre: Tensor, after: Tensor, dim: int) -> Tensor:
 
 
 def _slopes(t: Tensor, step: float, dim: int, edge_order: int) -> Tensor:
-    """Slopes of equally spaced points."""
+    """Slopes at equally spaced points."""
     centre = (_at(t, dim, 2, 0) - _at(t, dim, 0, -2)) / step / 2
     first = [_at(t, dim, k, k + 1) for k in range(edge_order + 1)]
     last = [_at(t, dim, k, k + 1) for k in range(-edge_order - 1, 0)]
@@ -188,7 +188,7 @@ def _slopes(t: Tensor, step: float, dim: int, edge_order: int) -> Tensor:
 
 
 def _slopes_at(t: Tensor, points: Tensor, dim: int, edge_order: int) -> Tensor:
-    """Slopes at the points' coordinates: of the parabola through three neighbours."""
+    """Slopes at points with given coordinates, from the parabola through three neighbours."""
     if points.ndim != 1 or points.shape[0] != t.shape[dim]:
         raise RuntimeError(
             "torch.gradient expected each element of spacing to have one dimension, and as many elements as the "

@@ -2,7 +2,7 @@
 
 ``max(dim)`` sends its cotangent to the one element it chose, the first of equal ones; ``amax``, ``aminmax`` and
 ``max()`` of all elements share it evenly among equal ones, as PyTorch does. ``_take_along`` and ``_put_along``
-(elements along a dim by index, and their transpose) carry those cotangents, for these and for what sorts.
+(elements along a dim by index, and their transpose) carry the cotangents of extrema along a dim and of sorts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _take_along(lib, self, index, dim, unique):
     ],
 )
 def _put_along(lib, self, index, dim, size, unique):
-    """Zeros of ``size`` along a dim, with the elements added at integer positions."""
+    """Zeros of ``size`` along a dim with the elements added at integer positions."""
     return lib.put_along(self, index, dim, size, unique)
 
 
@@ -76,7 +76,7 @@ def put_chosen(xp: Any, g: Any, indices: Any, shape: tuple[int, ...], dim: int, 
 # ------------------------------------------------------------------------------------------------------- sharing evenly
 @general(tensors=2, batch="elementwise", no_derivative="a comparison", samples=[((3,), (3,), (True,))], dtypes="fib")
 def _ties(lib, self, result, nan):
-    """Where the elements equal the result; ``nan``: where they are both nan, too."""
+    """A mask of the elements equal to the result; with ``nan``, nan equals nan."""
     mask = self == result
     if nan and self.dtype.kind in "fV":
         missing = lib.isnan(result)
@@ -92,7 +92,7 @@ def _ties(lib, self, result, nan):
     samples=lambda rng: [((np.array([True, False]), np.zeros(2)), ((0,),))],
 )
 def _tie_count(lib, mask, self, dim):
-    """How many are true over some dims, in the dtype of ``self``, the dims kept."""
+    """The number of true elements over some dims, in the dtype of ``self``, with the dims kept."""
     return lib.add.reduce(mask, dim, None, None, True).astype(self.dtype)
 
 
@@ -103,11 +103,11 @@ def shared(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdi
         return among_rows(self.shape[-1], lambda: shared_by_many(g, self, result, dim))
     mask = xp._ties(self, result, False)
     count = xp._tie_count(mask, self, dim)
-    return xp.where(mask, g / count, (count - count) / count)  # 0; nan equals nothing: its derivative is nan
+    return xp.where(mask, g / count, (count - count) / count)  # 0, or nan where the result is nan: count is 0
 
 
 def shared_by_all(xp: Any, g: Any, self: Any, result: Any) -> Any:
-    """The cotangent of an extremum, or a median, of all elements; if it is nan, the nan share it."""
+    """The cotangent of an extremum or a median of all elements; the nan elements share it if the result is nan."""
     mask = xp._ties(self, result, True)
     return xp.where(mask, g / xp._tie_count(mask, self, tuple(range(self.ndim))), 0.0)
 
@@ -131,7 +131,7 @@ _TIES = lambda rng: [((a,), ()) for a in (rng.standard_normal((2, 3)), np.array(
 def max_all(lib, self):
     """The largest element."""
     if self.size <= SMALL and self.dtype.kind != "V":
-        return self.ravel()[self.argmax()]  # NumPy finds the place in a third of the time
+        return self.ravel()[self.argmax()]  # NumPy's argmax takes a third of the time
     return lib.maximum.reduce(self, None) if self.size < LARGE else reduce_all(lib.maximum, self)
 
 
@@ -168,7 +168,7 @@ _DIM_SAMPLES = lambda rng: [
     called="max",
 )
 def max_dim(lib, self, dim, keepdim):
-    """The largest element along a dim and where it stands; the first of equal ones, the first nan if there is one."""
+    """The largest element along a dim and its index: the first of equal ones, or the first nan."""
     return extremum_with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)
 
 
@@ -184,7 +184,7 @@ def max_dim(lib, self, dim, keepdim):
     called="min",
 )
 def min_dim(lib, self, dim, keepdim):
-    """The smallest element along a dim and where it stands; the first of equal ones, the first nan if there is one."""
+    """The smallest element along a dim and its index: the first of equal ones, or the first nan."""
     return extremum_with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)
 
 
@@ -192,9 +192,9 @@ def min_dim(lib, self, dim, keepdim):
 def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
     """Largest elements.
 
-    - ``max(input)``: the largest of all;
+    - ``max(input)``: the largest element of all;
     - ``max(input, dim, keepdim=False)``: the largest along a dim, and its indices (the first of equal ones);
-    - ``max(input, other)``: the larger of each pair, as ``maximum``.
+    - ``max(input, other)``: the larger of each pair, like ``maximum``.
 
     >>> import wengert as torch
     >>> x = torch.tensor([[1., 5.], [7., 3.]])
@@ -237,12 +237,12 @@ def _extremum_of_all(input: Tensor, op: Any, name: str) -> Tensor:
 
 
 def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, fn: Any, name: str) -> Any:
-    """``max`` or ``min`` with more than the tensor: along a dim, or of pairs."""
+    """``max`` or ``min`` with more arguments than the tensor: along a dim, or of pairs."""
     if out is not None:
         return write_out(out, fn, (input, *args), kwargs, EXACT if isinstance(out, (tuple, list)) else None)
     dim = args[0] if len(args) == 1 else None
     keepdim = False if not kwargs else kwargs.get("keepdim") if len(kwargs) == 1 else None
-    # x.max(1), without the checks that cannot fail
+    # x.max(1) without the checks that cannot fail
     if type(dim) is int and type(keepdim) is bool and type(input) is Tensor:
         a = input._payload
         n = a.ndim
@@ -284,21 +284,21 @@ def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[
 
 
 def along(op: Any, input: Tensor, dim: int, *p: Any) -> tuple[Tensor, ...]:
-    """An operator of several outputs along one dim, on a 0-dimensional tensor too, which it sees as one element."""
+    """Call an operator with several outputs along one dim; a 0-dimensional tensor becomes a vector of one element."""
     if input._payload.ndim:
         return op(input, dim, *p)  # type: ignore[no-any-return]
     return tuple(map(without_dim, op(TENSORS.reshape(input, (1,)), 0, *p)))
 
 
 def along_one(op: Any, input: Tensor, dim: int, *p: Any) -> Tensor:
-    """``along`` for an operator of one output."""
+    """``along`` for an operator with one output."""
     if input._payload.ndim:
         return op(input, dim, *p)  # type: ignore[no-any-return]
     return without_dim(op(TENSORS.reshape(input, (1,)), 0, *p))
 
 
 def without_dim(result: Tensor) -> Tensor:
-    """The one element of a result that has one dim, 0-dimensional, under the name of the node that made it."""
+    """A one-element vector as a 0-dimensional tensor, which keeps the name of the vector's node."""
     node = result.grad_fn
     return without_view(TENSORS.reshape(result, ()), node.name() if node else None)
 
@@ -390,7 +390,7 @@ def aminmax(lib, self, dim, keepdim):
 
 @reduction("torch.aminmax Tensor.aminmax", out_rule=EXACT)
 def aminmax_public(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The smallest and the largest element, of all or along a dim.
+    """The smallest and the largest of all elements, or along a dim.
 
     >>> import wengert as torch
     >>> torch.aminmax(torch.tensor([3., 1., 2.])).max
@@ -416,7 +416,7 @@ def aminmax_public(input: Tensor, *, dim: int | None = None, keepdim: bool = Fal
     batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], no_derivative="indices"
 )
 def argmax(lib, self, dim, keepdim):
-    """Where the largest element along a dim stands: the first of equal ones, the first nan if there is one."""
+    """The index of the largest element along a dim: the first of equal ones, or the first nan."""
     if in_large_columns(self, dim):
         return extremum_with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)[1]
     return int64(self.argmax(dim, keepdims=True) if keepdim else self.argmax(dim))
@@ -426,7 +426,7 @@ def argmax(lib, self, dim, keepdim):
     batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], no_derivative="indices"
 )
 def argmin(lib, self, dim, keepdim):
-    """Where the smallest element along a dim stands: the first of equal ones, the first nan if there is one."""
+    """The index of the smallest element along a dim: the first of equal ones, or the first nan."""
     if in_large_columns(self, dim):
         return extremum_with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)[1]
     return int64(self.argmin(dim, keepdims=True) if keepdim else self.argmin(dim))
@@ -466,7 +466,7 @@ def _arg_extremum(op: Any, name: str, input: Tensor, dim: Any, keepdim: bool) ->
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         if ndim == 1:
             flat = input
-        else:  # what finds a place is not recorded
+        else:  # finding an index is not recorded
             flat = (
                 wrap(input._payload.reshape(-1)) if type(input._payload) is np.ndarray else TENSORS.reshape(input, (n,))
             )

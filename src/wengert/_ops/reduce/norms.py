@@ -1,6 +1,6 @@
 """Norms of vectors: ``norm``, ``linalg.vector_norm``, ``linalg.norm`` of vectors, ``dist``, ``renorm``.
 
-Their gradients at zero are PyTorch's subgradient 0. Norms of matrices are the linear algebra's.
+Their gradients at zero are PyTorch's subgradient 0. Norms of matrices are in ``linalg``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def norm_grad(xp: Any, g: Any, self: Any, result: Any, ord: Order, dim: tuple[in
         if xp is ARRAYS and self.size >= LARGE and self.dtype.kind == "f":
             scale = g / safe
             sizes = abs(scale)
-            if sizes.min() > 1e-30 and sizes.max() < 1e30:  # nothing is lost: one pass instead of two
+            if sizes.min() > 1e-30 and sizes.max() < 1e30:  # no overflow or underflow: one pass instead of two
                 return elementwise(np.multiply, self, scale)
         return g * (self / safe)
     if ord < 2:
@@ -119,7 +119,7 @@ def _vector_norm(x: Tensor, ord: Any, dim: Dims, keepdim: bool, dtype: DType | N
 def vector_norm(
     x: Tensor, ord: Order = 2, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Tensor:
-    """Norm of the elements as one vector, or of the vectors along dims. ``ord`` may be any number, 0, inf and -inf too.
+    """Norm of the elements as one vector, or of the vectors along dims. ``ord`` is any number, 0, inf or -inf.
 
     >>> import wengert as torch
     >>> x = torch.tensor([3., -4.])
@@ -208,9 +208,9 @@ def linalg_norm(
     *,
     dtype: DType | None = None,
 ) -> Tensor:
-    """Norm of a vector (``ord`` a number) or of matrices (``ord`` a number or ``"fro"``, ``"nuc"``), as NumPy's.
+    """Norm of a vector (``ord`` a number) or of matrices (``ord`` a number or ``"fro"``, ``"nuc"``), as in NumPy.
 
-    Without ``ord`` the 2-norm of all elements. ``dim``: an int for vectors, two of them for matrices.
+    Without ``ord`` it is the 2-norm of all elements. ``dim``: an int for vectors, two ints for matrices.
 
     >>> import wengert as torch
     >>> torch.linalg.norm(torch.tensor([[3., 4.], [0., 0.]]))
@@ -243,7 +243,7 @@ def _dist_grad(xp: Any, g: Any, self: Any, other: Any, p: Order, result: Any) ->
 
 def _dist_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     x, y = inner
-    if all(mine) and x.ndim != y.ndim:  # the batch dimension stays in front of what broadcasts
+    if all(mine) and x.ndim != y.ndim:  # keep the batch dimension in front of the dimensions that broadcast
         n = max(x.ndim, y.ndim)
         x, y = (U.reshape(v, (v.shape[0],) + (1,) * (n - v.ndim) + tuple(v.shape[1:])) for v in (x, y))
     elif not all(mine):
@@ -266,14 +266,14 @@ def _dist_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     samples=[((3, 4), (3, 4), (2,)), ((3, 4), (4,), (3,)), ((3,), (3,), (1,)), ((), (), (2,))],
 )
 def dist(lib, self, other, p):
-    """The norm of the difference of two tensors, which broadcast."""
+    """The norm of ``self - other``, broadcasting."""
     difference = self - other
     return vector_norm_over(lib, difference, p, tuple(range(difference.ndim)), False)
 
 
 @reduction("torch.dist Tensor.dist")
 def dist_public(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
-    """The p-norm of the difference of two tensors, which broadcast.
+    """The p-norm of ``input - other``, broadcasting.
 
     >>> import wengert as torch
     >>> torch.dist(torch.tensor([1., 2.]), torch.tensor([4., 6.]))
@@ -293,7 +293,7 @@ def dist_public(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
 
 @reduction("torch.renorm Tensor.renorm", out_rule=EXACT)
 def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
-    """Each slice along ``dim`` whose p-norm is above ``maxnorm`` brought down to that norm.
+    """Scale each slice along ``dim`` whose p-norm is above ``maxnorm`` down to that norm.
 
     >>> import wengert as torch
     >>> torch.renorm(torch.tensor([[3., 4.], [0.3, 0.4]]), 2, 0, 1.)

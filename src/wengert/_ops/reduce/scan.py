@@ -1,10 +1,10 @@
-"""Scans: running sums, products, extrema and log-sum-exps along a dim, differences and trapezoids.
+"""Scans: cumulative sums, products, extrema and log-sum-exps along a dim.
 
-Everything multiplicative stands on one operator that is closed under differentiation, the linear recurrence
+The multiplicative scans use one operator that is closed under differentiation, the linear recurrence
 
     h[t] = b[t] + a[t] * h[t-1]         and its transpose        h[t] = b[t] + a[t+1] * h[t+1]
 
-so no derivative here divides by an element: products that hold zeros have the right gradients in every order.
+so no derivative divides by an element: products with zeros have the right gradients in every order.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CumminResult = return_type("cummin", "values", "indices")
     samples=[((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],
 )
 def cumsum(lib, self, dim):
-    """Running sum along a dim."""
+    """Cumulative sum along a dim."""
     return scanned(lib.add, self, dim)
 
 
@@ -49,7 +49,7 @@ def cumsum(lib, self, dim):
     transpose=lambda xp, g, dim: xp.cumsum(g, dim), batch=("dim", ("dim",)), samples=[((3, 4), (1,)), ((3, 4), (0,))]
 )
 def _cumsum_reverse(lib, self, dim):
-    """Running sum along a dim from its end."""
+    """Cumulative sum along a dim from its end."""
     return scanned(lib.add, self, dim, True)
 
 
@@ -59,7 +59,7 @@ def _cumsum_reverse(lib, self, dim):
     in_out=True,
 )
 def cumsum_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
-    """Running sum along a dim; integers and bools give int64.
+    """Cumulative sum along a dim; integers and bools are summed in int64.
 
     >>> import wengert as torch
     >>> torch.cumsum(torch.tensor([1., 2., 3.]), 0)
@@ -84,7 +84,7 @@ def cumsum_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Ten
     ],
 )
 def cumprod(lib, self, dim):
-    """Running product along a dim."""
+    """Cumulative product along a dim."""
     return scanned(lib.multiply, self, dim)
 
 
@@ -106,7 +106,7 @@ def cumprod(lib, self, dim):
     ],
 )
 def _cumprod_before(lib, self, dim, reverse):
-    """For each element the product of those before it along a dim (of those after it, if ``reverse``)."""
+    """The product of the elements before each element along a dim (after it, if ``reverse``)."""
     return lib.products_before(self, dim, reverse)
 
 
@@ -116,7 +116,7 @@ def _cumprod_before(lib, self, dim, reverse):
     samples=[((3, 4), (1, 1)), ((3, 4), (0, -1)), ((1,), (0, 1)), ((0,), (0, 1))],
 )
 def _delay(lib, self, dim, by):
-    """The elements one further (``by`` 1) or one earlier (-1) along a dim; zero comes in."""
+    """Shift the elements by one along a dim, forwards (``by`` 1) or backwards (-1), and fill with zero."""
     return lib.delayed(self, dim, by)
 
 
@@ -146,7 +146,7 @@ def _recurrence(lib, self, b, dim, transposed):
     in_out=True,
 )
 def cumprod_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
-    """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero.
+    """Cumulative product along a dim; integers and bools use int64. Gradients are right where elements are zero.
 
     >>> import wengert as torch
     >>> torch.cumprod(torch.tensor([1., 2., 3.]), 0)
@@ -181,19 +181,19 @@ def _running_declaration(name: str) -> dict[str, Any]:
 
 @general(**_running_declaration("Cummax"))
 def cummax(lib, self, dim):
-    """Running maximum along a dim and where it stands: the last of equal ones."""
+    """Cumulative maximum along a dim, and its index: the last of equal ones."""
     return running_extremum(lib.maximum, lib, self, dim)
 
 
 @general(**_running_declaration("Cummin"))
 def cummin(lib, self, dim):
-    """Running minimum along a dim and where it stands: the last of equal ones."""
+    """Cumulative minimum along a dim, and its index: the last of equal ones."""
     return running_extremum(lib.minimum, lib, self, dim)
 
 
 @reduction("torch.cummax Tensor.cummax", out_rule=_SCALAR_TYPE)
 def cummax_public(input: Tensor, dim: int) -> Any:
-    """Running maximum along a dim, and where it stands: the last of equal ones.
+    """Cumulative maximum along a dim, and its index: the last of equal ones.
 
     >>> import wengert as torch
     >>> torch.cummax(torch.tensor([1., 3., 2.]), 0).values
@@ -207,7 +207,7 @@ def cummax_public(input: Tensor, dim: int) -> Any:
 
 @reduction("torch.cummin Tensor.cummin", out_rule=_SCALAR_TYPE)
 def cummin_public(input: Tensor, dim: int) -> Any:
-    """Running minimum along a dim, and where it stands: the last of equal ones.
+    """Cumulative minimum along a dim, and its index: the last of equal ones.
 
     >>> import wengert as torch
     >>> torch.cummin(torch.tensor([3., 1., 2.]), 0).indices
@@ -223,7 +223,7 @@ def cummin_public(input: Tensor, dim: int) -> Any:
 def _logcumsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: int) -> Any:
     # u[t] = sum over k >= t of g[k] exp(result[t] - result[k]): a recurrence whose coefficients lie in [0, 1]
     before = xp._delay(result, dim, 1)
-    decay = xp.exp(xp.where(before == result, 0, before - result))  # two infinities differ by nothing
+    decay = xp.exp(xp.where(before == result, 0, before - result))  # 0 also for two equal infinities
     return xp.exp(self - result) * xp._recurrence(decay, g, dim, True)
 
 
@@ -233,7 +233,7 @@ def _logcumsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: int) -> Any
     samples=[((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],
 )
 def logcumsumexp(lib, self, dim):
-    """Logarithm of the running sum of exponentials along a dim."""
+    """Logarithm of the cumulative sum of exponentials along a dim."""
     if self.dtype.kind == "c":
         return lib.complex_logcumsumexp(self, dim)
     wide = ACCUMULATOR[self.dtype]
@@ -243,7 +243,7 @@ def logcumsumexp(lib, self, dim):
 
 @reduction("torch.logcumsumexp Tensor.logcumsumexp", out_rule=_SCALAR_TYPE)
 def logcumsumexp_public(input: Tensor, dim: int) -> Tensor:
-    """Logarithm of the running sum of exponentials along a dim, without overflow.
+    """Logarithm of the cumulative sum of exponentials along a dim, without overflow.
 
     >>> import wengert as torch
     >>> torch.logcumsumexp(torch.tensor([1000., 1000.]), 0)

@@ -1,4 +1,4 @@
-"""Reductions of parts of a dimension: ``segment_reduce``. The parts lie one behind the other and may differ in size."""
+"""Reductions of consecutive segments of a dimension, which may differ in size: ``segment_reduce``."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def segment_reduce(
 ) -> Tensor:
     """The "sum", "mean", "prod", "max" or "min" of each segment of ``data`` along ``axis``.
 
-    ``lengths`` (int64 or int32) of shape ``data.shape[:axis] + (segments,)`` says how many elements each segment has,
-    or ``offsets``, with one element more, where each begins and the last ends. ``initial``: what is reduced too, and
-    what an empty segment gives; without it that is 0, NaN, 1, minus infinity or infinity.
+    ``lengths`` (int64 or int32) of shape ``data.shape[:axis] + (segments,)`` has the size of each segment; ``offsets``,
+    with one element more, has the start of each segment and the end of the last. ``initial`` is reduced together with
+    each segment, and is the result of an empty one, which otherwise is 0, NaN, 1, minus infinity or infinity.
 
     Raises RuntimeError if the lengths don't add up to the size of the axis, unless ``unsafe``.
 
@@ -65,7 +65,7 @@ def segment_reduce(
 
 
 def _sizes(data: Tensor, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> tuple[Any, Any]:
-    """How many elements each segment has, and where it begins in its row."""
+    """The size of each segment, and its start in its row."""
     given, name = (offsets, "offsets") if offsets is not None else (lengths, "lengths")
     if given is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
@@ -90,7 +90,7 @@ def _sizes(data: Tensor, lengths: Any, offsets: Any, axis: int, unsafe: bool) ->
 
 
 def _reduced(flat: Any, kind: str, segment: Any, count: int, initial: float | None) -> Any:
-    """Rows reduced into ``count`` rows."""
+    """Reduce rows to ``count`` rows."""
     rest = tuple(flat._payload.shape[1:])
     start = wrap(np.full((count, *rest), START_VALUES[kind] if initial is None else initial, logical_dtype(flat)))
     if kind in ("sum", "mean"):

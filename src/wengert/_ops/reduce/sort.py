@@ -1,6 +1,6 @@
-"""Sorting and what it finds: ``sort``, ``argsort``, ``topk``, ``kthvalue``, ``unique``, ``searchsorted``, ``isin``.
+"""Sorting and searching: ``sort``, ``argsort``, ``topk``, ``kthvalue``, ``unique``, ``searchsorted``, ``isin``.
 
-The order is PyTorch's: stable, nan above everything, ``-0.`` equal to ``0.``.
+The order is PyTorch's: stable, with nan as the largest, and ``-0.`` equal to ``0.``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ KthvalueResult = return_type("kthvalue", "values", "indices")
     samples=[((3, 4), (1, False)), ((3, 4), (0, True)), ((0,), (0, False))],
 )
 def sort(lib, self, dim, descending):
-    """The elements in order along a dim, and where they were."""
+    """The sorted elements along a dim, and their indices in the input."""
     return lib.sorted_with_positions(self, dim, descending)
 
 
@@ -57,7 +57,7 @@ def sort(lib, self, dim, descending):
     batch=("dim", ("dim",)), dtypes="fib", samples=[((3, 4), (1, False)), ((3, 4), (0, True))], no_derivative="indices"
 )
 def argsort(lib, self, dim, descending):
-    """Where the elements in order along a dim are."""
+    """The indices that sort the elements along a dim."""
     return lib.sorted_with_positions(self, dim, descending)[1]
 
 
@@ -70,7 +70,7 @@ def _check_sortable(input: Tensor, dim: Any, name: str) -> int:
 
 @reduction("torch.sort Tensor.sort", out_rule=EXACT)
 def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
-    """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest.
+    """Sort along a dim: values and their indices. Equal elements keep their order, and nan is the largest.
 
     >>> import wengert as torch
     >>> torch.sort(torch.tensor([3., 1., 2.]), descending=True)
@@ -83,7 +83,7 @@ def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: 
 
 @reduction("torch.argsort Tensor.argsort", out_rule=EXACT)
 def argsort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
-    """Indices that put the elements in order along a dim; equal elements keep their order.
+    """The indices that sort the elements along a dim; equal elements keep their order.
 
     >>> import wengert as torch
     >>> torch.argsort(torch.tensor([3., 1., 2.]))
@@ -97,7 +97,7 @@ def argsort_public(input: Tensor, dim: int = -1, descending: bool = False, stabl
 
 @reduction("torch.msort Tensor.msort", out_rule=EXACT)
 def msort(input: Tensor) -> Tensor:
-    """The elements in order along the first dim.
+    """Sort along the first dim.
 
     >>> import wengert as torch
     >>> torch.msort(torch.tensor([[3., 1.], [2., 4.]]))
@@ -118,13 +118,13 @@ def msort(input: Tensor) -> Tensor:
     samples=[((3, 5), (2, 1, True)), ((3, 5), (3, 0, False)), ((3, 5), (0, 1, True))],
 )
 def topk(lib, self, k, dim, largest):
-    """The k largest (smallest) elements along a dim, in order, and where they are."""
+    """The k largest (smallest) elements along a dim, sorted, and their indices."""
     return lib.largest_with_positions(self, k, dim, largest)
 
 
 @reduction("torch.topk Tensor.topk", out_rule=EXACT)
 def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """The k largest (or smallest) elements along a dim, always in order, and where they are.
+    """The k largest (or smallest) elements along a dim, always sorted, and their indices.
 
     >>> import wengert as torch
     >>> torch.topk(torch.tensor([3., 1., 4., 2.]), 2).indices
@@ -154,7 +154,7 @@ def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sort
     samples=[((3, 5), (2, 1, False)), ((3, 5), (3, 0, True))],
 )
 def kthvalue(lib, self, k, dim, keepdim):
-    """The k-th smallest element along a dim and where it is."""
+    """The k-th smallest element along a dim, and its index."""
     return lib.kth_with_positions(self, k, dim, keepdim)
 
 
@@ -166,7 +166,7 @@ def kthvalue(lib, self, k, dim, keepdim):
     ),
 )
 def kthvalue_public(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """The k-th smallest element along a dim (k counts from 1), and where it is.
+    """The k-th smallest element along a dim (k counts from 1), and its index.
 
     >>> import wengert as torch
     >>> torch.kthvalue(torch.tensor([3., 1., 2.]), 2).values
@@ -208,14 +208,14 @@ def _unique_declaration(name: str, node: str) -> dict[str, Any]:
 
 @general(**_unique_declaration("_unique2", "Unique2Backward0"), samples=[((4,), ())])
 def _unique2(lib, self):
-    """The different elements in order, where each element went, how often each occurs."""
+    """The sorted unique elements, the inverse indices, and the counts."""
     values, inverse, counts = np.unique(self.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False)
     return values, inverse.reshape(self.shape), counts
 
 
 @general(**_unique_declaration("unique_dim", "UniqueDimBackward0"), samples=[((4, 2), (0,))])
 def unique_dim(lib, self, dim):
-    """The different slices along a dim in order, where each went, how often each occurs."""
+    """The sorted unique slices along a dim, the inverse indices, and the counts."""
     rows = np.moveaxis(self, dim, 0)
     if not len(rows):
         return self.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -229,7 +229,7 @@ def unique_dim(lib, self, dim):
 
 @general(**_unique_declaration("unique_consecutive", "UniqueConsecutiveBackward0"), samples=[((4,), ())])
 def _unique_consecutive(lib, self):
-    """The first element of each run of equal ones, which run each belongs to, how long each is."""
+    """The first element of each run of equal elements, the run of each element, and the lengths of the runs."""
     flat = self.reshape(-1)
     new, group, counts = runs_of_rows(flat.reshape(-1, 1))
     return flat[new], group.reshape(self.shape), counts
@@ -237,7 +237,7 @@ def _unique_consecutive(lib, self):
 
 @general(**_unique_declaration("unique_dim_consecutive", "UniqueDimConsecutiveBackward0"), samples=[((4, 2), (0,))])
 def unique_dim_consecutive(lib, self, dim):
-    """``_unique_consecutive`` of slices along a dim."""
+    """``_unique_consecutive`` for slices along a dim."""
     rows = np.moveaxis(self, dim, 0)
     new, group, counts = runs_of_rows(flat_rows(rows))
     return np.ascontiguousarray(np.moveaxis(rows[new], 0, dim)), group, counts
@@ -256,9 +256,9 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The different elements, or slices along a dim, always in order.
+    """The unique elements, or slices along a dim, always sorted.
 
-    Also, if asked for, where each element went and how often each occurs.
+    ``return_inverse`` and ``return_counts`` add the inverse indices and the counts.
 
     >>> import wengert as torch
     >>> torch.unique(torch.tensor([3, 1, 3, 2]), return_counts=True)
@@ -280,7 +280,7 @@ def unique(
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The first of each run of equal elements, or of equal slices along a dim.
+    """The first element of each run of equal elements, or of equal slices along a dim.
 
     >>> import wengert as torch
     >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 2, 1]))
@@ -293,7 +293,7 @@ def unique_consecutive(
     return _asked(unique_dim_consecutive(input, dim), return_inverse, return_counts)
 
 
-# -------------------------------------------------------------------------------------------- finding in what is sorted
+# ------------------------------------------------------------------------------------------- searching sorted sequences
 @general(
     tensors=2,
     promote=True,
@@ -305,7 +305,7 @@ def unique_consecutive(
     ],
 )
 def _searchsorted(lib, sorted_sequence, self, right):
-    """Where each value belongs in the sorted row of the same leading dims."""
+    """The insertion index of each value in the sorted row with the same leading dims."""
     return lib.places_in_rows(sorted_sequence, self, right)
 
 
@@ -331,7 +331,7 @@ def searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Where each value would be inserted into a sorted sequence, or into the sorted rows of its leading dims.
+    """The index at which to insert each value into a sorted sequence, or into the row with the same leading dims.
 
     >>> import wengert as torch
     >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([0, 3, 9]))
@@ -397,7 +397,7 @@ def _check_sorter(name: str, rows: Tensor, sorter: Tensor) -> None:
 
 @reduction("torch.bucketize", out_rule=_INDEX_DTYPE)
 def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
-    """The bucket between sorted boundaries that each value falls into.
+    """The index of the bucket between sorted boundaries that contains each value.
 
     >>> import wengert as torch
     >>> torch.bucketize(torch.tensor([0, 3, 9]), torch.tensor([1, 3, 5]))
@@ -409,7 +409,7 @@ def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = Fa
 
 
 # ----------------------------------------------------------------------------------------------------------------- isin
-_FEW_PAIRS = 4096  # so many are compared sooner than sorted
+_FEW_PAIRS = 4096  # up to so many pairs comparing is faster than sorting
 
 
 @general(
@@ -432,7 +432,7 @@ def isin(lib, elements, test_elements, invert):
 def isin_public(
     elements: Tensor | float, test_elements: Tensor | float, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
-    """Whether each element is among the test elements (is not, with ``invert``).
+    """Whether each element is among the test elements; ``invert`` negates the result.
 
     >>> import wengert as torch
     >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 5]))

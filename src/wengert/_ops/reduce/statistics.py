@@ -47,7 +47,7 @@ def _mean_grad(xp: Any, g: Any, x: Any, dim: tuple[int, ...], keepdim: bool) -> 
 
 
 def _through_root(xp: Any, g: Any, std: Any) -> Any:
-    """The cotangent of the variance from the one of its root; 0 where the root is 0, as in PyTorch."""
+    """The cotangent of the variance from that of the standard deviation; 0 where the latter is 0, as in PyTorch."""
     zero = std == 0
     return xp.where(zero, 0.0, g) / (xp.where(zero, 1.0, std) * 2.0)
 
@@ -166,7 +166,7 @@ def var_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 @reduction("torch.std Tensor.std")
 def std_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``.
+    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``.
 
     >>> import wengert as torch
     >>> torch.std(torch.tensor([1., 2., 3., 4.]))
@@ -177,7 +177,7 @@ def std_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 @reduction("torch.var_mean")
 def var_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Variance and mean; arguments as of ``var``.
+    """Variance and mean; the arguments are those of ``var``.
 
     >>> import wengert as torch
     >>> torch.var_mean(torch.tensor([1., 2., 3., 4.]))
@@ -188,7 +188,7 @@ def var_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 @reduction("torch.std_mean")
 def std_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Standard deviation and mean; arguments as of ``std``.
+    """Standard deviation and mean; the arguments are those of ``std``.
 
     >>> import wengert as torch
     >>> torch.std_mean(torch.tensor([1., 3.]), correction=0)
@@ -240,13 +240,13 @@ def nanmedian_all(lib, self):
 
 @general(**_dim_declaration("MedianBackward1", "median"))
 def median_dim(lib, self, dim, keepdim):
-    """The lower median along a dim, and where it is."""
+    """The lower median along a dim, and its index."""
     return median_along(lib, self, dim, keepdim, False)
 
 
 @general(**_dim_declaration("NanmedianBackward1", "nanmedian"))
 def nanmedian_dim(lib, self, dim, keepdim):
-    """The lower median along a dim of the elements that are not nan, and where it is."""
+    """The lower median along a dim of the elements that are not nan, and its index."""
     return median_along(lib, self, dim, keepdim, True)
 
 
@@ -264,7 +264,7 @@ def _median(input: Tensor, dim: Any, keepdim: bool, of_all: Any, of_dim: Any, re
 
 @reduction("torch.median Tensor.median")
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one.
+    """The lower median of all elements, or along a dim with its index; nan if any element is nan.
 
     >>> import wengert as torch
     >>> torch.median(torch.tensor([4., 1., 3., 2.]))
@@ -275,7 +275,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
 
 @reduction("torch.nanmedian Tensor.nanmedian")
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The median of the elements that are not nan, as ``median``.
+    """The median of the elements that are not nan; see ``median``.
 
     >>> import wengert as torch
     >>> torch.nanmedian(torch.tensor([4., float("nan"), 3.]))
@@ -287,7 +287,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 # ----------------------------------------------------------------------------------------------------------------- mode
 @general(**_dim_declaration("ModeBackward0", "mode"))
 def mode(lib, self, dim, keepdim):
-    """The most frequent element along a dim, the smallest of several, and where it is last."""
+    """The most frequent element along a dim (the smallest of several), and its last index."""
     return lib.most_frequent(self, dim, keepdim)
 
 
@@ -299,7 +299,7 @@ def mode(lib, self, dim, keepdim):
     ),
 )
 def mode_public(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
-    """The most frequent element along a dim (the smallest of several), and where it is last.
+    """The most frequent element along a dim (the smallest of several), and its last index.
 
     >>> import wengert as torch
     >>> torch.mode(torch.tensor([3, 1, 3, 1])).values
@@ -327,7 +327,7 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """The q-th quantiles of all elements or along a dim; a 1-dimensional ``q`` gives a first dim. nan if there is one.
+    """The q-th quantiles of all elements or along a dim; nan if any is nan. A 1-dimensional ``q`` adds a first dim.
 
     ``interpolation`` between two elements: linear, lower, higher, midpoint or nearest. Differentiable in ``q`` too.
 
@@ -376,7 +376,7 @@ def _quantile(name: str, x: Tensor, q: Any, dim: Any, keepdim: bool, interpolati
 
 
 def _interpolated(values: Tensor, q: Tensor, interpolation: str, ignore_nan: bool) -> Tensor:
-    """Quantiles of sorted rows, whose nan stand last: (..., n), (Q,) -> (..., Q)."""
+    """Quantiles of sorted rows, which end with their nan: (..., n), (Q,) -> (..., Q)."""
     n = values.shape[-1]
     last = values.ndim - 1
     valid = TENSORS._not_nan_count(values, (last,), True)
@@ -432,7 +432,7 @@ def cov(
 ) -> Tensor:
     """Covariance matrix; rows are variables, columns observations.
 
-    ``fweights``: how often each observation counts; ``aweights``: how much.
+    ``fweights``: the number of times each observation counts; ``aweights``: the weight of each observation.
 
     >>> import wengert as torch
     >>> torch.cov(torch.tensor([[0., 1., 2.], [2., 1., 0.]]))

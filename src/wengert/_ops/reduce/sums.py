@@ -1,7 +1,7 @@
-"""Reductions: sums, means, products and truth, of all elements or along dims.
+"""Reductions over all elements or along dims: sums, means, products, ``all`` and ``any``.
 
-What a reduction's formula needs to undo it is here too: ``kept`` and ``restored`` put reduced dims back as ones.
-Extrema are in ``extrema``, norms in ``norms``, spread and order statistics in ``statistics``.
+``kept`` and ``restored``, for the formulas of all reductions, put reduced dims back with size one. Extrema are in
+``extrema``, norms in ``norms``, spread and order statistics in ``statistics``.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def kept(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:
 
 
 def restored(xp: Any, g: Any, shape: tuple[int, ...], dim: int | tuple[int, ...], keepdim: bool) -> Any:
-    """A reduction's result, or its cotangent, with the reduced dims back as ones, so that it broadcasts."""
+    """A reduction's result or cotangent with the reduced dims back at size one, ready to broadcast."""
     return g if keepdim else xp.reshape(g, kept(shape, dim))
 
 
 def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callable[[Any], Any]:
-    """Decorator: a public reduction; it takes ``axis=`` and ``keepdims=`` as well, and ``out=`` (``_kinds.out``).
+    """Decorator: publish a reduction that also accepts ``axis=``, ``keepdims=`` and ``out=`` (``_kinds.out``).
 
-    ``in_out``: it computes in the dtype of ``out`` if none is given.
+    ``in_out``: without ``dtype=`` the reduction computes in the dtype of ``out``.
     """
 
     def decorate(fn: Any) -> Any:
@@ -85,7 +85,7 @@ def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callab
 
 
 def no_keepdim(name: str, keepdim: Any) -> TypeError:
-    """PyTorch's error for a ``keepdim`` that is no bool: ``x.sum(0, 1)`` is not the sum over two dims."""
+    """PyTorch's error for a ``keepdim`` that is no bool, as in ``x.sum(0, 1)``, which does not sum over two dims."""
     return noted(
         TypeError(f"{name}(): argument 'keepdim' (position 2) must be bool, not {type_name(keepdim)}"),
         f"What to do: several dims are given as a tuple, x.{name}((0, 1)).",
@@ -93,7 +93,7 @@ def no_keepdim(name: str, keepdim: Any) -> TypeError:
 
 
 def dtype_for(out: Any, input: Any, rule: Any = None) -> Any:
-    """The dtype that a sum into ``out`` is computed in; ``None`` where the sum's dtype does not fit ``out``."""
+    """The dtype in which to compute a sum into ``out``; ``None`` if the sum's dtype does not fit ``out``."""
     if not isinstance(out, Tensor) or not isinstance(input, Tensor):
         return None
     try:
@@ -104,17 +104,17 @@ def dtype_for(out: Any, input: Any, rule: Any = None) -> Any:
 
 
 def in_dtype(input: Tensor, dtype: DType | None, name: str) -> Tensor:
-    """The input in the dtype that was asked for."""
+    """Convert the input to the ``dtype=`` argument."""
     return input if dtype is None else cast(input, as_dtype(dtype, name).np)
 
 
 def dtype_text(t: Tensor) -> str:
-    """The dtype's name in PyTorch's errors: ``Float``, ``Long``."""
+    """The name of the tensor's dtype in PyTorch's errors: ``Float``, ``Long``."""
     return BY_NUMPY[logical_dtype(t)].scalar_name
 
 
 def unimplemented(kernel: str, t: Tensor) -> NotImplementedError:
-    """PyTorch's error for a dtype that an operator has no meaning for."""
+    """PyTorch's error for a dtype that an operator does not implement."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_text(t)}'")
 
 
@@ -143,9 +143,9 @@ def sum(
     out: Tensor | None = None,
     **spelling: Any,
 ) -> Tensor:
-    """Sum of the elements: of all of them, or along one or several dims.
+    """Sum of all elements, or along one or several dims.
 
-    Integers and bools give int64. ``dtype``: what the elements become first.
+    Integers and bools are summed in int64. ``dtype``: convert the elements to it first.
 
     >>> import wengert as torch
     >>> x = torch.tensor([[1., 2.], [3., 4.]])
@@ -163,13 +163,13 @@ def sum(
             dims: tuple[int, ...] = (dim if dim >= 0 else dim + ndim,)
             if (
                 keepdim is False and input._node is None and type(a) is np.ndarray and not slow_if_recording
-            ):  # nothing to record
+            ):  # nothing is recorded
                 t = make()
                 t._box = t._node = None
                 try:
                     t._payload = sum_along(a, dims, False)
                     return t
-                except ARITHMETIC:  # a warning that the program made an error
+                except ARITHMETIC:  # a warning that the program turned into an error
                     pass
         else:
             dims = wanted_dims(dim, ndim, "sum")
@@ -184,10 +184,10 @@ def sum(
 
 
 def spread(xp: Any, g: Any, shape: tuple[int, ...], n: int) -> Any:
-    """``g / n`` everywhere: the cotangent of what was added up. A small array costs less than a view of one number."""
+    """``g / n`` everywhere: the cotangent of a sum or mean. A small array costs less than a view of one number."""
     if xp is ARRAYS and g.dtype is FLOAT32 and math.prod(shape) <= SMALL:
         d = empty(shape, FLOAT32)
-        d.fill(g.item() / n)  # rounded to float32 as the quotient of two float32 is
+        d.fill(g.item() / n)  # rounds to float32 like the quotient of two float32 numbers
         return d
     return xp.expand(g if n == 1 else g / n, shape)
 
@@ -227,7 +227,7 @@ def sum_dim(self, dim, keepdim):
     samples=[((3, 4), ((1,), False)), ((2, 3), ((0, 1), True)), ((), ((), False))],
 )
 def nansum(lib, self, dim, keepdim):
-    """Sum over some dims, counting nan as zero."""
+    """Sum over some dims, with nan as zero."""
     if self.dtype.kind in "fV":
         self = lib.where(lib.isnan(self), lib.ZEROS[self.dtype], self)
     return add_up(lib, self, dim, keepdim)
@@ -260,7 +260,7 @@ def mean(
     out: Tensor | None = None,
     **spelling: Any,
 ) -> Tensor:
-    """Mean of the elements: of all of them, or along one or several dims. Only for floating and complex dtypes.
+    """Mean of all elements, or along one or several dims; only for floating and complex dtypes.
 
     >>> import wengert as torch
     >>> x = torch.tensor([[1., 2.], [3., 6.]])
@@ -339,7 +339,7 @@ def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DT
 
 @general(batch=("dim", ("dim",)), dtypes="f", samples=[((3, 4), ((1,), False))], no_derivative="it counts")
 def _not_nan_count(lib, self, dim, keepdim):
-    """How many elements are not nan, in the elements' dtype."""
+    """The number of elements that are not nan, in their dtype."""
     return lib.cast(lib.add.reduce(self == self, dim, None, None, keepdim), self.dtype)
 
 
@@ -347,7 +347,7 @@ def _not_nan_count(lib, self, dim, keepdim):
 
 
 def _others(xp: Any, x: Any, dim: int) -> Any:
-    """For each element the product of all others along a dim: no division, so right at zeros, in every order."""
+    """The product of all other elements along a dim, for each element; without division, so zeros are right."""
     return xp._cumprod_before(x, dim, False) * xp._cumprod_before(x, dim, True)
 
 
@@ -394,7 +394,7 @@ def prod_dim(lib, self, dim, keepdim):
 
 @reduction("torch.prod Tensor.prod", in_out=True)
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
-    """Product of all elements, or along one dim. Its gradient is right where elements are zero, in every order.
+    """Product of all elements, or along one dim. Gradients of every order are right where elements are zero.
 
     >>> import wengert as torch
     >>> x = torch.tensor([2., 0., 3.], requires_grad=True)
@@ -460,7 +460,7 @@ def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     no_derivative="it counts",
 )
 def count_nonzero(lib, self, dim):
-    """How many elements over some dims are not zero."""
+    """The number of nonzero elements over some dims."""
     if len(dim) == self.ndim:
         return np.int64(lib.count_nonzero(self))
     return lib.add.reduce(self != 0, dim, np.int64)
@@ -468,7 +468,7 @@ def count_nonzero(lib, self, dim):
 
 @public("torch.count_nonzero Tensor.count_nonzero")
 def count_nonzero_public(input: Tensor, dim: Dims = None) -> Tensor:
-    """How many elements are not zero, as int64.
+    """The number of nonzero elements, as int64.
 
     >>> import wengert as torch
     >>> torch.count_nonzero(torch.tensor([[0, 1], [2, 3]]), dim=0)
@@ -478,5 +478,5 @@ def count_nonzero_public(input: Tensor, dim: Dims = None) -> Tensor:
 
 
 def to_default(input: Tensor) -> Tensor:
-    """Integers and bools in the default dtype, as operators take them that only have floating results."""
+    """Convert integers and bools to the default dtype, for operators with floating results only."""
     return input if logical_dtype(input) in INEXACT else cast(input, default_np())

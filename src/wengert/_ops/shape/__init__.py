@@ -1,1 +1,1 @@
-"""Views and other shapes of the same elements."""
+"""Operators that change shapes: views, reshaping, joining, splitting, rearranging."""

@@ -1,4 +1,4 @@
-"""Broadcasting: ``expand`` and its like, and the transposes and minima of dimensions that go with it."""
+"""Broadcasting: ``expand``, ``sum_to_size``, ``broadcast_shapes``, ``broadcast_tensors``, ``atleast_1d``, ..."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .views_primitive import EXPAND, expand, ints, payload, shape_of_other, unsq
 
 # --------------------------------------------------------------------------------------------------------- broadcasting
 def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
-    """The size that ``expand`` is asked for, with every -1 replaced, checked."""
+    """Check the size given to ``expand`` and replace every -1."""
     shape = tuple(input._payload.shape)
     lead = len(size) - len(shape)
     if lead < 0:
@@ -27,7 +27,7 @@ def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
             f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     full = list(size)
-    for i in range(len(size) - 1, -1, -1):  # from the last on, as PyTorch, which names the first that it finds
+    for i in range(len(size) - 1, -1, -1):  # PyTorch checks the last dimension first, and reports the first error
         n = size[i]
         old = shape[i - lead] if i >= lead else 1
         if n == -1:
@@ -81,12 +81,12 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
     return expand(self, _expand_size(ints(size, "expand") if size else (), self))
 
 
-# (shape, sizes, bytes of an element) -> (full size, strides, whether elements repeat), of earlier calls
+# cached: (shape, sizes, itemsize) -> (full size, strides, whether elements repeat)
 _expansions: dict[Any, Any] = {}
 
 
 def _expanded(a: Any, size: tuple[Any, ...]) -> Any:
-    """The view that ``expand`` makes if the sizes are plainly right; ``None`` if they must be looked at."""
+    """The view of ``expand`` for sizes that are obviously right; ``None`` if they need all checks."""
     if not a.flags.c_contiguous:
         return None
     try:
@@ -145,7 +145,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 @public("Tensor.sum_to_size")
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
-    """The elements summed until the shape is ``size``, from which ``self``'s shape must be a broadcast.
+    """Sum the elements down to the shape ``size``, which must broadcast to the shape of ``self``.
 
     >>> import wengert as torch
     >>> torch.ones(2, 3).sum_to_size(1, 3)
@@ -226,7 +226,7 @@ def _fits(x: Tensor, y: Tensor) -> bool:
 
 @public("torch.atleast_1d")
 def atleast_1d(*tensors: Any) -> Any:
-    """Each tensor, a 0-dimensional one with one dimension."""
+    """Each tensor with at least one dimension."""
     return _each(tensors, "atleast_1d", lambda x: view_public(x, (1,)) if x._payload.ndim == 0 else x)
 
 
@@ -244,7 +244,7 @@ def atleast_2d(*tensors: Any) -> Any:
 
 @public("torch.atleast_3d")
 def atleast_3d(*tensors: Any) -> Any:
-    """Each tensor with at least three dimensions: a vector of n becomes (1, n, 1), a matrix (m, n) (m, n, 1)."""
+    """Each tensor with at least three dimensions: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)."""
 
     def at_least(x: Tensor) -> Tensor:
         ndim = x._payload.ndim

@@ -1,4 +1,4 @@
-"""Several tensors combined into one: blocks on a diagonal, grids, products and combinations of elements."""
+"""Combinations of several tensors: blocks on a diagonal, grids, products and combinations of elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .views_primitive import expand, payload, view
 
 
 def _corners(shapes: Any) -> list[tuple[int, int, int, int]]:
-    """Rows and columns, from and to, of each block on a diagonal of blocks."""
+    """The first and last row and column of each block of a block diagonal matrix."""
     rows = cols = 0
     found = []
     for m, n in shapes:
@@ -42,7 +42,7 @@ def _corners(shapes: Any) -> list[tuple[int, int, int, int]]:
     samples=lambda rng: [(([rng.standard_normal((2, 3)), rng.standard_normal((1, 2))],), ())],
 )
 def blocks(lib, tensors):
-    """Matrices as blocks on the diagonal of a matrix of zeros."""
+    """A block diagonal matrix."""
     corners = _corners([t.shape for t in tensors])
     r = lib.zeros((corners[-1][1], corners[-1][3]), tensors[0].dtype)
     for t, (a, b, c, d) in zip(tensors, corners, strict=True):
@@ -52,7 +52,7 @@ def blocks(lib, tensors):
 
 @public("torch.block_diag")
 def block_diag(*tensors: Any) -> Tensor:
-    """Tensors of at most two dimensions as blocks on the diagonal of a matrix, zeros elsewhere.
+    """A block diagonal matrix of tensors with at most two dimensions.
 
     >>> import wengert as torch
     >>> torch.block_diag(torch.ones(1, 2), torch.tensor(2.))
@@ -74,9 +74,9 @@ def block_diag(*tensors: Any) -> Tensor:
 
 @public("torch.meshgrid")
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """Views of vectors, expanded to the grid that they span: one dimension for each.
+    """Expand vectors to views on the grid that they span, with one dimension for each vector.
 
-    ``indexing``: "ij" (the first vector runs along the first dimension) or "xy" (along the second).
+    ``indexing``: "ij" (the first vector varies along the first dimension) or "xy" (along the second).
 
     >>> import wengert as torch
     >>> a, b = torch.meshgrid(torch.arange(2), torch.arange(3), indexing="ij")
@@ -114,7 +114,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
 @public("torch.cartesian_prod")
 def cartesian_prod(*tensors: Any) -> Tensor:
-    """All combinations of one element from each vector, a row for each.
+    """The rows of the Cartesian product of vectors.
 
     >>> import wengert as torch
     >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3]))
@@ -134,7 +134,7 @@ def cartesian_prod(*tensors: Any) -> Tensor:
 
 @public("torch.combinations")
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All choices of ``r`` elements of a vector, in its order, a row for each.
+    """All combinations of ``r`` elements of a vector, one in each row, in the order of the vector.
 
     >>> import wengert as torch
     >>> torch.combinations(torch.tensor([1, 2, 3]))

@@ -1,4 +1,4 @@
-"""Joining and splitting: ``cat`` and the pieces of ``split_with_sizes``, ``stack`` and ``unbind`` are transposes."""
+"""Joining and splitting: ``cat`` and ``split_with_sizes`` are transposes, as are ``stack`` and ``unbind``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .strided import slice_dim
 from .views import reshape_public
 from .views_primitive import ints, lifted_dims, payload
 
-# Python's error of PyTorch's concatenations for an ``out`` that cannot hold the result
+# PyTorch's concatenations raise this Python error for an ``out`` that cannot hold the result
 _CONCATENATED = convertible("torch.cat(): input types can't be cast to the desired output type {Out}", TypeError)
 
 
@@ -55,7 +55,7 @@ def _tangent_list(xp: Any, tangents: Any, operands: Any) -> list[Any]:
     ],
 )
 def cat(lib, tensors, dim):
-    """Tensors one after the other along a dimension; ``(0,)`` goes with any shape."""
+    """Concatenate tensors along a dimension; the shape ``(0,)`` is compatible with any other."""
     ranks = [t.ndim for t in tensors]
     rank = max(ranks)
     if rank != min(ranks):
@@ -64,7 +64,7 @@ def cat(lib, tensors, dim):
 
 
 def in_order(r: Any) -> Any:
-    """The array in row-major order; NumPy keeps to the order of what it joins."""
+    """The array in row-major order; NumPy's result has the memory order of its inputs."""
     return r if r.flags.c_contiguous else np.ascontiguousarray(r)
 
 
@@ -82,7 +82,7 @@ def in_order(r: Any) -> Any:
     ),
 )
 def stack(lib, tensors, dim):
-    """Tensors of one shape, side by side along a new dimension."""
+    """Stack tensors of one shape along a new dimension."""
     index = COLONS[dim] + (None,)
     return in_order(concatenate([t[index] for t in tensors], dim))
 
@@ -103,7 +103,7 @@ def _split_jvp(name: str) -> Any:
     samples=[((5, 2), (2, 0)), ((2, 4), (4, 1)), ((2, 3), (5, 1))],
 )
 def split(lib, self, split_size, dim):
-    """Pieces of ``split_size`` along a dimension; the last may be smaller."""
+    """Split along a dimension into pieces of ``split_size``; the last may be smaller."""
     n = self.shape[dim]
     lead = COLONS[dim]
     if not n or not split_size:
@@ -123,7 +123,7 @@ def split(lib, self, split_size, dim):
     samples=[((5, 2), ((2, 3), 0)), ((2, 4), ((1, 0, 3), 1))],
 )
 def split_with_sizes(lib, self, split_sizes, dim):
-    """Pieces of these sizes along a dimension."""
+    """Split along a dimension into pieces of the given sizes."""
     lead = COLONS[dim]
     return tuple(
         [self[lead + (slice(end - n, end),)] for n, end in zip(split_sizes, accumulate(split_sizes), strict=True)]
@@ -142,7 +142,7 @@ def split_with_sizes(lib, self, split_sizes, dim):
     samples=[((3, 2), (0,)), ((2, 3), (1,))],
 )
 def unbind(lib, self, dim):
-    """The parts at each index of a dimension."""
+    """The slices at each index of a dimension."""
     lead = COLONS[dim]
     return tuple([self[lead + (i, ...)] for i in range(self.shape[dim])])
 
@@ -155,7 +155,7 @@ assert CAT.saves.uses == ("tensors_shape", "dim", "needs")  # type: ignore[attr-
 
 # -------------------------------------------------------------------------------------------------------------- joining
 def tensor_list(tensors: Any, name: str) -> list[Tensor]:
-    """A function's sequence of tensors, checked."""
+    """Check a function's sequence of tensors and return it as a list."""
     if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_name(tensors)}")
     for place, x in enumerate(tensors):
@@ -165,7 +165,7 @@ def tensor_list(tensors: Any, name: str) -> list[Tensor]:
 
 
 def _plain_arrays(tensors: Any) -> list[Any] | None:
-    """The arrays of a list of tensors, if they are NumPy's and of one dtype and no mode is on."""
+    """The payloads of a list of tensors, if they are NumPy arrays of one dtype and no mode is on."""
     if slow_if_recording or type(tensors) not in _LISTS or not tensors:
         return None
     arrays = []
@@ -189,9 +189,9 @@ _LISTS = frozenset((list, tuple))
 
 @public("torch.cat torch.concat torch.concatenate")
 def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | None = None) -> Tensor:
-    """Tensors one after the other along a dimension, in their common dtype.
+    """Concatenate tensors along a dimension, in their common dtype.
 
-    As in PyTorch, a one-dimensional tensor without elements goes with any other.
+    As in PyTorch, a one-dimensional tensor without elements is compatible with any other.
 
     >>> import wengert as torch
     >>> torch.cat([torch.ones(2), torch.zeros(1)])
@@ -206,7 +206,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
         try:
             r = in_order(concatenate(arrays, dim))
         except ValueError:
-            pass  # what follows says what is wrong
+            pass  # the checks below raise the error
         else:
             edges = tuple([x._node for x in tensors])
             if edges.count(None) == len(edges):
@@ -220,7 +220,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     shapes = [x._payload.shape for x in tensors]
     first = shapes[0]
     ndim = len(first)
-    if ndim and shapes.count(first) == len(shapes):  # the usual case: nothing to look at
+    if ndim and shapes.count(first) == len(shapes):  # the usual case needs no more checks
         return cat(tensors, normal_dim(dim, ndim, "cat"))
     for place, s in enumerate(shapes):
         if not s:
@@ -247,7 +247,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
 
 @public("torch.stack")
 def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | None = None) -> Tensor:
-    """Tensors of one shape side by side along a new dimension.
+    """Stack tensors of one shape along a new dimension.
 
     >>> import wengert as torch
     >>> torch.stack([torch.zeros(2), torch.ones(2)], dim=1)
@@ -295,7 +295,7 @@ def _joined(tensors: Any, name: str, ndim: int, at_least: Any) -> list[Tensor]:
 @public("torch.hstack")
 @with_out(_CONCATENATED)
 def hstack(tensors: Any) -> Tensor:
-    """Tensors one after the other along the second dimension, vectors along their only one."""
+    """Concatenate tensors along the second dimension, vectors along their only dimension."""
     tensors = _joined(tensors, "hstack", 1, atleast_1d)
     return cat_public(tensors, 0 if tensors[0]._payload.ndim == 1 else 1)
 
@@ -303,21 +303,21 @@ def hstack(tensors: Any) -> Tensor:
 @public("torch.vstack torch.row_stack")
 @with_out(_CONCATENATED)
 def vstack(tensors: Any) -> Tensor:
-    """Tensors one below the other; vectors are rows."""
+    """Concatenate tensors along the first dimension; vectors become rows."""
     return cat_public(_joined(tensors, "vstack", 2, atleast_2d), 0)
 
 
 @public("torch.dstack")
 @with_out(_CONCATENATED)
 def dstack(tensors: Any) -> Tensor:
-    """Tensors one behind the other along the third dimension."""
+    """Concatenate tensors along the third dimension."""
     return cat_public(_joined(tensors, "dstack", 3, atleast_3d), 2)
 
 
 @public("torch.column_stack")
 @with_out(_CONCATENATED)
 def column_stack(tensors: Any) -> Tensor:
-    """Vectors as the columns of a matrix, matrices side by side."""
+    """Concatenate tensors along the second dimension; vectors become columns."""
     return hstack(_joined(tensors, "column_stack", 2, lambda x: reshape_public(x, (x._payload.size, 1))))
 
 
@@ -334,7 +334,7 @@ def _sized(tensor: Tensor, dim: int, name: str) -> tuple[int, int]:
 def split_public(
     tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
 ) -> tuple[Tensor, ...]:
-    """Views of pieces along a dimension: of one size (the last may be smaller), or of the sizes in a list.
+    """Split along a dimension into views of one size (the last may be smaller) or of the sizes in a list.
 
     >>> import wengert as torch
     >>> torch.arange(5).split([2, 3])
@@ -369,7 +369,7 @@ def _piece(size: Any, n: int) -> int:
 
 @public("torch.split_with_sizes Tensor.split_with_sizes")
 def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of pieces of these sizes along a dimension."""
+    """Split along a dimension into views of the given sizes."""
     dim, n = _sized(input, dim, "split_with_sizes")
     sizes = _pieces(split_sizes, n, dim)
     if slow_if_recording or type(input._payload) is not np.ndarray:
@@ -397,14 +397,14 @@ def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
 
 @public("torch.chunk Tensor.chunk")
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of at most ``chunks`` pieces of equal size along a dimension; the last may be smaller.
+    """Split along a dimension into at most ``chunks`` views of equal size; the last may be smaller.
 
     >>> import wengert as torch
     >>> torch.arange(5).chunk(2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
     split_size, _, dim = _chunks(input, chunks, dim)
-    if not split_size:  # an empty dimension has as many pieces as were asked for
+    if not split_size:  # an empty dimension gives ``chunks`` pieces
         return split_with_sizes(input, (0,) * chunks, dim)  # type: ignore[no-any-return]
     return _split(input, split_size, dim)
 
@@ -423,7 +423,7 @@ def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
 def tensor_split(
     input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
 ) -> tuple[Tensor, ...]:
-    """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices.
+    """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list.
 
     >>> import wengert as torch
     >>> torch.arange(5).tensor_split((1, 3))
@@ -499,7 +499,7 @@ dsplit = _split_along("dsplit", 2, 3)
 
 @public("torch.unbind Tensor.unbind")
 def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of the parts at each index of a dimension.
+    """Views of the slices at each index of a dimension.
 
     >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).unbind(1)

@@ -1,4 +1,4 @@
-"""Rearranged copies: diagonals, triangles, flips, rolls, repetitions, and tensors built from several."""
+"""Rearranged copies: diagonals, triangles, flips, rolls, repetitions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from .views_primitive import expand, ints, payload, unsqueeze_dim
     samples=[((2, 3), ((0,),)), ((2, 3), ((1, 0),)), ((2,), ((),))],
 )
 def flip_dims(lib, self, dims):
-    """Some dimensions in reverse order."""
+    """Reverse some dimensions."""
     key = [slice(None)] * self.ndim
     for d in dims:
         key[d] = slice(None, None, -1)
@@ -59,7 +59,7 @@ def flip_dims(lib, self, dims):
     samples=[((2, 3), (1, (0, 1))), ((2, 3, 2), (-1, (2, 0))), ((2, 3), (2, (0, 1)))],
 )
 def rotate(lib, self, k, dims):
-    """Quarter turns in the plane of two dimensions."""
+    """Rotate by ``k`` quarter turns in the plane of two dimensions."""
     a, b = dims
     turned = {0: (), 1: (b,), 2: (a, b), 3: (a,)}[k % 4]
     key = [slice(None)] * self.ndim
@@ -80,7 +80,7 @@ def rotate(lib, self, k, dims):
     samples=[((2, 3), ((1,), (0,))), ((4, 3), ((-1, 2), (0, 1))), ((4,), ((1, 1), (0, 0))), ((2, 3), ((2,), ()))],
 )
 def roll_dims(lib, self, shifts, dims):
-    """Elements moved along dimensions, those pushed out coming in at the other end; no dims: in row-major order."""
+    """Shift elements cyclically along dimensions; without dims, in row-major order."""
     if not dims:
         return _rolled(lib, self.reshape(-1), shifts[0], 0).reshape(self.shape)
     for shift, dim in zip(shifts, dims, strict=True):
@@ -102,7 +102,7 @@ def _rolled(lib: Any, x: Any, shift: int, dim: int) -> Any:
     samples=[((3, 4), (0,)), ((2, 3, 3), (-1,))],
 )
 def lower_triangle(lib, self, diagonal):
-    """Zeros above a diagonal of the last two dimensions."""
+    """A copy with zeros above a diagonal of the last two dimensions."""
     return lib.where(_below(*self.shape[-2:], diagonal), self, _zero(self.dtype))
 
 
@@ -113,15 +113,15 @@ def lower_triangle(lib, self, diagonal):
     samples=[((3, 4), (0,)), ((2, 3, 3), (1,))],
 )
 def upper_triangle(lib, self, diagonal):
-    """Zeros below a diagonal of the last two dimensions."""
+    """A copy with zeros below a diagonal of the last two dimensions."""
     return lib.where(_below(*self.shape[-2:], diagonal - 1), _zero(self.dtype), self)
 
 
-_MOST = 1 << 20  # no larger masks are kept
+_MOST = 1 << 20  # elements of the largest mask that is cached
 
 
 def _below(rows: int, cols: int, diagonal: int) -> Any:
-    """True on and below a diagonal of a matrix; kept, as the same masks are asked for again and again."""
+    """A mask that is true on and below a diagonal; cached, since the same masks are needed again and again."""
     return (_kept_below if rows * cols <= _MOST else _new_below)(rows, cols, diagonal)
 
 
@@ -163,7 +163,7 @@ def flipud(input: Tensor) -> Tensor:
 
 @public("torch.rot90 Tensor.rot90")
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-    """A copy turned by ``k`` quarters in the plane of two dimensions, from the first towards the second.
+    """A copy rotated by ``k`` quarter turns in the plane of two dimensions, from the first towards the second.
 
     >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).rot90()
@@ -183,9 +183,9 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
 
 @public("torch.roll Tensor.roll")
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
-    """A copy with the elements moved along dimensions, those pushed out coming in at the other end.
+    """A copy with the elements shifted cyclically along dimensions.
 
-    Without ``dims`` the elements are moved in row-major order.
+    Without ``dims`` the elements are shifted in row-major order.
 
     >>> import wengert as torch
     >>> torch.arange(4).roll(1)
@@ -263,7 +263,7 @@ _triangle_indices("triu_indices", np.triu_indices)
     samples=[((3,), (0, 0, 1)), ((3,), (-1, 0, 1)), ((2, 3), (1, 1, 0)), ((2, 3), (0, 0, 2))],
 )
 def embed_diagonal(lib, self, offset, dim1, dim2):
-    """The last dimension as a diagonal of two dimensions, zeros elsewhere."""
+    """Zeros with the last dimension of the input on a diagonal of two dimensions."""
     n = self.shape[-1] + abs(offset)
     size = list(self.shape[:-1])
     for d in sorted((dim1, dim2)):
@@ -277,7 +277,7 @@ def embed_diagonal(lib, self, offset, dim1, dim2):
 
 @public("torch.diag_embed Tensor.diag_embed")
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """The last dimension as a diagonal of two dimensions of the result, zeros elsewhere.
+    """Zeros with the last dimension of the input on a diagonal of two dimensions.
 
     >>> import wengert as torch
     >>> torch.tensor([1, 2]).diag_embed()
@@ -294,7 +294,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 @public("torch.diag Tensor.diag")
 @with_out(EXACT)
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
-    """A vector as the diagonal of a matrix, or a copy of a matrix's diagonal.
+    """A matrix with a vector on its diagonal, or a copy of a matrix's diagonal.
 
     >>> import wengert as torch
     >>> torch.diag(torch.tensor([[1, 2], [3, 4]]))
@@ -310,13 +310,13 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 
 @public("torch.diagflat Tensor.diagflat")
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """All elements as the diagonal of a matrix."""
+    """A matrix with all elements of the input on its diagonal."""
     return diag_embed(reshape_public(input, (payload(input, "diagflat").size,)), offset)
 
 
 @public("Tensor.fill_diagonal_ torch.fill_diagonal_")
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
+    """Write a number on the main diagonal; ``wrap`` starts a new diagonal after each square of a tall matrix."""
     shape = tuple(self._payload.shape)
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
@@ -339,7 +339,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
 
 # ---------------------------------------------------------------------------------------------------------- repetitions
 def _interleaved(shape: tuple[int, ...], repeats: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shapes with each dimension's repetitions in front of it: of the result, and of the input."""
+    """The shapes of the result and of the input, with each dimension's repetitions in front of it."""
     padded = (1,) * (len(repeats) - len(shape)) + shape
     return (
         tuple(itertools.chain.from_iterable(zip(repeats, padded, strict=True))),
@@ -361,7 +361,7 @@ def _interleaved(shape: tuple[int, ...], repeats: tuple[int, ...]) -> tuple[tupl
     samples=[((2, 3), ((2, 1),)), ((3,), ((2, 2),)), ((), ((3,),)), ((2, 3), ((1, 0),))],
 )
 def repeat(lib, self, repeats):
-    """The tensor put several times side by side along each dimension."""
+    """Repeat the tensor along each dimension."""
     full, mine = _interleaved(self.shape, repeats)
     r = allocate(lib.empty, full, self.dtype)
     r[...] = self.reshape(mine)
@@ -370,7 +370,7 @@ def repeat(lib, self, repeats):
 
 @public("Tensor.repeat")
 def repeat_public(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
-    """A copy with the tensor several times side by side along each dimension; more numbers add dimensions in front.
+    """A copy that repeats the tensor along each dimension; additional numbers add dimensions in front.
 
     >>> import wengert as torch
     >>> torch.tensor([1, 2]).repeat(2, 2)
@@ -391,7 +391,7 @@ def repeat_public(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
 
 @public("torch.tile Tensor.tile")
 def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
-    """``repeat``, the numbers counted from the last dimension.
+    """``repeat`` with the numbers aligned to the last dimensions.
 
     >>> import wengert as torch
     >>> torch.tensor([[1, 2]]).tile(2)
@@ -405,7 +405,7 @@ def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Each element, or each part along ``dim``, repeated: all as often, or as often as a tensor of counts says.
+    """Repeat each element, or each slice along ``dim``; ``repeats`` is one count for all or a tensor of counts.
 
     >>> import wengert as torch
     >>> torch.tensor([1, 2]).repeat_interleave(2)
@@ -469,12 +469,12 @@ def _counted(counts: Any, dtype: Any, output_size: int | None) -> Any:
     return r
 
 
-# --------------------------------------------------------------------------------------------------------- from several
+# -------------------------------------------------------------------------------------------------------------- indices
 
 
 @public("torch.unravel_index")
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """Numbers of elements in row-major order as one tensor of positions for each dimension.
+    """Convert flat indices in row-major order to one tensor of indices for each dimension.
 
     >>> import wengert as torch
     >>> torch.unravel_index(torch.tensor([5]), (2, 3))

@@ -1,4 +1,4 @@
-"""Another size or shape in place: ``unsqueeze_`` and its like, ``resize_``, ``set_``."""
+"""In-place changes of size and shape: ``unsqueeze_``, ``squeeze_``, ``transpose_``, ``resize_``, ``set_``, ..."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .views_primitive import ints, matrix_t
 
 # ------------------------------------------------------------------------------------------------ other shape, in place
 def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
-    """Give a tensor another array; what was saved of it keeps the old one."""
+    """Give a tensor another array; nodes that saved the tensor keep the old array."""
     reshaped_in_place.append("another array")
     self._payload = a
     box = self._box = Box()
@@ -40,7 +40,7 @@ def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
 
 
 def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
-    """Make a tensor the view of itself that ``view`` gives; ``name`` is its node's."""
+    """Turn a tensor into the view ``view(self)`` of itself; ``name`` is the name of its node."""
     if stale_views:
         from ..._tape.views import refresh
 
@@ -102,10 +102,10 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
 
 @public("Tensor.resize_ torch.resize_")
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
-    """Another size on the same memory, in row-major order; more memory is taken if it does not suffice.
+    """Change the size in place, in row-major order; larger memory is allocated if needed.
 
-    New elements are uninitialised. Memory cannot grow in place: if more was taken, tensors that shared the old memory
-    keep it.
+    New elements are uninitialised. Memory cannot grow in place: tensors that shared the old memory keep it when larger
+    memory is allocated.
 
     >>> import wengert as torch
     >>> torch.arange(6).resize_(2, 2)
@@ -140,7 +140,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
 
 
 def _without_data(a: Meta, size: tuple[int, ...]) -> Meta:
-    """The same memory in another size; what it is short of is added."""
+    """The payload with another size; its storage grows if needed."""
     r = Meta(size, a.dtype, None, a.memory, a.offset)
     a.memory.nbytes = max(a.memory.nbytes, a.offset + r.nbytes)
     return r
@@ -167,7 +167,7 @@ def _resized(a: Any, size: tuple[int, ...]) -> Any:
 
 @public("Tensor.resize_as_ torch.resize_as_")
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
-    """``self.resize_(other.shape)``; a sparse tensor that stores nothing takes a sparse one's shape."""
+    """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``."""
     from ..names.sparse import is_sparse
 
     if is_sparse(self) and is_sparse(other) and not self._payload.values.size:
@@ -184,7 +184,7 @@ def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Ten
 
 @public("Tensor.set_")
 def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
-    """Make a tensor use another's memory and size; without a source, none."""
+    """Make a tensor use the memory and size of ``source``; without a source the tensor becomes empty."""
     if self._node is not None and is_grad_enabled():
         check_inplace(self, True)
     if inference_tensors:
@@ -210,7 +210,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
 
 @public("Tensor.resize")
 def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """*Legacy:* another shape for the same number of elements, as ``reshape``."""
+    """*Legacy:* ``reshape``."""
     warn("non-inplace resize is deprecated")
     size = ints(sizes, "resize")
     shape = tuple(self._payload.shape)

@@ -1,6 +1,6 @@
-"""Views of a part of the elements, and the operators that take a cotangent back through them.
+"""Views of a part of the elements, and the operators that carry cotangents back through them.
 
-A view of a part and the operator that puts its cotangent into zeros are each other's transposes: ``select`` and
+A view of a part and the operator that writes its cotangent into zeros are each other's transposes: ``select`` and
 ``select_backward``, ``slice_dim`` and ``slice_backward``, ``diagonal_view`` and ``diagonal_backward``, ``unfold_view``
 and ``unfold_backward``, ``as_strided_view`` and ``as_strided_backward``.
 """
@@ -30,7 +30,7 @@ from .views_primitive import Lifted, ints, lifted_dims, payload
 
 
 def _batch_back(position: int) -> Any:
-    """The rule of an operator on ``(size, ...)`` with the dims among its parameters from ``position`` on."""
+    """The batching rule of an operator whose parameters begin with a size and have dims from ``position`` on."""
 
     def rule(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
         g = inner[0]
@@ -51,7 +51,7 @@ _DIMS = frozenset(("dim", "dim1", "dim2", "dimension"))
     samples=[((3, 4), (0, 2)), ((3, 4), (1, 0)), ((2,), (0, 1))],
 )
 def select(lib, self, dim, index):
-    """The part at one index of one dimension, without that dimension."""
+    """A view of the slice at one index of one dimension, without that dimension."""
     return self[COLONS[dim] + (index, ...)]
 
 
@@ -61,7 +61,7 @@ def select(lib, self, dim, index):
     samples=[((4,), ((3, 4), 0, 2)), ((3,), ((3, 4), 1, 0)), ((), ((2,), 0, 1))],
 )
 def select_backward(lib, self, size, dim, index):
-    """Zeros of a size, with the tensor at one index of one dimension."""
+    """Zeros of ``size`` with the tensor at one index of one dimension."""
     r = lib.zeros(size, self.dtype)
     r[COLONS[dim] + (index,)] = self
     return r
@@ -75,7 +75,7 @@ def select_backward(lib, self, size, dim, index):
     samples=[((5, 4), (0, 1, 4, 1)), ((5, 4), (0, 0, 5, 2)), ((3, 4), (1, 2, 2, 1))],
 )
 def slice_dim(lib, self, dim, start, end, step):
-    """The part from ``start`` to ``end`` of one dimension, every ``step``-th."""
+    """A view of every ``step``-th index from ``start`` to ``end`` of one dimension."""
     return self[COLONS[dim] + (slice(start, end, step),)]
 
 
@@ -85,7 +85,7 @@ def slice_dim(lib, self, dim, start, end, step):
     samples=[((3, 4), ((5, 4), 0, 1, 4, 1)), ((3, 4), ((5, 4), 0, 0, 5, 2))],
 )
 def slice_backward(lib, self, size, dim, start, end, step):
-    """Zeros of a size, with the tensor in a slice of one dimension."""
+    """Zeros of ``size`` with the tensor in a slice of one dimension."""
     r = lib.zeros(size, self.dtype)
     r[COLONS[dim] + (slice(start, end, step),)] = self
     return r
@@ -100,7 +100,7 @@ def slice_backward(lib, self, size, dim, start, end, step):
     samples=[((3, 4), (0, 0, 1)), ((2, 3, 4), (1, 2, 0)), ((2, 3), (-1, 0, 1)), ((2, 2), (5, 0, 1))],
 )
 def diagonal_view(lib, self, offset, dim1, dim2):
-    """The diagonal of two dimensions, as the last dimension."""
+    """A view of the diagonal of two dimensions, as the last dimension."""
     r = self.diagonal(offset, dim1, dim2)
     if self.flags.writeable:
         r.flags.writeable = True
@@ -113,7 +113,7 @@ def diagonal_view(lib, self, offset, dim1, dim2):
     samples=[((3,), ((3, 4), 0, 0, 1)), ((3, 1), ((2, 3, 4), 1, 2, 0))],
 )
 def diagonal_backward(lib, self, size, offset, dim1, dim2):
-    """Zeros of a size, with the tensor on a diagonal."""
+    """Zeros of ``size`` with the tensor on a diagonal."""
     r = lib.zeros(size, self.dtype)
     d = r.diagonal(offset, dim1, dim2)
     d.flags.writeable = True
@@ -123,14 +123,14 @@ def diagonal_backward(lib, self, size, offset, dim1, dim2):
 
 # ------------------------------------------------------------------------------------------------------ sliding windows
 def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
-    """A view of ``a`` with its windows along a dimension, their elements in a new last dimension."""
+    """A view of the windows of ``a`` along a dimension, with their elements in a new last dimension."""
     if not a.ndim:
         return a.reshape(1)[:size]
     n = (a.shape[dim] - size) // step + 1
     strides = a.strides
     shape = (*a.shape[:dim], n, *a.shape[dim + 1 :], size)
     strides = (*strides[:dim], strides[dim] * step, *strides[dim + 1 :], strides[dim])
-    if a.base is None and a.flags.c_contiguous and a.size:  # the owner of the memory, from its beginning on
+    if a.base is None and a.flags.c_contiguous and a.size:  # ``a`` owns its memory and starts at its beginning
         r = np.ndarray(shape, a.dtype, a, 0, strides)
         if not writeable:
             r.flags.writeable = False
@@ -150,7 +150,7 @@ def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
     samples=[((5, 2), (0, 3, 1)), ((2, 6), (1, 2, 3)), ((2, 6), (1, 2, 2)), ((3,), (0, 3, 1))],
 )
 def unfold_view(lib, self, dimension, size, step):
-    """All windows of a size along a dimension, their elements in a new last dimension."""
+    """A view of all windows along a dimension, with their elements in a new last dimension."""
     return _windows(self, dimension, size, step, bool(self.flags.writeable))
 
 
@@ -160,7 +160,7 @@ def unfold_view(lib, self, dimension, size, step):
     samples=[((3, 2, 3), ((5, 2), 0, 3, 1)), ((2, 2, 2), ((2, 6), 1, 2, 3))],
 )
 def unfold_backward(lib, self, size, dimension, width, step):
-    """Windows added up where they lie over each other."""
+    """Zeros of ``size`` with the windows added; overlapping windows add up."""
     r = lib.zeros(size, self.dtype)
     if not r.ndim:
         return r + lib.add.reduce(self, None)
@@ -175,20 +175,20 @@ def unfold_backward(lib, self, size, dimension, width, step):
 
 # ------------------------------------------------------------------------------------------------------ strides by hand
 def _at(a: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
-    """The view of a's memory with these sizes and strides (in elements), ``offset`` elements after a's first."""
+    """The view of a's memory with this size and strides (in elements), from ``offset`` elements after a's first on."""
     step = a.itemsize
     address = a.__array_interface__["data"][0] + offset * step
     return restrided(a, size, tuple(s * step for s in stride), address, a.flags.writeable)
 
 
 def _span(size: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, int]:
-    """The first and last element that such strides reach."""
+    """The first and last element that a size and strides reach."""
     reach = [(n - 1) * s for n, s in zip(size, stride, strict=True)]
     return sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
 
 
 def _flat_index(size: tuple[int, ...], stride: tuple[int, ...], start: int) -> Any:
-    """Where each element of a strided view lies."""
+    """The flat index of each element of a strided view."""
     index = np.full(size, start, np.int64)
     for i, (n, s) in enumerate(zip(size, stride, strict=True)):
         index += (np.arange(n) * s).reshape((n,) + (1,) * (len(size) - i - 1))
@@ -196,7 +196,7 @@ def _flat_index(size: tuple[int, ...], stride: tuple[int, ...], start: int) -> A
 
 
 def _store(size: Any, stride: Any, offset: int, shape: Any, own: Any) -> tuple[int, int]:
-    """The origin within, and the length of, memory that holds both a tensor and a strided view of its memory."""
+    """The origin and length of memory that holds both a tensor and a strided view of its memory."""
     lo1, hi1 = _span(shape, own)
     lo2, hi2 = _span(size, stride)
     lo, hi = min(lo1, lo2 + offset), max(hi1, hi2 + offset)
@@ -229,10 +229,10 @@ def _batch_strided_back(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any
     ],
 )
 def as_strided_view(lib, self, size, stride, storage_offset, own):
-    """The memory of a tensor whose own strides are ``own``, seen with other sizes and strides.
+    """A view with any size and strides of the memory of a tensor with strides ``own``.
 
-    ``storage_offset`` counts from the tensor's first element. On a tensor with other strides it gives what it would
-    give on a copy with these.
+    ``storage_offset`` counts from the tensor's first element. On a tensor with other strides than ``own`` the result is
+    that of a copy with strides ``own``.
     """
     if 0 in size:
         return self.reshape(-1)[:0].reshape(size)
@@ -254,10 +254,10 @@ def as_strided_view(lib, self, size, stride, storage_offset, own):
     samples=[((2, 2), ((3, 4), (2, 2), (1, 5), 1, (4, 1))), ((3, 3), ((5,), (3, 3), (1, 1), 0, (1,)))],
 )
 def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own):
-    """What comes back to a tensor of ``input_size`` and strides ``own`` through ``as_strided_view``.
+    """The transpose of ``as_strided_view`` on a tensor of ``input_size`` and strides ``own``.
 
-    Elements that several others share memory with get their sum, divided by how many of the input they are, as in
-    PyTorch (NOTE [ as_strided Backward and layout-aware/agnostic autograd ]).
+    Elements of the view that share memory add up. The sum is divided by the number of input elements that share that
+    memory, as in PyTorch (NOTE [ as_strided Backward and layout-aware/agnostic autograd ]).
     """
     if 0 in size or 0 in input_size:
         return lib.zeros(input_size, self.dtype)
@@ -271,16 +271,16 @@ def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own
 
 
 def add_at(lib: Any, length: int, index: Any, values: Any) -> Any:
-    """A vector with ``values`` added up at ``index`` (each from 0 to length - 1)."""
+    """A vector of zeros with ``values`` added at ``index`` (from 0 to length - 1)."""
     r = lib.zeros(length, values.dtype)
     lib.add.at(r, index, values)
     return r
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 @public("torch.select Tensor.select")
 def select_public(input: Tensor, dim: int, index: int) -> Tensor:
-    """A view of the part at one index of a dimension, which goes away.
+    """A view of the slice at one index of a dimension, without that dimension.
 
     >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).select(1, -1)
@@ -294,7 +294,7 @@ def select_public(input: Tensor, dim: int, index: int) -> Tensor:
 
 
 def normal_index(index: Any, shape: Any, dim: int) -> int:
-    """An index of a dimension, counted from 0; PyTorch's error for one that is out of range."""
+    """An index of a dimension, counted from 0; raises PyTorch's error if it is out of range."""
     index = as_int(index, "select", argument="index")
     n = shape[dim]
     if -n <= index < n:
@@ -334,7 +334,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 
 
 def checked_diagonal(name: str, ndim: int, dim1: int, dim2: int) -> tuple[int, int]:
-    """The two dims of a diagonal, counted from 0 and different."""
+    """The two dims of a diagonal, counted from 0; raises if they are equal."""
     d1, d2 = normal_dim(dim1, ndim, name), normal_dim(dim2, ndim, name)
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -369,7 +369,7 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
 
 @public("Tensor.unfold")
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """A view of all windows of ``size`` elements along a dimension, every ``step`` elements, in a new last dimension.
+    """A view of the windows of ``size`` elements, one every ``step`` elements along a dimension; they are the last dim.
 
     >>> import wengert as torch
     >>> torch.arange(5).unfold(0, 3, 2)
@@ -390,12 +390,12 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 
 def offset_of(a: Any) -> int:
-    """How many elements after the start of its storage an array begins."""
+    """The storage offset of an array, in elements."""
     return (address_of(a) - address_of(storage_of(a))) // a.itemsize
 
 
 def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, name: str) -> tuple[Any, ...]:
-    """The parameters of ``as_strided_view``, checked against the memory that is there."""
+    """The parameters of ``as_strided_view``, checked against the bounds of the storage."""
     a = alias_payload(input) if isinstance(input._payload, np.generic) else input._payload
     if not isinstance(a, (np.ndarray, Meta)):
         raise RuntimeError(f"{name}() is not possible inside of a transform: its values have no strides")
@@ -410,7 +410,7 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
     start = here if storage_offset is None else operator.index(storage_offset)
     if start < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {start}")
-    if 0 not in size:  # PyTorch does not look, where there is no memory that could be left
+    if 0 not in size:  # PyTorch does not check the bounds of an empty view
         if isinstance(a, Meta):
             return size, stride, start - here, tuple(s // a.itemsize for s in a.strides)
         need = (start + _span(size, stride)[1] + 1) * a.itemsize
@@ -425,7 +425,7 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
 
 @public("torch.as_strided Tensor.as_strided")
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A view of the tensor's storage with any sizes and strides (counted in elements).
+    """A view of the tensor's storage with any size and strides (counted in elements).
 
     >>> import wengert as torch
     >>> torch.arange(6).as_strided((2, 2), (1, 2), 1)
@@ -499,7 +499,7 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 
 
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
-    """The same bytes as elements of another type; what is made has no history."""
+    """A view of the same bytes as another dtype; it has no history."""
     if not hasattr(dtype, "np"):
         from ..._base.constants import type_name
 
@@ -535,7 +535,7 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
 
 
 def same_memory(self: Tensor, a: Any) -> Tensor:
-    """A tensor without history on memory that is self's: they share the version counter."""
+    """A tensor without history on the array ``a`` in self's memory; it shares the version counter."""
     t = wrap(a)
     box = t._box = Box()
     box.a = a

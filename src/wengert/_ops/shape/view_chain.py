@@ -1,4 +1,4 @@
-"""The operators on chains of views (``_tape.view_chain``), which take cotangents through them."""
+"""The operators on chains of views (``_tape.view_chain``), which carry cotangents through the chains."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..._tape.view_chain import replay
 
 
 def lifted(info: Operator, shape: tuple[int, ...], p: tuple[Any, ...], size: int) -> Any:
-    """The steps that do to each of ``size`` elements of a batch what a view operator does to one (see ``Lifted``)."""
-    if info.batch == "shape":  # its parameters, if it has any, do not depend on the rank
+    """The batched form of a view operator for ``size`` elements of a batch, as steps (see ``Lifted``)."""
+    if info.batch == "shape":  # the parameters do not depend on the rank
         return ((info.name, p),)
     return info.batch.lift(info.name, shape, p, size)
 
 
 def _lifted_chain(shape: tuple[int, ...], chain: Any, size: int) -> tuple[Any, ...]:
-    """The chain that does to each of ``size`` elements of a batch what ``chain`` does to one."""
+    """The batched form of ``chain`` for ``size`` elements of a batch."""
     steps: list[Any] = []
     x = np.empty(shape, _base_dtype(np.dtype(np.float32), chain))
     for step in chain:
@@ -61,7 +61,7 @@ _WINDOWS = (("unfold_view", (0, 3, 1)),)
     samples=[((3, 4), (_CHAIN,)), ((2, 3), (_REORDERED,)), ((3, 1), (_REPEATED,)), ((5,), (_WINDOWS,))],
 )
 def view_gather(lib, self, chain):
-    """What a chain of view operators makes of a tensor."""
+    """Apply a chain of view operators to a tensor."""
     return replay(self, chain)
 
 
@@ -78,7 +78,7 @@ def view_gather(lib, self, chain):
     ],
 )
 def view_scatter_zeros(lib, self, size, chain):
-    """What comes back through ``view_gather``: zeros but for what a chain of views shows; repeats are added up."""
+    """The transpose of ``view_gather``: zeros outside the part that the chain shows; repeated elements add up."""
     r = lib.zeros(size, _base_dtype(self.dtype, chain))
     part = replay(r, chain)
     if lib.may_share_memory(part, r) and part.flags.writeable and _MAY_REPEAT.isdisjoint(name for name, _ in chain):
@@ -92,7 +92,7 @@ _MAY_REPEAT = frozenset(("expand", "unfold_view", "as_strided_view"))
 
 
 def _base_dtype(dtype: Any, chain: Any) -> Any:
-    """The dtype of what a chain of views begins with, if it ends with this one."""
+    """The dtype of the first tensor of a chain of views whose last one has ``dtype``."""
     for name, _ in chain:
         if name == "view_as_real":
             return np.result_type(dtype, np.complex64)
@@ -102,13 +102,13 @@ def _base_dtype(dtype: Any, chain: Any) -> Any:
 
 
 def _components(a: Any) -> Any:
-    """The elements of an array in order, each complex one as two real ones; a view if the array is C-contiguous."""
+    """The flat real elements of an array, two for each complex one; a view if the array is C-contiguous."""
     flat = a.reshape(-1)
     return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
 def _places(a: Any, chain: Any) -> Any:
-    """Which of a's components a chain of views leads to."""
+    """The flat indices of the components of ``a`` that a chain of views shows."""
     count = a.size * (2 if a.dtype.kind == "c" else 1)
     numbers = np.arange(count, dtype=np.float64)
     numbers = (numbers.view(np.complex128) if a.dtype.kind == "c" else numbers).reshape(a.shape)
@@ -129,12 +129,12 @@ def _places(a: Any, chain: Any) -> Any:
     samples=[((3, 4), (2,), (_CHAIN,)), ((2, 3), (6,), (_REORDERED,))],
 )
 def view_scatter(lib, base, src, chain):
-    """A copy of ``base`` in which what a chain of view operators makes of it is ``src``."""
+    """A copy of ``base`` with ``src`` in the part that a chain of view operators shows."""
     r = lib.array(base, order="C")
     part = replay(r, chain)
     if lib.may_share_memory(part, r) and part.flags.writeable:
         part[...] = src
-    elif part.size:  # a chain that is no view of memory in this order: find the places by their numbers
+    elif part.size:  # the chain is no view of memory in this order: find the elements by their flat indices
         _components(r)[_places(r, chain)] = _components(lib.broadcast_to(src, part.shape))
     return r
 
@@ -146,7 +146,7 @@ def zeros_like(lib, self):
 
 
 def _view_gather_recorded(self: Tensor, chain: Any) -> Tensor:
-    """What ``xp.view_gather`` is on Tensors: the views themselves."""
+    """``xp.view_gather`` on Tensors: the views themselves."""
     for name, p in chain:
         info = REGISTRY[name]
         self = info.op(self, *p) if info.outputs == 1 else info.op(self, *p[:-1])[p[-1]]

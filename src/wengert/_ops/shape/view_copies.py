@@ -1,4 +1,4 @@
-"""What a view shows, as a copy of its own: ``view_copy``, ``expand_copy``, ``split_copy`` and the others."""
+"""Copies of views: ``view_copy``, ``expand_copy``, ``split_copy`` and the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .views_primitive import alias, expand, ints, payload, unsqueeze_dim
 
 
 def _copied(t: Tensor, name: str | None = None) -> Tensor:
-    """A copy of what a view shows, with the view's history."""
+    """A copy of a view, with the view's history."""
     a = t._payload
     r = wrap(a.copy() if isinstance(a, (np.ndarray, Meta)) else a, t._node)
     if r._node is not None:
@@ -103,40 +103,40 @@ def _named(pieces: Any, name: str) -> Any:
 
 
 def renamed_port(t: Tensor, name: str) -> None:
-    """``with_node_name`` for the node of several outputs."""
+    """``with_node_name`` for a node with several outputs."""
     named(t._node.fx, name)  # type: ignore[union-attr]
 
 
 @public("torch.unsafe_split Tensor.unsafe_split")
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split``, of copies that may be written to in place."""
+    """``split`` whose results may be written to in place."""
     dim, n = _sized(input, dim, "split")
     return _named(split_copy(input, _even(_piece(split_size, n), n), dim), "UnsafeSplitBackward0")
 
 
 @public("torch.unsafe_split_with_sizes Tensor.unsafe_split_with_sizes")
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split_with_sizes``, of copies that may be written to in place."""
+    """``split_with_sizes`` whose results may be written to in place."""
     dim, n = _sized(input, dim, "split_with_sizes")
     return _named(split_copy(input, _pieces(split_sizes, n, dim), dim), "UnsafeSplitWithSizesBackward0")
 
 
 @public("torch.unsafe_chunk Tensor.unsafe_chunk")
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``chunk``, of copies that may be written to in place."""
+    """``chunk`` whose results may be written to in place."""
     size, n, dim = _chunks(input, chunks, dim)
     return _named(split_copy(input, _even(size, n) if size else (0,) * chunks, dim), "UnsafeSplitBackward0")
 
 
 @public("torch.split_copy")
 def split_copy_public(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split``, as copies."""
+    """``split`` with copies instead of views."""
     dim, n = _sized(input, dim, "split")
     return _named(split_copy(input, _even(_piece(split_size, n), n), dim), "SplitBackward0_copy")
 
 
 def _into_each(fn: Any) -> Any:
-    """Decorator: ``out=`` is a list of as many tensors as there are results; as in PyTorch, nothing is returned."""
+    """Decorator: accept ``out=``, a list with one tensor for each result; as in PyTorch, nothing is returned then."""
     inner = with_out(EXACT)(fn)
 
     @functools.wraps(fn)
@@ -152,7 +152,7 @@ def _into_each(fn: Any) -> Any:
 @public("torch.split_with_sizes_copy")
 @_into_each
 def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split_with_sizes``, as copies."""
+    """``split_with_sizes`` with copies instead of views."""
     dim, n = _sized(input, dim, "split_with_sizes")
     return _named(split_copy(input, _pieces(split_sizes, n, dim), dim), "SplitWithSizesBackward0_copy")
 
@@ -160,7 +160,7 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0) -> tupl
 @public("torch.unbind_copy")
 @_into_each
 def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """``unbind``, as copies."""
+    """``unbind`` with copies instead of views."""
     shape = payload(input, "unbind").shape
     if not shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
@@ -177,6 +177,6 @@ def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     samples=[((3, 2), (1,))],
 )
 def copies_of(lib, self, dim):
-    """Copies of the parts at each index of a dimension."""
+    """Copies of the slices at each index of a dimension."""
     lead = COLONS[dim]
     return tuple([self[lead + (i, ...)].copy() for i in range(self.shape[dim])])

@@ -1,4 +1,4 @@
-"""Views and reshaped copies, as users call them: ``view``, ``reshape``, ``squeeze``, ``transpose``, ``permute``, ..."""
+"""The public views and reshaped copies: ``view``, ``reshape``, ``squeeze``, ``transpose``, ``permute``, ..."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from .views_primitive import (
 # ----------------------------------------------------------------------------------------------------- view and reshape
 @public("torch.reshape Tensor.reshape")
 def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
-    """The same elements in another shape: a view where the memory allows it, else a copy.
+    """Reshape to ``size``: a view where the memory allows it, else a copy.
 
-    One size may be -1: it is inferred.
+    One size may be -1, which is inferred.
 
     >>> import wengert as torch
     >>> torch.arange(6).reshape(2, -1)
@@ -75,7 +75,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         size = ints(size, "reshape", "shape")
         r = a.reshape(full_size(size, a.shape))
     if r.shape != size and min(size) < -1:
-        full_size(tuple(size), a.shape)  # NumPy takes every negative size for -1
+        full_size(tuple(size), a.shape)  # NumPy accepts every negative size as -1
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
         t = view(input, r.shape) if slow_if_recording else view_result(VIEW, input, (r.shape,), r)
@@ -88,7 +88,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
 
 
 def _reshape_recorded(self: Tensor, size: Any) -> Tensor:
-    """What ``xp.reshape`` is on Tensors: a view if the memory allows it."""
+    """``xp.reshape`` on Tensors: a view if the memory allows it."""
     return reshape_public(self, tuple(size))
 
 
@@ -97,9 +97,9 @@ TENSORS.reshape = _reshape_recorded
 
 @public("Tensor.view")
 def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
-    """The same memory in another shape, or, given a dtype, its bytes as elements of another type.
+    """A view of the same memory with another shape, or, given a dtype, as elements of another type.
 
-    A shape that the memory's strides do not allow is a RuntimeError; ``reshape`` copies then.
+    Raises RuntimeError for a shape that the strides do not allow; ``reshape`` copies then.
 
     >>> import wengert as torch
     >>> torch.arange(6).view(3, 2)
@@ -134,7 +134,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
         shape = ints((tuple(shape),), "view")
         r = a.reshape(full_size(shape, a.shape))
     if r.shape != shape and min(shape) < -1:
-        full_size(tuple(shape), a.shape)  # NumPy takes every negative size for -1
+        full_size(tuple(shape), a.shape)  # NumPy accepts every negative size as -1
     base = r.base
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise _no_view(a, r.shape)
@@ -180,7 +180,7 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 
 @public("torch.flatten Tensor.flatten")
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The dimensions from ``start_dim`` to ``end_dim`` made one; a 0-dimensional tensor becomes one-dimensional.
+    """Merge the dimensions from ``start_dim`` to ``end_dim``; a 0-dimensional tensor becomes one-dimensional.
 
     >>> import wengert as torch
     >>> torch.ones(2, 3, 4).flatten(1).shape
@@ -222,7 +222,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @public("torch.ravel Tensor.ravel")
 def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension; a view if the tensor is contiguous."""
+    """Flatten to one dimension; a view if the tensor is contiguous."""
     a = payload(input, "ravel")
     if type(a) is np.ndarray and not a.flags.c_contiguous:
         return view_public(TENSORS.clone(input, "C"), (a.size,))
@@ -231,7 +231,7 @@ def ravel(input: Tensor) -> Tensor:
 
 @public("torch.unflatten Tensor.unflatten")
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
-    """One dimension made several; one of ``sizes`` may be -1.
+    """Split one dimension into several; one of ``sizes`` may be -1.
 
     >>> import wengert as torch
     >>> torch.ones(2, 6).unflatten(1, (3, -1)).shape
@@ -280,7 +280,7 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None)
 
 @public("torch.squeeze Tensor.squeeze")
 def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
-    """A view without the dimensions of size one: all of them, or those named.
+    """A view without the dimensions of size one, or without those in ``dim``.
 
     >>> import wengert as torch
     >>> torch.ones(1, 3, 1).squeeze(0).shape
@@ -327,7 +327,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 @public("torch.t Tensor.t")
 def t(input: Tensor) -> Tensor:
-    """A matrix transposed; tensors of fewer dimensions as they are."""
+    """The transpose of a matrix; tensors of fewer dimensions are unchanged."""
     a = payload(input, "t")
     ndim = a.ndim
     if ndim > 2:
@@ -367,14 +367,12 @@ def permute_public(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     return permute(input, dims)
 
 
-PERMUTATIONS: dict[
-    Any, int
-] = {}  # the dims of earlier calls that were found to be right, with the number of dimensions
+PERMUTATIONS: dict[Any, int] = {}  # valid dims of earlier calls, with the number of dimensions
 
 
 @public("torch.movedim Tensor.movedim torch.moveaxis Tensor.moveaxis")
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
-    """A view with some dimensions moved to other positions, the others in their order.
+    """A view with some dimensions moved to other positions; the others stay in order.
 
     >>> import wengert as torch
     >>> torch.ones(2, 3, 4).movedim(0, -1).shape
@@ -426,18 +424,18 @@ def _last_two(self: Tensor, name: str, conj: bool) -> Tensor:
 
 
 def _transposed(self: Tensor) -> Tensor:
-    """The last two dimensions exchanged: each matrix of a batch transposed."""
+    """The transpose of each matrix of a batch: the last two dimensions exchanged."""
     return _last_two(self, "mT", False)
 
 
 def _adjoint(self: Tensor) -> Tensor:
-    """Each matrix of a batch transposed and conjugated."""
+    """The conjugate transpose of each matrix of a batch."""
     return _last_two(self, "mH", True)
 
 
 @public("torch.adjoint Tensor.adjoint")
 def adjoint(input: Tensor) -> Tensor:
-    """Each matrix of a batch transposed and conjugated.
+    """The conjugate transpose of each matrix of a batch.
 
     >>> import wengert as torch
     >>> torch.ones(5, 2, 3).adjoint().shape
@@ -448,7 +446,7 @@ def adjoint(input: Tensor) -> Tensor:
 
 
 def _reversed(self: Tensor) -> Tensor:
-    """The tensor with its dimensions in reverse order."""
+    """A view with the dimensions in reverse order."""
     ndim = self._payload.ndim
     if ndim != 2:
         warn_once(
@@ -466,7 +464,7 @@ def _reversed(self: Tensor) -> Tensor:
 
 
 def _hermitian(self: Tensor) -> Tensor:
-    """A matrix transposed and conjugated."""
+    """The conjugate transpose of a matrix."""
     ndim = self._payload.ndim
     if ndim not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.")

@@ -1,8 +1,8 @@
-"""Shapes: the same elements seen in another shape or order of dimensions.
+"""Shape primitives: views with another shape or order of dimensions, and their transposes.
 
-The primitives come first, pairs of transposes; then what users call. A view primitive carries its batching rule as a
-``Lifted``: the steps that do the same on an array with one more dimension in front. ``strided`` holds the views of a
-part of the elements, ``view_chain`` the operators that replay a chain of views.
+A view primitive carries its batching rule as a ``Lifted``: the steps that do the same on an array with one more
+dimension in front. ``views`` has the public functions, ``strided`` the views of a part of the elements, ``view_chain``
+the operators that replay a chain of views.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from ..._tape.error_text import expect_tensor, not_a_tensor
 class Lifted:
     """The batching rule of a view operator, as steps that a chain of views can replay too.
 
-    ``lift(name, shape, p, size)`` gives the (operator, parameters) steps that do to an array of shape
-    ``(size, *shape)`` what ``name`` with the parameters ``p`` does to each of its ``size`` elements.
+    ``lift(name, shape, p, size)`` returns (operator, parameters) steps. On an array of shape ``(size, *shape)`` they
+    apply ``name`` with the parameters ``p`` to each of the ``size`` elements.
     """
 
     def __init__(self, lift: Callable[..., tuple[tuple[str, tuple[Any, ...]], ...]]) -> None:
@@ -42,7 +42,7 @@ class Lifted:
 
 
 def lifted_dims(*positions: int) -> Lifted:
-    """The rule of an operator whose parameters at these positions are dims (ints or tuples); the others stay."""
+    """The rule of an operator whose parameters at ``positions`` are dims (ints or tuples); others are unchanged."""
 
     def up(dim: Any) -> Any:
         return dim + 1 if isinstance(dim, int) else tuple(d + 1 for d in dim)
@@ -54,7 +54,7 @@ def lifted_dims(*positions: int) -> Lifted:
 
 
 def lifted_size(name: str, shape: Any, p: Any, size: int) -> Any:
-    """The steps of an operator whose first parameter is the size of its result."""
+    """The batched steps of an operator whose first parameter is the size of its result."""
     return ((name, ((size, *p[0]), *p[1:])),)
 
 
@@ -67,7 +67,7 @@ def lifted_size(name: str, shape: Any, p: Any, size: int) -> Any:
     samples=[((3, 4), ((4, 3),)), ((2, 3), ((6,),)), ((1,), ((),)), ((0, 3), ((3, 0),))],
 )
 def view(lib, self, size):
-    """The same elements in another shape, in row-major order, in the same memory."""
+    """A view with another shape, in row-major order."""
     return self.reshape(size)
 
 
@@ -78,11 +78,11 @@ def view(lib, self, size):
     samples=[((3, 4), ((4, 3),)), ((), ((1, 1),)), ((0, 2), ((0,),))],
 )
 def reshape(lib, self, size):
-    """The same elements in another shape, in row-major order, copied."""
+    """A copy with another shape, in row-major order."""
     return self.reshape(size)
 
 
-TENSORS.reshape = LateFunction(TENSORS, "reshape", "shape.views")  # on Tensors a view if the memory allows it
+TENSORS.reshape = LateFunction(TENSORS, "reshape", "shape.views")  # on Tensors it is a view where the memory allows it
 
 
 def _lift_expand(name: str, shape: Any, p: Any, size: int) -> Any:
@@ -98,8 +98,8 @@ def _lift_expand(name: str, shape: Any, p: Any, size: int) -> Any:
     samples=[((3, 1), ((3, 4),)), ((4,), ((2, 3, 4),)), ((), ((2, 2),)), ((2,), ((1, 2),)), ((1, 2), ((0, 2),))],
 )
 def expand(lib, self, size):
-    """The tensor as if repeated along dimensions of size one."""
-    if isinstance(self, np.generic):  # a cotangent; a small full array costs less than the view
+    """A view that repeats dimensions of size one."""
+    if isinstance(self, np.generic):  # a cotangent: a small full array costs less than the view
         if math.prod(size) > 4096:
             return lib.broadcast_to(self, size)
         r = lib.empty(size, self.dtype)
@@ -114,7 +114,7 @@ def expand(lib, self, size):
             return self[(None,) * lead]
     if type(self) is not np.ndarray or self.base is not None or not self.flags.c_contiguous or not self.size:
         return lib.broadcast_to(self, size)
-    # as lib.broadcast_to, ten times as fast; only for the owner of the memory, as every view must refer to that
+    # lib.broadcast_to, but ten times as fast; only for the owner of the memory, which every view must have as its base
     strides = (0,) * lead + tuple([0 if n == 1 else s for n, s in zip(shape, self.strides, strict=True)])
     view = np.ndarray(size, self.dtype, self, 0, strides)
     view.flags.writeable = False
@@ -132,7 +132,7 @@ def expand(lib, self, size):
     samples=[((3, 4), ((3, 1),)), ((2, 3, 4), ((4,),)), ((2, 2), ((),)), ((0, 2), ((1, 2),))],
 )
 def sum_to(lib, self, size):
-    """Undo a broadcast: the elements summed down to a shape."""
+    """Sum the elements down to a shape that broadcasts to the tensor's: the transpose of ``expand``."""
     shape = self.shape
     lead = len(shape) - len(size)
     if shape[lead:] == size:
@@ -151,7 +151,7 @@ def sum_to(lib, self, size):
     samples=[((2, 3, 4), ((2, 0, 1),)), ((), ((),))],
 )
 def permute(lib, self, dims):
-    """Dimensions reordered; every dim is given as a number from 0."""
+    """A view with the dimensions reordered; dims count from 0."""
     return self.transpose(dims)
 
 
@@ -163,7 +163,7 @@ def permute(lib, self, dims):
     samples=[((2, 3, 4), (0, 2)), ((2, 3), (1, 0)), ((2,), (0, 0))],
 )
 def transpose_dims(lib, self, dim0, dim1):
-    """Two dimensions exchanged."""
+    """A view with two dimensions exchanged."""
     return self.swapaxes(dim0, dim1) if self.ndim else self[...]
 
 
@@ -175,7 +175,7 @@ def transpose_dims(lib, self, dim0, dim1):
     samples=[((2, 3), ()), ((3,), ()), ((), ())],
 )
 def matrix_t(lib, self):
-    """A matrix transposed; a vector or scalar as it is."""
+    """The transpose of a matrix; vectors and scalars are unchanged."""
     return self.transpose()
 
 
@@ -186,7 +186,7 @@ def matrix_t(lib, self):
     samples=[((2, 3), ()), ((), ())],
 )
 def alias(lib, self):
-    """The same tensor once more, in the same memory."""
+    """A view of the whole tensor."""
     return self[...]
 
 
@@ -198,7 +198,7 @@ def alias(lib, self):
     samples=[((2, 3), (1,)), ((2,), (1,)), ((), (0,))],
 )
 def unsqueeze_dim(lib, self, dim):
-    """A dimension of size one put in front of ``dim``."""
+    """A view with a new dimension of size one in front of ``dim``."""
     return self[NEW_AT[dim]]
 
 
@@ -214,7 +214,7 @@ def _lift_squeeze(name: str, shape: Any, p: Any, size: int) -> Any:
     samples=[((1, 3, 1), ()), ((), ()), ((2,), ())],
 )
 def squeeze_all(lib, self):
-    """Without the dimensions of size one."""
+    """A view without the dimensions of size one."""
     return self.squeeze() if 1 in self.shape else self[...]
 
 
@@ -226,7 +226,7 @@ def squeeze_all(lib, self):
     samples=[((1, 3, 1), (2,)), ((2, 3), (0,)), ((), (0,))],
 )
 def squeeze_dim(lib, self, dim):
-    """Without this dimension if its size is one."""
+    """A view without ``dim`` if its size is one."""
     return self.squeeze(dim) if self.ndim and self.shape[dim] == 1 else self[...]
 
 
@@ -238,7 +238,7 @@ def squeeze_dim(lib, self, dim):
     samples=[((1, 3, 1), ((0, 1, 2),)), ((2, 1), ((0,),)), ((1,), ((),))],
 )
 def squeeze_dims(lib, self, dim):
-    """Without those of these dimensions whose size is one."""
+    """A view without the dimensions in ``dim`` whose size is one."""
     ones = tuple(d for d in dim if self.shape[d] == 1)
     return self.squeeze(ones) if ones else self[...]
 
@@ -258,7 +258,7 @@ def shape_of_other(other: Any, name: str) -> tuple[int, ...]:
 
 
 def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int, ...]:
-    """Ints given one by one or as one tuple or list."""
+    """Read ints that were passed one by one or as one tuple or list."""
     if len(args) == 1 and not hasattr(args[0], "__index__"):
         args = args[0]
         if not isinstance(args, (tuple, list)):
@@ -281,7 +281,7 @@ def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int,
 
 
 def full_size(size: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A size with its -1, if it has one, replaced, and checked against the number of elements of ``shape``."""
+    """Replace -1 in a size and check the size against the number of elements of ``shape``."""
     numel = 1
     for n in shape:
         numel *= n
@@ -314,11 +314,11 @@ def full_size(size: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def shares(r: Any, a: Any) -> bool:
-    """Whether the array ``r``, just made from ``a`` by ``reshape``, is in a's memory."""
+    """Whether the array ``r``, just made from ``a`` by ``reshape``, shares the memory of ``a``."""
     return r.base is not None and np.may_share_memory(r, a)
 
 
-# Every view operator's formula names ``self_shape``, also one that needs no shape: ``view_result`` always stores it.
+# Every view operator's formula names ``self_shape``, even if it needs no shape: ``view_result`` always stores it.
 VIEW, EXPAND, PERMUTE, TRANSPOSE, T_, UNSQUEEZE, SQUEEZE_ALL, SQUEEZE_DIM = (
     REGISTRY[name]
     for name in (
