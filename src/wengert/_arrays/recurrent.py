@@ -186,7 +186,7 @@ def _until_the_ends(x: Any, ends: Any) -> Any:
 def _lstm_gate_cotangents(
     g: Any, w_hh: Any, reverse: bool, ends: Any, factors: Any, needs_state: bool
 ) -> tuple[Any, Any, Any]:
-    """The cotangents of what stands before the gates at each step, and of the first states."""
+    """The cotangents of the gates' arguments at each step, and of the first states."""
     length, _, n, batch = factors.shape
     dtype = factors.dtype
     both = np.empty((2, n, batch), dtype)
@@ -340,7 +340,7 @@ def gru_cotangents(
 
 
 def _gru_gate_cotangents(g: Any, w_hh: Any, reverse: bool, ends: Any, gates: Any, before: Any) -> tuple[Any, Any]:
-    """The cotangents of what stands before the gates at each step, and of the first state."""
+    """The cotangents of the gates' arguments at each step, and of the first state."""
     length, n, batch = before.shape
     one = np.ones((), gates.dtype)
     reset, update, state, new = (gates[:, k * n : (k + 1) * n] for k in range(4))

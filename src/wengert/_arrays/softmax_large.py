@@ -105,7 +105,7 @@ def row_starts(rows: int, columns: int) -> Any:
 
 
 def row_maxima(x: Any) -> Any:
-    """The maxima of the rows by their positions, which NumPy finds in half the time; column by column for short rows."""
+    """The maxima of the rows by position, which NumPy finds in half the time; column by column for short rows."""
     n = x.shape[1]
     if n > _SHORT:
         return x.reshape(-1)[x.argmax(1) + row_starts(*x.shape)]

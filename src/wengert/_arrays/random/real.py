@@ -234,7 +234,7 @@ def normal_tensor(generator: Generator | None, mean: np.ndarray | float, std: np
 
 
 def _updated(operator: np.ufunc, values: np.ndarray, operand: np.ndarray) -> np.ndarray:
-    """One of PyTorch's in-place operations, computed in the promoted dtype, to which a number adds less than an array."""
+    """One of PyTorch's in-place operations, computed in the dtype that values and operand promote to."""
     if operand.ndim == 0 < values.ndim:
         operand = operand.astype(values.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
