@@ -7,7 +7,7 @@ its loops, so Python's threads run in parallel.
 NOTE [ Blocks ]
     Results are the same to the digit for any number of threads: how a sum is cut depends on shapes and dtypes alone,
     and a product that is a step of an operator is done by one thread of BLAS (``blas``, NOTE [ One thread of BLAS ]).
-    Elementwise work, whose digits do not depend on cuts, is cut into one or several parts for each thread (``_shares``).
+    Elementwise work, whose digits do not depend on cuts, is cut into one or more parts for each thread (``_shares``).
     The calling thread works too and waits only for parts that another thread has begun. So a busy machine costs only
     the help, a block may itself be cut, and nothing is locked. If no thread can be started (WebAssembly, an interpreter
     that is shutting down), the caller does all the work.
@@ -23,7 +23,7 @@ NOTE [ What a thread costs ]
     and when it wakes, half a trip later, may find it taken again: with calls of 50 us two threads did twice as much as
     one (at a trip of 65), of 25 us 1.5 times, of 13 us 1.2 times, of 6 us 0.6 times. So the blocks of several threads
     are as large as a core's cache, those of one thread are smaller, and work of many short ``passes`` gets one thread.
-    The first part is the caller's: from one operator to the next, each thread finds its own results in its core's cache.
+    The first part is the caller's: from operator to operator, each thread finds its own results in its core's cache.
 
 NOTE [ Fresh memory ]
     glibc returns memory to the system whenever 128 kB at the top of the heap are free, and new memory comes page by
@@ -427,7 +427,7 @@ def _evenly(start: int, stop: int, block: int) -> list[slice]:
 
 
 def multiply_into(x: Any, y: Any) -> Any:
-    """``y * x`` written into x, of one dtype and shape; without warnings, as it cannot be repeated once it has begun."""
+    """``y * x`` written into x, of one dtype and shape; without warnings, since a half-done call cannot be repeated."""
     with np.errstate(all="ignore"):
         if not (x.flags.c_contiguous and y.flags.c_contiguous):
             return np.multiply(y, x, x)
@@ -468,7 +468,7 @@ def _free_parts(n: int, itemsize: int, work: float, passes: int, width: int) -> 
 
 
 def _strides(a: Any) -> list[int]:
-    """The strides, with 0 for dimensions in which no step is made."""
+    """The strides, with 0 for dimensions of size one, in which no step is made."""
     return [s if n > 1 else 0 for s, n in zip(a.strides, a.shape, strict=True)]
 
 

@@ -78,10 +78,10 @@ def _square(rng: Any, *shape: int) -> Any:
 
 
 def one_by_one(parameter: Any) -> Any:
-    """Samples of an operator that reads one triangle: diagonal matrices.
+    """Samples for an operator that reads one triangle: matrices of size 1 by 1.
 
-    Its derivative is the Hermitian one, as in PyTorch, and equals a numeric derivative for diagonal matrices only.
-    tests/ops/test_ops_linalg.py covers the others.
+    Its derivative is the Hermitian one, as in PyTorch, which equals a numeric derivative only where a matrix has nothing
+    but a diagonal. tests/ops/test_ops_linalg.py covers larger matrices.
     """
     return lambda rng: [((rng.uniform(0.5, 2, s),), (parameter,)) for s in ((1, 1), (3, 1, 1))]
 

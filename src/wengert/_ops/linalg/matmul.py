@@ -45,7 +45,7 @@ def dtype_name(t: Any) -> str:
 
 
 def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
-    """Refuse bools, which have no products in PyTorch; other dtypes or sizes than those of ``other`` are refused first."""
+    """Refuse bools, which have no products in PyTorch; other checks refuse a dtype or size that differs from ``other``."""
     if logical_dtype(t).kind != "b":
         return
     if other is None or (logical_dtype(other).kind == "b" and t._payload.shape[-1] == other._payload.shape[-2:][0]):
