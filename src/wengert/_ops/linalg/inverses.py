@@ -80,7 +80,7 @@ def _square(rng: Any, *shape: int) -> Any:
 def one_by_one(parameter: Any) -> Any:
     """Samples for an operator that reads one triangle: matrices of size 1 by 1.
 
-    Its derivative is the Hermitian one, as in PyTorch, which equals a numeric derivative only where a matrix has nothing
+    Its derivative is the Hermitian one, as in PyTorch, which equals a numeric derivative only if a matrix has nothing
     but a diagonal. tests/ops/test_ops_linalg.py covers larger matrices.
     """
     return lambda rng: [((rng.uniform(0.5, 2, s),), (parameter,)) for s in ((1, 1), (3, 1, 1))]

@@ -45,7 +45,7 @@ def dtype_name(t: Any) -> str:
 
 
 def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
-    """Refuse bools, which have no products in PyTorch; other checks refuse a dtype or size that differs from ``other``."""
+    """Refuse bools, which have no products in PyTorch; other checks refuse an ``other`` of different dtype or size."""
     if logical_dtype(t).kind != "b":
         return
     if other is None or (logical_dtype(other).kind == "b" and t._payload.shape[-1] == other._payload.shape[-2:][0]):

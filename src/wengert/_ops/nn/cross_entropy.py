@@ -45,7 +45,7 @@ _NLL: Any = REGISTRY["nll"].node
 
 
 class OneStep(_NLL):  # type: ignore[misc]
-    """The node of both operators, NOTE [ One node for two ]; ``meta``: the results of ``cross_entropies``, the dtype."""
+    """The node of both operators, NOTE [ One node for two ]; ``meta``: results of ``cross_entropies``, the dtype."""
 
     __slots__ = ()
     fx: Any
@@ -55,7 +55,7 @@ class OneStep(_NLL):  # type: ignore[misc]
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         if xp is not ARRAYS or type(g) is Parts or observers:
             first, d = self.split().backward(xp, g, keep)
-            return first.backward(xp, d, keep)  # type: ignore[no-any-return]  # the backward pass has not counted that node
+            return first.backward(xp, d, keep)  # type: ignore[no-any-return]  # the pass has not counted `first`
         _, target, _, reduction, _ = self.s
         cell = target.cell
         if cell is not None and cell.seq > self.seq:

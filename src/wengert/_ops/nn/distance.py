@@ -35,7 +35,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
 
 
 def _length(x: Any, dim: int, eps: float) -> Any:
-    """The 2-norm along a dim, at least eps; the bound is applied outside of the graph, so the gradient is the norm's."""
+    """The 2-norm along a dim, at least eps; the bound is not recorded, so that the gradient is that of the norm."""
     n = x.norm(2, dim, True)
     if n._node is None:
         return n.clamp_min(eps)

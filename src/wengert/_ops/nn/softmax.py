@@ -93,7 +93,7 @@ def _log_softmax_backward_data(lib, grad_output, output, dim):
 # ----------------------------------------------------------------------------------------------------- public functions
 @reduction("torch.softmax Tensor.softmax special.softmax", out_rule=EXACT)
 def softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
-    """exp(x) over its sum along a dim: positive numbers that add up to one. ``dtype``: the input is converted to it first.
+    """exp(x) over its sum along a dim: positive numbers that add up to one. The input is converted to ``dtype`` first.
 
     >>> import wengert as torch
     >>> torch.softmax(torch.tensor([1., 1., 1., 1.]), 0)
