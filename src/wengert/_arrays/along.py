@@ -53,7 +53,7 @@ def _lines(shape: tuple[int, ...], lengths: tuple[int, ...], dim: int) -> tuple[
     """The stride of ``dim`` and the beginnings of the lines, for an index of this shape.
 
     The stride is ``None`` if it is 1, the beginnings are ``None`` for a single line. The stride is an array, because
-    NumPy takes an array sooner than an int.
+    NumPy takes an array faster than an int.
     """
     step = along_dim = 1
     begins: Any = None

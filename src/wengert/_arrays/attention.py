@@ -26,7 +26,7 @@ def cut(query: Any, key: Any, value: Any, mask: Any) -> list[Any] | None:
         return None
     if mask is not None and not _fits(mask.shape[:-2], lead):
         return None
-    each_part = max(_BLOCK // (shape[-2] * key.shape[-2]), 1)  # so many matrices
+    each_part = max(_BLOCK // (shape[-2] * key.shape[-2]), 1)  # matrices in a part
     axis, inner = len(lead) - 1, 1
     while axis and inner * lead[axis] <= each_part:
         inner *= lead[axis]

@@ -21,8 +21,8 @@ from .threads import LARGE, among_rows, parallel_map
 View = tuple[int, int, int]
 _BLOCK = 1 << 18  # elements of a block: with smaller ones, two threads meet too often
 _FEW = 4096  # up to this many numbers are summed in float64
-_NEAR, _NEAR_WIDENED = 4, 1e6  # a mean whose square is at most so many times the variance is not large
-_SAMPLES, _SHORT = 4, 1024  # from so many samples on, rows up to this length are short
+_NEAR, _NEAR_WIDENED = 4, 1e6  # a mean is not large if its square is at most this many times the variance
+_SAMPLES, _SHORT = 4, 1024  # rows up to this length are short if there are at least as many samples
 
 
 def _parts(view: View) -> list[tuple[slice, slice]]:

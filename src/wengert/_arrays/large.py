@@ -207,7 +207,7 @@ def column_sums(x: Any) -> Any:
 @in_lib
 def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """``numpy.add.reduce``, as precise and three times as fast."""
-    if x.ndim == 2 and x.size < MANY and x.dtype in BLAS_FLOATS:  # a product with ones begins sooner than a reduction
+    if x.ndim == 2 and x.size < MANY and x.dtype in BLAS_FLOATS:  # a product with ones starts faster than a reduction
         if dim == (1,) or dim == 1:
             if 0 < (n := x.shape[1]) <= _FEW:
                 r = x.dot(vector_of_ones(n, x.dtype))

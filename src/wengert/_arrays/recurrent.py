@@ -105,7 +105,7 @@ def lstm_forward(
     keep = tape is not None
     factors = np.empty((length if keep else 0, 6, n, batch), dtype)
     cells = None if ends is None else np.empty((length, n, batch), dtype)
-    together = _SMALL // max(n * batch, 1)  # so many steps
+    together = _SMALL // max(n * batch, 1)  # steps processed together
     together = min(together, _MOST) if together >= _FEWEST else 1
     blocks = np.empty((together, 8, n, batch), dtype)
     steps = [(b[:4].reshape(-1, batch), b[:3], *b) for b in blocks]

@@ -177,7 +177,7 @@ def log_sum_exp(x: Any) -> Any:
     def block(part: slice) -> None:
         top, above, _ = log_sums(flat[part], np.empty_like(flat[part]))
         if not np.isfinite(top).all():
-            above[~np.isfinite(top)] = 0  # the sum is what its largest is
+            above[~np.isfinite(top)] = 0  # the sum equals its largest term
         np.add(top, above, r[part])
 
     if x.size < LARGE:

@@ -191,7 +191,7 @@ def slices(n: int, step: int) -> list[slice]:
 
 
 def evenly(n: int, most: int) -> int:
-    """The size of parts of n things, as equal as possible, with at most so many of them."""
+    """The size of parts of n things, as equal as possible, with at most ``most`` things each."""
     most = min(max(most, 1), n)
     return -(-n // -(-n // most))
 

@@ -102,7 +102,7 @@ class _Convolution:
         """The bytes of one sample's columns."""
         if self.empty or self.places * self.width > _REUSED:
             return _REUSED + 1
-        longest = 2 * self.geometry.length - self.geometry.run  # a run and what it reaches on both sides
+        longest = 2 * self.geometry.length - self.geometry.run  # a run and its reach on both sides
         return self.groups * self.width * longest * int(self.dtype.itemsize)
 
     @functools.cached_property
@@ -120,7 +120,7 @@ class _Convolution:
         def part(mine: slice) -> Any:
             try:
                 job = spare.pop()
-            except IndexError:  # as many as there are threads at work
+            except IndexError:  # one job for each thread at work
                 job = kind(self, *arrays)
             found = job(mine, *arrays)
             spare.append(job)
@@ -149,7 +149,7 @@ _large = functools.lru_cache(8)(_nothing_yet)  # at most two of some 1.5 MB each
 
 # --------------------------------------------------------------------------------------------------- the three products
 def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int, bias: Any = None) -> Any:
-    """Every filter applied at every place, plus a number for each filter."""
+    """Every filter applied at every place, plus a bias for each filter."""
     c = _convolution(x.shape, weight.shape, stride, padding, dilation, groups, None, x.dtype)
     if c.empty:
         y: Any = np.zeros(c.shape, c.dtype)
@@ -305,7 +305,7 @@ class _Forward:
 
 
 class _ToWeight:
-    """Columns times cotangents."""
+    """Columns times cotangents: the products for the weight's cotangent."""
 
     def __init__(self, c: _Convolution, x: Any, g: Any) -> None:
         geometry = c.geometry

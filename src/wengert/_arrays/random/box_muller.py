@@ -27,7 +27,7 @@ ULP_24 = np.array(2.0**-24, np.float32)
 # Two ways of rounding a float64 to float32 precision appear below: a cast there and back; and, where all values
 # are known to lie in one binade [2**e, 2**(e+1)), adding and subtracting `_binade(e)`, which is cheaper.
 # Sums that are not fused, or whose product is exact anyway, are done in float32.
-# What not to do: simplify a constant or the order of two operations; nearly every one shows in the last digit.
+# Do not simplify a constant or the order of two operations: nearly every such change shows in the last digit.
 
 
 def _binade(e: int) -> float:

@@ -73,7 +73,7 @@ def shaped(values: np.ndarray, shape: Shape) -> np.ndarray:
     return values
 
 
-@functools.cache  # NumPy makes the name anew each time, in about a microsecond
+@functools.cache  # NumPy makes the name again each time, in about a microsecond
 def name_of(dtype: np.dtype) -> str:
     return np.dtype(dtype).name
 

@@ -221,10 +221,10 @@ class Generator:
     # ---- draws; the caller holds the lock
 
     # NOTE [ Words ahead ]
-    #     `_block` holds whole blocks of words, of which `_position` have been drawn; the engine is at its end. The state
-    #     in PyTorch's form holds the twister's key for the block of the last word drawn. The key is computed from the
-    #     words when the state is read: making words from a key is invertible. While there are no blocks (`_size` is
-    #     0), the position is one in the block whose key is `_resume`.
+    #     `_block` holds whole blocks of words, of which `_position` have been drawn; the engine is at its end. PyTorch's
+    #     state holds the twister's key for the block of the last word. The key is computed from the words when the
+    #     state is read: making words from a key is invertible. While there are no blocks (`_size` is 0), the position
+    #     is one in the block whose key is `_resume`.
 
     def _use_words(self, block: np.ndarray, position: int) -> None:
         block.setflags(write=False)  # _words hands out views of it
@@ -315,7 +315,7 @@ class Generator:
         return uniforms
 
     def _whole_numbers(self, count: int) -> np.ndarray:
-        """The same times 2**53."""
+        """The next `count` float64 uniforms times 2**53."""
         words = self._words(2 * count)
         numbers = (words[0::2] & _LOW_21).astype(FLOAT64)
         numbers *= _TWO_TO_32  # this and the sum are exact: 21 + 32 = 53 bits

@@ -36,7 +36,7 @@ from .generator import Generator, box_muller_float64, fused_multiply_add, libm, 
 def uniform(
     generator: Generator | None, shape: Shape, dtype: np.dtype, low: float = 0.0, high: float = 1.0
 ) -> np.ndarray:
-    """Uniform on [low, high): `Tensor.uniform_`, and `torch.rand` as it stands.  Floating and complex dtypes.
+    """Uniform on [low, high): `Tensor.uniform_`, and `torch.rand` by default.  Floating and complex dtypes.
 
     A complex number is two real ones.
 
@@ -105,11 +105,11 @@ def _part(dtype: np.dtype) -> np.dtype:
 def normal(
     generator: Generator | None, shape: Shape, dtype: np.dtype, mean: float = 0.0, std: float = 1.0
 ) -> np.ndarray:
-    """Normal: `Tensor.normal_`, and `torch.randn` as it stands.  Floating and complex dtypes.
+    """Normal: `Tensor.normal_`, and `torch.randn` by default.  Floating and complex dtypes.
 
     Up to 15 numbers are serial normals made in float64, from 16 on they are made in blocks of 16 in float32 (float64
-    for float64); the last 16 are then drawn anew if the blocks do not come out even.  A complex number is two real
-    ones with `std / sqrt(2)`.
+    for float64); if the number is no multiple of 16, the last 16 are drawn again.  A complex number is two real ones
+    with `std / sqrt(2)`.
 
     >>> import numpy as np
     >>> from wengert._arrays.random.generator import Generator

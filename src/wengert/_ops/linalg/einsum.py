@@ -125,7 +125,7 @@ def _letter(label: int) -> str:
 
 
 def _read_side(text: str, start: int, place: str) -> tuple[int, ...]:
-    """The labels of one operand or of the output; ``...`` is -1."""
+    """The labels of one operand or of the output; ``...`` has the label -1."""
     labels: list[int] = []
     i = 0
     while i < len(text):
@@ -366,7 +366,7 @@ def _numbered(labels: Any) -> Labels:
     return tuple(found)
 
 
-# --------------------------------------------------------------------------------------------------- what is made of it
+# ------------------------------------------------------------------------------------------- functions on contractions
 def _same_dtype(x: Any, y: Any) -> None:
     if logical_dtype(x) is not logical_dtype(y):
         raise RuntimeError("both inputs should have same dtype")

@@ -305,7 +305,7 @@ shown_as(REGISTRY["matmul_nd"].node, matmul_graph)
 shown_as(REGISTRY["vec_mat"].node, row_graph)
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 @public("torch.matmul Tensor.matmul linalg.matmul")
 @between(REGISTRY["mat_mat"], (2, 2))
 @between(REGISTRY["mat_vec"], (2, 1))

@@ -96,7 +96,7 @@ def norm_by_statistics(lib, input, running_mean, running_var, weight, bias, eps,
     return lib.channels_by_statistics(input, running_mean, running_var, weight, bias, eps)
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 @public("nn.functional.batch_norm")
 def batch_norm(
     input: Tensor,

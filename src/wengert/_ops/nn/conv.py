@@ -250,7 +250,7 @@ def convolution_transposed(lib, input, weight, bias, size, stride, padding, dila
     return r
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 def per_dim(name: str, value: Any, k: int) -> Ints:
     """A geometry argument as a number for each dimension."""
     if isinstance(value, (tuple, list)):

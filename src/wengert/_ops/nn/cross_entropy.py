@@ -126,7 +126,7 @@ def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Ten
     return r  # type: ignore[no-any-return]
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 @public("nn.functional.cross_entropy")
 def cross_entropy(
     input: Tensor,

@@ -107,7 +107,7 @@ def pixels_to_channels(lib, self, downscale_factor):
     return lib.ascontiguousarray(x.transpose(order)).reshape(*lead, c * r * r, h // r, w // r)
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 def _pair(name: str, value: Any) -> Ints:
     if isinstance(value, (tuple, list)):
         if len(value) not in (1, 2):
@@ -168,7 +168,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
 def fold(
     input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``: ``unfold``'s transpose."""
+    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``, as ``unfold``'s dual."""
     size = _pair("output_size", output_size)
     kernel, dilation, padding, stride = geometry = _geometry(kernel_size, dilation, padding, stride)
     shape = tuple(input._payload.shape)

@@ -64,7 +64,7 @@ def fractional_max(lib, self, samples, kernel, out):
 named_by("fractional_max", "out", lambda out: f"FractionalMaxPool{len(out)}DBackward0")
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 def _each(value: Any, k: int, argument: str) -> Ints:
     if not isinstance(value, (tuple, list)):
         return (int(value),) * k

@@ -166,7 +166,7 @@ def affine_grid_backward(lib, self, size, align_corners):
     return lib.matmul(g.swapaxes(-1, -2), base)
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 _CHANGED = (
     "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
     "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details."

@@ -118,7 +118,7 @@ def _node_name(n: Any) -> str:
 REGISTRY["upsample"].node.name = _node_name
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 _RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4, "lanczos": 4}
 
 

@@ -176,7 +176,7 @@ def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
     return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 def _check_float(t: Any, kernel: str, *others: Any) -> None:
     if logical_dtype(t).kind in "iub":
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(t)}'")
