@@ -140,7 +140,7 @@ def in_unit_interval(a: Any) -> bool:
     """Whether no element is outside of [0, 1]; nan does not count as outside, as in PyTorch."""
     if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
         return True
-    if type(a) is np.ndarray and a.size <= _FEW:  # NumPy finds positions faster than values; that of nan, if there is one
+    if type(a) is np.ndarray and a.size <= _FEW:  # NumPy finds positions faster than values, that of nan first
         if a.item(a.argmin()) >= 0 and a.item(a.argmax()) <= 1:
             return True
     elif np.minimum.reduce(a, None) >= 0 and np.maximum.reduce(a, None) <= 1:

@@ -221,10 +221,10 @@ class Generator:
     # ---- draws; the caller holds the lock
 
     # NOTE [ Words ahead ]
-    #     `_block` holds whole blocks of words, of which `_position` have been drawn; the engine is at its end. PyTorch's
-    #     state holds the twister's key for the block of the last word. The key is computed from the words when the
-    #     state is read: making words from a key is invertible. While there are no blocks (`_size` is 0), the position
-    #     is one in the block whose key is `_resume`.
+    #     `_block` holds whole blocks of words, of which `_position` have been drawn; the engine is at its end.
+    #     PyTorch's state holds the twister's key for the block of the last word. The key is computed from the words
+    #     when the state is read: making words from a key is invertible. While there are no blocks (`_size` is 0), the
+    #     position is one in the block whose key is `_resume`.
 
     def _use_words(self, block: np.ndarray, position: int) -> None:
         block.setflags(write=False)  # _words hands out views of it

@@ -366,7 +366,7 @@ def _numbered(labels: Any) -> Labels:
     return tuple(found)
 
 
-# ------------------------------------------------------------------------------------------- functions on contractions
+# -------------------------------------------------------------------------------------------- functions on contractions
 def _same_dtype(x: Any, y: Any) -> None:
     if logical_dtype(x) is not logical_dtype(y):
         raise RuntimeError("both inputs should have same dtype")

@@ -14,7 +14,7 @@ from ..._kinds.general import general
 from ..._tape.saved import is_complex
 
 
-# ---------------------------------------------------------------------------------------------- helpers for formulas
+# ------------------------------------------------------------------------------------------------- helpers for formulas
 def H(xp: Any, a: Any) -> Any:
     """Conjugate transpose."""
     return xp.conj(a.mT) if is_complex(a) else a.mT
