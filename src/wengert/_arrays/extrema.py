@@ -95,7 +95,7 @@ def _row_starts(shape: tuple[int, ...], n: int) -> Any:
 
 
 def in_large_columns(x: Any, dim: int) -> bool:
-    """Whether NumPy, which looks through one column after the other, takes twice as long as ``_places_in_columns``."""
+    """Whether NumPy, which reads one column after the other, takes twice as long as ``_places_in_columns``."""
     return x.size >= LARGE >> 2 and dim < x.ndim - 1 and x.shape[-1] >= 64 and x.shape[dim] < 1 << 15
 
 

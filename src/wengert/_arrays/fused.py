@@ -88,7 +88,7 @@ class Placeholder(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_function__(self, *args: Any) -> Any:
         raise _NoProgram
 
-    def __pow__(self, exponent: Any) -> Any:  # NumPy's short ways, which only its operator takes
+    def __pow__(self, exponent: Any) -> Any:  # NumPy's shortcuts, which only its operator uses
         if type(exponent) in (int, float) and self.dtype.kind == "f" and exponent in _SHORT_POWERS:
             return _SHORT_POWERS[exponent](self)
         return _power(self, exponent)

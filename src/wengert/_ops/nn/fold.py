@@ -168,7 +168,10 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
 def fold(
     input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """The transpose of ``unfold``: columns ``(N, C * kernel elements, windows)`` added up in ``(N, C, *output_size)``."""
+    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``.
+
+    The transpose of ``unfold``.
+    """
     size = _pair("output_size", output_size)
     kernel, dilation, padding, stride = geometry = _geometry(kernel_size, dilation, padding, stride)
     shape = tuple(input._payload.shape)
