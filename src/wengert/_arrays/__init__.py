@@ -1,5 +1,5 @@
-"""NumPy only: what NumPy lacks or is slow at. No tensor, and no operator, is known here.
+"""Functions on NumPy arrays that NumPy lacks or is slow at. They know no tensors and no operators.
 
-``library.lib``, which operators' bodies are given, is NumPy's namespace and every function here under ``@in_lib``; a
-module of kernels is imported when one of its functions is first asked for (``_base.late_names``).
+``library.lib``, which operators' bodies receive, is NumPy's namespace and every function here under ``@in_lib``; a
+module of kernels is imported when one of its functions is first used (``_base.late_names``).
 """

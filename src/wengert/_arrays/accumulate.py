@@ -1,9 +1,9 @@
-"""Adding values at places that may come more than once, each in the order in which it comes, as PyTorch does.
+"""Adding values at positions that may repeat, in the order of the values, as PyTorch does.
 
-NumPy's ``add.at`` goes from element to element; it knows no rows. A product with a sparse matrix does: column ``j`` of
-the matrix has its one 1 in row ``at[j]``, and SciPy's compiled product adds the values' row ``j`` there. For single
-elements the same loop takes the values as the matrix and a 1 as the vector. The sums are those of ``add.at`` to the
-digit, as nothing is reordered and times 1 is exact.
+NumPy's ``add.at`` adds single elements, not rows. A product with a sparse matrix adds rows: column ``j`` of the matrix
+has its one 1 in row ``at[j]``, and SciPy's compiled product adds the values' row ``j`` there. For single elements the
+same loop takes the values as the matrix and a 1 as the vector. The sums equal those of ``add.at`` to the digit, because
+nothing is reordered and multiplication by 1 is exact.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-_FEW = 128  # elements that add.at has done before the other's arguments are put together
+_FEW = 128  # elements up to which add.at is faster than preparing the other's arguments
 _ELEMENTS = 2048  # the same for single elements, where the two differ less
 _COMPILED = frozenset("bBhHiIlLqQfd")  # element types of the compiled loops; complex numbers go as pairs
 
 
 @functools.cache
 def _compiled() -> Any:
-    """SciPy's module of compiled sparse products; ``None`` where there is none.
+    """SciPy's module of compiled sparse products, or ``None`` if SciPy lacks it.
 
-    It needs nothing of the package around it, whose import takes a tenth of a second and 20 MB.
+    The module is loaded without the package around it, whose import takes a tenth of a second and 20 MB.
     """
     name = "scipy.sparse._sparsetools"
     if name in sys.modules:

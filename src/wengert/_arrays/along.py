@@ -1,10 +1,10 @@
-"""Places along one dimension, as an index tensor names them: reading and adding there.
+"""Reading and adding along one dimension at the positions of an index tensor.
 
 NOTE [ Lines ]
-    A line are the elements of an array that differ in their index along ``dim`` only. Where an index along ``dim``
-    points to in the contiguous array: at the index times the dimension's stride, plus where its line begins. That
-    is made for a block at a time, which stays in the cache. Reading may be cut anywhere; where a place can be written
-    twice, no line is given to two threads, and its elements come in order.
+    A line consists of the elements of an array that differ in their index along ``dim`` only. An index along ``dim``
+    points to this position in the contiguous array: the index times the dimension's stride, plus the beginning of its
+    line. Positions are computed block by block, so that they stay in the cache. Reading may be cut anywhere; where a
+    position can be written twice, each line belongs to one thread, which takes its elements in order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NEW_AT = [(*colons, None, ...) for colons in COLONS]
 
 
 _BLOCK = 1 << 15  # elements of a block
-FEW = 1 << 10  # elements for which there is nothing to gain
+FEW = 1 << 10  # elements up to which blocks gain nothing
 _COST = (
     0.5  # ns for an element that count where threads are weighed: calls are short, and a thread's lines are cut ones
 )
@@ -33,7 +33,7 @@ COLON = slice(None)
 
 @in_lib
 def along(shape: tuple[int, ...], index: Any, dim: int) -> Any:
-    """Where ``index`` along ``dim`` points to in a contiguous array of this shape, each element in its own line."""
+    """Flat positions of ``index`` along ``dim`` in a contiguous array of this shape, each element in its own line."""
     if not shape or not index.ndim:
         return index
     step, begins = (_small_lines if index.size <= FEW else _lines)(shape, index.shape, dim)
@@ -50,9 +50,10 @@ def _places(index: Any, step: Any, begins: Any) -> Any:
 
 
 def _lines(shape: tuple[int, ...], lengths: tuple[int, ...], dim: int) -> tuple[Any, Any]:
-    """The stride of ``dim``, and where the lines begin, for an index of this shape.
+    """The stride of ``dim`` and the beginnings of the lines, for an index of this shape.
 
-    ``None`` for a stride of 1, and if there is one line. The stride is an array, which NumPy takes sooner than an int.
+    The stride is ``None`` if it is 1, the beginnings are ``None`` for a single line. The stride is an array, because
+    NumPy takes an array faster than an int.
     """
     step = along_dim = 1
     begins: Any = None
@@ -70,20 +71,20 @@ def _lines(shape: tuple[int, ...], lengths: tuple[int, ...], dim: int) -> tuple[
 
 @functools.lru_cache(64)
 def _small_lines(shape: tuple[int, ...], lengths: tuple[int, ...], dim: int) -> tuple[Any, Any]:
-    """The same with the beginnings spread over the index: NumPy adds arrays of one shape in half the time."""
+    """``_lines`` with the beginnings spread over the index: NumPy adds arrays of one shape in half the time."""
     step, begins = _lines(shape, lengths, dim)
     return step, begins if begins is None else np.broadcast_to(begins, lengths).copy()
 
 
 def _part(begins: Any, key: tuple[Any, ...]) -> Any:
-    """Where the lines of a part of the index begin."""
+    """The beginnings of the lines for a part of the index."""
     if begins is None:
         return None
     return begins[tuple([k if begins.shape[d] > 1 else 0 if type(k) is int else COLON for d, k in enumerate(key)])]
 
 
 def _by_block(begins: Any, blocks: list[Any], shape: tuple[int, ...]) -> Any:
-    """A function from a block of an index of this shape to where its lines begin."""
+    """A function from a block of an index of this shape to the beginnings of its lines."""
     if begins is None or begins.shape[0] > 1 or len(blocks[0]) > 1:
         return lambda key: _part(begins, key)
     # the same for all blocks; see _small_lines
@@ -93,7 +94,7 @@ def _by_block(begins: Any, blocks: list[Any], shape: tuple[int, ...]) -> Any:
 
 
 def rows_of(index: Any, shape: tuple[int, ...], dim: int) -> Any:
-    """The numbers of the rows, where an index was expanded from those; else ``None``."""
+    """The row numbers that an index was expanded from, or ``None`` if it was not expanded from row numbers."""
     if dim or index.ndim < 2 or index.shape[1:] != shape[1:] or any(index.strides[1:]):
         return None
     return index[(slice(None), *[0] * (index.ndim - 1))]
@@ -141,7 +142,7 @@ def write_along(r: Any, index: Any, dim: int, values: Any, write: Any) -> None:
 
 
 def _parts_of_lines(shape: tuple[int, ...], dim: int, itemsize: int) -> list[Any]:
-    """Parts of an index that hold whole lines, for the threads there are: slices of its longest other dimension."""
+    """Parts of an index that hold whole lines, one for each thread: slices of its longest other dimension."""
     others = [d for d in range(len(shape)) if d != dim]
     if not others or single_threaded(math.prod(shape) * _COST / 1000):
         return [(COLON,)]
@@ -176,15 +177,15 @@ _UNSIGNED = np.dtype(np.uint64)
 
 
 def all_below(index: Any, n: int) -> bool:
-    """Whether all of at least one int64 are at least 0 and less than ``n``."""
-    unsigned = index.view(_UNSIGNED)  # so seen, what is negative is large
+    """Whether all elements of a non-empty int64 array are at least 0 and less than ``n``."""
+    unsigned = index.view(_UNSIGNED)  # negative numbers are large as unsigned ones
     if index.size > FEW:
         return bool(np.maximum.reduce(unsigned, None) < n)
     return unsigned.item(unsigned.argmax()) < n  # type: ignore[no-any-return]
 
 
 def check_range(index: Any, dim: int, n: int) -> None:
-    """PyTorch's error if an index along a dimension of size ``n`` is out of range."""
+    """Raise PyTorch's error if an index along a dimension of size ``n`` is out of range."""
     if not index.size or (index.dtype.itemsize == 8 and all_below(index, n)):
         return
     low, high = np.minimum.reduce(index, None), np.maximum.reduce(index, None)

@@ -1,4 +1,4 @@
-"""Attention, a few heads of a few examples after the other, so that their weights stay in cache."""
+"""Attention in blocks of a few heads of a few examples, whose weights stay in the cache."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _PER_MICROSECOND = 75_000  # multiplications
 
 
 def cut(query: Any, key: Any, value: Any, mask: Any) -> list[Any] | None:
-    """Indices that cut batch and heads into parts; ``None`` where operands are broadcast or there is nothing to cut."""
+    """Indices that cut batch and heads into parts; ``None`` if operands are broadcast or one part is enough."""
     shape = query.shape
     lead = shape[:-2]
     if not lead or lead != key.shape[:-2] or lead != value.shape[:-2] or not query.size or not key.size:
         return None
     if mask is not None and not _fits(mask.shape[:-2], lead):
         return None
-    each_part = max(_BLOCK // (shape[-2] * key.shape[-2]), 1)  # so many matrices
+    each_part = max(_BLOCK // (shape[-2] * key.shape[-2]), 1)  # matrices in a part
     axis, inner = len(lead) - 1, 1
     while axis and inner * lead[axis] <= each_part:
         inner *= lead[axis]
@@ -39,7 +39,7 @@ def cut(query: Any, key: Any, value: Any, mask: Any) -> list[Any] | None:
 
 
 def over_cut(work: Any, parts: list[Any], count: int, width: int) -> list[Any]:
-    """``work`` on each part, by several threads where so many weights, with products so wide, are worth it."""
+    """Run ``work`` on each part, on several threads if ``count`` weights and products of this width are worth it."""
     shared = is_shared(count * width, of_matrices=False)
     cost = count * (1.3e-3 + width / _PER_MICROSECOND) if shared else 0.0
     found = over_samples(lambda some: [work(part) for part in parts[some]], len(parts), cost)
@@ -47,7 +47,7 @@ def over_cut(work: Any, parts: list[Any], count: int, width: int) -> list[Any]:
 
 
 def _fits(shape: Any, lead: Any) -> bool:
-    """Whether a mask of these first dimensions is broadcast to ``lead``, and nothing to the mask's."""
+    """Whether a mask of these first dimensions broadcasts to ``lead`` without enlarging ``lead``."""
     return len(shape) <= len(lead) and all(m in (1, n) for m, n in zip(shape[::-1], lead[::-1], strict=False))
 
 
@@ -67,9 +67,9 @@ def block_weights(query: Any, key: Any, mask: Any, causal: bool, scale: float) -
 
 
 def _past_softmax(scores: Any) -> bool:
-    """softmax over no key that comes after its query, in place; false if scores are so large that they must be hidden.
+    """Apply causal softmax in place; return False if scores are so large that they must be masked with -inf first.
 
-    Exponentials of what is hidden are multiplied by 0, which is sooner done than -inf is dealt with.
+    Exponentials of masked scores are multiplied by 0, which is faster than computing with -inf.
     """
     if scores.dtype.char not in "fd" or not scores.size or not moderate_exponential(scores, scores):
         return False
@@ -93,7 +93,7 @@ _kept_past = functools.lru_cache(8)(np.tri)
 def attention_cotangents(
     g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float, tape: Any
 ) -> tuple[Any, ...]:
-    """The cotangents of query, key and value, with the weights of each part, or computing them anew."""
+    """The cotangents of query, key and value; the weights of each part are given or computed again."""
     gq, gk, gv = (np.empty_like(x) if need else None for x, need in zip((query, key, value), needs, strict=False))
     mask = mask_by_parts(mask, query)
 
@@ -134,7 +134,7 @@ def _hide(scores: Any) -> None:
 
 @in_lib
 def softmax_rows_or_zero(scores: Any) -> Any:
-    """softmax of rows; a row of -inf alone is zeros, as nothing may be looked at."""
+    """softmax of rows; a row that is -inf everywhere gives zeros, because every key is masked."""
     r = lib.softmax_rows(scores, scores.ndim - 1)
     if r.size and (lowest := r.item(r.argmin())) != lowest:
         empty = np.maximum.reduce(scores, -1, keepdims=True) == -math.inf

@@ -1,8 +1,8 @@
 """Normalisation by channel, on arrays seen as ``(N, C, M)``.
 
-Block after block, so that a block is read from memory once for each of the two things that need all of the one before:
-the sums of elements and squares, and the result. The way back has two as well. Little input goes by
-``batch_norm_small``.
+The forward pass has two steps, each of which needs the whole of the step before: the sums of elements and squares, and
+the result. Each step goes block by block, so that it reads each block from memory once. The backward pass has two
+steps as well. Small inputs go to ``batch_norm_small``.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .threads import LARGE, among_rows, parallel_map
 
 View = tuple[int, int, int]
 _BLOCK = 1 << 18  # elements of a block: with smaller ones, two threads meet too often
-_FEW = 4096  # so many numbers are summed in float64
-_NEAR, _NEAR_WIDENED = 4, 1e6  # a mean whose square is at most so many times the variance is not large
-_SAMPLES, _SHORT = 4, 1024  # from so many samples on, rows up to this length are short
+_FEW = 4096  # up to this many numbers are summed in float64
+_NEAR, _NEAR_WIDENED = 4, 1e6  # a mean is not large if its square is at most this many times the variance
+_SAMPLES, _SHORT = 4, 1024  # rows up to this length are short if there are at least as many samples
 
 
 def _parts(view: View) -> list[tuple[slice, slice]]:
@@ -49,7 +49,7 @@ def _row_products(x: Any, y: Any) -> Any:
 
 
 def _sums(of_rows: Any, parts: Any, view: View) -> Any:
-    """What ``of_rows`` gives for each part, two arrays ``(N, C)``, summed over the samples; in float64."""
+    """The two arrays ``(N, C)`` that ``of_rows`` returns for each part, summed over the samples in float64."""
     if len(parts) == 1:
         return [np.add.reduce(rows, 0, np.float64) for rows in of_rows(parts[0])]
     rows = np.empty((2, *view[:2]))
@@ -62,7 +62,7 @@ def _sums(of_rows: Any, parts: Any, view: View) -> Any:
 
 
 def _in_parts(work: Any, parts: Any, view: View) -> None:
-    """``work`` on each part, on threads, with NumPy's loops over rows."""
+    """Run ``work`` on each part, on threads, with NumPy's loops over rows."""
     if len(parts) == 1:
         work(parts[0])
     else:
@@ -70,12 +70,12 @@ def _in_parts(work: Any, parts: Any, view: View) -> None:
 
 
 def _moments(x: Any, parts: Any, view: View) -> tuple[Any, Any, Any]:
-    """Mean and variance of each channel, and what is to be taken off, ``(C, 1)``, before anything is multiplied.
+    """Mean and variance of each channel, and the center ``(C, 1)`` to subtract before multiplications.
 
-    That is the mean, rounded, or ``None`` where means are not large beside deviations.
+    The center is the rounded mean, or ``None`` if no mean is large compared with its deviation.
 
-    One look at the data gives the sums of the elements and of their squares, of a few numbers in float64. Where means
-    are too large for that the squares of the deviations are summed in a second look.
+    One pass over the data computes the sums of the elements and of their squares, for few numbers in float64. If means
+    are too large for that, a second pass sums the squares of the deviations.
     """
     count = max(view[0] * view[2], 1)
     y = x.astype(np.float64) if x.size <= _FEW else x
@@ -105,7 +105,7 @@ def _moments(x: Any, parts: Any, view: View) -> tuple[Any, Any, Any]:
 
 
 def _beside(values: Any, x: Any) -> list[Any]:
-    """For each row of values, one a channel, what broadcasts against ``x``, which is ``(N, C, M)``.
+    """Each row of values, with one value per channel, in a form that broadcasts against ``x``, which is ``(N, C, M)``.
 
     Short rows are written out once, so that NumPy's loops go over whole samples.
     """
@@ -119,7 +119,7 @@ def _beside(values: Any, x: Any) -> list[Any]:
 
 
 def _scaled_and_shifted(x: Any, center: Any, factor: Any, shift: Any, parts: Any, r: Any) -> None:
-    """``(x - center) * factor + shift`` by channel, into r."""
+    """Write ``(x - center) * factor + shift``, by channel, into r."""
     factor, shift = _beside((factor, shift), x)
 
     def work(part: Any) -> None:
@@ -136,7 +136,7 @@ def _scaled_and_shifted(x: Any, center: Any, factor: Any, shift: Any, parts: Any
 def normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: float, stats: Any) -> Any:
     """Each channel standardised, scaled and shifted.
 
-    ``stats`` is given mean, inverse deviation and variance in float64, and what ``_moments`` says is to be taken off.
+    The list ``stats`` receives the mean, inverse deviation and variance in float64, and the center from ``_moments``.
     """
     if batch_norm_small.suits(input):
         r, found = batch_norm_small.norm(input, weight, bias, view, eps)
@@ -187,7 +187,7 @@ def channel_cotangents(g: Any, input: Any, weight: Any, bias_shape: Any, needs: 
 
 
 def _tilted(x: Any, g: Any, center: Any, tilt: Any, offset: Any, factor: Any, parts: Any, r: Any) -> None:
-    """``((x - center) * tilt + g - offset) * factor`` by channel, into r."""
+    """Write ``((x - center) * tilt + g - offset) * factor``, by channel, into r."""
     tilt, offset, factor = _beside((tilt, offset, factor), x)
 
     def work(part: Any) -> None:

@@ -1,4 +1,4 @@
-"""Batch norm of small inputs, where the number of NumPy's calls is what counts.
+"""Batch norm of small inputs, whose time depends on the number of NumPy calls.
 
 A channel is a row of a matrix, in float64, whose sums are products with ones.
 """
@@ -22,7 +22,7 @@ def suits(x: Any) -> bool:
 
 
 def _rows(x: Any, view: Any) -> Any:
-    """What is given as ``(N, C, M)``, as ``(C, N M)``."""
+    """The input, seen as ``(N, C, M)``, as a matrix ``(C, N M)``."""
     n, c, m = view
     rows = np.empty((c, n * m))
     rows.reshape(c, n, m)[...] = x.reshape(view).swapaxes(0, 1)
@@ -30,7 +30,7 @@ def _rows(x: Any, view: Any) -> Any:
 
 
 def _given(rows: Any, view: Any, like: Any) -> Any:
-    """The other way, in the shape and dtype of another array."""
+    """The inverse of ``_rows``, in the shape and dtype of another array."""
     n, c, m = view
     r = np.empty(like.shape, like.dtype)
     r.reshape(view)[...] = rows.reshape(c, n, m).swapaxes(0, 1)
@@ -38,7 +38,7 @@ def _given(rows: Any, view: Any, like: Any) -> Any:
 
 
 def norm(x: Any, weight: Any, bias: Any, view: Any, eps: float) -> tuple[Any, list[Any]]:
-    """Each channel standardised, scaled and shifted; mean, inverse deviation, variance and the standardised rows."""
+    """The channels standardised, scaled and shifted; and mean, inverse deviation, variance and standardised rows."""
     rows = _rows(x, view)
     count = rows.shape[1]
     number = _NUMBERS[float(count)]

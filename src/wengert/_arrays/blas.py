@@ -1,17 +1,17 @@
 """The threads of NumPy's BLAS library, and work that is better cut into samples than into parts of each product.
 
-OpenBLAS cuts a product into as many parts as it has threads, which wait for each other by spinning: many products one
-after the other are slow where another program wants a core too, and what stands between them (filling columns, adding
-up) has one thread. Where the work falls into independent samples, each of Python's threads does whole samples, and
-BLAS keeps to one thread meanwhile. It is asked through ``ctypes``, which NumPy has imported anyway; where NumPy has
-another library, or one that cannot be asked, samples are done one after the other, by all threads of that library.
+OpenBLAS cuts a product into as many parts as it has threads, which wait for each other by spinning. A series of
+products is therefore slow while another program uses a core, and the steps between them (filling columns, adding up)
+run on one thread. Where the work consists of independent samples, each of Python's threads does whole samples while
+BLAS is limited to one thread. The limit is set through ``ctypes``, which NumPy has imported anyway. If NumPy has
+another library, or one without such a function, samples are done in turn, by all threads of that library.
 
 NOTE [ One thread of BLAS ]
     OpenBLAS cuts a product among its threads, and each part has its own rows and columns that do not fill its kernel's
-    registers. Most of its kernels add those up in another order, so that digits depend on the number of threads: on
-    which ones, depends on the processor. So a product that is a step of an operator (a convolution, attention) is done
-    by one thread of BLAS, in parts that follow from the sizes alone (``over_samples``, ``product``). A product of few
-    elements OpenBLAS leaves to one thread itself (``UNSHARED``, ``UNSHARED_PRODUCT``). A product that is the whole
+    registers. Most of its kernels add those up in another order, so that digits depend on the number of threads; the
+    processor determines which digits. So a product that is a step of an operator (a convolution, attention) is done
+    by one thread of BLAS, in parts that follow from the sizes alone (``over_samples``, ``product``). OpenBLAS itself
+    leaves a product of few elements to one thread (``UNSHARED``, ``UNSHARED_PRODUCT``). A product that is the whole
     operator (``matmul``, ``linear``, ``einsum``) is one call of BLAS with all its threads: digits may depend on them.
 """
 
@@ -28,7 +28,7 @@ import numpy as np
 
 from .threads import _usable_processors, parallel_map
 
-PARTS = 8  # into so many parts samples are cut at most, whatever the number of threads: sums do not depend on that
+PARTS = 8  # the most parts that samples are cut into, for any number of threads: sums do not depend on that number
 _PART = 700.0  # microseconds that a part should take: threads that begin and end parts get into each other's way
 _LATE = 60.0  # microseconds between two threads' beginnings
 _WORTH = 250.0  # microseconds that work must take one thread for another to be woken
@@ -37,12 +37,12 @@ _UNIT = 16  # rows or columns that fill a kernel's registers
 UNSHARED = 1 << 13  # elements of a matrix whose products with vectors BLAS leaves to one thread: fewer than 9216
 UNSHARED_PRODUCT = 1 << 18  # multiplications of a product of matrices that it leaves to one thread
 _lock = threading.Lock()
-_alone = 0  # how many ask for one thread just now
+_alone = 0  # number of callers inside `one_thread`
 _before = 1
 
 
 def _functions(*names: str) -> tuple[Any, ...] | None:
-    """OpenBLAS's functions of these names; ``None`` where NumPy has another library, or one that cannot be asked."""
+    """OpenBLAS's functions of these names; ``None`` if NumPy has another library, or one without these functions."""
     try:
         import ctypes
 
@@ -64,7 +64,7 @@ def _control() -> tuple[Any, ...] | None:
 
 
 def core() -> str:
-    """The processor core that OpenBLAS's kernels were written for; an empty text where it cannot be asked."""
+    """The processor core that OpenBLAS's kernels were written for; an empty string if it is not known."""
     functions = _functions("get_corename")
     if functions is None:
         return ""
@@ -75,7 +75,7 @@ def core() -> str:
 
 
 def set_threads(n: int) -> None:
-    """How many threads a product has, of which more than there are processors would only wait for each other."""
+    """Set the number of threads of a product, at most the number of processors: more would wait for each other."""
     global _before
     control = _control()
     if control is None:
@@ -89,7 +89,7 @@ def set_threads(n: int) -> None:
 
 
 class _OneThread:
-    """``with one_thread:`` BLAS uses the thread that calls it, and no other."""
+    """Context manager: under ``with one_thread:`` BLAS uses the calling thread only."""
 
     def __enter__(self) -> None:
         global _alone, _before
@@ -123,8 +123,8 @@ if hasattr(os, "register_at_fork"):
 def samples_parts(n: int, work: float) -> list[slice]:
     """The slices that ``over_samples`` cuts samples into, the first of them the largest.
 
-    Of two parts the first, which is the caller's, is longer by what it takes to wake a thread for the other: then the
-    caller is still at work when that has finished, and needs not be woken itself.
+    Of two parts the first, which is the caller's, is longer by the time it takes to wake a thread for the other. The
+    caller is then still at work when the other thread finishes, and need not be woken itself.
     """
     parts = 1 if work < _WORTH else min(max(round(work / _PART), 2), PARTS, n)
     if parts < 2:
@@ -139,9 +139,9 @@ def is_shared(multiplications: int, of_matrices: bool) -> bool:
 
 
 def over_samples(fn: Callable[[slice], Any], n: int, work: float) -> list[Any]:
-    """``fn(slice)`` for slices that cover ``range(n)``, on threads; for the whole of it if BLAS cannot be asked.
+    """``fn(slice)`` for slices that cover ``range(n)``, on threads; one slice if BLAS cannot be limited to one thread.
 
-    ``work`` is how many microseconds one thread would need; none where no product ``is_shared``.
+    ``work`` is the time in microseconds that one thread would need; 0 if no product ``is_shared``.
     """
     if not work or _control() is None:
         return [fn(slice(0, n))]
@@ -152,7 +152,7 @@ def over_samples(fn: Callable[[slice], Any], n: int, work: float) -> list[Any]:
 def product(a: Any, b: Any, out: Any, multiply: Callable[..., Any] = np.matmul) -> Any:
     """``multiply(a, b, out)``, a step of an operator on one sample, on threads; call it under ``over_samples``.
 
-    Of many matrices in a row each thread does some, of a single one some rows or columns of the result.
+    Each thread does some of many matrices, or some rows or columns of the result of a single product.
     """
     matrices, rows, columns = (1, *out.shape)[-3:]
     axis = -3 if matrices >= PARTS else -1 if columns >= rows else -2

@@ -1,4 +1,4 @@
-"""Histograms of arrays: edges of bins, and how many points lie between them."""
+"""Histograms of arrays: edges of bins, and the number of points between them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def equal_bins(x: Any, bins: int, limits: Any, dim: int) -> Any:
 
 @in_lib
 def counts_between(points: Any, edges: list[Any], weight: Any, density: bool) -> Any:
-    """How many points, or how much weight, each cell of a grid of edges holds."""
+    """The number of points, or their weight, in each cell of a grid of edges."""
     inside = np.ones(len(points), bool)
     cell = np.zeros(len(points), np.int64)
     for d, e in enumerate(edges):

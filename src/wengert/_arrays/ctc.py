@@ -89,7 +89,7 @@ def by_label(weights: Any, states: Any, labels: int) -> Any:
 
 
 def occupation(log_probs: Any, chain: Any, lengths: Any, sizes: Any, zero_infinity: bool) -> tuple[Any, ...]:
-    """The probability of being in each state at each step, and what it was computed of."""
+    """The probability of being in each state at each step, and the values that it was computed from."""
     states, skips = chain
     score = scores_of(log_probs, states)
     last, end = path_ends(lengths, sizes, states.shape[1], score.dtype)
@@ -118,7 +118,7 @@ def mean_gains(alpha: Any, score: Any, gain: Any, skips: Any) -> Any:
 
 
 def padded_targets(targets: Any, sizes: Any, labels: int, blank: int) -> Any:
-    """The targets ``(B, L)`` of both forms; blanks after each one's end."""
+    """The targets of either form as ``(B, L)``, with blanks after the end of each."""
     inside = np.arange(int(sizes.max())) < sizes[:, None]
     r = np.full(inside.shape, blank, np.int64)
     r[inside] = targets if targets.ndim == 1 else targets[:, : inside.shape[1]][inside]

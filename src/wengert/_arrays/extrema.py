@@ -1,4 +1,4 @@
-"""Extrema of arrays and where they stand; elements along a dim by their positions."""
+"""Extrema of arrays and their positions; elements along a dim by their positions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .threads import LARGE
 
 
 def positions(index: Any, dim: int, size: int) -> Any:
-    """Where the elements chosen by ``index`` along ``dim`` lie in the flat array whose dim has ``size`` elements."""
+    """Flat positions of the elements that ``index`` selects along ``dim``, which has ``size`` elements."""
     shape = index.shape
     return places_along((*shape[:dim], size, *shape[dim + 1 :]), index, dim)
 
@@ -42,7 +42,10 @@ def put_along(x: Any, index: Any, dim: int, size: int, unique: bool) -> Any:
 
 
 def shared_by_many(g: Any, x: Any, result: Any, dim: tuple[int, ...]) -> Any:
-    """The same by factors of 0 and 1: where nothing equals a result, because it is nan, 0 / 0 is nan again."""
+    """The cotangent shared equally among the elements that equal a result.
+
+    Nothing equals a result that is nan; 0 / 0 then gives nan again.
+    """
     mask = np.empty_like(x)
     np.equal(x, result, mask)
     share = g / sum_over(mask, dim, True)
@@ -50,7 +53,7 @@ def shared_by_many(g: Any, x: Any, result: Any, dim: tuple[int, ...]) -> Any:
 
 
 def extremum_with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """An extremum along a dim, and where it stands; ``place`` is the array's ``argmax`` or ``argmin``."""
+    """An extremum along a dim and its position; ``place`` is the array's ``argmax`` or ``argmin``."""
     if in_large_columns(x, dim):
         best = reduce(x, dim, None, None, True)
         where = _places_in_columns(x, best, dim, keepdim)
@@ -72,7 +75,7 @@ def extremum_over(x: Any, place: Any, reduce: Any, dim: tuple[int, ...], keepdim
 
 
 def _in_rows(x: Any, dim: int) -> bool:
-    """Whether NumPy finds where an extremum stands, and so the extremum itself, sooner than the extremum."""
+    """Whether NumPy finds an extremum faster by its position than by its value."""
     if dim != x.ndim - 1 or x.dtype.kind != "f" or not x.flags.c_contiguous:
         return False
     return x.size <= SMALL or (x.size >= MANY and x.shape[dim] >= 64)
@@ -87,12 +90,12 @@ def of_rows(x: Any, where: Any) -> Any:
 
 @functools.lru_cache(64)
 def _row_starts(shape: tuple[int, ...], n: int) -> Any:
-    """Where each row of ``n`` elements begins in the flat array, in the shape of one element of each."""
+    """The flat position of the beginning of each row of ``n`` elements, in the shape of one element of each row."""
     return np.arange(0, math.prod(shape) * n, n).reshape(shape)
 
 
 def in_large_columns(x: Any, dim: int) -> bool:
-    """Whether NumPy, which looks through one column after the other, takes twice as long as ``_places_in_columns``."""
+    """Whether NumPy, which reads one column after the other, takes twice as long as ``_places_in_columns``."""
     return x.size >= LARGE >> 2 and dim < x.ndim - 1 and x.shape[-1] >= 64 and x.shape[dim] < 1 << 15
 
 
@@ -100,8 +103,9 @@ _largest: Any = np.maximum.reduce
 
 
 def _places_in_columns(x: Any, best: Any, dim: int, keepdim: bool) -> Any:
-    """Where an extremum first stands along a dim, row by row: the largest number among those of the rows that hold it,
-    counted down. ``None`` where there is nan, which nothing equals.
+    """The first position of an extremum along a dim, row by row; ``None`` if there is nan, which nothing equals.
+
+    The rows are numbered downwards; the largest number among the rows that hold the extremum gives the position.
     """
     n = x.shape[dim]
     numbers = np.arange(n, 0, -1, dtype=np.int16).reshape((n,) + (1,) * (x.ndim - dim - 1))

@@ -1,13 +1,13 @@
-"""Elementwise bodies as lists of NumPy calls, each of which writes into memory that is there.
+"""Elementwise bodies as lists of NumPy calls, each of which writes into existing memory.
 
 ``g * (1 - result * result)`` makes three arrays, and a large one that lies in no cache costs more to write than to
-compute. A body that is elementwise in its operands is the same few calls whatever the arrays hold, so it is run once on
-placeholders that write down what is asked of them (``fused_body_of``). ``FusedBody.run`` then goes through the list for
-one block: a step writes into the block of the result or into a buffer whose content nobody needs any more. The calls
-and their order are the body's own, and so are the digits.
+compute. A body that is elementwise in its operands makes the same few calls for any values, so it is run once on
+placeholders that record the calls (``fused_body_of``). ``FusedBody.run`` then runs the list on one block: a step writes
+into the block of the result or into a buffer whose content is no longer needed. The calls and their order are the
+body's own, and so are the digits.
 
-What a placeholder does not know (a shape, a method, the truth of a value) makes the body no program: it is called
-with arrays, as it would be anyway. ``kernel`` declares a step of several NumPy calls that a body may use.
+A body that uses something a placeholder does not know (a shape, a method, the truth of a value) becomes no program and
+is called with arrays instead. ``kernel`` declares a step of several NumPy calls that a body may use.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from typing import Any
 
 import numpy as np
 
-SIZE = 1 << 17  # how many elements a placeholder says that it has: those of a block, about
+SIZE = 1 << 17  # the size of a placeholder, about that of a block
 
 
 class _NoProgram(Exception):
-    """The body asked for what a placeholder does not know."""
+    """The body used something that a placeholder does not know."""
 
 
 class Slot(int):
-    """The number of an operand, or of what a step made; a plain int among the arguments is a number."""
+    """The number of an operand or of a step's result; a plain int among the arguments is a value."""
 
 
 # ------------------------------------------------------------------------------------------------------------ recording
 class Placeholder(np.lib.mixins.NDArrayOperatorsMixin):
-    """What stands for an array while a body is recorded. ``sample``: one element, which tells the dtype."""
+    """A stand-in for an array while a body is recorded. ``sample``: one element, which has the array's dtype."""
 
     __slots__ = ("sample", "slot", "steps")
     size = SIZE
@@ -74,11 +74,11 @@ class Placeholder(np.lib.mixins.NDArrayOperatorsMixin):
             self.steps.append((fn, arguments, slot, sample.dtype))
         if out is None:
             return Placeholder(self.steps, slot, sample)
-        out.slot = slot  # from here on the name stands for what was written
+        out.slot = slot  # from here on `out` is the result of this step
         return out
 
     def _known(self, fn: Any, arguments: list[Any], sample: Any) -> Any:
-        """The slot that holds the value already: of the same step before, or of what is multiplied by 1."""
+        """The slot that already holds the value: an equal earlier step, or the operand of a multiplication by 1."""
         if fn in _BY_ONE and type(arguments[1]) is np.ndarray and arguments[1] == 1 and sample.dtype is self.dtype:
             return arguments[0]
         if all(type(x) is Slot for x in arguments):
@@ -88,7 +88,7 @@ class Placeholder(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_function__(self, *args: Any) -> Any:
         raise _NoProgram
 
-    def __pow__(self, exponent: Any) -> Any:  # NumPy's short ways, which only its operator takes
+    def __pow__(self, exponent: Any) -> Any:  # NumPy's shortcuts, which only its operator uses
         if type(exponent) in (int, float) and self.dtype.kind == "f" and exponent in _SHORT_POWERS:
             return _SHORT_POWERS[exponent](self)
         return _power(self, exponent)
@@ -125,7 +125,7 @@ def _sample(x: Any) -> Any:
 
 
 def _constant(x: Any, samples: list[Any], result: Any) -> Any:
-    """A number as NumPy takes it soonest: an array of the dtype that it is computed in, where that is plain."""
+    """A number in the form that NumPy takes fastest: an array of the dtype of the computation, if that is known."""
     if isinstance(x, np.generic):
         return np.asarray(x)
     if type(x) is not np.ndarray:
@@ -136,7 +136,7 @@ def _constant(x: Any, samples: list[Any], result: Any) -> Any:
 
 
 class _Filled:
-    """A constant as a block of its own: NumPy's ``maximum`` takes four times as long with a number."""
+    """A constant as a block: NumPy's ``maximum`` takes four times as long with a number."""
 
     def __init__(self, number: Any) -> None:
         self.number = number
@@ -153,7 +153,7 @@ class _Filled:
 
 @functools.lru_cache(4)
 def _filled(number: bytes, dtype: Any, size: int) -> Any:
-    """``size`` times a number, read-only; zeros that nobody writes to take no memory of their own."""
+    """A read-only array with ``size`` copies of a number; zeros that are never written take no memory."""
     block = np.zeros(size, dtype)
     if any(number):
         block.fill(np.frombuffer(number, dtype)[0])
@@ -163,7 +163,7 @@ def _filled(number: bytes, dtype: Any, size: int) -> Any:
 
 # -------------------------------------------------------------------------------------------------------------- kernels
 def kernel(fn: Callable[..., None]) -> Any:
-    """Decorator: ``fn(out, *operands)``, which fills ``out``, as a function of the operands: of arrays or placeholders.
+    """Decorator: turn ``fn(out, *operands)``, which fills ``out``, into a function of arrays or placeholders.
 
     ``out`` has the dtype of the first operand, and shares no memory with any of them.
     """
@@ -229,7 +229,7 @@ _QUICK_STEP, _SLOW_STEP, _ACCESS = 0.025, 0.075, 0.02  # ns a byte: a step in th
 
 
 def _passes_of(fn: Any) -> int:
-    return 1 if isinstance(fn, np.ufunc) else 3  # a kernel makes some
+    return 1 if isinstance(fn, np.ufunc) else 3  # a kernel makes several calls
 
 
 def _cost_of_step(fn: Any, dtype: Any) -> float:
@@ -237,7 +237,7 @@ def _cost_of_step(fn: Any, dtype: Any) -> float:
 
 
 def cost_of(ufunc: Any, operands: Any) -> float:
-    """About how many nanoseconds an element takes that lies in no cache; right to a factor of 2 on common machines."""
+    """The approximate nanoseconds for an element outside the cache; right to a factor of 2 on common machines."""
     dtypes = [x.dtype for x in operands if type(x) is np.ndarray and x.ndim]
     widest = max(dtypes, key=lambda dtype: dtype.itemsize)
     return _cost_of_step(ufunc, widest) + _ACCESS * (sum([dtype.itemsize for dtype in dtypes]) + widest.itemsize)
@@ -259,9 +259,9 @@ def _leading_to(lasts: list[int], steps: list[Any]) -> list[Any]:
 class FusedBody:
     """The steps of a body on registers: the operands, the results' blocks, other buffers, constants.
 
-    A step writes into a buffer that it is the last to read from, where its function allows that, or whose content was
-    read by all who need it. It is kept as its function and what takes the arguments out of the registers: while Python
-    is between two steps, no other thread can be.
+    A step writes into a buffer that it is the last to read, if its function allows that, or into one whose content is
+    no longer needed. A step is stored as its function and a getter of its arguments from the registers, so that little
+    Python runs between two steps: other threads wait for the interpreter meanwhile.
     """
 
     __slots__ = ("buffers", "constants", "cost", "dtypes", "outputs", "passes", "single", "steps", "width")
@@ -279,7 +279,7 @@ class FusedBody:
         sizes: list[int] = []  # of an element of each buffer
         free: list[int] = []
         calls: list[Any] = []
-        written: dict[tuple[int, Any], None] = {}  # the buffers, and as what dtypes
+        written: dict[tuple[int, Any], None] = {}  # the buffers and the dtypes that they are used with
         buffer_of: dict[int, int] = {}  # slot -> buffer
         for k, (fn, arguments, slot, dtype) in enumerate(needed):
             dying = {buffer_of[x] for x in arguments if type(x) is Slot and x in buffer_of and final[x] == k}
@@ -299,7 +299,7 @@ class FusedBody:
         made = {slot: dtype for _, _, slot, dtype in needed}
         self.dtypes = [made[slot] for slot in lasts]  # of the results
         self._number(calls, written, [buffer_of[slot] for slot in lasts], count)
-        self.width = len(dtypes) + len({b for b, _ in written})  # how many arrays there are
+        self.width = len(dtypes) + len({b for b, _ in written})  # the number of arrays
         self.passes = sum([_passes_of(fn) for fn, _, _, _ in needed])
         self.single = self.passes == 1 and _Filled not in map(type, self.constants)  # no use for blocks
         self.cost = sum([_cost_of_step(fn, dtype) for fn, _, _, dtype in needed])  # ns for each element, about
@@ -319,13 +319,13 @@ class FusedBody:
         ]
 
     def run(self, outs: Sequence[Any], operands: Sequence[Any]) -> None:
-        """The body on one block, into the blocks ``outs``."""
+        """Run the body on one block and write into the blocks ``outs``."""
         registers = [*operands, *self._views(outs), *self._own(outs[0])]
         for fn, take in self.steps:
             fn(*take(registers))
 
     def run_along(self, outs: Sequence[Any], operands: Sequence[Any], size: int) -> None:
-        """The same on arrays of one dim, in equal blocks of at least ``size`` elements."""
+        """Run the body on arrays of one dim, in equal blocks of at least ``size`` elements."""
         n = len(outs[0])
         size = math.ceil(n / max(n // size, 1) / 64) * 64
         whole = n // size * size
@@ -347,7 +347,7 @@ class FusedBody:
         return [outs[k] if outs[k].dtype is dtype else outs[k].view(dtype) for k, dtype in self.outputs]
 
     def _own(self, block: Any) -> list[Any]:
-        """Buffers and constants for such a block."""
+        """Buffers and constants for a block of this size."""
         buffers: dict[int, Any] = {}
         for b, dtype in self.buffers:
             if b not in buffers:
@@ -364,11 +364,11 @@ class _Constant:
 
 
 def fused_body_of(body: Any, operands: tuple[Any, ...]) -> FusedBody | None:
-    """The program of a body on such operands; arrays differ by their dtype alone, other parameters by their value."""
+    """The program of a body on these operands; arrays are told apart by dtype only, other parameters by value."""
     try:
         key = (_identity(body), *[_kind_of(x) for x in operands])
         return _programs[key]
-    except TypeError:  # something in it that may change: a closure over a list
+    except TypeError:  # the body holds something mutable: a closure over a list
         return None
     except KeyError:
         pass
@@ -383,7 +383,7 @@ _programs: dict[Any, FusedBody | None] = {}
 
 
 def _identity(body: Any) -> Any:
-    """What tells bodies apart: two closures of one ``lambda`` over the same values are the same body."""
+    """The key of a body: two closures of one ``lambda`` over the same values are the same body."""
     if type(body) is partial:
         if body.keywords:
             raise TypeError

@@ -48,7 +48,7 @@ def _cubic_weights(t: Any, order: int) -> Any:
 
 
 def _axis(c: Any, n: int, mode: str, padding: str, align: bool, order: int) -> list[tuple[Any, Any]]:
-    """The neighbours along one dimension of each place: (position, weight); what is outside weighs nothing."""
+    """The neighbours along one dimension of each place: (position, weight); the weight outside the image is 0."""
     scale = (n - 1) / 2 if align else n / 2
     x = (c + 1) * c.dtype.type(scale) if align else ((c + 1) * n - 1) / 2
     x = np.where(np.isfinite(x), x, -100).astype(c.dtype)

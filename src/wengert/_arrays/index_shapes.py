@@ -1,4 +1,4 @@
-"""Shapes of what an array gives at index arrays, by NumPy's rules."""
+"""Shapes of the results of indexing with arrays, by NumPy's rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def without_masks(dims: Any, indices: Any) -> tuple[tuple[int, ...], list[Any]]:
-    """The same places as index arrays of integers, one for each dim."""
+    """The indices with each mask replaced by index arrays of integers, one for each dim."""
     ds: list[int] = []
     arrays: list[Any] = []
     for d, i in zip(dims, indices, strict=True):

@@ -1,4 +1,4 @@
-"""Resampling along one dim of an array after the other.
+"""Resampling of arrays, one dim at a time.
 
 An output element is a weighted sum of a few input elements, its *taps*: positions and weights, computed once per size,
 as ATen's UpSampleKernel does.
@@ -18,7 +18,7 @@ Scale = float | None
 
 
 def _step(n: int, out: int, align_corners: bool, scale: Scale, real: Any) -> Any:
-    """How far the source moves from one output element to the next."""
+    """The distance in the source between neighbouring output elements."""
     if align_corners:
         return real(n - 1) / real(out - 1) if out > 1 else real(0)
     return real(1 / scale) if scale is not None and scale > 0 else real(n) / real(out)
@@ -122,7 +122,7 @@ def apply_matrix(x: Any, d: int, m: Any) -> Any:
 
 
 def gather_taps(x: Any, d: int, positions: Any, w: Any) -> Any:
-    """Taps applied by gathering: what is not finite stays where it is."""
+    """Taps applied by gathering, which does not spread inf and nan."""
     r = None
     for k in range(positions.shape[1]):
         part = x.take(positions[:, k], d)

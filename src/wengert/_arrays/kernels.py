@@ -1,7 +1,7 @@
-"""Elementwise steps of several NumPy calls on many real floats: what a body asks for where NumPy alone is slow.
+"""Elementwise steps of several NumPy calls on many real floats, for bodies in which one NumPy call would be slow.
 
-Each writes into a block that is there (``fused.kernel``). Choosing goes by integers of the floats' width: a
-comparison gives 0 or 1, which keeps or drops the bits of a float as a factor, without a branch per element.
+Each step writes into an existing block (``fused.kernel``). Elements are chosen by integers of the floats' width: a
+comparison gives 0 or 1, which as a factor keeps or drops the bits of a float, without a branch per element.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _TWO.flags.writeable = False
 def has_vector_functions() -> bool:
     """Whether NumPy's float32 ``exp2`` and ``expm1`` are its fastest exponentials.
 
-    They are Intel's, on Linux with AVX-512. A build of NumPy without them does not say so, but is ten times as slow.
+    They are Intel's, on Linux with AVX-512. NumPy does not report whether it was built with them, but without them it
+    is ten times as slow.
     """
     from numpy.lib.introspect import opt_func_info
 
@@ -50,7 +51,7 @@ def _seconds(fn: Any) -> float:
 
 
 def recordable(x: Any) -> bool:
-    """Whether kernels take an operand: an array of float32 or float64, or what stands for a block of one."""
+    """Whether kernels take an operand: an array of float32 or float64, or a placeholder for a block of one."""
     return x.dtype in BLAS_FLOATS
 
 
@@ -140,7 +141,7 @@ def with_slope(out: Any, g: Any, x: Any, slope: Any) -> None:
 @in_lib
 @kernel
 def signs(out: Any, x: Any) -> None:
-    """-1, 0 or 1, as each element's sign; 0 of nan."""
+    """The sign of each element, -1, 0 or 1; 0 for nan."""
     positive, negative = np.greater(x, 0).view(np.int8), np.less(x, 0).view(np.int8)
     np.subtract(positive, negative, positive)
     np.copyto(out, positive)
@@ -148,7 +149,7 @@ def signs(out: Any, x: Any) -> None:
 
 @kernel
 def with_sign_of(out: Any, r: Any, x: Any) -> None:
-    """What is not negative, with the sign of x."""
+    """The non-negative ``r`` with the sign of x."""
     bits = out.view(_BITS[out.dtype])
     np.bitwise_and(x.view(bits.dtype), np.iinfo(bits.dtype).min, bits)
     np.bitwise_or(bits, r.view(bits.dtype), bits)
@@ -159,7 +160,7 @@ def with_sign_of(out: Any, r: Any, x: Any) -> None:
 def one_and_exp_of_negative(x: Any) -> Any:
     """``1 + exp(-x)`` of many numbers.
 
-    As ``2 + expm1(-x)`` it is as exact, and where NumPy has vector functions for it quicker by a quarter.
+    ``2 + expm1(-x)`` is equally exact, and a quarter faster if NumPy has vector functions for it.
     """
     if x.dtype == np.float32 and has_vector_functions():
         return np.expm1(-x) + _TWO

@@ -1,6 +1,6 @@
-"""What NumPy is slow at when there are many elements, done in another way: the same values, in fewer nanoseconds.
+"""Faster replacements for NumPy functions that are slow on many elements; they give the same values.
 
-Each function takes NumPy's own way for a small array.
+Each function calls NumPy's own for a small array.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _where = undispatched(np.where)
 def where(condition: Any, x: Any, y: Any) -> Any:
     """``numpy.where``, without a branch per element.
 
-    NumPy's loop asks and jumps, which takes ten times as long where the answers cannot be foreseen. Here the bits of
-    one operand are masked by the condition and joined to those of the other.
+    NumPy's loop branches, which takes ten times as long if the condition cannot be predicted. This function masks the
+    bits of one operand by the condition and joins them to those of the other.
     """
     if type(condition) is Placeholder:
         return where_recorded(condition, x, y)
@@ -69,7 +69,7 @@ def _where_few(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _joined(condition: Any, dtype: Any, x: Any, y: Any) -> Any:
-    """The bits of x where the condition holds, else those of y; ``None`` has none."""
+    """The bits of x where the condition holds, else those of y; ``None`` counts as zero bits."""
     shape = condition.shape
     for a in (x, y):
         if a is not None and a.ndim and a.shape != shape:
@@ -92,9 +92,9 @@ def _joined(condition: Any, dtype: Any, x: Any, y: Any) -> Any:
 
 @in_lib
 def limited(x: Any, low: Any, high: Any) -> Any:
-    """``minimum(high, maximum(low, x))``; ``None`` is no limit. Of two zeros the later operand's is taken.
+    """``minimum(high, maximum(low, x))``; ``None`` is no limit. Of two equal zeros the later operand's is taken.
 
-    NumPy's maximum takes four times as long with a number as its clip.
+    With a number, NumPy's ``maximum`` takes four times as long as its ``clip``.
     """
     if x.size >= MANY and x.dtype in BLAS_FLOATS and not _is_array(low) and not _is_array(high):
         if type(x) is not Placeholder or (low != 0 and high != 0):  # in a program, one zero alone is as good as a clip
@@ -110,7 +110,7 @@ def limited(x: Any, low: Any, high: Any) -> Any:
 
 
 def _constant(value: Any, dtype: Any) -> Any:
-    """A number as NumPy takes it soonest."""
+    """A number in the form that NumPy takes fastest."""
     if type(value) not in REAL_NUMBERS:
         return value
     return NUMBERS[dtype][value] if value or math.copysign(1, value) < 0 else lib.ZEROS[dtype]
@@ -129,10 +129,10 @@ def large(body: Any, *arrays: Any) -> Any:
 _ROW = 1024  # BLAS's dot product has some 64 accumulators, which take 16 numbers each, as in NumPy's pairwise sums
 _SHORT = 8
 _SUMMING = 0.015  # ns that a product with ones takes for a byte
-_FEW = 64  # elements of a row that BLAS adds up as accurately as it is done pairwise
+_FEW = 64  # elements of a row that BLAS adds up as accurately as a pairwise sum does
 _LONG = 512  # elements of a row from which a dot product for each takes no longer than one product for all
 _MEDIUM = 128  # elements of a row from which it takes no longer than einsum
-_PIECES = 4  # so many times the row does no harm either
+_PIECES = 4  # a row of this many times that length is still accurate
 _add: Any = np.add.reduce
 _vecdot: Any = np.vecdot
 
@@ -140,7 +140,7 @@ _vecdot: Any = np.vecdot
 def row_sums(x: Any) -> Any:
     """The sums along the last dim: products with ones, in a quarter of the time that a reduction takes.
 
-    No row's sum depends on the rows beside it, unless there are few elements in all: ``blas``, NOTE [ One thread
+    A row's sum does not depend on the other rows, unless there are few elements in all: ``blas``, NOTE [ One thread
     of BLAS ].
     """
     n = x.shape[-1]
@@ -207,7 +207,7 @@ def column_sums(x: Any) -> Any:
 @in_lib
 def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """``numpy.add.reduce``, as precise and three times as fast."""
-    if x.ndim == 2 and x.size < MANY and x.dtype in BLAS_FLOATS:  # a product with ones begins sooner than a reduction
+    if x.ndim == 2 and x.size < MANY and x.dtype in BLAS_FLOATS:  # a product with ones starts faster than a reduction
         if dim == (1,) or dim == 1:
             if 0 < (n := x.shape[1]) <= _FEW:
                 r = x.dot(vector_of_ones(n, x.dtype))
@@ -234,9 +234,10 @@ _BLOCK = 128
 
 
 def _in_blocks(x: Any, d: int) -> Any:
-    """The sum over a dim that is not the last, where NumPy adds one row after the other: the error of a million rows.
+    """The sum over a dim that is not the last.
 
-    Blocks of rows are summed, then their sums likewise, as pairwise summation and PyTorch's cascade do.
+    NumPy adds one row after the other, which loses digits in a million rows. Here blocks of rows are summed, then
+    their sums likewise, as pairwise summation and PyTorch's cascade do.
     """
     n = x.shape[d]
     if n <= 2 * _BLOCK:
@@ -293,7 +294,7 @@ def sum_of_deviations(x: Any, mean: Any, dim: Any, keepdim: bool = False) -> Any
 
 
 def sum_of(body: Any, *arrays: Any) -> Any:
-    """The sum of what an elementwise body gives, which is never there as a whole if the arrays are large."""
+    """The sum of an elementwise body's result, which is never stored as a whole if the arrays are large."""
     parts = None
     if arrays[0].size >= LARGE and arrays[0].dtype in BLAS_FLOATS:
         parts = over_blocks(lambda *blocks: row_sums(body(*blocks).reshape(-1)), *arrays)
@@ -310,7 +311,7 @@ def _dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
 
 @in_lib
 def product_of_all(x: Any) -> Any:
-    """The product of all elements; of many floats in columns, as NumPy takes them one after the other."""
+    """The product of all elements; many floats are multiplied in columns, as NumPy's loop over one row is serial."""
     if x.size < MANY or x.dtype not in BLAS_FLOATS or not x.flags.c_contiguous:
         return np.multiply.reduce(x, None)
     flat = x.reshape(-1)
@@ -320,8 +321,8 @@ def product_of_all(x: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------- normal distribution, error function
-# Minimax fits in float32, made for these functions by iterated least squares; from the highest power on. Where tanh is
-# 1, the polynomial in it is positive and large.
+# Minimax fits in float32, made for these functions by iterated least squares; the highest power comes first. Where tanh
+# is 1, its argument is positive and large.
 def _powers(*coefficients: float) -> list[Any]:
     return [np.float32(c) for c in coefficients]
 
@@ -364,7 +365,7 @@ _HALF = np.float32(0.5)
 
 @in_lib
 def normal_cdf(x: Any) -> Any:
-    """The probability that a standard normal variable is below x; of many float32 to 1e-7, by NumPy's fast tanh.
+    """The probability that a standard normal variable is below x; for many float32 to 1e-7, by NumPy's fast tanh.
 
     SciPy's erf takes ten times as long.
     """
@@ -380,7 +381,7 @@ def normal_cdf(x: Any) -> Any:
 
 @in_lib
 def error_function(x: Any) -> Any:
-    """The error function; of many float32 to two units of the last digit, in a fifth of the time that SciPy takes."""
+    """The error function; for many float32 to two units of the last digit, in a fifth of the time that SciPy takes."""
     if x.size < MANY or x.dtype != np.float32:
         return lib.scipy_erf(x)
     z = x * x

@@ -1,8 +1,8 @@
-"""``lib``, the array library: what an operator's body computes with.
+"""``lib``, the array library that operators' bodies compute with.
 
-It is NumPy's namespace and, beside it, every function of ``_arrays`` under ``@in_lib``: what NumPy lacks, and what
-takes the place of a function that NumPy is slow at. There is one library; raw functions are looked up by the payload's
-type (``registry.Impl``) because sparse arrays and the values of transforms have their own.
+It has NumPy's namespace and every function of ``_arrays`` under ``@in_lib``: functions that NumPy lacks, and
+replacements for those that NumPy is slow at. There is one library; raw functions are looked up by the payload's type
+(``registry.Impl``) because sparse arrays and the values of transforms have their own.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .._base import dtypes as _dtypes
 from .._base.late_names import Table
 from .._base.registry import ARRAYS, COMPLEX_ARRAYS, XP, add_backend
 
-# Like PyTorch, an operator gives inf or nan in silence; only warnings raised by lines of this package are meant,
-# a program's own NumPy calls keep theirs.
+# As in PyTorch, an operator returns inf or nan without a warning. The filter covers warnings from lines of this package
+# only; a program's own NumPy calls still warn.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert(\.|$)")
 
 lib: Any = types.ModuleType("wengert._arrays.library.lib")
 lib.__dict__.update({k: v for k, v in np.__dict__.items() if not k.startswith("_")})
-late_functions = Table()  # what operator modules add to it (``in_lib``)
+late_functions = Table()  # the functions that ``in_lib`` adds
 
 
 def _late(name: str) -> Any:
@@ -33,8 +33,8 @@ def _late(name: str) -> Any:
 
 lib.__dict__["__getattr__"] = _late
 
-# A strict program turns NumPy's warnings into errors (python -W error, np.seterr(all="raise")): what raises one of
-# these is run again in silence.
+# A strict program turns NumPy's warnings into errors (python -W error, np.seterr(all="raise")): a call that raises one
+# of these is repeated with warnings off.
 ARITHMETIC = (RuntimeWarning, FloatingPointError)
 
 
@@ -46,9 +46,9 @@ def silently(fn: Any, *args: Any) -> Any:
 
 
 def undispatched(fn: Any) -> Any:
-    """NumPy's function for arguments that are arrays, without the question whether one overrides it: that takes 0.1 us.
+    """NumPy's function for plain arrays, without the check for overrides, which takes 0.1 us.
 
-    NumPy keeps what it asks for as an attribute (NEP 18); without that it is the function itself.
+    NumPy stores it as an attribute of the public function (NEP 18); without the attribute it is the function itself.
     """
     return getattr(fn, "_implementation", fn)
 
@@ -62,7 +62,7 @@ def owns(ty: type) -> bool:
 
 
 def in_lib(fn: Any, name: str | None = None) -> Any:
-    """Decorator: one more function that the library offers, under its own name or another one."""
+    """Decorator: add a function to the library, under its own name or another one."""
     name = name or fn.__name__
     setattr(lib, name, fn)
     late_functions[name] = fn
@@ -88,7 +88,7 @@ def full(shape: Any, value: Any, dtype: Any) -> Any:
 @in_lib
 @functools.lru_cache(64)
 def vector_of_ones(n: int, dtype: Any) -> Any:
-    """``n`` ones, read-only: a product with them is the quickest sum of a few elements, or of the rows of a matrix."""
+    """``n`` ones, read-only: a product with them is the fastest sum of a few elements, or of the rows of a matrix."""
     ones = np.ones(n, dtype)
     ones.flags.writeable = False
     return ones
@@ -98,7 +98,7 @@ def vector_of_ones(n: int, dtype: Any) -> Any:
 def table_of_ones(n: int, m: int, dtype: Any) -> Any:
     """Ones, read-only: a product with a square of them gives each row's sum at each of its elements.
 
-    For a few elements that is three times as fast as a reduction, and what follows need not broadcast, which for NumPy
+    For a few elements that is three times as fast as a reduction, and the next step need not broadcast, which in NumPy
     is three times as slow as operands of one shape.
     """
     ones = np.ones((n, m), dtype)
@@ -107,7 +107,7 @@ def table_of_ones(n: int, m: int, dtype: Any) -> Any:
 
 
 class _Constants(dict[Any, Any]):
-    """dtype -> a 0-dimensional number: NumPy takes an array sooner than a Python number."""
+    """dtype -> a 0-dimensional array with the number: NumPy takes an array faster than a Python number."""
 
     def __init__(self, value: int) -> None:
         self.value = value
@@ -123,10 +123,9 @@ lib.ONES = _Constants(1)
 
 
 class _Numbers(dict[Any, Any]):
-    """Python numbers as 0-dimensional arrays of one dtype, as NumPy takes them sooner.
+    """Python numbers as 0-dimensional arrays of one dtype, which NumPy takes faster.
 
-    Zeros, which are equal whatever their sign, nan, which is equal to nothing, and what the dtype cannot hold stay
-    what they are.
+    Zeros (0.0 == -0.0), nan (not equal to itself) and numbers that the dtype cannot hold stay Python numbers.
     """
 
     def __init__(self, dtype: Any) -> None:
@@ -147,8 +146,8 @@ class _Numbers(dict[Any, Any]):
 
 
 class _BesideHalf(np.ndarray[Any, Any]):
-    """A number beside a float16 array. As in PyTorch it is rounded to float16 first, but for products and quotients:
-    those are computed in float32, and rounded once.
+    """A number beside a float16 array. As in PyTorch it is rounded to float16 first, except in products and quotients,
+    which are computed in float32 and rounded once.
     """
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None) -> Any:
@@ -184,7 +183,7 @@ _AS_THEY_ARE = _AsTheyAre()
 
 
 class _NumbersByDtype(dict[Any, Any]):
-    """dtype -> Python number -> what to give to a ufunc beside an array of that dtype."""
+    """dtype -> Python number -> the operand to pass to a ufunc beside an array of that dtype."""
 
     def __missing__(self, dtype: Any) -> Any:
         return _AS_THEY_ARE
@@ -195,7 +194,7 @@ NUMBERS[np.dtype("e")] = _NumbersBesideHalf(np.dtype("f"))
 
 
 def constants_for(dtypes: Any, for_ufunc: bool) -> dict[Any, Any]:
-    """``NUMBERS`` as far as these dtypes go; a function that is no ufunc gets Python numbers as they are."""
+    """The part of ``NUMBERS`` for these dtypes; a function that is no ufunc gets Python numbers unchanged."""
     half = np.dtype("e")
     table = _NumbersByDtype({d: NUMBERS[d] if for_ufunc or d is half else _AS_THEY_ARE for d in dtypes})
     for dtype, base in _alike.items():
@@ -209,7 +208,7 @@ _alike: dict[Any, Any] = {}  # new dtypes: bfloat16, those of transforms' values
 
 
 def also_constants_for(dtype: Any, base: Any) -> None:
-    """Let a new dtype take Python numbers wherever its base does."""
+    """Treat Python numbers beside a new dtype like those beside its base."""
     _alike[dtype] = base
     for table in _tables:
         _let(table, dtype, base)

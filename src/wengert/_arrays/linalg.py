@@ -1,4 +1,4 @@
-"""Linear equations, inverses and determinants of batches of matrices, with PyTorch's errors where there is none."""
+"""Linear equations, inverses and determinants of batches of matrices; PyTorch's errors for singular ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def lu_of(a: Any) -> tuple[Any, Any, int]:
 
 
 def first_singular(a: Any) -> tuple[str, int]:
-    """Which matrix of a batch has a zero pivot, and where."""
+    """The first matrix of a batch with a zero pivot, as the message names it, and the place of the pivot."""
     lead = a.shape[:-2]
     for index in each_index(lead):
         info = lu_of(a[index])[2]
@@ -42,7 +42,7 @@ def first_singular(a: Any) -> tuple[str, int]:
 
 @in_lib
 def inverses(a: Any) -> Any:
-    """The inverses; PyTorch's error if one does not exist."""
+    """The inverses. Raises PyTorch's error if one does not exist."""
     try:
         return np.linalg.inv(a)
     except np.linalg.LinAlgError:
@@ -132,7 +132,7 @@ def lu_without_pivots(a: Any) -> Any:
 
 
 def threshold(s: Any, atol: Any, rtol: Any, a: Any) -> Any:
-    """Below what a singular value counts as zero: ``max(atol, rtol * largest)``."""
+    """The bound below which a singular value counts as zero: ``max(atol, rtol * largest)``."""
     largest = np.max(s, -1, initial=0)
     if rtol is None:
         rtol = max(a.shape[-2:]) * np.finfo(s.dtype).eps if not np.any(np.asarray(atol) > 0) else 0.0

@@ -28,7 +28,7 @@ def reduced(r: Any, reduction: int) -> Any:
 
 
 def reduced_losses(body: Any, reduction: int, *arrays: Any) -> Any:
-    """The losses that an elementwise body gives, reduced; of large arrays block by block."""
+    """The losses that an elementwise body computes, reduced; for large arrays block by block."""
     size = arrays[0].size
     if reduction == NONE or size < LARGE or arrays[0].itemsize == 2:
         return reduced(body(*arrays), reduction)
@@ -38,7 +38,7 @@ def reduced_losses(body: Any, reduction: int, *arrays: Any) -> Any:
 
 # -------------------------------------------------------------------------------------------------------- cross entropy
 _SMALL_ROW, _SMALL = 64, 65536  # rows that products with ones add up, and how many (``table_of_ones``)
-_SAFE_SQUARES = 480.0**2  # exponentials in float64 of what is so small have all digits
+_SAFE_SQUARES = 480.0**2  # a sum of squares up to which exponentials in float64 have all digits
 _exp: Any = np.exp
 _log: Any = np.log
 
@@ -57,7 +57,7 @@ def _few_cross_entropies(x: Any, t: Any) -> tuple[Any, Any, Any] | None:
 
 
 def cross_entropies(x: Any, t: Any, keep: bool) -> tuple[Any, Any, Any]:
-    """The losses, the exponentials of each row times some factor (if they are to be kept), and the rows' sums."""
+    """The losses, the exponentials of each row times some factor (if ``keep``), and the rows' sums."""
     n = x.shape[1]
     if n <= _SMALL_ROW and x.size * n <= _SMALL:
         found = _few_cross_entropies(x, t)
@@ -89,7 +89,7 @@ def total_loss(losses: Any, dtype: Any, reduction: int) -> Any:
 
 
 def cross_entropy_slopes(g: Any, t: Any, e: Any, sums: Any, dtype: Any, reduction: int, overwrite: bool) -> Any:
-    """The cotangent of the logits: the probabilities, less one at the target, times that of each loss."""
+    """The cotangent of the logits: the probabilities, less one at the target, times the cotangent of each loss."""
     rows_, n = e.shape
     if reduction == MEAN:
         g = g / rows_
@@ -137,10 +137,10 @@ _FEW = 4096
 
 
 def in_unit_interval(a: Any) -> bool:
-    """Whether no element is outside of [0, 1]; nan is not, as in PyTorch."""
+    """Whether no element is outside of [0, 1]; nan does not count as outside, as in PyTorch."""
     if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
         return True
-    if type(a) is np.ndarray and a.size <= _FEW:  # where NumPy finds their places sooner; those of nan, if there is one
+    if type(a) is np.ndarray and a.size <= _FEW:  # NumPy finds positions faster than values, that of nan first
         if a.item(a.argmin()) >= 0 and a.item(a.argmax()) <= 1:
             return True
     elif np.minimum.reduce(a, None) >= 0 and np.maximum.reduce(a, None) <= 1:

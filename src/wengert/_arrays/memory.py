@@ -9,7 +9,7 @@ import numpy as np
 
 
 class _AtAddress:
-    """What NumPy's array interface needs to make an array at an address; the array refers to it, and so to ``base``."""
+    """An object with NumPy's array interface for memory at an address; the array refers to it, and so to ``base``."""
 
     def __init__(self, interface: dict[str, Any], base: Any) -> None:
         self.__array_interface__ = interface
@@ -22,7 +22,7 @@ def address_of(a: Any) -> int:
 
 
 def owner_of(a: Any) -> Any:
-    """The array that an array is a view of, whatever views are between; itself if it is none."""
+    """The array that owns the memory of a view, through any views between; the array itself if it is no view."""
     while isinstance(a.base, np.ndarray):
         a = a.base
     return a
@@ -40,7 +40,7 @@ def storage_of(a: Any) -> Any:
 
 
 def restrided(a: Any, size: tuple[int, ...], strides: tuple[int, ...], address: int, writeable: bool) -> Any:
-    """An array in a's memory, from an address on; like NumPy's views it holds the array that owns the memory."""
+    """An array in a's memory, from an address on; like NumPy's views it refers to the array that owns the memory."""
     interface = dict(a.__array_interface__)
     dtype = a.dtype
     interface.update(shape=size, strides=strides, data=(address, not writeable), descr=[("", dtype.str)])
@@ -91,8 +91,8 @@ def _compared(a: Any, d: int, e: int) -> int:
 def mapped_file(filename: str | os.PathLike[str], shared: bool, size: int, dtype: Any) -> Any:
     """An array of ``size`` elements on the memory of a file.
 
-    ``shared``: what is written to the array is written to the file, which is made, or made longer, if need be.
-    Raises RuntimeError for a file that is not there or too small.
+    If ``shared``, writes to the array go to the file, which is created or enlarged if necessary.
+    Raises RuntimeError for a file that does not exist or is too small.
     """
     name, wanted = os.fspath(filename), size * dtype.itemsize
     if shared:

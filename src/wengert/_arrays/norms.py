@@ -1,6 +1,6 @@
 """Normalisation by mean and deviation over any dims of a view of the input: ``normalized`` and ``norm_cotangents``.
 
-Little input goes by ``norms_small``, much by ``norms_large``. Sums over a contiguous last dim are left to BLAS.
+Small inputs go to ``norms_small``, large ones to ``norms_large``. Sums over a contiguous last dim are left to BLAS.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ _MEDIUM = 1 << 15  # elements from which NumPy's buffer matters
 def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:
     """The input standardised over ``dims`` of its ``view``, scaled and shifted along the dimensions ``along``.
 
-    ``stats``: a list that is given the mean, the inverse deviation and the variance, for the way back (where nothing is
-    differentiated further); of little input the one thing that ``norms_small`` needs instead.
+    ``stats``: a list that receives the mean, the inverse deviation and the variance for a backward pass that is not
+    differentiated again; for a small input it receives the one value that ``norms_small`` needs instead.
     """
     if norms_small.suits(input, view, dims):
         r, found = norms_small.norm(input, view, weight, bias, eps, along)
@@ -114,7 +114,7 @@ def _normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: 
 
 
 def _along_sums(x: Any, along: Any, y: Any = None) -> Any:
-    """The sums of x (of x * y) over all dimensions but those that weights stand along."""
+    """The sums of x (of x * y) over all dimensions except those of the weights."""
     k = len(along)
     if x.shape[-k:] == along:
         if y is not None:

@@ -5,8 +5,8 @@ a weight for each channel; its groups of channels are standardised one by one. T
 those of the blocks.
 
 With c = x - mean, s the inverse deviation, h the cotangent times the weight and n elements, the cotangent of the input
-is ``s (h - sum(h) / n - c s^2 sum(c h) / n)``. As sums over c are those over x less mean times those over one, c itself
-is needed only where the mean is so much larger than the deviation that digits would be lost.
+is ``s (h - sum(h) / n - c s^2 sum(c h) / n)``. A sum over c equals the sum over x minus the mean times the sum over 1,
+so c itself is needed only if the mean is so much larger than the deviation that digits would be lost.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .blas import UNSHARED_PRODUCT
 from .large import row_products, row_sums
 from .threads import LARGE, rows
 
-_SHORT = 128  # NumPy starts anew for each row: shorter groups are better off in whole passes
+_SHORT = 128  # NumPy has a cost for each row: shorter groups are faster in whole passes
 FAR = 4.0  # deviations between mean and zero from which sums of x itself are not precise enough
 _add: Any = np.add.reduce
 
@@ -150,9 +150,9 @@ def _backward_of_rows(arrays: list[Any], weight: Any, needs: Any, mean: Any, sca
 
 
 def _coefficients(slope: Any, shift: Any, m: Any, s: Any, n: int) -> tuple[Any, Any]:
-    """Of x, and of one, in what is subtracted from the cotangent, weighted and scaled by s.
+    """The coefficients of x and of 1 in the term subtracted from the cotangent, which is weighted and scaled by s.
 
-    ``slope`` and ``shift``: the sums over x times that cotangent, and over it.
+    ``slope`` and ``shift``: the sums over x times that cotangent, and over the cotangent.
     """
     slope = slope - m * shift
     slope *= s * s / n

@@ -1,8 +1,8 @@
-"""Layer and group norm of small inputs, where the number of NumPy's calls is what counts.
+"""Layer and group norm of small inputs, whose time depends on the number of NumPy calls.
 
-Sums are products with tables, which give them at every element of a row, so that what follows need not broadcast
-(``table_of_ones``). With n elements to a row, ``n I - 1`` makes n x - sum(x) of a row x, n times what is left without
-its mean. The tables are of whole numbers and the forward pass is in float64: equal float32 less their mean are zero.
+Sums are products with tables, which give each sum at every element of a row, so that the next step need not broadcast
+(``table_of_ones``). With n elements in a row, ``n I - 1`` maps a row x to n x - sum(x), n times the row minus its mean.
+The tables hold whole numbers and the forward pass is in float64: equal float32 numbers minus their mean are zero.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def suits(x: Any, view: tuple[int, ...], dims: tuple[int, ...]) -> bool:
 
 @functools.lru_cache(128)
 def row_tables(n: int, dtype: Any) -> tuple[Any, Any]:
-    """Squares by which a row becomes its sum at each element, and n times itself less its mean."""
+    """Square tables that map a row to its sum at each element, and to n times the row minus its mean."""
     centring = np.full((n, n), -1, dtype)
     centring.reshape(-1)[:: n + 1] += n
     centring.flags.writeable = False
@@ -35,14 +35,14 @@ def row_tables(n: int, dtype: Any) -> tuple[Any, Any]:
 
 @functools.lru_cache(128)
 def _constants(n: int, eps: float) -> tuple[Any, Any, Any]:
-    """What ``standardized`` needs: the table that centres, that of 1 / n, and eps for n times a deviation."""
+    """The constants of ``standardized``: the table that centres, that of 1 / n, and eps for n times a deviation."""
     averages = np.full((n, n), 1 / n)
     averages.flags.writeable = False
     return row_tables(n, FLOAT64)[1], averages, np.array(eps * (n * n))
 
 
 def standardized(x: Any, eps: float) -> tuple[Any, Any]:
-    """Each row less its mean, over its deviation; and n times the deviations at each element, in float64."""
+    """Each row minus its mean, divided by its deviation; and n times the deviations at each element, in float64."""
     centring, averages, squared_eps = _constants(x.shape[1], eps)
     z = x.astype(FLOAT64).dot(centring)
     deviation = (z * z).dot(averages)
@@ -64,14 +64,14 @@ def cotangent(h: Any, z: Any, deviation: Any) -> Any:
 
 
 def _filled(shape: Any, values: Any, along: Any) -> Any:
-    """A new array in which weights are repeated: NumPy copies them sooner than it broadcasts in an operation."""
+    """A new array in which weights are repeated: NumPy's copy is faster than broadcasting in an operation."""
     r = np.empty(shape, values.dtype)
     r[...] = values if values.shape == along else values.reshape(along)
     return r
 
 
 def norm(x: Any, view: Any, weight: Any, bias: Any, eps: float, along: Any) -> tuple[Any, Any]:
-    """The rows of a view standardised, scaled and shifted along the dims of weights; and what ``cotangents`` needs."""
+    """The rows of a view standardised, scaled and shifted along the weights' dims; and values for ``cotangents``."""
     shape = x.shape
     z, deviation = standardized(x if shape == view else x.reshape(view), eps)
     r = z if shape == view else z.reshape(shape)

@@ -1,4 +1,4 @@
-"""Medians and modes of arrays, and where they stand."""
+"""Medians and modes of arrays, and their positions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .variance import FEW
 
 @in_lib
 def median_positions(rows: Any, ignore_nan: bool) -> Any:
-    """Where the lower median of each row is: of what is not nan, or else at the first nan if there is one."""
+    """The position of each row's lower median; nan is skipped if ``ignore_nan``, else the first nan is the median."""
     rows = comparable(rows)
     n = rows.shape[-1]
-    if n and rows.size <= FEW and rows.dtype in BLAS_FLOATS:  # the sum tells sooner whether there is nan
+    if n and rows.size <= FEW and rows.dtype in BLAS_FLOATS:  # a sum finds nan faster
         flat = rows.ravel()
         if flat.dot(flat) < np.inf:
             return rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]

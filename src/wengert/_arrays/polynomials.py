@@ -11,7 +11,7 @@ Closed = Callable[[Any, Any, Any], Any]
 
 
 def recurrence(lib: Any, x: Any, degree: Any, first: First, following: Next) -> Any:
-    """The polynomials of the degrees at x; ``following(k, x, p_k, p_(k-1))`` gives that of degree k + 1."""
+    """The polynomials of the degrees at x; ``following(k, x, p_k, p_(k-1))`` returns the one of degree k + 1."""
     before, now = lib.ones_like(x), first(x)
     result = (degree == 0).astype(x.dtype)
     highest = degree.max() if degree.size else 0
@@ -66,7 +66,7 @@ def chebyshev(kind: str, shifted: bool) -> Any:
         size = lib.abs(x)
         trigonometric = (size < 1) & (degree > lowest)
         end = (size == 1) & (degree >= 0)
-        short = lib.where(trigonometric | end, 0, degree)  # what the recurrence is left with
+        short = lib.where(trigonometric | end, 0, degree)  # the degrees left to the recurrence
         result = recurrence(lib, x, short, first, lambda k, x, now, before: 2 * x * now - before)
         if lib.count_nonzero(trigonometric):
             result = lib.where(trigonometric, closed(lib, lib.clip(x, -1, 1), degree), result)

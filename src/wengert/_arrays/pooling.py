@@ -1,7 +1,7 @@
-"""Windows of signals, images and volumes: where they are, their maxima and their means.
+"""Windows of signals, images and volumes: their positions, their maxima and their means.
 
-All of them work on the last dims, whatever stands in front. What depends on sizes only is computed once: ``_Maxima``
-and ``_Means``.
+All functions work on the last dims, after any number of leading dims. Everything that depends on sizes only is computed
+once: ``_Maxima`` and ``_Means``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Ints = tuple[int, ...]
 
 
 def pooled_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> Ints:
-    """How many windows there are along each dimension; with ``ceil_mode`` the last one may reach over the edge."""
+    """The number of windows along each dimension; with ``ceil_mode`` the last one may reach over the edge."""
     found = []
     for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
         room = n + 2 * p - d * (k - 1) - 1
@@ -32,7 +32,7 @@ def pooled_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation:
 
 
 def _reach(out: Ints, kernel: Ints, stride: Ints, dilation: Ints) -> Ints:
-    """How many elements of the padded input the windows cover."""
+    """The number of elements of the padded input that the windows cover."""
     return tuple((o - 1) * s + d * (k - 1) + 1 for o, k, s, d in zip(out, kernel, stride, dilation, strict=True))
 
 
@@ -50,7 +50,7 @@ def with_border(x: Any, padding: Ints, reach: Ints, value: Any) -> Any:
 
 
 def _places(kernel: Ints, out: Ints, stride: Ints, dilation: Ints) -> list[tuple[Any, ...]]:
-    """For each element of a window where that of every window is."""
+    """For each element of a window, the index of that element of all windows."""
     return [
         (
             ...,
@@ -77,7 +77,7 @@ def _first_inside(out: Ints, stride: Ints, padding: Ints, dilation: Ints, kernel
 
 
 def _index_tables(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> tuple[Any, Any]:
-    """Flat indices: of each window's corner, and of each of its elements relative to that."""
+    """Flat indices: those of the windows' corners, and those of a window's elements relative to its corner."""
     corner = np.zeros(out, np.int64)
     relative = np.zeros(kernel, np.int64)
     for i in range(len(size)):
@@ -89,9 +89,9 @@ def _index_tables(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilatio
 
 
 class _Maxima(NamedTuple):
-    """What of the maxima of windows follows from sizes alone."""
+    """Everything about the maxima of windows that depends on sizes only."""
 
-    reach: Ints | None  # how much the windows cover, where that is more than the input
+    reach: Ints | None  # the size that the windows cover, if that is more than the input
     places: list[tuple[Any, ...]]
     first: Any
     corner: Any
@@ -130,13 +130,13 @@ def window_maxima(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: I
 
 
 def _by_blocks(work: Any, n: int, size: int, cost: float) -> None:
-    """``work`` on slices of n images, on threads; ``cost``: nanoseconds for each of their elements."""
+    """Run ``work`` on slices of n images, on threads; ``cost``: nanoseconds for each of their elements."""
     step = max(_BLOCK // size, 1)
     parallel_map(work, [slice(i, min(i + step, n)) for i in range(0, n, step)], n * size * cost / 1000)
 
 
 def _maxima_by(plan: _Maxima, x: Any, padding: Ints) -> tuple[Any, Any]:
-    """The same, with all images at once."""
+    """``window_maxima`` by a plan, with all images at once."""
     padded = x if plan.reach is None else with_border(x, padding, plan.reach, _lowest(x.dtype))
     best, which = _maxima(padded, plan.places, plan.first)
     if x.dtype.kind == "f" and best.size:
@@ -148,14 +148,14 @@ def _maxima_by(plan: _Maxima, x: Any, padding: Ints) -> tuple[Any, Any]:
     return best, index
 
 
-_BLOCK, MANY = 1 << 18, 1 << 20  # elements of the images that are worked on at a time, where there are so many
-FEW = 4096  # elements whose windows are copied out: that takes few of NumPy's calls
+_BLOCK, MANY = 1 << 18, 1 << 20  # elements of the images in one block, and those from which blocks are used
+FEW = 4096  # elements up to which windows are copied out, which takes few NumPy calls
 
 
 @functools.lru_cache(128)
 def _few_of(count: int, size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Any:
-    """For ``maxima_of_few``: where in ``count`` elements each element of each window is, the same counted in its image,
-    and where each window begins in those tables. In place of padding stands the window's first element.
+    """Tables for ``maxima_of_few``: the position of each element of each window among ``count`` elements, its position
+    in its image, and the beginning of each window in those tables. The window's first element replaces padding.
     """
     windows = math.prod(out)
     corner, relative = _index_tables(size, kernel, stride, padding, dilation, out)
@@ -172,7 +172,7 @@ def _few_of(count: int, size: Ints, kernel: Ints, stride: Ints, padding: Ints, d
 
 @functools.lru_cache(128)
 def few_parts_of(count: int, size: Ints, out: Ints) -> Any:
-    """The same for the parts that ``max_parts`` looks through; short ones have their first element several times."""
+    """``maxima_of_few``'s tables for the parts of ``max_parts``; a short part repeats its first element."""
     numbers = np.arange(math.prod(size)).reshape(size)
     edges = [adaptive_edges(n, o) for n, o in zip(size, out, strict=True)]
     parts = [numbers[tuple(slice(*edge) for edge in place)].reshape(-1) for place in itertools.product(*edges)]
@@ -182,7 +182,7 @@ def few_parts_of(count: int, size: Ints, out: Ints) -> Any:
 
 
 def _in_all_images(count: int, size: Ints, image: Any, out: Ints) -> Any:
-    """``maxima_of_few``'s tables from one image's."""
+    """``maxima_of_few``'s tables, from those of one image."""
     n, longest = math.prod(size), image.shape[1]
     images = count // n
     place = (np.arange(images)[:, None, None] * n + image).reshape(-1, longest)
@@ -190,7 +190,7 @@ def _in_all_images(count: int, size: Ints, image: Any, out: Ints) -> Any:
 
 
 def maxima_of_few(x: Any, place: Any, image: Any, begin: Any, out: Ints) -> tuple[Any, Any] | None:
-    """``window_maxima`` of few elements; ``None`` where there is nan."""
+    """``window_maxima`` of few elements; ``None`` if there is nan."""
     windows = x.take(place)
     at = windows.argmax(1)
     at += begin
@@ -206,7 +206,7 @@ def _counter(places: list[Any]) -> Any:
 
 
 def _maxima(x: Any, places: list[Any], first: Any) -> tuple[Any, Any]:
-    """The largest element of each window and its number, where there is no nan."""
+    """The largest element of each window and its number, without regard to nan."""
     best = x[places[0]].copy()
     counter = _counter(places)
     which: Any = None
@@ -227,7 +227,7 @@ def _maxima(x: Any, places: list[Any], first: Any) -> tuple[Any, Any]:
 
 
 def _maxima_with_nan(x: Any, places: list[Any], first: Any) -> tuple[Any, Any]:
-    """The same, where the last nan of a window is its largest element."""
+    """The largest element of each window and its number; the last nan of a window is its largest element."""
     best = x[places[0]].copy()
     which = np.empty(best.shape, _counter(places))
     which[...] = 0 if first is None else first
@@ -247,7 +247,7 @@ def are_apart(kernel: Ints, stride: Ints, dilation: Ints) -> bool:
 
 
 def adaptive_edges(n: int, out: int) -> list[tuple[int, int]]:
-    """The windows that divide n elements into ``out`` parts; they overlap by one where they must."""
+    """The windows that divide n elements into ``out`` parts; neighbours may overlap if n is no multiple of it."""
     return [(i * n // out, -(-(i + 1) * n // out)) for i in range(out)]
 
 
@@ -274,7 +274,7 @@ def _divisors(
     override: int | None,
     dtype: Any,
 ) -> Any:
-    """By what each window's sum is divided: how many elements it has inside the (padded) input."""
+    """The divisor of each window's sum: the number of its elements inside the (padded) input."""
     if override is not None:
         return np.array(override, dtype)
     total = np.ones((), dtype)
@@ -288,12 +288,12 @@ def _divisors(
 
 
 class _Means(NamedTuple):
-    """What of the means of windows follows from sizes alone."""
+    """Everything about the means of windows that depends on sizes only."""
 
-    reach: Ints | None  # how much the windows cover, where that is more than the input
-    sums: list[list[tuple[Any, ...]]]  # for each dimension but those of size one: the elements that are added up
+    reach: Ints | None  # the size that the windows cover, if that is more than the input
+    sums: list[list[tuple[Any, ...]]]  # for each dimension except those of size one: the elements that are added up
     divisor: Any
-    apart: list[tuple[Any, ...]]  # where each element is in one window: those of all windows, few as they are
+    apart: list[tuple[Any, ...]]  # if windows do not overlap and have few elements: the index of each in all windows
 
 
 @functools.lru_cache(256)
@@ -346,7 +346,7 @@ def repeated(g: Any, m: int, d: int) -> Any:
 
 # ------------------------------------------------------------------------------------------- windows at random places
 def _starts(sample: Any, n: int, k: int, out: int) -> Any:
-    """Where along one dimension the windows begin, ``(..., out)``, for draws ``(...)``; in the draws' precision."""
+    """The beginnings ``(..., out)`` of the windows along one dimension, from draws ``(...)``, in their precision."""
     found = np.full((*sample.shape, out), n - k, np.int64)
     if out > 1:
         step = sample.dtype.type(n - k) / sample.dtype.type(out - 1)

@@ -1,12 +1,12 @@
-"""What ``LSTM``, ``GRU`` and ``RNN`` compute over a whole sequence, and the way back, on NumPy arrays.
+"""The forward and backward passes of ``LSTM``, ``GRU`` and ``RNN`` over a whole sequence, on NumPy arrays.
 
-The steps over time work on ``(features, batch)``, so that what belongs to one gate is one run of memory. What a step
-multiplies stands in one array ``z`` of shape ``(length + 1, inputs + 1 + hidden, batch)``: the step's input, ones for
-the bias, and the state before it. A step writes its state into the next part of ``z``. The way back goes through time
-with one product per step and leaves all products with weights to the end, where they are one each.
+The steps over time work on ``(features, batch)``, so that the values of one gate are one run of memory. The operands
+of all steps are in one array ``z`` of shape ``(length + 1, inputs + 1 + hidden, batch)``: a step's input, ones for the
+bias, and the state before it. A step writes its state into the next part of ``z``. The backward pass goes through time
+with one product per step; each weight's cotangent is one product at the end.
 
-Sequences of different lengths are filled up at their ends: ``ends`` names the step after which each of them has its
-last state. What the steps behind it compute is looked at by nobody, so nothing comes back from there.
+Sequences of different lengths are padded at their ends: ``ends`` holds the step after which each of them has its last
+state. The results of later steps are not used, so they have no cotangents.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .library import in_lib
 
 
 def _with_bias(w_ih: Any, bias: Any, w_hh: Any) -> Any:
-    """``[W_ih b W_hh]``, what multiplies the parts of ``z``."""
+    """``[W_ih b W_hh]``, the factors of the parts of ``z``."""
     column = np.zeros((len(w_ih), 1), w_ih.dtype) if bias is None else bias[:, None]
     return np.concatenate([w_ih, column, w_hh], 1)
 
@@ -33,7 +33,7 @@ def _gates_exchanged(w: Any, order: Any) -> Any:
 
 
 def _inputs_and_states(input: Any, h: Any, reverse: bool) -> Any:
-    """``z`` with the inputs, the ones and the first state in their places; see the module's text."""
+    """``z`` with the inputs, the ones and the first state in place; see the module's docstring."""
     length, batch, inputs = input.shape
     z = np.empty((length + 1, inputs + 1 + h.shape[1], batch), input.dtype)
     z[:length, :inputs] = (input[::-1] if reverse else input).swapaxes(1, 2)
@@ -50,21 +50,21 @@ def _outputs(z: Any, inputs: int, reverse: bool, ends: Any) -> tuple[Any, Any]:
 
 
 # NOTE [ The LSTM's memory ]
-#     What a step calculates stands in one block of eight parts, (features, batch) each:
+#     A step's values are in one block of eight parts, (features, batch) each:
 #         input, output and forget gate; candidate; tanh of the cell;
 #         input * candidate, output * tanh, forget * cell
-#     The product with the weights fills the first four. The order is such that calls work on neighbours. A step of the
-#     way back needs six parts, made from these while they are in cache:
-#         what the states' cotangents are multiplied with for input, output and forget gate, (1 - gate) * product; for
-#         the candidate, input - candidate * product, and for the cell, output - tanh * product; the forget gate
-#     Where parts are small, the blocks of a few steps are kept for that, as a call then costs more than its work.
-_SMALL = 4096  # elements of one part of all blocks that are kept
-_FEWEST, _MOST = 4, 16  # of which there are so many, or one
+#     The product with the weights fills the first four. The order lets a call work on neighbouring parts. A step of the
+#     backward pass needs six parts, made from these while they are in the cache:
+#         the factors of the states' cotangents for input, output and forget gate, (1 - gate) * product; for the
+#         candidate, input - candidate * product, and for the cell, output - tanh * product; the forget gate
+#     If parts are small, the blocks of a few steps are processed together, because a call costs more than its work.
+_SMALL = 4096  # elements of one part of all blocks that are processed together
+_FEWEST, _MOST = 4, 16  # the number of such blocks, if it is not one
 _LSTM_ORDER = [0, 3, 1, 2]  # PyTorch's is input, forget, candidate, output
 
 
 def _for_each_step(length: int, keep: bool, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Memory for every step; the same for all if nothing is kept."""
+    """Memory for every step; all steps share it unless ``keep``."""
     if keep:
         return np.empty((length, *shape), dtype)
     once = np.empty(shape, dtype)
@@ -105,7 +105,7 @@ def lstm_forward(
     keep = tape is not None
     factors = np.empty((length if keep else 0, 6, n, batch), dtype)
     cells = None if ends is None else np.empty((length, n, batch), dtype)
-    together = _SMALL // max(n * batch, 1)  # so many steps
+    together = _SMALL // max(n * batch, 1)  # steps processed together
     together = min(together, _MOST) if together >= _FEWEST else 1
     blocks = np.empty((together, 8, n, batch), dtype)
     steps = [(b[:4].reshape(-1, batch), b[:3], *b) for b in blocks]
@@ -142,7 +142,7 @@ def lstm_forward(
 
 
 def _lstm_factors(blocks: Any, r: Any, one: Any) -> None:
-    """What the way back needs of the steps with these blocks, into r."""
+    """Write the values that the backward pass needs from the steps with these blocks into r."""
     sigmoids, tanhs, products = blocks[:, :3], blocks[:, 3:5], blocks[:, 5:]
     slopes, others = r[:, :3], r[:, 3:5]
     np.subtract(one, sigmoids, slopes)
@@ -177,7 +177,7 @@ def lstm_cotangents(
 
 
 def _until_the_ends(x: Any, ends: Any) -> Any:
-    """A copy of ``(L, N, ...)`` with nothing behind the ends, where it may be infinite."""
+    """A copy of ``(L, N, ...)`` with zeros behind the ends, where values may be infinite."""
     x = x.copy()
     x[np.arange(len(x))[:, None] > ends] = 0
     return x
@@ -186,7 +186,7 @@ def _until_the_ends(x: Any, ends: Any) -> Any:
 def _lstm_gate_cotangents(
     g: Any, w_hh: Any, reverse: bool, ends: Any, factors: Any, needs_state: bool
 ) -> tuple[Any, Any, Any]:
-    """The cotangents of what stands before the gates at each step, and of the first states."""
+    """The cotangents of the gates' arguments at each step, and of the first states."""
     length, _, n, batch = factors.shape
     dtype = factors.dtype
     both = np.empty((2, n, batch), dtype)
@@ -218,7 +218,7 @@ def _lstm_gate_cotangents(
 def _state_cotangents(
     g: Any, length: int, shape: tuple[int, ...], dtype: Any, reverse: bool, ends: Any
 ) -> tuple[Any, Any]:
-    """What arrives at the last state, and at each output, the last step first."""
+    """The cotangents of the last state and of each output, the last step first."""
     outputs, last = g[0], g[1]
     if ends is not None and last is not None:
         outputs = np.zeros((length, *shape[::-1]), dtype) if outputs is None else outputs.copy()
@@ -231,7 +231,7 @@ def _state_cotangents(
 
 
 def _cell_cotangents(g: Any, length: int, shape: tuple[int, ...], dtype: Any, ends: Any) -> tuple[Any, Any]:
-    """What arrives at the last cell state, and, where sequences end before, at that of each step, the last first."""
+    """The cotangents of the last cell state and, if some sequences end earlier, of each step's, the last step first."""
     if ends is None or g is None:
         return np.zeros(shape, dtype) if g is None else g.T.copy(), [None] * length
     each: list[Any] = [None] * length
@@ -248,7 +248,7 @@ def _side_by_side(x: Any) -> Any:
 def _input_cotangent(products: Any, length: int, batch: int, reverse: bool) -> Any:
     """The input's cotangent (L, N, inputs): the sum of products of gates ``(rows, L N)`` and the weights' rows."""
     (gates, w), *others = products
-    dx = np.empty((length, batch, w.shape[1]), w.dtype)  # memory of its own: a leaf's gradient is not copied then
+    dx = np.empty((length, batch, w.shape[1]), w.dtype)  # an array of its own becomes a leaf's gradient without a copy
     rows = dx.reshape(length * batch, -1)
     np.dot(gates.T, w, rows)
     for gates, w in others:
@@ -257,7 +257,7 @@ def _input_cotangent(products: Any, length: int, batch: int, reverse: bool) -> A
 
 
 def _multiplied(z: Any, ends: Any) -> Any:
-    """What the weights were multiplied with, side by side; nothing behind the ends, where it may be infinite."""
+    """The operands that the weights multiplied, side by side; zeros behind the ends, where values may be infinite."""
     known = _side_by_side(z[:-1])
     if ends is not None:
         steps = np.arange(len(z) - 1)[:, None]
@@ -266,7 +266,7 @@ def _multiplied(z: Any, ends: Any) -> Any:
 
 
 def _weight_cotangents(gates: Any, z: Any, inputs: int, biased: bool, ends: Any) -> tuple[Any, ...]:
-    """The cotangents of ``w_ih``, ``w_hh`` and both biases where input and state are multiplied alike."""
+    """The cotangents of ``w_ih``, ``w_hh`` and both biases if input and state have the same gate cotangents."""
     d = gates.dot(_multiplied(z, ends).T)
     bias = d[:, inputs] if biased else None
     return d[:, :inputs], d[:, inputs + 1 :], bias, bias
@@ -276,7 +276,7 @@ def _weight_cotangents(gates: Any, z: Any, inputs: int, biased: bool, ends: Any)
 def gru_forward(
     input: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, mode: str, reverse: bool, ends: Any, tape: Any
 ) -> Any:
-    """Outputs and the last state. The parts: reset, update, what comes from the state, what comes out."""
+    """Outputs and the last state. The parts: reset, update, the state's term of the candidate, the candidate."""
     length, batch, inputs = input.shape
     n, dtype = w_hh.shape[1], input.dtype
     keep = tape is not None
@@ -340,11 +340,11 @@ def gru_cotangents(
 
 
 def _gru_gate_cotangents(g: Any, w_hh: Any, reverse: bool, ends: Any, gates: Any, before: Any) -> tuple[Any, Any]:
-    """The cotangents of what stands before the gates at each step, and of the first state."""
+    """The cotangents of the gates' arguments at each step, and of the first state."""
     length, n, batch = before.shape
     one = np.ones((), gates.dtype)
     reset, update, state, new = (gates[:, k * n : (k + 1) * n] for k in range(4))
-    # what the cotangents of the state and of what comes out are multiplied with to be those before each gate
+    # factors from the cotangents of the state and of the candidate to those before each gate
     d = np.empty_like(gates)
     np.multiply(gates[:, : 2 * n], gates[:, : 2 * n], d[:, : 2 * n])
     np.subtract(gates[:, : 2 * n], d[:, : 2 * n], d[:, : 2 * n])

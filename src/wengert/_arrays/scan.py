@@ -90,7 +90,7 @@ def delayed(x: Any, dim: int, by: int) -> Any:
     return r
 
 
-_FEW_ROWS = 12  # up to here a loop over Python numbers is faster than one over array slices
+_FEW_ROWS = 12  # rows up to which a loop over Python numbers is faster than one over array slices
 
 
 @in_lib
@@ -100,7 +100,7 @@ def linear_recurrence(a: Any, b: Any, dim: int, transposed: bool) -> Any:
         return b.copy()
     n = b.shape[dim]
     a, b = np.moveaxis(a, dim, 0), np.moveaxis(b, dim, 0)
-    if transposed:  # the same, from the end; the coefficient is then the one of the element before
+    if transposed:  # the recurrence from the end; the coefficient is then that of the element before
         a, b = np.roll(a[::-1], 1, 0), b[::-1]
     r = np.empty(b.shape, b.dtype)
     if b.size // n <= _FEW_ROWS:

@@ -31,4 +31,4 @@ for _name in (
     "gammainc", "gammaincc", "xlogy", "xlog1py", "entr", "j0", "j1", "y0", "y1", "k0", "k1", "k0e", "k1e",
 ):  # fmt: skip
     in_lib(Scipy(_name), f"scipy_{_name}")
-in_lib(Scipy("i0"), "scipy_i0")  # NumPy's own i0 is another function
+in_lib(Scipy("i0"), "scipy_i0")  # NumPy's `i0` is another function

@@ -1,4 +1,4 @@
-"""Segments of an array along a dim: which elements belong to each, and bags of indices."""
+"""Segments of an array along a dim, their elements, and bags of indices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def segment_places(sizes: Any, starts: Any, n: int) -> tuple[Any, Any]:
 
 
 def bag_of(offsets: Any, n: int, include_last_offset: bool) -> tuple[Any, int]:
-    """For each index the number of its bag (indices after the last bag's end are left out), and how many bags."""
+    """The bag of each index (without the indices after the last bag's end), and the number of bags."""
     ends = offsets[1:] if include_last_offset else np.append(offsets[1:], n) if offsets.size else offsets
     sizes = np.maximum(ends - offsets[: ends.size], 0)
     return np.repeat(np.arange(ends.size), sizes), ends.size

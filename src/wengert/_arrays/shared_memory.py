@@ -7,7 +7,7 @@ import os
 
 
 class SharedMemory(mmap.mmap):
-    """Memory that other processes can map too, by its descriptor, which it closes in the end. Linux only."""
+    """Memory that other processes can map too, by its descriptor, which closes with it. Linux only."""
 
     fd: int
 
@@ -24,7 +24,7 @@ class SharedMemory(mmap.mmap):
 
 
 def shared_memory(size: int) -> mmap.mmap:
-    """New memory, all zeros; where there is no ``memfd`` only forked processes share it."""
+    """New memory, all zeros; without ``memfd`` only forked processes share it."""
     if not hasattr(os, "memfd_create"):
         return mmap.mmap(-1, size)
     fd = os.memfd_create("wengert-tensor", os.MFD_CLOEXEC)

@@ -1,6 +1,6 @@
 """Softmax, its logarithm, the derivatives of both and logsumexp, along one dim of an array.
 
-They work in place on one new array. A few short rows go by products with ones, many long ones by ``softmax_large``.
+They work in place on one new array. A few short rows use products with ones, many long ones ``softmax_large``.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _add: Any = np.add.reduce
 _exp: Any = np.exp
 _MANY = 4096  # elements from which kernels and blocks pay
 # NOTE [ Small rows ]
-#     Products with ones take the place of reductions (``table_of_ones``). A sum of squares, which is one product, tells
-#     whether any exponential is extreme (``softmax_large``); log_softmax is computed in float64, whose digits suffice
-#     without a look at the rows' maxima.
+#     Products with ones replace reductions (``table_of_ones``). A sum of squares, which is one product, shows whether
+#     any exponential is extreme (``softmax_large``); log_softmax is computed in float64, which has enough digits
+#     without the rows' maxima.
 _SMALL_ROW, _SMALL = 64, 65536
 _SAFE_SQUARES, _SAFE_SQUARES_64 = 60.0**2, 600.0**2
 
@@ -35,7 +35,7 @@ def _is_small(x: Any, dim: int) -> bool:
 
 
 def _has_rows(dim: int, *arrays: Any) -> bool:
-    """Whether there are many rows, whole in memory, that ``softmax_large`` takes."""
+    """Whether there are many rows, contiguous in memory, that ``softmax_large`` takes."""
     first = arrays[0]
     return bool(
         first.size >= _MANY
@@ -162,7 +162,7 @@ def _backward(kernel: Any, fill: Any, g: Any, y: Any, dim: int) -> Any:
 
 
 def rows_logsumexp(x: Any, dim: int) -> Any:
-    """See ``logsumexp``: of few or many rows, ``None`` for others."""
+    """See ``logsumexp``: the result for few or for many rows, else ``None``."""
     if _has_rows(dim, x):
         return softmax_large.log_sum_exp(x)
     if x.size and x.dtype.itemsize == 4 and _is_small(x, dim):

@@ -1,18 +1,18 @@
-"""Softmax of many rows in few and cheap passes, block by block so that each pass finds its block in the cache.
+"""Softmax of many rows in few cheap passes, block by block, so that each pass finds its block in the cache.
 
 The kernels take matrices in C order, float32 or float64, whose rows are normalised, and fill the first of them.
 
 NOTE [ When softmax need not look for each row's maximum ]
     exp(x) / sum(exp(x)) is as accurate as the form with x - max(x), whose difference is rounded, as long as no
-    exponential leaves the normal numbers and no sum overflows. The extremes of a block tell that in less time than it
-    takes to find the rows' maxima and to subtract them; where they are far apart, the maxima alone still may.
-    Logarithms need the maxima: log(sum(exp(x))) is max(x) + log(sum(exp(x)) / exp(max(x))), in which the error of the
-    largest exponential is gone, so that log-probabilities near zero keep their digits.
+    exponential leaves the normal numbers and no sum overflows. The extremes of a block show that in less time than it
+    takes to find and subtract the rows' maxima; if the extremes are far apart, the maxima alone may still show it.
+    Logarithms need the maxima: log(sum(exp(x))) is max(x) + log(sum(exp(x)) / exp(max(x))), which cancels the error of
+    the largest exponential, so that log-probabilities near zero keep their digits.
 
 NOTE [ Powers of two ]
-    NumPy's exp2 of float32 takes 0.6 of the time of its exp where ``has_vector_functions``; elsewhere it is far slower,
-    as it is anywhere for results that are no normal numbers. The product with log2(e) is rounded, which costs digits of
-    large exponents: those that decide must be small.
+    NumPy's exp2 of float32 takes 0.6 of the time of its exp if ``has_vector_functions``; otherwise it is far slower, as
+    it always is for results that are no normal numbers. The product with log2(e) is rounded, which costs digits of
+    large exponents: the exponents that determine the result must be small.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from .large import row_products, row_sums
 from .threads import LARGE, among_rows, rows
 
 _SAFE = {np.dtype(np.float32): 60.0, np.dtype(np.float64): 500.0}  # exponents of this size are harmless
-_LOWEST = -4.0  # the least maximum of a row for which the exponentials beside it still have all digits
+_LOWEST = -4.0  # the least maximum of a row whose exponentials still have all digits
 _NEAR = 8.0  # exponents of this size may go through exp2
-_SHORT, _FEW = 48, 32  # rows whose maxima are found column by column; that a column is repeated for
+_SHORT, _FEW = 48, 32  # lengths of rows: maxima are found column by column up to the first, a column is repeated up to
 _NORMAL = -80.0  # exponents above this give normal numbers in float32
 _LOG2E = np.array(math.log2(math.e), np.float32)
 _max: Any = np.maximum.reduce
@@ -49,7 +49,7 @@ def _exponential(x: Any, r: Any) -> None:
 
 
 def moderate_exponential(x: Any, r: Any) -> bool:
-    """Fill r with exp(x) unless some element is large in size, as nan and inf are; whether that was done."""
+    """Fill r with exp(x) and return True, unless some element is large in absolute value, as nan and inf are."""
     safe = _SAFE[x.dtype]
     high, low = _max(x, None), _min(x, None)
     if not (high <= safe and low >= -safe):
@@ -74,7 +74,7 @@ def exponentials(x: Any, r: Any) -> None:
 
 
 def log_sums(x: Any, r: Any) -> tuple[Any, Any, Any]:
-    """Fill r as ``exponentials`` does. The rows' maxima, how far log(sum(exp(x))) is above them, and the sums of r."""
+    """Fill r as ``exponentials`` does; return the rows' maxima, log(sum(exp(x))) minus them, and the sums of r."""
     n = x.shape[1]
     if n > _SHORT and x.dtype is FLOAT32:
         places = x.argmax(1)
@@ -100,12 +100,12 @@ def log_sums(x: Any, r: Any) -> tuple[Any, Any, Any]:
 
 @functools.lru_cache(64)
 def row_starts(rows: int, columns: int) -> Any:
-    """Where each row of a matrix starts in memory."""
+    """The flat position of the start of each row of a matrix."""
     return np.arange(0, rows * columns, columns)
 
 
 def row_maxima(x: Any) -> Any:
-    """The maxima of the rows: where they are, which NumPy finds in half the time; of short rows column by column."""
+    """The maxima of the rows by position, which NumPy finds in half the time; column by column for short rows."""
     n = x.shape[1]
     if n > _SHORT:
         return x.reshape(-1)[x.argmax(1) + row_starts(*x.shape)]
@@ -116,7 +116,7 @@ def row_maxima(x: Any) -> Any:
 
 
 def _beside(column: Any, n: int) -> Any:
-    """A column in the form in which NumPy takes it sooner beside rows of n elements."""
+    """A column in the form that NumPy takes faster beside rows of n elements."""
     return column if n > _FEW else np.repeat(column, n, 1)
 
 
@@ -133,7 +133,7 @@ def log_softmax(r: Any, x: Any) -> None:
     top, above, _ = log_sums(x, r)
     level = top + above
     np.subtract(x, _beside(level[:, None], n), r)
-    if not _min(above - 0.25 * abs(level)) >= 0:  # what is lost of the level would be seen in the results near zero
+    if not _min(above - 0.25 * abs(level)) >= 0:  # the lost digits of the level would show in results near zero
         top -= level
         top += above
         np.subtract(r, _beside(top[:, None], n), r)
@@ -177,7 +177,7 @@ def log_sum_exp(x: Any) -> Any:
     def block(part: slice) -> None:
         top, above, _ = log_sums(flat[part], np.empty_like(flat[part]))
         if not np.isfinite(top).all():
-            above[~np.isfinite(top)] = 0  # the sum is what its largest is
+            above[~np.isfinite(top)] = 0  # the sum equals its largest term
         np.add(top, above, r[part])
 
     if x.size < LARGE:

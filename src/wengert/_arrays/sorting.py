@@ -17,7 +17,7 @@ _WORTHWHILE = 2048  # elements, in rows of at least 64
 
 
 def comparable(x: Any) -> Any:
-    """The array, bfloat16 as float32: of that NumPy knows where nan belongs."""
+    """The array, with bfloat16 as float32, in which NumPy sorts nan correctly."""
     return x.astype(np.float32) if x.dtype.kind == "V" else x
 
 
@@ -138,7 +138,7 @@ def flat_rows(rows: Any) -> Any:
 
 
 def runs_of_rows(rows: Any) -> tuple[Any, Any, Any]:
-    """Where each run of equal rows starts, the run of each row, the length of each run."""
+    """The start of each run of equal rows, the run of each row, the length of each run."""
     starts = np.ones(len(rows), bool)
     starts[1:] = (rows[1:] != rows[:-1]).any(1)
     new = np.flatnonzero(starts)

@@ -12,13 +12,13 @@ from .library import in_lib, lib, vector_of_ones
 
 add_reduce: Any = np.add.reduce
 TRUE, FALSE = np.True_, np.False_
-SMALL = 4096  # so many elements are filled sooner than read from one place
+SMALL = 4096  # elements up to which a filled array is faster than a repeated element
 empty = np.empty
-FEW = 64  # so many elements are added up sooner by BLAS, and as accurately as pairwise
+FEW = 64  # elements up to which BLAS adds up faster than a pairwise sum and as accurately
 
 
 def count_of(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
-    """How many elements are reduced into one."""
+    """The number of elements that are reduced into one."""
     n = 1
     for d in dims:
         n *= shape[d]
@@ -26,7 +26,7 @@ def count_of(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
 
 
 class _Accumulators(dict[Any, Any]):
-    """dtype -> the dtype that PyTorch adds up and multiplies in; ``None``: its own, or what NumPy takes anyway."""
+    """dtype -> the dtype that PyTorch adds up and multiplies in; ``None`` if it is NumPy's choice."""
 
     def __missing__(self, dtype: Any) -> Any:
         found: Any = None
@@ -42,7 +42,7 @@ ACCUMULATOR = _Accumulators()
 
 
 def add_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    """Sum as PyTorch: integers and bools give int64, half precision is added up in float32. NumPy's pairwise order."""
+    """PyTorch's sum, in NumPy's pairwise order: integers and bools give int64, half precision is added in float32."""
     wide = ACCUMULATOR[x.dtype]
     if wide is None:
         return lib.sum_over(x, dim, keepdim)
@@ -62,7 +62,7 @@ def sum_of_all(x: Any) -> Any:
 
 
 def multiply_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    """Product as PyTorch: integers and bools give int64, half precision is multiplied in float32."""
+    """PyTorch's product: integers and bools give int64, half precision is multiplied in float32."""
     wide = ACCUMULATOR[x.dtype]
     if wide is None:
         if x.size >= MANY and not keepdim and (dim is None or (type(dim) is tuple and len(dim) == x.ndim)):
@@ -101,7 +101,7 @@ def no_mean(what: str, got: str) -> RuntimeError:
 
 
 class _MeanAccumulators(dict[Any, Any]):
-    """dtype -> the dtype that a mean is added up in, ``None`` for its own; an integer's has no mean."""
+    """dtype -> the dtype that a mean is added up in, ``None`` for the dtype itself; integers have no mean."""
 
     def __missing__(self, dtype: Any) -> Any:
         if dtype.kind in "biu":
@@ -114,7 +114,7 @@ MEAN_ACCUMULATOR = _MeanAccumulators()
 
 
 def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
-    """Mean over dims that hold ``count`` elements together; of half precision in float32."""
+    """The mean over dims that hold ``count`` elements together; half precision is added up in float32."""
     wide = MEAN_ACCUMULATOR[x.dtype]
     if wide is None:
         return lib.sum_over(x, dim, keepdim) / count

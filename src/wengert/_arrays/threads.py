@@ -1,34 +1,35 @@
 """Large work on NumPy arrays: block by block, on a few threads.
 
-An array of ``LARGE`` elements is worth the trouble, a smaller one never comes here. ``parallel_map`` runs a function on
-parts of the work; ``elementwise``, ``rows`` and ``reduce_all`` cut arrays into such parts. NumPy lets go of the
-interpreter's lock inside its loops, so Python's threads do.
+Arrays of at least ``LARGE`` elements come here, smaller ones never do. ``parallel_map`` runs a function on parts of the
+work; ``elementwise``, ``rows`` and ``reduce_all`` cut arrays into parts. NumPy releases the interpreter's lock inside
+its loops, so Python's threads run in parallel.
 
 NOTE [ Blocks ]
     Results are the same to the digit for any number of threads: how a sum is cut depends on shapes and dtypes alone,
     and a product that is a step of an operator is done by one thread of BLAS (``blas``, NOTE [ One thread of BLAS ]).
-    Elementwise work, no digit of which depends on that, is cut into a part or some for each thread (``_shares``).
-    The calling thread works too and waits only for parts that another thread has begun, so that a busy machine costs
-    nothing but the help, a block may itself be cut, and nothing is locked. Where no thread can be started (WebAssembly,
-    an interpreter that is shutting down) the caller does it all.
+    Elementwise work, whose digits do not depend on cuts, is cut into one or more parts for each thread (``_shares``).
+    The calling thread works too and waits only for parts that another thread has begun. So a busy machine costs only
+    the help, a block may itself be cut, and nothing is locked. If no thread can be started (WebAssembly, an interpreter
+    that is shutting down), the caller does all the work.
 
 NOTE [ What a thread costs ]
-    From asking a sleeping thread to do nothing until it is known to have done so, 10 us pass on bare metal and 65 on
-    some virtual machines. It is measured when the first thread is started (``_Pool.trip``). Who hands over work says
-    how many microseconds one thread would need for it (``work``); what is not worth the trip is left to the caller.
-    About half of the trip passes before a thread is at work. So there is a small part more than there are threads,
-    which the caller does while the others finish: it need not be woken itself.
-    Only one thread can have the interpreter. One that comes out of NumPy while another has it is put to sleep, and
-    when it wakes, half a trip later, may find it taken again: with calls of 50 us two threads did twice as much as one
-    (at a trip of 65), of 25 us 1.5 times, of 13 us 1.2 times, of 6 us 0.6 times. So the blocks of several threads are
-    as large as a core's cache, those of one thread are smaller, and what takes many short ``passes`` is left to one.
-    The first part is the caller's: from one operator to the next, each thread finds in its core's cache what it wrote.
+    A trip is the time from waking a sleeping thread with an empty job until the caller knows that the job is done: 10
+    us on bare metal, 65 on some virtual machines. It is measured when the first thread is started (``_Pool.trip``).
+    Callers state the time in microseconds that one thread would need for the work (``work``); work that is not worth
+    the trip stays with the caller.
+    About half of the trip passes before a thread is at work. So there is one more part than threads, a small one, which
+    the caller does while the others finish: the caller need not be woken itself.
+    Only one thread can hold the interpreter. A thread that returns from NumPy while another holds it is put to sleep,
+    and when it wakes, half a trip later, may find it taken again: with calls of 50 us two threads did twice as much as
+    one (at a trip of 65), of 25 us 1.5 times, of 13 us 1.2 times, of 6 us 0.6 times. So the blocks of several threads
+    are as large as a core's cache, those of one thread are smaller, and work of many short ``passes`` gets one thread.
+    The first part is the caller's: from operator to operator, each thread finds its own results in its core's cache.
 
 NOTE [ Fresh memory ]
-    glibc gives memory back to the system whenever 128 kB at the top of the heap are free, and page by page it comes
-    again: a new array of a million numbers then costs five times what it takes to fill it. It raises that threshold
-    itself once a program has freed a large array (up to 32 MB), which is what importing this module does; the memory
-    is not touched and so never taken. Up to 64 MB that were once in use then stay with the process.
+    glibc returns memory to the system whenever 128 kB at the top of the heap are free, and new memory comes page by
+    page: a new array of a million numbers then costs five times as much as filling it. glibc raises that threshold
+    once a program has freed a large array (up to 32 MB), so importing this module does so; the array is never written
+    and takes no memory. Up to 64 MB that were once in use then stay with the process.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ from .fused import FusedBody, cost_of, fused_body_of
 LARGE = 1 << 18  # elements from which blocks pay
 _BLOCK = 1 << 21  # bytes of one operand in a part: several fit into the processor's cache, and threads seldom meet
 _CACHED = 1 << 18  # bytes of one operand in the blocks that several passes are made over
-_OWN = 1 << 22  # bytes of all arrays in such a block where it is larger for the sake of threads: a core's own cache
-_ENORMOUS = 1 << 40  # elements that no machine has memory for: NumPy says so before anything is cut
+_OWN = 1 << 22  # bytes of all arrays in such a block if there are several threads: a core's own cache
+_ENORMOUS = 1 << 40  # elements that no machine has memory for: NumPy raises the error before anything is cut
 _ROW = 1024  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
 _REDUCING = 0.04  # ns that a reduction takes for a byte
 
@@ -60,11 +61,11 @@ np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
 
 
 # -------------------------------------------------------------------------------------------------------------- threads
-requested: int | None = None  # what set_num_threads was given
+requested: int | None = None  # the argument of set_num_threads
 
 
 def default_threads() -> int:
-    """The number of threads in the environment, else that of the processors."""
+    """The number of threads that the environment sets, else the number of processors."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         number = os.environ.get(name, "")
         if number.isdigit() and int(number):
@@ -79,8 +80,8 @@ def _usable_processors() -> int:
 
 _LEAST_TRIP, _LONGEST_TRIP = 30.0, 200.0  # on a busy machine both threads may be on one core, or far apart
 _WORTH = 2.0  # trips that the work of each helper must be worth: out of a cold cache, waking takes twice as long
-_SMALL = 0.1  # of a part: the one more
-_CALL = 0.3  # trips that a call of NumPy must take where threads are not to wait for each other most of the time
+_SMALL = 0.1  # size of the additional small part, relative to the others
+_CALL = 0.3  # trips that a NumPy call must take at least: with shorter calls, threads mostly wait for each other
 
 
 class _Pool:
@@ -96,7 +97,7 @@ class _Pool:
         self.jobs: SimpleQueue[_Job] = SimpleQueue()
 
     def helpers(self, parts: int, work: float = math.inf) -> int:
-        """How many threads besides the caller can work on so many parts, and would be worth it."""
+        """The number of threads besides the caller that can work on so many parts and are worth their cost."""
         n = min(requested or self.default, self.processors, parts) - 1
         if n <= 0 or work < _WORTH * self.trip:
             return 0
@@ -112,7 +113,7 @@ class _Pool:
                 name = f"wengert-{self.started + 1}"
                 try:
                     threading.Thread(target=_serve, args=(self.jobs,), name=name, daemon=True).start()
-                except RuntimeError:  # none to be had: WebAssembly, interpreter shut-down, a subinterpreter, a limit
+                except RuntimeError:  # no thread: WebAssembly, interpreter shut-down, a subinterpreter, a limit
                     self.refused = True
                     return
                 if not self.started:
@@ -120,7 +121,7 @@ class _Pool:
                 self.started += 1
 
     def _measured(self) -> float:
-        """How many microseconds the first thread takes to do nothing, asked in its sleep."""
+        """The microseconds that the first thread takes for an empty job, from its sleep on."""
         taken = []
         for _ in range(5):
             job = _Job(lambda part: None, (None,))
@@ -133,7 +134,7 @@ class _Pool:
 
 
 class _Job:
-    """One call of ``parallel_map``: what is still to do, and what came of the rest."""
+    """One call of ``parallel_map``: the parts that are left, and the results of the others."""
 
     __slots__ = ("context", "errors", "finished", "fn", "parts", "results", "todo")
 
@@ -147,7 +148,7 @@ class _Job:
         self.context = copy_context()  # NumPy's errstate is part of it
 
     def work(self) -> int:
-        """Do parts until there are no more; how many it were."""
+        """Do parts until none is left; return the number of parts done."""
         done = 0
         while self.todo:
             try:
@@ -163,13 +164,13 @@ class _Job:
         return done
 
     def help(self) -> None:
-        """The same in another thread."""
+        """Do parts in another thread."""
         done = self.context.copy().run(self.work) if self.todo else 0
         if done:
             self.finished.put(done)
 
     def clear(self) -> None:
-        """Let go of the arrays: a thread that comes too late may still hold the job."""
+        """Drop the references to the arrays: a thread that woke too late may still hold the job."""
         self.fn = self.parts = self.results = None  # type: ignore[assignment]
         self.errors = []
 
@@ -185,7 +186,7 @@ _pool = _Pool()
 
 
 def single_threaded(work: float = math.inf, parts: int = 2) -> bool:
-    """Whether there is one thread only, or work of so many microseconds, in so many parts, is better left to one."""
+    """Whether there is one thread only, or work of so many microseconds, in so many parts, is faster on one."""
     return _pool.helpers(parts, work) < 1
 
 
@@ -199,7 +200,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def parallel_map(fn: Callable[[Any], Any], parts: Sequence[Any], work: float = math.inf) -> list[Any]:
-    """``[fn(part) for part in parts]``, on threads; an error of any part is raised.
+    """``[fn(part) for part in parts]``, on threads. Raises the error of any part.
 
     ``work``: microseconds that one thread would need.
     """
@@ -228,8 +229,8 @@ def parallel_map(fn: Callable[[Any], Any], parts: Sequence[Any], work: float = m
 def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     """``body(*arrays)`` for a body that is elementwise in its broadcast operands, some of which may be numbers.
 
-    The result has the dtype and the order in memory that the plain call gives. What cannot be cut (operands in
-    different orders, reversed ones, a body that returns its operand or anything but one array) is called as it is.
+    The result has the dtype and the order in memory of the plain call's result. A call that cannot be cut (operands in
+    different orders, reversed ones, a body that returns its operand or anything but one array) is made on the whole.
     """
     layout = _layout(arrays)
     if layout is None:
@@ -284,7 +285,7 @@ _ufunc_dtypes: dict[Any, Any] = {}
 
 
 def _body_dtype(body: Callable[..., Any], layout: _Layout, part: tuple[Any, ...]) -> Any:
-    """The dtype of what a body gives, seen at one element; ``None`` where it does not give a new array of that size."""
+    """The dtype of a body's result, found from one element; ``None`` if the result is no new array of that size."""
     first = (*part[:-1], slice(0, 1))
     sample = body(*[a[first] if cut else a for a, cut in layout.views])
     if type(sample) is not np.ndarray or sample.shape != layout.sample(first) or _is_operand(sample, layout.views):
@@ -293,14 +294,14 @@ def _body_dtype(body: Callable[..., Any], layout: _Layout, part: tuple[Any, ...]
 
 
 def elementwise_multi(body: Callable[..., Any], *arrays: Any) -> Any:
-    """``body(*arrays)`` for a body that gives several arrays, each elementwise in the operands."""
+    """``body(*arrays)`` for a body that returns several arrays, each elementwise in the operands."""
     layout = _layout(arrays)
     program = None if layout is None else fused_body_of(body, arrays)
     return body(*arrays) if layout is None or program is None else _run_program(program, layout)
 
 
 def _run_program(program: FusedBody, layout: _Layout) -> list[Any]:
-    """What a recorded body gives."""
+    """The results of a recorded body."""
     made = [layout.empty(dtype) for dtype in program.dtypes]
     outs = [out for _, out in made]
     views = layout.views
@@ -322,17 +323,17 @@ def _run_program(program: FusedBody, layout: _Layout) -> list[Any]:
 
 
 def over_blocks(fn: Callable[..., Any], *arrays: Any) -> list[Any] | None:
-    """What ``fn`` gives for each block of elementwise operands; ``None`` where they cannot be cut."""
+    """The results of ``fn`` for each block of elementwise operands; ``None`` if they cannot be cut."""
     layout = _layout(arrays)
     if layout is None:
         return None
     views = layout.views
-    parts = cut_parts(layout.shape, max(_BLOCK // layout.itemsize, 1))  # of sums too, perhaps
+    parts = cut_parts(layout.shape, max(_BLOCK // layout.itemsize, 1))  # the results may be sums
     return parallel_map(lambda part: fn(*[a[part] if cut else a for a, cut in views]), parts)
 
 
 def _is_operand(sample: Any, views: Any) -> bool:
-    """Whether a body gave back what it was given."""
+    """Whether a body returned one of its operands."""
     return sample.base is not None and any(cut and np.may_share_memory(sample, a) for a, cut in views)
 
 
@@ -346,23 +347,23 @@ class _Layout:
         self.views: list[tuple[Any, bool]] = views  # operand, whether it is cut
         self.shape: tuple[int, ...] = cut[0].shape
         self.whole: tuple[int, ...] = whole  # the shape of the result
-        self.like = like  # where not in C order: the operand whose order the result has
+        self.like = like  # the operand whose order the result has, if that is not C order
         self.order = order
         self.itemsize = max([a.itemsize for a in cut])
         self.size = cut[0].size
         self.nbytes = self.size * self.itemsize  # of the widest operand
 
     def parts(self, work: float) -> list[tuple[Any, ...]]:
-        """The index of each part, numbers and then one slice, for work of so many microseconds."""
+        """The index of each part, integers and then one slice, for work of so many microseconds."""
         block = max(_BLOCK // self.itemsize, 1)
         return _shares(self.shape[0], block, work) if len(self.shape) == 1 else cut_parts(self.shape, block)
 
     def sample(self, index: tuple[Any, ...]) -> tuple[int, ...]:
-        """The shape of what an index selects, one element of its slice."""
+        """The shape that an index selects with its slice cut to one element."""
         return (1, *self.shape[len(index) :])
 
     def empty(self, dtype: Any) -> tuple[Any, Any]:
-        """A new array for the result, and the view of it that is cut as the operands are."""
+        """A new array for the result, and a view that is cut as the operands are."""
         if self.like is None:
             result = np.empty(self.whole, dtype)
             return result, result.reshape(self.shape)
@@ -371,7 +372,7 @@ class _Layout:
 
 
 def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
-    """How elementwise operands are cut, ``None`` where they had better not be."""
+    """The layout in which elementwise operands are cut, or ``None`` if they are better left whole."""
     operands = [a for a in arrays if type(a) is np.ndarray and a.ndim]
     if not operands or any([a.dtype.hasobject for a in operands]):  # noqa: C419  faster so
         return None
@@ -384,7 +385,7 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
         return _Layout(flat, shape, None, None)
     try:
         shape = np.broadcast_shapes(*[a.shape for a in operands])
-    except ValueError:  # the body says it better
+    except ValueError:  # the body raises a better error
         return None
     full = [np.broadcast_to(a, shape) for a in operands]
     if not LARGE <= full[0].size < _ENORMOUS:
@@ -407,9 +408,9 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
 
 
 def _shares(n: int, block: int, work: float) -> list[tuple[slice]]:
-    """Slices of at most ``block`` elements between whole vectors: equally many for each thread, and a small one.
+    """Slices of at most ``block`` elements, cut between whole vectors: equally many for each thread, and a small one.
 
-    There are as many threads as work of so many microseconds is worth. See NOTE [ What a thread costs ].
+    The number of threads depends on the work in microseconds. See NOTE [ What a thread costs ].
     """
     threads = _pool.helpers(n, work) + 1
     pieces = -(-n // (block * threads)) * threads
@@ -418,7 +419,7 @@ def _shares(n: int, block: int, work: float) -> list[tuple[slice]]:
 
 
 def _evenly(start: int, stop: int, block: int) -> list[slice]:
-    """Equal slices of at least ``block`` elements, between whole vectors."""
+    """Equal slices of at least ``block`` elements, cut between whole vectors."""
     n = stop - start
     pieces = n // block
     step = math.ceil(n / pieces / 64) * 64 if pieces > 1 else max(n, 1)
@@ -426,7 +427,7 @@ def _evenly(start: int, stop: int, block: int) -> list[slice]:
 
 
 def multiply_into(x: Any, y: Any) -> Any:
-    """``y * x`` in the place of x, of one dtype and shape; silently, as it cannot be done again once it has begun."""
+    """``y * x`` written into x, of one dtype and shape; without warnings, since a half-done call cannot be repeated."""
     with np.errstate(all="ignore"):
         if not (x.flags.c_contiguous and y.flags.c_contiguous):
             return np.multiply(y, x, x)
@@ -441,9 +442,9 @@ def multiply_into(x: Any, y: Any) -> Any:
 def parallel_slices(
     fn: Callable[[slice], Any], n: int, itemsize: int, work: float, passes: int = 1, width: int = 3
 ) -> None:
-    """``fn(slice)`` for slices that cover ``range(n)``, cut as suits the threads: no digit may depend on where.
+    """``fn(slice)`` for slices that cover ``range(n)``, cut to suit the threads: no digit may depend on the cuts.
 
-    ``work``: see ``parallel_map``; ``passes``: how many calls of NumPy a slice takes; ``width``: of how many arrays.
+    ``work``: see ``parallel_map``; ``passes``: the number of NumPy calls for a slice; ``width``: that of their arrays.
     """
     parts, size = _free_parts(n, itemsize, work, passes, width)
 
@@ -455,9 +456,9 @@ def parallel_slices(
 
 
 def _free_parts(n: int, itemsize: int, work: float, passes: int, width: int) -> tuple[list[tuple[slice]], int]:
-    """A slice for each thread, or many for very many elements, and of how many elements the blocks in them are.
+    """A slice for each thread, or many for very many elements; and the number of elements in their blocks.
 
-    Several threads get blocks as large as a core's own cache allows, and are not asked if calls would be short even so.
+    Several threads get blocks as large as a core's own cache allows; if calls would still be short, one thread works.
     """
     held = _OWN // (width * itemsize)
     call = work / passes * min(held / n, 0.5)
@@ -467,12 +468,12 @@ def _free_parts(n: int, itemsize: int, work: float, passes: int, width: int) -> 
 
 
 def _strides(a: Any) -> list[int]:
-    """The strides that matter."""
+    """The strides, with 0 for dimensions of size one, in which no step is made."""
     return [s if n > 1 else 0 for s, n in zip(a.strides, a.shape, strict=True)]
 
 
 def _descending(strides: list[int], order: tuple[int, ...]) -> bool:
-    """Whether an array's axes, taken in an order, lie in memory in that order; repeated ones (stride 0) do anyway."""
+    """Whether an array's axes, taken in an order, lie in memory in that order; repeated ones (stride 0) always do."""
     last = None
     for axis in order:
         s = strides[axis]
@@ -484,7 +485,7 @@ def _descending(strides: list[int], order: tuple[int, ...]) -> bool:
 
 
 def _merged(sizes: list[int], strides: list[list[int]]) -> tuple[int, ...]:
-    """The shape in which neighbouring axes are one where they are so in all operands."""
+    """The shape in which neighbouring axes are merged if all operands allow it."""
     shape: list[int] = []
     inner = None  # the axis that comes after
     for axis in reversed(range(len(sizes))):
@@ -508,7 +509,7 @@ def cut_parts(shape: tuple[int, ...], block: int) -> list[tuple[Any, ...]]:
         axis -= 1
     length = shape[axis]
     pieces = -(-length * inner // block)
-    pieces += pieces & 1  # two threads have the same to do
+    pieces += pieces & 1  # an even number gives two threads equal work
     step = max(-(-length // max(pieces, 1)), 1)
     if inner == 1:
         step = -(-step // 64) * 64  # whole vectors
@@ -520,14 +521,14 @@ def cut_parts(shape: tuple[int, ...], block: int) -> list[tuple[Any, ...]]:
 
 # -------------------------------------------------------------------------------------------------- rows and reductions
 # NOTE [ NumPy's buffer ]
-#     Where the operands of a ufunc cannot be taken as one long row (a column or a row is repeated), NumPy gathers rows
-#     that are shorter than its buffer, 8192 elements, before it works on them. That takes as long again as the work. A
-#     shorter buffer is left aside. For rows of less than 512 elements, gathering is the faster way.
+#     If the operands of a ufunc cannot be taken as one long row (a column or a row is repeated), NumPy gathers rows
+#     that are shorter than its buffer, 8192 elements, before it works on them, which doubles the time. NumPy does not
+#     gather rows that are longer than a shorter buffer. For rows of less than 512 elements, gathering is faster.
 _SHORT_ROW, _LONG_ROW, _BUFFER = 512, 8192, 512
 
 
 def among_rows(size: int, fn: Callable[[], Any]) -> Any:
-    """``fn()``, in which ufuncs go through rows of so many elements."""
+    """``fn()``, whose ufuncs go through rows of ``size`` elements, with a buffer to match."""
     if not _SHORT_ROW <= size < _LONG_ROW:
         return fn()
     with np.errstate():  # its end restores the size of the buffer too
@@ -538,8 +539,8 @@ def among_rows(size: int, fn: Callable[[], Any]) -> Any:
 def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 0) -> list[Any]:
     """``fn(slice)`` for slices that cover ``range(n)``, each of about ``block`` elements if a row has ``size``.
 
-    Without ``block`` no digit may depend on where it is cut: blocks are then so small that a function of several passes
-    finds its rows in the cache, or so large that threads seldom meet: see NOTE [ What a thread costs ].
+    Without ``block`` no digit may depend on the cuts: blocks are then so small that a function of several passes finds
+    its rows in the cache, or so large that threads seldom meet. See NOTE [ What a thread costs ].
     """
     work = n * size * _ROW_PASS * _ROW_PASSES / 1000
     large = block or _SHARED_ROWS
@@ -550,13 +551,13 @@ def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 0) -> list[
 
 
 _OWN_ROWS, _SHARED_ROWS = 1 << 16, 1 << 19  # elements in a block of one thread, and of several
-_ROW_PASS, _ROW_PASSES = 0.12, 8  # ns that a pass takes for an element, and how many passes functions make
+_ROW_PASS, _ROW_PASSES = 0.12, 8  # ns that a pass takes for an element, and the number of passes of a function
 
 
 def reduce_all(ufunc: Any, x: Any) -> Any:
     """``ufunc.reduce`` over all elements of an array: ``add``, ``maximum``, ``minimum``, ``logical_and``, ...
 
-    Only float32 and float64 are added: rows on many accumulators, then pairwise, as precisely as NumPy does it.
+    Only float32 and float64 are added: rows on many accumulators, then pairwise, as precisely as NumPy adds them.
     """
     flat = _flat(x)
     if flat is None:

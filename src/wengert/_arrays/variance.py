@@ -11,11 +11,11 @@ from .library import NUMBERS, vector_of_ones
 from .norms_small import row_tables
 from .sums import average, count_of
 
-FEW = 4096  # so many float32 are widened, as PyTorch does with any number of them: their squares may overflow
+FEW = 4096  # float32 elements up to which they are widened, as PyTorch always does: their squares may overflow
 
 
 def _variance_and_mean_of(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """Variance and mean over dims: two passes, each added up pairwise. Half precision, and little, in more digits.
+    """Variance and mean over dims: two passes, each added up pairwise. Half precision and few elements are widened.
 
     The results are in the wider dtype: see ``narrowed``.
     """
@@ -41,7 +41,7 @@ _SMALL_ROW = 64
 
 
 def variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
-    """``_variance_and_mean_of`` without the mean; of a few rows by products with tables (see ``norms_small``)."""
+    """``_variance_and_mean_of`` without the mean; a few rows use products with tables (see ``norms_small``)."""
     if len(dim) == x.ndim and correction < x.size <= FEW and x.dtype in BLAS_FLOATS:
         v = _variance_of_few(x, correction)
         return v.reshape((1,) * x.ndim) if keepdim else v
@@ -54,13 +54,13 @@ def variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim:
         d *= d
         v = d.dot(vector_of_ones(n, FLOAT64))
         v /= NUMBERS[FLOAT64][float(n * n * (n - correction))]
-        if v.item(v.argmax()) < np.inf:  # else inf - inf, which a table does not tell, or too large squares
+        if v.item(v.argmax()) < np.inf:  # else inf - inf, which a table does not show, or squares that are too large
             return v[..., None] if keepdim else v
     return _variance_and_mean_of(lib, x, dim, correction, keepdim)[0]
 
 
 def variance_and_mean(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """``_variance_and_mean_of``, of little as ``variance`` does it."""
+    """``_variance_and_mean_of``; few elements are treated as in ``variance``."""
     few = 0 < x.size <= FEW and x.dtype in BLAS_FLOATS
     if not few or not (len(dim) == x.ndim or (x.ndim == 2 and x.shape[dim[0]] > 1)):
         return _variance_and_mean_of(lib, x, dim, correction, keepdim)
@@ -96,6 +96,6 @@ def _variance_of_columns(x: Any, correction: float) -> Any:
 
 
 def narrowed(r: Any, dtype: Any) -> Any:
-    if type(r) is np.float64:  # a number: NumPy converts an array sooner
+    if type(r) is np.float64:  # a scalar: NumPy converts an array faster
         return r if dtype is FLOAT64 else dtype.type(r)
     return r if r.dtype is dtype else r.astype(dtype)

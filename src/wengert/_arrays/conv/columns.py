@@ -1,10 +1,10 @@
 """Sliding windows over signals, images and volumes on NumPy arrays, and columns: those windows as matrices.
 
 A matrix of columns has a row for each element of a filter and a column for each place that the filter visits, so that
-the products of convolution (``products``) are products of matrices. What BLAS does not do must cost little beside it:
+the products of convolution (``products``) are products of matrices. The work outside BLAS must cost little:
 
-- Columns are made block after block in a buffer that is still in the cache when BLAS reads it, of samples that were
-  padded there; nothing as large as all columns or as the padded input is ever made.
+- Columns are made block by block, from padded samples, in a buffer that is still in the cache when BLAS reads it.
+  Nothing as large as all columns or as the padded input is ever made.
 - For stride one and a flattened image, the inputs of one element of the filter are one long run of memory: the whole
   image, shifted. Rows of columns are copied so, with some places at the end of each image row that do not exist and
   are left out of the result (NOTE [ Runs ]).
@@ -14,17 +14,16 @@ the products of convolution (``products``) are products of matrices. What BLAS d
 NOTE [ Phases ]
     Element e of a window at place t lies at ``t * stride + e * dilation`` of the padded input. With
     ``e * dilation = shift * stride + residue`` that is element ``t + shift`` of the phase ``residue``, every
-    ``stride``-th element from ``residue`` on. Each dimension has at most ``stride`` phases, of which those that no
-    element of the window lies in are not made. With stride one there is one phase, the padded input. Windows as large
-    as those of patches, which hardly overlap, would have too many: their columns are taken from the padded input as
-    they lie.
+    ``stride``-th element from ``residue`` on. Each dimension has at most ``stride`` phases; phases without an element
+    of the window are not made. With stride one there is one phase, the padded input. Windows as large as those of
+    patches, which hardly overlap, would have too many phases: their columns are views of the padded input.
 
 NOTE [ Runs ]
-    In a flattened phase of row length W, place (i, j) lies at ``i W + j`` and what element e of its window needs at
-    ``i W + j + shift(e)``. So a row of columns may be copied as one run from ``shift(e)`` on, if the places between
-    the last one of a row and the first one of the next, W - out of them, are computed too. Rows are short and slow to
-    copy; but places that do not exist are work for BLAS, and leaving them out is a copy of the result's rows: the
-    products weigh them.
+    In a flattened phase of row length W, place (i, j) lies at ``i W + j`` and element e of its window at
+    ``i W + j + shift(e)``. So a row of columns may be copied as one run from ``shift(e)`` on, if the W - out places
+    between the last one of a row and the first one of the next are computed too. Rows are short and slow to copy; but
+    places that do not exist cost BLAS time, and leaving them out copies the rows of the result. The products estimate
+    both costs and choose.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Ints = tuple[int, ...]
-BLOCK = 1 << 19  # bytes of columns that samples are put together for
+BLOCK = 1 << 19  # bytes of columns up to which samples share a block
 _MOST_PHASES = 16
 LIMIT = 1 << 21  # bytes of columns of one sample beyond which it is cut
-ROW, ELEMENT = 330, 5  # a row takes as long to copy as so many multiplications, and as so many for each element
+ROW, ELEMENT = 330, 5  # cost of copying a row, and of each element in it, in multiplications
 
 
 def out_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
-    """How many windows fit along each dimension."""
+    """The number of windows along each dimension."""
     return tuple(
         (n + 2 * p - d * (k - 1) - 1) // s + 1
         for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
@@ -57,15 +56,15 @@ class Phase(NamedTuple):
     """One phase of the input and the elements of a window that lie in it."""
 
     kernel: tuple[slice, ...]  # which elements of the window
-    counts: Ints  # how many along each dimension
-    shift: int  # where in the flattened phase the first of them lies
-    steps: Ints  # how much further the next one along each dimension lies
-    source: tuple[slice, ...]  # what of the input
-    target: tuple[slice, ...]  # goes where in the phase; zeros around it
+    counts: Ints  # their number along each dimension
+    shift: int  # position of the first of them in the flattened phase
+    steps: Ints  # distance to the next one along each dimension
+    source: tuple[slice, ...]  # the part of the input in this phase
+    target: tuple[slice, ...]  # its place in the phase, with zeros around it
 
 
 class Geometry(NamedTuple):
-    """What follows from the sizes alone."""
+    """Everything about a convolution's columns that depends on sizes only."""
 
     out: Ints
     places: int
@@ -89,7 +88,7 @@ def strides_of(size: Ints) -> Ints:
 
 
 def _residues(k: int, s: int, d: int) -> list[tuple[slice, int, int, int, int]]:
-    """Along one dimension: elements of the window, how many, their phase, the first one's shift, the next one's."""
+    """For each phase along one dimension: elements of the window, their count, the phase, the first shift, the step."""
     period = s // math.gcd(s, d)
     return [
         (slice(e, None, period), len(range(e, k, period)), e * d % s, e * d // s, period * d // s)
@@ -98,7 +97,7 @@ def _residues(k: int, s: int, d: int) -> list[tuple[slice, int, int, int, int]]:
 
 
 def _taken(n: int, inner: int, s: int, p: int, residue: int) -> tuple[slice, slice]:
-    """Which of ``n`` elements with ``p`` zeros before them lie in a phase of size ``inner``, and where."""
+    """The slice of ``n`` elements (with ``p`` zeros before them) in a phase of size ``inner``, and its place there."""
     first = max(0, -((residue - p) // s))
     last = min(inner, (n - 1 + p - residue) // s + 1)
     if last <= first:
@@ -108,7 +107,7 @@ def _taken(n: int, inner: int, s: int, p: int, residue: int) -> tuple[slice, sli
 
 
 def geometry(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Geometry:
-    """What follows from the sizes of a convolution."""
+    """The geometry of a convolution of these sizes."""
     residues = [_residues(*sizes) for sizes in zip(kernel, stride, dilation, strict=True)]
     if math.prod(map(len, residues)) > _MOST_PHASES:
         return _without_phases(size, kernel, stride, padding, dilation, out)
@@ -140,7 +139,7 @@ def geometry(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: In
 
 
 def _without_phases(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Geometry:
-    """Where there would be too many phases, as in windows that do not overlap: columns from the padded input."""
+    """The geometry with columns from the padded input, for windows with too many phases, which do not overlap."""
     inner = tuple(n + 2 * p for n, p in zip(size, padding, strict=True))
     strides = strides_of(inner)
     phase = Phase(
@@ -157,13 +156,13 @@ def _without_phases(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilat
 
 
 def junk(g: Geometry) -> float:
-    """How many places that do not exist follow each row of places in a run; infinitely many if there are no runs."""
+    """The number of places that do not exist after each row of places in a run; infinity if there are no runs."""
     return math.inf if g.strided else (g.run - g.places) * g.out[-1] / g.places
 
 
 # --------------------------------------------------------------------------------------------------------------- blocks
 class Cut(NamedTuple):
-    """How much is done at a time."""
+    """The parts of the work: samples, groups and rows of places that are done at a time."""
 
     samples: int
     groups: int
@@ -179,7 +178,7 @@ class Cut(NamedTuple):
 
 
 def cut(samples: int, groups: int, rows: int, row_bytes: int) -> Cut:
-    """Whole samples; where one has too many columns, some of its groups; some of its rows only where it must be."""
+    """Whole samples; some of the groups if one sample has too many columns; some of the rows only if one group has."""
     group_bytes = max(row_bytes * rows, 1)
     if group_bytes * groups <= LIMIT:
         return Cut(evenly(samples, BLOCK // (group_bytes * groups)), groups, [slice(0, rows)])
@@ -192,7 +191,7 @@ def slices(n: int, step: int) -> list[slice]:
 
 
 def evenly(n: int, most: int) -> int:
-    """The size of parts of n things, as equal as possible, with at most so many of them."""
+    """The size of parts of n things, as equal as possible, with at most ``most`` things each."""
     most = min(max(most, 1), n)
     return -(-n // -(-n // most))
 
@@ -247,7 +246,7 @@ class Columns:
         )
 
     def take(self, x: Any, part: tuple[slice, slice], n: int, m: int) -> list[Any]:
-        """Pad some samples' groups; what ``block`` is to be given."""
+        """Pad some samples' groups; return the views that ``block`` takes."""
         phases = self.geometry.phases
         if self.images is None:
             return [self._view(x, phases[0])[part]]

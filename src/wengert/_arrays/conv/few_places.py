@@ -1,8 +1,8 @@
 """The three products of convolution for few places and many channels.
 
-With few places per sample a window's rows are too short to copy fast and its columns too few for BLAS. Then the
-channels go last: a window is a few long runs of memory, and the places of many samples are the rows of one matrix.
-``c`` is the convolution as ``products`` knows it.
+With few places per sample a window's rows are too short to copy fast and its columns too few for BLAS. With the
+channels last, a window is a few long runs of memory, and the places of many samples are the rows of one matrix.
+``c`` is the ``_Convolution`` of ``products``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MANY_BYTES = 1 << 22  # bytes of such a matrix
 
 
 def _over_many(work: Any, c: Any) -> list[Any]:
-    """``work(slice)`` for so many samples at a time that their windows are a good matrix."""
+    """``work(slice)`` for groups of samples, enough that their windows make a matrix of a good size."""
     most = max(1, _MANY_BYTES // (c.places * c.width * c.dtype.itemsize))
 
     def part(mine: slice) -> list[Any]:

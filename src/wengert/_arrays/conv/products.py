@@ -1,17 +1,18 @@
 """The three products of convolution on NumPy arrays: forward, and its transposes in the input and in the weight.
 
-Each is a product of matrices, of which one has the windows as its columns (``columns``), or many small ones that need
-fewer copies (``rows``). The transpose in the input makes columns and adds them up: as runs, shifted, in one
+Each is a product of matrices, of which one has the windows as its columns (``columns``), or many small products that
+need fewer copies (``rows``). The transpose in the input makes columns and adds them up: as shifted runs, in one
 reduction. Independent samples are done by Python's threads, with BLAS on one thread each (``blas.over_samples``).
 
-What follows from the sizes alone is a ``_Convolution``, made once for them. Small ones keep their buffers and views
-too, which take longer to make than their arithmetic; of larger ones, where it is a tenth of the time, the last few do.
+A ``_Convolution`` holds everything that depends on sizes only and is made once for them. A small one keeps its buffers
+and views too, because making them takes longer than the arithmetic. Of the larger ones, where making them takes a tenth
+of the time, the last few used keep theirs.
 
 NOTE [ Narrow products ]
-    OpenBLAS copies both matrices into the order that its kernel wants. Where one of them has few rows that takes as
-    long as the product. For products of up to a million multiplications it has a kernel that does without, so a narrow
-    product is cut into such, along the places, in multiples of what fits into vector registers; NumPy does them in one
-    call. It is a third to a half faster on x86 processors with AVX-512, and costs nothing much elsewhere.
+    OpenBLAS copies both matrices into the order that its kernel needs. If one of them has few rows, the copies take as
+    long as the product. For products of up to a million multiplications OpenBLAS has a kernel without copies, so a
+    narrow product is cut into such products, along the places, in multiples of the width of vector registers; NumPy
+    does them in one call. This is a third to a half faster on x86 processors with AVX-512, and costs little elsewhere.
 
 Shapes: input ``(N, G C, *size)``, weight ``(G O, C, *kernel)``, output ``(N, G O, *out)`` with G groups of C input and
 O output channels.
@@ -33,14 +34,14 @@ from .rows import SMALL_PRODUCT, ForwardRows, ToWeightRows, forward_suits, from_
 
 _FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
 _PER_MICROSECOND = 60_000  # multiplications, columns made and all
-_REUSED = 1 << 20  # bytes of one sample's columns up to which buffers are kept for a while
-_WIDE = 64  # elements of a window for which the cotangents are brought into another order
-_ROWS = 24  # that a product should have
+_REUSED = 1 << 20  # bytes of one sample's columns up to which buffers are used again
+_WIDE = 64  # elements of a window from which the cotangents are brought into another order
+_ROWS = 24  # rows that a product should have
 _NARROW = 32  # NOTE [ Narrow products ]
 
 
 class _Convolution:
-    """One convolution's sizes, and what follows from them."""
+    """One convolution's sizes, and everything that depends on them only."""
 
     def __init__(
         self, x: Ints, w: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int, out: Ints | None, dtype: Any
@@ -80,8 +81,8 @@ class _Convolution:
     def around(self) -> Ints | None:
         """The padding with which the transpose in the input is a convolution of the cotangent with turned filters.
 
-        It is where that goes by rows, or the columns of the cotangent are few beside those of the input, which would
-        be added up.
+        It is ``None`` unless that convolution goes by rows, or the cotangent has few columns compared with the input's,
+        which would be added up otherwise.
         """
         if self.elements == 1 or math.prod(self.stride) != 1 or self.few:
             return None
@@ -98,10 +99,10 @@ class _Convolution:
         return around if turned.by_rows and given <= 2 * wanted else None
 
     def _column_bytes(self) -> int:
-        """For one sample."""
+        """The bytes of one sample's columns."""
         if self.empty or self.places * self.width > _REUSED:
             return _REUSED + 1
-        longest = 2 * self.geometry.length - self.geometry.run  # a run and what it reaches on both sides
+        longest = 2 * self.geometry.length - self.geometry.run  # a run and its reach on both sides
         return self.groups * self.width * longest * int(self.dtype.itemsize)
 
     @functools.cached_property
@@ -109,7 +110,7 @@ class _Convolution:
         return columns.geometry(self.size, self.kernel, self.stride, self.padding, self.dilation, self.out)
 
     def each(self, kind: Any, *arrays: Any) -> list[Any]:
-        """``kind(self, *arrays)(slice, *arrays)`` for all samples, the first with buffers of its thread's own."""
+        """``kind(self, *arrays)(slice, *arrays)`` for all samples; each thread has its own ``kind`` and buffers."""
         spare: list[Any] = []
         if self.kept:
             spare = _small(self, kind)
@@ -119,7 +120,7 @@ class _Convolution:
         def part(mine: slice) -> Any:
             try:
                 job = spare.pop()
-            except IndexError:  # as many as there are threads at work
+            except IndexError:  # one job for each thread at work
                 job = kind(self, *arrays)
             found = job(mine, *arrays)
             spare.append(job)
@@ -131,7 +132,7 @@ class _Convolution:
         return found
 
     def product(self, a: Any, b: Any, out: Any, multiply: Any = np.matmul) -> Any:
-        """``multiply(a, b, out)``, a step of it: that of a single sample is cut itself."""
+        """``multiply(a, b, out)``, a step of the convolution; the product of a single sample is cut into parts."""
         return product(a, b, out, multiply) if self.samples == 1 else multiply(a, b, out)
 
 
@@ -148,7 +149,7 @@ _large = functools.lru_cache(8)(_nothing_yet)  # at most two of some 1.5 MB each
 
 # --------------------------------------------------------------------------------------------------- the three products
 def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int, bias: Any = None) -> Any:
-    """Every filter applied at every place, plus a number for each filter."""
+    """Every filter applied at every place, plus a bias for each filter."""
     c = _convolution(x.shape, weight.shape, stride, padding, dilation, groups, None, x.dtype)
     if c.empty:
         y: Any = np.zeros(c.shape, c.dtype)
@@ -169,7 +170,7 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
 
 
 def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
-    """The transpose of ``convolve`` in its weight: how each weight's inputs and outputs go together."""
+    """The transpose of ``convolve`` in its weight: the sum of each weight's inputs times the output's cotangents."""
     shape = (g.shape[1], x.shape[1] // groups, *kernel)
     c = _convolution(x.shape, shape, stride, padding, dilation, groups, g.shape[2:], x.dtype)
     if c.empty:
@@ -184,7 +185,7 @@ def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, d
 
 
 def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
-    """The transpose of ``convolve`` in its input: what each place sends back to the elements of its window."""
+    """The transpose of ``convolve`` in its input: each place's cotangent is added to the elements of its window."""
     shape = (len(g), groups * weight.shape[1], *size)
     c = _convolution(shape, weight.shape, stride, padding, dilation, groups, g.shape[2:], g.dtype)
     if c.empty:
@@ -220,7 +221,7 @@ def _pointwise_product(c: _Convolution, w: Any, x: Any) -> Any:
 
 
 def _narrow_product(a: Any, b: Any, out: Any) -> None:
-    """Matrix products in which the first operand or what is added up may be narrow, NOTE [ Narrow products ]."""
+    """Matrix products in which the first operand or the summed dimension may be narrow, NOTE [ Narrow products ]."""
     filters, width = a.shape[-2:]
     if width == 1:
         np.multiply(a, b, out)
@@ -304,7 +305,7 @@ class _Forward:
 
 
 class _ToWeight:
-    """Columns times cotangents."""
+    """Columns times cotangents: the products for the weight's cotangent."""
 
     def __init__(self, c: _Convolution, x: Any, g: Any) -> None:
         geometry = c.geometry
@@ -348,7 +349,7 @@ class _ToWeight:
 
 
 class _ToWeightPointwise:
-    """The same where the input is its columns."""
+    """``_ToWeight`` for a convolution whose input is its own matrix of columns."""
 
     def __init__(self, c: _Convolution, x: Any, g: Any) -> None:
         self.c = c
@@ -364,7 +365,7 @@ class _ToWeightPointwise:
 
 
 def _cotangent_buffer(lead: Ints, filters: int, g: Geometry, rows: slice, runs: bool, dtype: Any) -> tuple[Any, Any]:
-    """As ``run_buffer``, with the filters behind the places, as BLAS likes them best."""
+    """``run_buffer`` with the filters behind the places, the order in which BLAS is fastest."""
     size = g.inner[1:] if runs else g.out[1:]
     buffer: Any = np.zeros((*lead, rows.stop - rows.start, *size, filters), dtype)
     length = slice(None)
@@ -376,9 +377,9 @@ def _cotangent_buffer(lead: Ints, filters: int, g: Geometry, rows: slice, runs: 
 
 
 def _input_cut(c: _Convolution, size: int) -> tuple[Cut, int]:
-    """How much of an input's cotangent is found at a time, and how many of its channels.
+    """The part of an input's cotangent that is computed at a time, and the number of its channels.
 
-    Rows of places are parted last: with each part the ``reach`` around it is added up again.
+    Rows of places are cut last: each part adds up the ``reach`` around it again.
     """
     g, limit = c.geometry, columns.LIMIT
     reach = g.length - g.run
@@ -396,7 +397,7 @@ def _input_cut(c: _Convolution, size: int) -> tuple[Cut, int]:
 
 
 class _ToInput:
-    """Filters times cotangents as runs, which shifted and added up are the cotangents of the input."""
+    """Filters times cotangents as runs, which are shifted and added up to the cotangents of the input."""
 
     def __init__(self, c: _Convolution, g: Any, w: Any, r: Any) -> None:
         geometry = c.geometry
@@ -462,10 +463,10 @@ class _ToInput:
 
 def _shifted_columns(lead: Ints, kernel: Ints, g: Geometry, rows: slice, dtype: Any) -> tuple[Any, Any, slice]:
     """A buffer for the columns ``(n, G, C kernel, run)`` of some rows of places; for each phase the view
-    ``(n, G, C, *elements of the window in it, inputs)`` of them in which the cotangents of one input stand in one
-    place; and where those inputs lie.
+    ``(n, G, C, *elements of the window in it, inputs)`` of them in which the cotangents of one input have the same
+    position; and the slice of those inputs.
 
-    Around a run there are as many zeros as the shifts reach.
+    A run has as many zeros around it as the shifts reach.
     """
     reach, at = g.length - g.run, g.rows(rows)
     run = at.stop - at.start
@@ -484,7 +485,7 @@ def _shifted_columns(lead: Ints, kernel: Ints, g: Geometry, rows: slice, dtype: 
 
 
 class _ToInputPlaces:
-    """The same place by place, where runs would have too many places that do not exist."""
+    """``_ToInput`` place by place, where runs would have too many places that do not exist."""
 
     def __init__(self, c: _Convolution, g: Any, w: Any, r: Any) -> None:
         self.c = c

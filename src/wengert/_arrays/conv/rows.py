@@ -3,13 +3,13 @@
 Columns (``columns``) repeat the input once for each element of a window. BLAS reads matrices whose rows lie apart, so
 the window's first dimension, ``kh`` long, need not be repeated:
 
-- Forward, the products go row of places by row of places. With images as ``(rows, C kw, places of a row)`` the columns
-  of one row of places are ``kh`` of those rows, one after the other: a matrix as it lies.
-- For the weights there is a product for each of the ``kh``. With images as ``(C kw, rows, places of a row)`` its
-  columns are the same matrix, some rows further on.
+- The forward pass has a product for each row of places. With images as ``(rows, C kw, places of a row)`` the columns
+  of one row of places are ``kh`` consecutive rows: a matrix without a copy.
+- The weights have a product for each of the ``kh``. With images as ``(C kw, rows, places of a row)`` its columns are
+  the same matrix, some rows further on.
 
-For windows of 3x3 a third is copied; no place is computed that does not exist, and forward, results are written where
-they belong. The products are smaller, which OpenBLAS does without copying (``products``, NOTE [ Narrow products ]).
+For windows of 3x3 this copies a third as much. No place is computed that does not exist, and the forward pass writes
+results where they belong. OpenBLAS does the smaller products without copying (``products``, NOTE [ Narrow products ]).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .columns import cut, evenly
 _BYTES = 1 << 20  # of images laid out at a time
 _NARROW, SMALL_PRODUCT = 48, 1_000_000
 _VECTOR = 16  # float32 numbers of a vector register with AVX-512
-_IDLE = 1.15  # so many times the places of a row may fit into the vectors that they take
+_IDLE = 1.15  # the most that the vectors of a row of places may hold, divided by the number of places
 _FEW_ELEMENTS = 24  # products with fewer rows are not worth one for each of the window's rows
 
 
 def forward_suits(c: Any) -> bool:
-    """Whether ``ForwardRows`` is for a convolution: the products must be small, and fill vector registers."""
+    """Whether ``ForwardRows`` suits a convolution: the products must be small and fill vector registers."""
     if len(c.kernel) != 2 or c.elements == 1 or c.dilation[0] != 1 or c.filters == 1:
         return False
     row = c.out[1]
@@ -39,12 +39,12 @@ def forward_suits(c: Any) -> bool:
 
 
 def weight_suits(c: Any) -> bool:
-    """Whether ``ToWeightRows`` is for a convolution."""
+    """Whether ``ToWeightRows`` suits a convolution."""
     return bool(c.stride[0] == 1 and c.filters > 1 and c.width // c.kernel[0] >= _FEW_ELEMENTS)
 
 
 def _inside(n: int, places: int, s: int, first: int) -> tuple[slice, slice]:
-    """Which of ``n`` elements lie at ``places`` that are ``s`` apart, the first of them at ``first``; at which."""
+    """The elements of ``n`` that lie at ``places``, which are ``s`` apart from ``first`` on; and those places."""
     low = min(max(0, -(first // s)), places)
     high = max(low, min(places, (n - 1 - first) // s + 1))
     start = low * s + first
@@ -123,7 +123,7 @@ class ToWeightRows:
             self.blocks.append((rows, edges, copies, windows, cotangents[:, :, :n], shape))
 
     def _at_a_time(self, rows: int) -> int:
-        """How many rows of places there are in a product: all, or a part that is small."""
+        """The number of rows of places in a product: all, or a part that is small."""
         each = self.wide * self.c.filters * self.c.row
         if min(self.wide, self.c.filters) > _NARROW or rows * each <= SMALL_PRODUCT:
             return rows
@@ -150,6 +150,6 @@ class ToWeightRows:
 
 
 def from_rows(c: Any, r: Any) -> Any:
-    """What ``ToWeightRows`` gives as ``(G O, C, *kernel)``."""
+    """The result of ``ToWeightRows`` as ``(G O, C, *kernel)``."""
     r = r.reshape(c.kernel[0], c.groups, c.channels, math.prod(c.kernel[1:]), c.filters)
     return np.ascontiguousarray(r.transpose(1, 4, 2, 0, 3)).reshape(c.groups * c.filters, c.channels, *c.kernel)

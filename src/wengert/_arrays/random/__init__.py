@@ -1,15 +1,15 @@
 """PyTorch's distributions on its CPU random stream, as functions from a generator to NumPy arrays.
 
-Every sampler gives the values that PyTorch 2.13 gives on a CPU and spends as much of the stream, so that what is drawn
-next agrees too.  The first argument is the `Generator`, or None for `default_generator`.  Samplers of one distribution
-take `shape` (a tuple) and `dtype` (a NumPy dtype) next; samplers with a parameter per element take arrays instead and
-give the shape these have together.  The result is a new C-contiguous array, filled in C order.  Errors are PyTorch's.
+Every sampler returns the values that PyTorch 2.13 returns on a CPU and uses as much of the stream, so that later draws
+agree too.  The first argument is the `Generator`, or None for `default_generator`.  Samplers of one distribution
+take `shape` (a tuple) and `dtype` (a NumPy dtype) next; samplers with a parameter per element take arrays instead,
+whose broadcast shape the result has.  The result is a new C-contiguous array, filled in C order.  Errors are PyTorch's.
 
 dtypes: float16, bfloat16 (ml_dtypes'), float32, float64, and more where a docstring says so.  Parameters are Python
 floats; PyTorch's kernels hold them in float64, and in float32 for `uniform` and `normal` of less than float64.
 
-`real` has the continuous distributions and coins, `integers` integers and permutations, `rejection` what draws until it
-accepts, `categories` multinomial (with `topk_order`), `common` what these share. Each is imported when it is needed.
+`real` has the continuous distributions and coins, `integers` integers and permutations, `rejection` the rejection
+samplers, `categories` multinomial (with `topk_order`), `common` their common parts. Each is imported when it is needed.
 """
 
 from importlib import import_module

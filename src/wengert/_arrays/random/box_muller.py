@@ -1,8 +1,8 @@
 """Blocks of 16 float32 normals, to the digit of PyTorch's kernel.
 
 A block is 16 words; word i and word i + 8 give the normals i and i + 8 (Box and Muller, Ann. Math. Stat. 29, 1958).
-`box_muller_float32` makes blocks of many words. It costs about 50 us however few they are, so for short draws there is
-`NormalTable`: what can become of each word, made once for many words, from which any block is then put together.
+`box_muller_float32` makes blocks of many words. It costs at least 50 us, so short draws use a `NormalTable`: it is made
+once for many words and holds every value that a word can become, and any block is composed from it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..threads import parallel_map
 
 CHUNK = 1 << 15
 """Elements to work on at a time in what has many passes over the data, so that they stay in cache."""
-LOW_24 = np.array((1 << 24) - 1, np.uint32)  # NumPy takes arrays without dimensions sooner than its numbers
+LOW_24 = np.array((1 << 24) - 1, np.uint32)  # NumPy takes 0-dimensional arrays faster than its scalars
 ULP_24 = np.array(2.0**-24, np.float32)
 
 # NOTE [ Fused multiply-add in float32 ]
@@ -27,7 +27,7 @@ ULP_24 = np.array(2.0**-24, np.float32)
 # Two ways of rounding a float64 to float32 precision appear below: a cast there and back; and, where all values
 # are known to lie in one binade [2**e, 2**(e+1)), adding and subtracting `_binade(e)`, which is cheaper.
 # Sums that are not fused, or whose product is exact anyway, are done in float32.
-# What not to do: simplify a constant or the order of two operations; nearly every one shows in the last digit.
+# Do not simplify a constant or the order of two operations: nearly every such change shows in the last digit.
 
 
 def _binade(e: int) -> float:
@@ -178,7 +178,7 @@ def box_muller_float32(words: np.ndarray) -> np.ndarray:
 
 
 class NormalTable:
-    """What words can become in a block: a radius in its first half, a cosine and a sine in its second."""
+    """The values that words can become in a block: a radius in its first half, a cosine and a sine in its second."""
 
     def __init__(self, words: np.ndarray) -> None:
         bits = (words & LOW_24).view(np.int32)
@@ -196,7 +196,7 @@ class NormalTable:
 
 
 def words_for(count: int) -> int:
-    """How many words `count` >= 16 normals spend: if the blocks do not come out even, the last 16 are drawn anew."""
+    """The number of words for `count` >= 16 normals; if it is no multiple of 16, the last 16 are drawn again."""
     return count + 16 if count % 16 else count
 
 

@@ -52,7 +52,7 @@ def _multinomial_race(generator: Generator, prob: np.ndarray, num_samples: int) 
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
         )
-    lowest = prob.item(prob.argmin())  # nan if there is one; NumPy finds the place sooner than the value
+    lowest = prob.item(prob.argmin())  # nan if there is one; NumPy finds the position faster than the value
     if not (prob.item(prob.argmax()) < math.inf and lowest >= 0):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if not lowest > 0 and not np.logical_and.reduce(np.logical_or.reduce(prob, 1)):

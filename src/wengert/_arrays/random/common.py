@@ -1,4 +1,4 @@
-"""What the samplers share: the dtypes that PyTorch's kernels know and their names, and C++'s conversions."""
+"""Common parts of the samplers: the dtypes that PyTorch's kernels know and their names, and C++'s conversions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def filled(
 
 
 def shaped(values: np.ndarray, shape: Shape) -> np.ndarray:
-    """A row of new numbers in this shape, its own array where that can be: many questions to a view take longer."""
+    """A row of new numbers in this shape, if possible not as a view: many attributes of a view take longer to read."""
     if len(shape) == 1:
         return values
     if values.base is not None or not shape:
@@ -73,7 +73,7 @@ def shaped(values: np.ndarray, shape: Shape) -> np.ndarray:
     return values
 
 
-@functools.cache  # NumPy makes the name anew each time, in about a microsecond
+@functools.cache  # NumPy makes the name again each time, in about a microsecond
 def name_of(dtype: np.dtype) -> str:
     return np.dtype(dtype).name
 

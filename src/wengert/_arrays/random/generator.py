@@ -1,7 +1,7 @@
 """PyTorch's CPU random stream: the generator, and the two standard draws that everything else is made of.
 
 `Generator` is the 32-bit Mersenne Twister of `torch.Generator`, word for word, with the same 5056-byte state.
-NumPy's own `MT19937` turns the crank; what is here is PyTorch's way of spending the words:
+NumPy's own `MT19937` makes the words; this module uses them as PyTorch does:
 
 * a *word* is one 32-bit output; a 64-bit number is two words, the high one first;
 * a float32 uniform is the low 24 bits of one word, a float64 uniform the low 53 bits of one 64-bit number;
@@ -16,11 +16,11 @@ Source of the algorithms: Matsumoto and Nishimura, "Mersenne Twister", ACM TOMAC
 
 NOTE [ The C library's digits ]
 PyTorch's float64 draws call the C library's `log`, `log1p`, `sin`, ... one number at a time.  NumPy has SIMD versions
-of some of them, depending on the processor, that differ in the last bit.  `libm(name)` is NumPy's function where that
-gives the C library's digits and Python's `math` function, element by element, where not.  Where a result is rounded
-to float32 anyway, NumPy's function is used and only the few values too near to a rounding boundary are done again
-(`rounded_to_float32`).  What not to do: call `np.log` for a float64 draw directly; it agrees on the machine where it
-was tried and not on the next.
+of some of them, depending on the processor, that differ in the last bit.  `libm(name)` is NumPy's function if it
+gives the C library's digits, else Python's `math` function, element by element.  If a result is rounded to float32
+anyway, NumPy's function is used and only the few values too near to a rounding boundary are computed again
+(`rounded_to_float32`).  Do not call `np.log` for a float64 draw directly: it may agree on one machine and differ on
+the next.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ __all__ = ["DEFAULT_SEED", "STATE_BYTES", "Generator", "default_generator"]
 DEFAULT_SEED = 67280421310721
 """The seed of a new `Generator`, PyTorch's `default_rng_seed_val`."""
 
-_BLOCK_WORDS = 624  # the twister makes so many words at once
-_BLOCKS_AHEAD = 8  # blocks that are drawn at least
+_BLOCK_WORDS = 624  # words that the twister makes at once
+_BLOCKS_AHEAD = 8  # the least number of blocks that are drawn
 _BLOCKS_PER_CALL = 52  # words are drawn about 32,000 at a time, so that NumPy's 64-bit intermediate stays in cache
 
 _TWO_PI = 2.0 * math.pi
@@ -133,7 +133,7 @@ class Generator:
         self._seeder.seed(seed & 0xFFFFFFFF)
         self._seed = seed
         self._use_words(_NO_WORDS, 0)
-        self._fresh = True  # PyTorch's state says so: `next` is 0, not 624, until the first word is drawn
+        self._fresh = True  # in PyTorch's state `next` is 0, not 624, until the first word is drawn
         self._resume: np.ndarray | None = None  # the twister's key that the engine must be given before it goes on
         self._key: tuple[int, np.ndarray] | None = None  # the number of a block here, and its key if that is known
         self._short_normals = False
@@ -221,10 +221,10 @@ class Generator:
     # ---- draws; the caller holds the lock
 
     # NOTE [ Words ahead ]
-    #     `_block` is whole blocks of words, of which `_position` have been drawn; the engine stands at its end. What
-    #     PyTorch's state holds, the twister's key of the block that the last word came from, is computed from the
-    #     words when it is asked for: how words are made of keys can be undone. A position in blocks that are not
-    #     there (`_size` is 0) is one in the block whose key is `_resume`.
+    #     `_block` holds whole blocks of words, of which `_position` have been drawn; the engine is at its end.
+    #     PyTorch's state holds the twister's key for the block of the last word. The key is computed from the words
+    #     when the state is read: making words from a key is invertible. While there are no blocks (`_size` is 0), the
+    #     position is one in the block whose key is `_resume`.
 
     def _use_words(self, block: np.ndarray, position: int) -> None:
         block.setflags(write=False)  # _words hands out views of it
@@ -315,7 +315,7 @@ class Generator:
         return uniforms
 
     def _whole_numbers(self, count: int) -> np.ndarray:
-        """The same times 2**53."""
+        """The next `count` float64 uniforms times 2**53."""
         words = self._words(2 * count)
         numbers = (words[0::2] & _LOW_21).astype(FLOAT64)
         numbers *= _TWO_TO_32  # this and the sum are exact: 21 + 32 = 53 bits
@@ -323,14 +323,13 @@ class Generator:
         return numbers
 
     def _coins(self, count: int, p: float) -> np.ndarray:
-        """`count` times whether the next float64 uniform is below `p`: a bool array."""
+        """A bool array: for the next `count` float64 uniforms, whether each is below `p`."""
         return self._whole_numbers(count) < p * 2.0**53
 
     def _block_normals32(self, count: int) -> np.ndarray:
         """The next `count` >= 16 float32 standard normals made by blocks.
 
-        Short draws are put together from a `NormalTable` of the words that are left here; the first draw of a stream
-        is not worth one.
+        Short draws are composed from a `NormalTable` of the remaining words; the first draw of a stream makes none.
         """
         start = self._position
         spent = words_for(count)
@@ -444,7 +443,7 @@ def libm(name: str) -> Callable[[np.ndarray], np.ndarray]:
     probe = np.random.RandomState(0).random_sample(5000)
     if not np.array_equal(of_array(probe), one_by_one(probe)):
         return one_by_one
-    return np.errstate(all="ignore")(of_array)  # as silent as the other
+    return np.errstate(all="ignore")(of_array)  # without warnings, as the other
 
 
 def rounded_to_float32(
@@ -452,7 +451,7 @@ def rounded_to_float32(
 ) -> np.ndarray:
     """float64 values known to about 2**-50 of `magnitude`, rounded to float32 as the exact ones would be.
 
-    `exact(indices)` is called for the rare values (one in some ten million) where that is not sure.
+    `exact(indices)` is called for the rare values (one in some ten million) whose rounding is not certain.
     """
     slack = np.abs(magnitude) * 2.0**-49
     rounded = (approximate - slack).astype(np.float32)
@@ -508,7 +507,7 @@ class DefaultGenerator(Generator):
     """A generator that is made and seeded when it is first used: importing `numpy.random` takes many milliseconds."""
 
     def __getattr__(self, name: str) -> object:
-        # reached for what is not set: everything, before the first use
+        # called for attributes that are not set: all of them, before the first use
         with _making:
             if name.startswith("_") and not name.startswith("__") and "_next_float_normal" not in self.__dict__:
                 self.__init__()  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""How a draw of a gamma or beta variable moves with its parameters, its quantile held fixed."""
+"""Derivatives of draws of gamma and beta variables with respect to their parameters, at a fixed quantile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def as_float32(x: float) -> float:
 
 
 def piecewise(pieces: list[tuple[Any, Callable[..., Any]]], lib: Any, *operands: Any) -> Any:
-    """Each element by the function of the first condition that holds for it."""
+    """Compute each element with the function of the first condition that holds for it."""
     out = np.empty(operands[0].shape, np.float64)
     left = np.ones(out.shape, bool)
     with np.errstate(all="ignore"):
@@ -46,7 +46,7 @@ def _zero_for_nan(values: Any) -> Any:
 
 
 def gamma_central(lib: Any, alpha: Any, x: Any) -> Any:
-    """Rice's saddle point expansion, around the mean, where its general form is 0 / 0."""
+    """Rice's saddle point expansion around the mean, where the general form is 0 / 0."""
     first = 1 + 24 * alpha * (1 + 12 * alpha)
     second = 1440 * alpha**2 + 6 * x * (53 - 120 * x) - 65 * x * x / alpha + alpha * (107 + 3600 * x)
     return first * second / (1244160 * alpha**4)
@@ -103,7 +103,7 @@ def beta_small(lib: Any, x: Any, alpha: Any, total: Any) -> Any:
 
 
 def beta_large(lib: Any, x: Any, alpha: Any, total: Any) -> Any:
-    """The same at 1: the series in 1 - x, differentiated by the other parameter."""
+    """The series of the incomplete beta function at 1, in 1 - x, differentiated by the other parameter."""
     kind = x.dtype.type
     x, alpha, beta = 1 - x, total - alpha, alpha
     factor = lib.scipy_psi(alpha + beta) - lib.scipy_psi(beta)

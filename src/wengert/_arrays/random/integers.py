@@ -258,11 +258,11 @@ def _shuffled_inside_out(steps: np.ndarray) -> np.ndarray:
 def _exchanged(targets: np.ndarray) -> np.ndarray:
     """0, ..., targets.size - 1 after exchanging place i with place targets[i] >= i, for each i in turn, all at once.
 
-    Step i leaves at place i for good what place t = targets[i] held: what the last earlier step with the target t
-    put there, or t.  A step s puts there what place s held just before: what the last step with the target s put
-    there, or s.  So sorting the steps by target finds for each the step to ask, and chains of such questions (about
-    log n long, Shun et al., "Sequential random permutation, list contraction and tree contraction are highly
-    parallel", SODA 2015) are followed for all at once by doubling.
+    Step i moves the value of place t = targets[i] to place i, where it stays.  That value is t, unless an earlier step
+    has the target t: then it is the value that the last such step s put there.  Step s put there the value of place s:
+    s itself, or the value from the last step with the target s.  So sorting the steps by target links each step to the
+    one that its value comes from.  These chains (about log n long, Shun et al., "Sequential random permutation, list
+    contraction and tree contraction are highly parallel", SODA 2015) are followed for all at once by doubling.
     """
     count = targets.size
     order = np.sort(targets << 32 | np.arange(count))  # by target, then by step; n < 2**31

@@ -1,4 +1,4 @@
-"""Uniform, normal and what is one formula on a uniform: continuous distributions, coins, geometric.
+"""Uniform and normal draws, and distributions that are one formula on a uniform: continuous ones, coins, geometric.
 
 Source: PyTorch's `ATen/native/DistributionTemplates.h` (checks), `ATen/native/cpu/DistributionTemplates.h` (kernels),
 `ATen/core/TransformationHelper.h` (formulas), `ATen/native/Dropout.cpp`.
@@ -36,7 +36,7 @@ from .generator import Generator, box_muller_float64, fused_multiply_add, libm, 
 def uniform(
     generator: Generator | None, shape: Shape, dtype: np.dtype, low: float = 0.0, high: float = 1.0
 ) -> np.ndarray:
-    """Uniform on [low, high): `Tensor.uniform_`, and `torch.rand` as it stands.  Floating and complex dtypes.
+    """Uniform on [low, high): `Tensor.uniform_`, and `torch.rand` by default.  Floating and complex dtypes.
 
     A complex number is two real ones.
 
@@ -105,11 +105,11 @@ def _part(dtype: np.dtype) -> np.dtype:
 def normal(
     generator: Generator | None, shape: Shape, dtype: np.dtype, mean: float = 0.0, std: float = 1.0
 ) -> np.ndarray:
-    """Normal: `Tensor.normal_`, and `torch.randn` as it stands.  Floating and complex dtypes.
+    """Normal: `Tensor.normal_`, and `torch.randn` by default.  Floating and complex dtypes.
 
     Up to 15 numbers are serial normals made in float64, from 16 on they are made in blocks of 16 in float32 (float64
-    for float64); the last 16 are then drawn anew if the blocks do not come out even.  A complex number is two real
-    ones with `std / sqrt(2)`.
+    for float64); if the number is no multiple of 16, the last 16 are drawn again.  A complex number is two real ones
+    with `std / sqrt(2)`.
 
     >>> import numpy as np
     >>> from wengert._arrays.random.generator import Generator
@@ -137,7 +137,7 @@ _FEW = 4096
 
 
 def _standard_normals32(generator: Generator, shape: Shape) -> np.ndarray:
-    """The commonest case of `normal`, without what only the others need."""
+    """The commonest case of `normal`, without the steps for other dtypes and parameters."""
     count = math.prod(shape)
     with generator._lock:
         values = generator._normals(count).astype(FLOAT32) if count < 16 else generator._block_normals32(count)
@@ -152,7 +152,7 @@ def _block_normals(generator: Generator, count: int, dtype: np.dtype) -> np.ndar
             return generator._block_normals32(count)
         if not rest:
             return box_muller_float64(generator._uniforms64(count))
-        # The full-precision kernels draw for the ragged end too, and throw that away.
+        # The full-precision kernels draw for the incomplete last block too, and discard those draws.
         drawn = words_for(count) if wide else count - rest + 16
         source = generator._uniforms64(drawn) if wide else generator._words(drawn)
     source = np.concatenate((source[: count - rest], source[-16:]))
@@ -179,7 +179,7 @@ def _scaled(values: np.ndarray, mean: float, std: float) -> np.ndarray:
 def normal_serial(
     generator: Generator | None, shape: Shape, dtype: np.dtype, mean: float = 0.0, std: float = 1.0
 ) -> np.ndarray:
-    """Normal, all serial, of any size: what `Tensor.normal_` does on a tensor that is not contiguous.
+    """Serial normals, in any number, as `Tensor.normal_` draws them for a tensor that is not contiguous.
 
     >>> import numpy as np
     >>> from wengert._arrays.random.generator import Generator
@@ -234,7 +234,7 @@ def normal_tensor(generator: Generator | None, mean: np.ndarray | float, std: np
 
 
 def _updated(operator: np.ufunc, values: np.ndarray, operand: np.ndarray) -> np.ndarray:
-    """An in-place operation of PyTorch's: computed in the promoted dtype, where a number counts less than an array."""
+    """One of PyTorch's in-place operations, computed in the dtype that values and operand promote to."""
     if operand.ndim == 0 < values.ndim:
         operand = operand.astype(values.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -284,7 +284,7 @@ def bernoulli_tensor(generator: Generator | None, shape: Shape, dtype: np.dtype,
     proper = np.minimum.reduce(p) >= 0 and np.maximum.reduce(p) <= 1
     good = p.size if proper else int(np.flatnonzero(~((p >= 0) & (p <= 1)))[0])
     with generator._lock:
-        # an error is found on the way, when the stream has been used up to there
+        # the error comes in the middle of the draws, after the stream was used up to there
         values = (generator._uniforms64 if wide else generator._uniforms32)(good)
     if not proper:
         raise RuntimeError(
@@ -295,7 +295,7 @@ def bernoulli_tensor(generator: Generator | None, shape: Shape, dtype: np.dtype,
 
 
 def dropout_noise(generator: Generator | None, shape: Shape, dtype: np.dtype, p: float) -> np.ndarray:
-    """What `F.dropout` multiplies its input with: 1 / (1 - p) with probability 1 - p, else 0.
+    """The factors that `F.dropout` multiplies its input by: 1 / (1 - p) with probability 1 - p, else 0.
 
     For 0 < p < 1, of the input's shape and dtype, or with ones for the trailing sizes for `F.dropout2d` and so on.
     PyTorch draws nothing where `p` is 0 or 1.
@@ -435,7 +435,7 @@ def geometric(generator: Generator | None, shape: Shape, dtype: np.dtype, p: flo
 
     def make(generator: Generator, count: int) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            # whether log is the C library's to the last bit shows once in 2**45 numbers
+            # a difference from the C library's log in the last bit changes one in 2**45 numbers
             return cast(np.ceil(np.log(generator._uniforms64(count)) / scale), dtype)
 
     return filled(generator, shape, dtype, make)

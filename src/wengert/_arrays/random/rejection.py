@@ -1,6 +1,6 @@
 """Poisson, gamma, Dirichlet, binomial: distributions that draw until they accept.
 
-How much of the stream an element takes depends on what it finds there, so this is Python, one element at a time.
+The number of words that an element takes depends on their values, so this is Python, one element at a time.
 
 Source: PyTorch's `ATen/native/Distributions.h` and `.cpp`, after NumPy's (Kern) and TensorFlow's.
 """
@@ -168,7 +168,7 @@ def binomial(generator: Generator | None, count: np.ndarray, prob: np.ndarray) -
         raise RuntimeError(f"Found dtype {torch_name(prob.dtype)} but expected {torch_name(count.dtype)}")
     require(count.dtype, FULL_PRECISION, "binomial_cpu")
     count, prob = np.broadcast_arrays(count, prob)
-    # Whole numbers below 2**23, and what is added to them, are exact in float32 too.
+    # Whole numbers below 2**23, and their sums with the terms below, are exact in float32 too.
     exact = count.dtype == np.float64 or not (count > 1 << 23).any()
     sample = functools.partial(_binomial, float if exact else _to_float32)
     return _one_by_one(generator, count.dtype, count.shape, sample, _binomial_columns(count, prob))
@@ -179,7 +179,7 @@ def _to_float32(x: float) -> float:
 
 
 def _binomial_columns(count: np.ndarray, prob: np.ndarray) -> tuple[np.ndarray, ...]:
-    """What `_binomial` takes; computed here because PyTorch does it in the dtype of `count`."""
+    """The arguments of `_binomial`; they are computed here because PyTorch does so in the dtype of `count`."""
     kind = count.dtype.type
     with np.errstate(all="ignore"):
         rare = np.where(prob > 0.5, kind(1) - prob, prob)
@@ -264,7 +264,7 @@ _STIRLING_TAIL = (
 
 
 def _stirling_tail(k: float) -> float:
-    """log(k!) less Stirling's formula."""
+    """log(k!) minus Stirling's formula."""
     if k < len(_STIRLING_TAIL):
         return _STIRLING_TAIL[int(k)]
     square = (k + 1.0) * (k + 1.0)

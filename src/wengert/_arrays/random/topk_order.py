@@ -1,8 +1,9 @@
-"""The order in which PyTorch's `topk` gives equal values, which is the order C++'s library happens to leave.
+"""The order in which PyTorch's `topk` returns equal values, which is the order that C++'s library leaves them in.
 
-`torch.topk` on a CPU is `std::partial_sort` where 64 * k <= n, else `std::nth_element` and `std::sort`.  Neither says
-what becomes of equal values, so this is GNU libstdc++'s algorithms (`bits/stl_algo.h`, `bits/stl_heap.h`: introselect
-and introsort, both by median of three, and heap sort), step by step, on indices.  Needed only where values are equal.
+`torch.topk` on a CPU is `std::partial_sort` if 64 * k <= n, else `std::nth_element` and `std::sort`.  The C++ standard
+leaves the order of equal values open, so this module has GNU libstdc++'s algorithms (`bits/stl_algo.h`,
+`bits/stl_heap.h`: introselect and introsort, both by median of three, and heap sort), step by step, on indices.  It is
+needed only if values are equal.
 
 Source: Musser, "Introspective sorting and selection algorithms", Software: Practice and Experience 27(8), 1997.
 """
@@ -13,7 +14,7 @@ _SORTED_BY_INSERTION = 16
 
 
 def topk_order(values: list[float], k: int) -> list[int]:
-    """The indices of the k largest values, largest first, equal ones as `torch.topk(values, k)` has them.
+    """The indices of the k largest values, largest first, with equal ones in the order of `torch.topk(values, k)`.
 
     `values` holds no NaN; 1 <= k <= len(values).
 

@@ -1,7 +1,7 @@
 """Products with a tensor added: ``addmm``, ``addmv``, ``addbmm``, ``baddbmm``, ``addr``.
 
-``beta * input + alpha * product``; with ``beta = 0`` the input is not looked at, so its nan and inf do not count. The
-forms of 2017, ``addmm(beta, input, alpha, mat1, mat2)``, are understood too.
+The result is ``beta * input + alpha * product``; with ``beta = 0`` the input is not read, so its nan and inf have no
+effect. The forms of 2017, ``addmm(beta, input, alpha, mat1, mat2)``, are accepted too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .matmul import check_batches, check_mat_vec, dtype_name, matrix_product, re
 
 
 def scaled(x: Any, factor: Any) -> Any:
-    """x times a number, x itself if that is one."""
+    """x times a number; x itself if the number is 1."""
     return x if factor == 1 else x * factor
 
 
@@ -87,7 +87,7 @@ def _outer(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
 
 @in_lib
 def addmm_rows(mat1: Any, mat2: Any, input: Any, beta: Any, alpha: Any) -> Any:
-    """The product of two matrices plus what broadcasts to it."""
+    """The product of two matrices plus an input that broadcasts to it."""
     r = matrix_product(mat1, mat2)
     if alpha != 1 or beta != 1 or input is None or r.dtype is not input.dtype or input.ndim > 2:
         return add_up(np, r, input, beta, alpha)
@@ -198,9 +198,9 @@ def affine_outer(lib, vec1, vec2, input, beta, alpha):
     return add_up(lib, vec1.reshape(len(vec1), 1) * vec2, input, beta, alpha)
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 def _unusual(fn: Any, args: tuple[Any, ...], beta: Any, alpha: Any, out: Any) -> Any:
-    """``out=``, or numbers among the positional arguments: beta and alpha, as PyTorch had them before 0.5."""
+    """Calls with ``out=``, or with beta and alpha among the positional arguments, as PyTorch took them before 0.5."""
     name = fn.__name__
     if len(args) > 3:
         numbers = [a for a in args if not isinstance(a, Tensor)]
@@ -232,7 +232,7 @@ def _public(names: str) -> Any:
 
 
 def _check(input: Any, size: tuple[int, ...], kernel: str) -> None:
-    """The input must expand to the result's size."""
+    """Raise PyTorch's error if the input does not expand to the result's size."""
     shape = tuple(input._payload.shape)
     if shape != size and (
         len(shape) > len(size) or any(m not in (1, n) for m, n in zip(shape[::-1], size[::-1], strict=False))
@@ -316,7 +316,7 @@ def baddbmm(
     if old or out is not None:
         return _unusual(baddbmm, (input, batch1, batch2, *old), beta, alpha, out)
     expect_tensors("baddbmm", input=input, batch1=batch1, batch2=batch2)
-    if batch1._payload.ndim == batch2._payload.ndim == 3:  # else the check of the batches says so
+    if batch1._payload.ndim == batch2._payload.ndim == 3:  # else the check of the batches raises
         _check(input, (batch1._payload.shape[0], batch1._payload.shape[1], batch2._payload.shape[2]), "baddbmm")
     check_batches(batch1, batch2)
     return affine_bmm(batch1, batch2, input, _number(input, beta), _number(input, alpha))

@@ -1,12 +1,12 @@
 """Decompositions of (batches of) matrices: Cholesky, eigenvalues, singular values, QR, LU; pseudo-inverse, exponential.
 
-The derivatives are the ones of ATen's ``FunctionsManual.cpp``; each names the paper or gives the derivation in a line.
+The derivatives are those of ATen's ``FunctionsManual.cpp``; each names the paper or gives the derivation in a line.
 A decomposition is unique only up to signs, phases and order, and degenerate where values coincide: the derivatives of
-vectors divide by differences of values, those of values alone do not and stay finite. A formula is given ``None`` for
-an output that nothing used, so a loss of singular values only never sees that division.
+vectors divide by differences of values, those of values alone do not and stay finite. A formula receives ``None`` as
+the cotangent of an unused output, so a loss of singular values only never makes that division.
 
-Those of ``dtypes="f"`` take complex matrices as well; as their results have a free phase then, a numeric derivative of
-them means nothing, and tests/ops/test_ops_linalg.py differentiates losses that do not depend on it.
+Operators with ``dtypes="f"`` take complex matrices as well. Their results then have a free phase, so a numeric
+derivative has no meaning, and tests/ops/test_ops_linalg.py differentiates losses that do not depend on the phase.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _svd_grad(xp: Any, g: Any, result0: Any, result1: Any, result2: Any, full: b
     """Townsend, Differentiating the singular value decomposition (2016)."""
     gU, gS, gVh = g
     k, m, n = result1.shape[-1], result0.shape[-2], result2.shape[-1]
-    if full:  # the further columns span what is left; they are not determined, and count for nothing
+    if full:  # the further columns span the complement; they are not determined and have no derivative
         result0, result2 = part(xp, result0, -1, 0, k), part(xp, result2, -2, 0, k)
         gU = None if gU is None else part(xp, gU, -1, 0, k)
         gVh = None if gVh is None else part(xp, gVh, -2, 0, k)
@@ -288,7 +288,7 @@ def _lu_grad(xp: Any, gL: Any, gU: Any, P: Any, L: Any, U: Any) -> Any:
 
 
 def _compact_grad(xp: Any, g: Any, result0: Any, result1: Any) -> Any:
-    """From the cotangent of the compact form: its triangles are those of L (without the diagonal) and U."""
+    """The derivative for the compact form, whose triangles are those of L (without the diagonal) and U."""
     m, n = result0.shape[-2:]
     k = min(m, n)
     L, U = unpack_lu(xp, result0)

@@ -1,7 +1,8 @@
 """Sums of products over named dimensions: ``einsum``, ``tensordot``, ``inner``, ``kron``, ``bilinear``, ``multi_dot``.
 
-``contract`` is the primitive: two operands whose dimensions have labels (ints), and the labels of the result. Both of
-its derivatives are ``contract`` again. ``einsum`` is read once per equation and ranks, and becomes a few contractions.
+``contract`` is the primitive: it takes two operands whose dimensions have labels (ints), and the labels of the result.
+Both of its derivatives are ``contract`` again. An equation of ``einsum`` is parsed once for its ranks and becomes a few
+contractions.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Labels = tuple[int, ...]
 # -------------------------------------------------------------------------------------------------------- the primitive
 @functools.lru_cache(1024)
 def _plan(a: Labels, b: Labels, out: Labels) -> tuple[Any, ...]:
-    """How to bring a contraction to one product of (batches of) matrices: permutations of a, b and the result."""
+    """The permutations of a, b and the result that make a contraction one product of (batches of) matrices."""
     kept = set(out)
     batch = tuple(x for x in a if x in b and x in kept)
     summed = tuple(x for x in a if x in b and x not in kept)
@@ -45,7 +46,7 @@ def _plan(a: Labels, b: Labels, out: Labels) -> tuple[Any, ...]:
 
 @functools.lru_cache(1024)
 def _broadcast_plan(a: Labels, b: Labels, out: Labels) -> tuple[Any, ...]:
-    """How to align two operands that share no summed label with the result: permutations and where they have no dim."""
+    """The permutations and missing dims that align two operands without a summed label with the result."""
     perms = tuple(tuple(s.index(x) for x in out if x in s) for s in (a, b))
     return perms, tuple(tuple(i for i, x in enumerate(out) if x not in s) for s in (a, b))
 
@@ -124,7 +125,7 @@ def _letter(label: int) -> str:
 
 
 def _read_side(text: str, start: int, place: str) -> tuple[int, ...]:
-    """The labels of one operand or of the output; ``...`` is -1."""
+    """The labels of one operand or of the output; ``...`` has the label -1."""
     labels: list[int] = []
     i = 0
     while i < len(text):
@@ -160,7 +161,7 @@ def _read(equation: str) -> tuple[list[Labels], Labels | None]:
 
 @functools.lru_cache(1024)
 def _prepare(equation: Any, ranks: tuple[int, ...]) -> tuple[tuple[Labels, ...], Labels]:
-    """Labels of every operand's dimensions and of the result's, the dimensions of an ellipsis spelt out."""
+    """The labels of each operand's dimensions and of the result's; an ellipsis is replaced by its dimensions."""
     sides, out = _read(equation) if isinstance(equation, str) else (list(equation[0]), equation[1])
     if len(sides) != len(ranks):
         word = "fewer" if len(ranks) < len(sides) else "more"
@@ -217,7 +218,7 @@ def _output_labels(sides: list[Labels], out: Labels | None, full: list[Labels], 
 
 @functools.lru_cache(1024)
 def _direct(equation: str, shape_x: tuple[int, ...], shape_y: tuple[int, ...]) -> tuple[Labels, Labels, Labels] | None:
-    """The labels of two operands and the result if that is one contraction; ``None`` if there is more to do."""
+    """The labels of two operands and the result if they make one contraction, else ``None``."""
     (a, b), out = _prepare(equation, (len(shape_x), len(shape_y)))
     if len(set(a)) < len(a) or len(set(b)) < len(b) or not set(a) ^ set(b) <= set(out):
         return None
@@ -248,7 +249,7 @@ def _sizes(labels: tuple[Labels, ...], operands: list[Any]) -> dict[int, int]:
 
 
 def _without_repeats(t: Any, side: Labels) -> tuple[Any, Labels]:
-    """Diagonals of the dimensions that have the same label; the label's place is its first one."""
+    """Diagonals of the dimensions that have the same label; the label keeps its first position."""
     for label in dict.fromkeys(side):
         while side.count(label) > 1:
             i = side.index(label)
@@ -259,7 +260,7 @@ def _without_repeats(t: Any, side: Labels) -> tuple[Any, Labels]:
 
 
 def _summed(t: Any, side: Labels, keep: Any, sizes: dict[int, int]) -> tuple[Any, Labels]:
-    """Sum over the labels that nothing else has; drop dimensions of size one that broadcast."""
+    """Sum over the labels that occur nowhere else; drop dimensions of size one that broadcast."""
     ones = tuple(i for i, x in enumerate(side) if t._payload.shape[i] == 1 and sizes[x] != 1)
     if ones:
         t = TENSORS.reshape(t, tuple(n for i, n in enumerate(t._payload.shape) if i not in ones))
@@ -330,7 +331,7 @@ def _contracted(x: Any, y: Any, a: Labels, b: Labels, out: Labels) -> Any:
 
 
 def _finished(t: Any, side: Labels, out: Labels, sizes: dict[int, int]) -> Any:
-    """The result with its dimensions in order; one that was dropped as it broadcasts cannot be missing here."""
+    """The result with its dimensions in order; no dimension that was dropped for broadcasting is missing here."""
     if side != out:
         t = TENSORS.permute(t, tuple(side.index(x) for x in out))
     return t
@@ -365,7 +366,7 @@ def _numbered(labels: Any) -> Labels:
     return tuple(found)
 
 
-# --------------------------------------------------------------------------------------------------- what is made of it
+# -------------------------------------------------------------------------------------------- functions on contractions
 def _same_dtype(x: Any, y: Any) -> None:
     if logical_dtype(x) is not logical_dtype(y):
         raise RuntimeError("both inputs should have same dtype")
@@ -376,7 +377,7 @@ def _same_dtype(x: Any, y: Any) -> None:
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Sum of products over some dimensions of a and as many of b.
 
-    ``dims``: how many of the last of a and the first of b, or a list of a's dimensions and one of b's.
+    ``dims``: the number of the last dimensions of a and the first of b, or a list of a's dimensions and one of b's.
 
     >>> import wengert as torch
     >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
@@ -551,7 +552,7 @@ def _multiplied(work: list[Any], split: dict[tuple[int, int], int], i: int, j: i
 
 @functools.lru_cache(256)
 def _cheapest(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
-    """Where to split each range of matrices; ``sizes`` are the rows of each and the columns of the last."""
+    """The best split of each range of matrices; ``sizes`` are the rows of each and the columns of the last."""
     n = len(sizes) - 1
     cost = {(i, i): 0 for i in range(n)}
     split: dict[tuple[int, int], int] = {}

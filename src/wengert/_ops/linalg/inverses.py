@@ -1,4 +1,4 @@
-"""Inverses, systems of equations and determinants of matrices, and what the formulas of linear algebra share.
+"""Inverses, systems of equations and determinants of matrices, and functions for the formulas of linear algebra.
 
 ``mul`` is a product of (batches of) matrices, ``H`` the conjugate transpose; both work on arrays, Tensors and values.
 """
@@ -14,7 +14,7 @@ from ..._kinds.general import general
 from ..._tape.saved import is_complex
 
 
-# -------------------------------------------------------------------------------------------- what formulas are made of
+# ------------------------------------------------------------------------------------------------- helpers for formulas
 def H(xp: Any, a: Any) -> Any:
     """Conjugate transpose."""
     return xp.conj(a.mT) if is_complex(a) else a.mT
@@ -69,7 +69,7 @@ def triangle(xp: Any, m: Any, upper: bool, offset: int = 0) -> Any:
 
 
 def _plain(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """Matrices in the last two dimensions: what stands in front is a batch already."""
+    """The batching rule for matrices in the last two dimensions: leading dimensions are a batch anyway."""
     return getattr(U, info.name)(*inner, *p)
 
 
@@ -78,9 +78,10 @@ def _square(rng: Any, *shape: int) -> Any:
 
 
 def one_by_one(parameter: Any) -> Any:
-    """Samples of an operator that reads one triangle: its derivative is the Hermitian one, as in PyTorch, and is what a
-    numeric derivative finds only where a matrix has nothing but a diagonal. tests/ops/test_ops_linalg.py does the
-    rest.
+    """Samples for an operator that reads one triangle: matrices of size 1 by 1.
+
+    Its derivative is the Hermitian one, as in PyTorch, which equals a numeric derivative only if a matrix has nothing
+    but a diagonal. tests/ops/test_ops_linalg.py covers larger matrices.
     """
     return lambda rng: [((rng.uniform(0.5, 2, s),), (parameter,)) for s in ((1, 1), (3, 1, 1))]
 
@@ -141,11 +142,11 @@ def solve_left(A, B):
     ),
 )
 def triangular_solve_left(A, B, upper, unit):
-    """``A^-1 B`` where only one triangle of A counts."""
+    """``A^-1 B`` for triangular A; only that triangle is read."""
 
 
 def _factor_cotangent(xp: Any, g: Any, input2: Any, result: Any, upper: bool) -> Any:
-    """PyTorch's: of the whole factor, also of the triangle that is not read, as programs expect it."""
+    """PyTorch's cotangent of the whole factor, including the triangle that is not read: programs expect it."""
     pulled = mul(xp, xp.cholesky_solution(g, input2, upper), xp.conj(result).mT)
     both = pulled + xp.conj(pulled).mT
     return -mul(xp, input2, both) if upper else -mul(xp, both, input2)
@@ -178,7 +179,7 @@ def cholesky_solution(lib, self, input2, upper):
 
 
 def _cofactor_grad(xp: Any, g: Any, self: Any) -> Any:
-    """``d cof = |A| (tr(A^-1 dA) A^-T - (A^-1 dA A^-1)^T)``; that of a singular matrix is refused."""
+    """``d cof = |A| (tr(A^-1 dA) A^-T - (A^-1 dA A^-1)^T)``; raises for a singular matrix."""
     t = xp.inverse(self).mT
     n = self.ndim
     along = xp.sum_dim(g * t, (n - 2, n - 1), True)

@@ -31,9 +31,9 @@ def lobpcg(
 ) -> tuple[Tensor, Tensor]:
     """The ``k`` largest (or smallest) eigenvalues (*, k) and eigenvectors (*, m, k) of symmetric A (*, m, m).
 
-    With B, positive-definite, those of ``A x = e B x``. They come from a whole decomposition and are as exact as the
-    dtype allows, so a start (``X``, ``iK``) and what tells the iteration when to stop (``niter``, ``tol``, ``method``,
-    ``ortho_*``) change nothing; ``n`` and the shape of X are checked as PyTorch does.
+    With a positive-definite B, those of ``A x = e B x``. They come from a full decomposition and are as exact as the
+    dtype allows, so a start (``X``, ``iK``) and the parameters of the iteration (``niter``, ``tol``, ``method``,
+    ``ortho_*``) have no effect; ``n`` and the shape of X are checked as in PyTorch.
 
     >>> import wengert as torch
     >>> values, vectors = torch.lobpcg(torch.diag(torch.tensor([1., 5., 3., 4.])), k=1)
@@ -64,7 +64,7 @@ def lobpcg(
 
 
 def _pairs(A: Any, B: Any, k: int, largest: bool) -> tuple[Any, Any]:
-    """``B = L L^H`` turns the problem into that of ``L^-1 A L^-H``."""
+    """Eigenvalues and eigenvectors; ``B = L L^H`` turns the problem into that of ``L^-1 A L^-H``."""
     A = (A + adjoint(A)) / 2
     L = None
     if B is not None:

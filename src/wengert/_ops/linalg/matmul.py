@@ -1,9 +1,9 @@
 """Products of vectors and matrices.
 
 The primitives are the products that the array library hands to BLAS: ``mat_mat``, ``mat_vec``, ``vec_mat``, ``vec_vec``
-and ``matmul_nd`` for everything with a batch. Each one's derivatives are among them again, so second derivatives come
-by themselves. A transposed factor is passed as a view (``.mT``), which BLAS reads as it is. What users call chooses a
-primitive by the ranks of the operands.
+and ``matmul_nd`` for everything with a batch. Their derivatives are among them again, so second derivatives need no
+formulas. A transposed factor is passed as a view (``.mT``), which BLAS reads without a copy. The public functions
+choose a primitive by the ranks of the operands.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
 
-in_lib(np.ndarray.dot, "product")  # the method: half the price of the function np.dot, which asks for overrides first
+in_lib(np.ndarray.dot, "product")  # the method takes half as long as np.dot, which checks for overrides first
 
 
 @in_lib
 def matrix_product(a: Any, b: Any) -> Any:
     """The product of two matrices.
 
-    NumPy's ``dot`` begins sooner than its ``matmul``, but fills the result with zeros before BLAS does: a tenth of the
-    time of 512x512 numbers, a third of that of 784x64 times 64x256.
+    NumPy's ``dot`` starts faster than its ``matmul``, but fills the result with zeros before BLAS writes it, which is a
+    tenth of the time for 512x512 matrices and a third for 784x64 times 64x256.
     """
     return a.dot(b) if a.size + b.size < MANY else np.matmul(a, b)
 
@@ -45,7 +45,7 @@ def dtype_name(t: Any) -> str:
 
 
 def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
-    """PyTorch has no products of bools; that dtypes or sizes differ from those of ``other`` it says before."""
+    """Refuse bools, which have no products in PyTorch; other checks refuse an ``other`` of different dtype or size."""
     if logical_dtype(t).kind != "b":
         return
     if other is None or (logical_dtype(other).kind == "b" and t._payload.shape[-1] == other._payload.shape[-2:][0]):
@@ -53,7 +53,7 @@ def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
 
 
 def refuse_mm(a: Any, b: Any) -> Any:
-    """Two matrices whose inner sizes differ."""
+    """Refuse two matrices whose inner sizes differ."""
     raise sizes_differ(
         f"mat1 and mat2 shapes cannot be multiplied ({_by(a.shape)} and {_by(b.shape)})", a.shape[-1], b.shape[0]
     )
@@ -83,12 +83,12 @@ def _refuse_mv(info: Any, x: Any, y: Any) -> Any:
 
 
 def refuse_batched(info: Any, x: Any, y: Any, *p: Any) -> Any:
-    """Batches of matrices in two dtypes."""
+    """Refuse batches of matrices in two dtypes."""
     raise RuntimeError(f"expected scalar type {dtype_name(x)} but found {dtype_name(y)}")
 
 
 def refuse_expand(shape: tuple[int, ...], size: tuple[int, ...]) -> RuntimeError:
-    """PyTorch's error for what cannot be expanded to a size."""
+    """PyTorch's error for a shape that cannot be expanded to a size."""
     if len(shape) > len(size):
         return RuntimeError(
             f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
@@ -181,12 +181,12 @@ def _dot_batch(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
 
 
 def _nd_first(xp: Any, g: Any, self: Any, other: Any) -> Any:
-    """The left factor's cotangent in self product with self batch."""
+    """The left factor's cotangent in a product with a batch."""
     if other.ndim == 1:
         return xp.reshape(g, (*g.shape, 1)) * other
     if other.ndim == 2:
         return xp.matmul_nd(g, other.mT)
-    if self.ndim <= 2:  # one matrix or vector met self batch: the sum over the batch is part of the product
+    if self.ndim <= 2:  # one matrix or vector met a batch: the sum over the batch is part of the product
         lead = tuple(range(other.ndim - 2))
         rows = () if self.ndim == 1 else (-1,)
         return xp.contract(g, other, (*lead, *rows, -3), (*lead, -2, -3), (*rows, -2))
@@ -210,7 +210,7 @@ _size = math.prod
 
 
 def _folded(xp: Any, a: Any) -> Any:
-    """All but the last dimension as one."""
+    """The tensor with all but the last dimension merged into one."""
     return xp.reshape(a, (_size(a.shape[:-1]), a.shape[-1])) if a.ndim != 2 else a
 
 
@@ -236,7 +236,7 @@ def _nd_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 
 def _with_lead(U: Any, t: Any, many: bool, lead: int) -> Any:
-    """A batched factor with as many batch dimensions behind vmap's as the other one has."""
+    """A batched factor with as many batch dimensions behind vmap's as the other factor has."""
     missing = lead - (t.ndim - 3)
     return U.reshape(t, (t.shape[0], *(1,) * missing, *t.shape[1:])) if many and missing > 0 else t
 
@@ -305,14 +305,14 @@ shown_as(REGISTRY["matmul_nd"].node, matmul_graph)
 shown_as(REGISTRY["vec_mat"].node, row_graph)
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 @public("torch.matmul Tensor.matmul linalg.matmul")
 @between(REGISTRY["mat_mat"], (2, 2))
 @between(REGISTRY["mat_vec"], (2, 1))
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks.
 
-    Two vectors give their dot product; a matrix and a vector give a vector; what has more than two dimensions is a
+    Two vectors give their dot product; a matrix and a vector give a vector; a tensor with more than two dimensions is a
     batch of matrices, and batch dimensions broadcast. Both operands must have the same dtype.
 
     >>> import wengert as torch
@@ -363,7 +363,7 @@ def _matmul_by_rank(input: Any, other: Any, a: Any, b: Any) -> Any:
 
 
 def _refuse_sizes(a: Any, b: Any) -> None:
-    """Inner sizes differ: PyTorch's text depends on the routine that it would have called."""
+    """Raise the error for differing inner sizes; PyTorch's text depends on the routine that it would have called."""
     if a.ndim == 1 and b.ndim == 1:
         raise sizes_differ(
             f"inconsistent tensor size, expected tensor [{a.shape[0]}] and src [{b.shape[0]}] to have the same number "
@@ -474,7 +474,7 @@ def batch_mm(input: Tensor, mat2: Tensor) -> Tensor:
 
 
 def check_batches(x: Any, y: Any) -> None:
-    """Two batches of matrices must fit."""
+    """Raise PyTorch's error if two batches of matrices do not fit."""
     a, b = x._payload, y._payload
     if a.ndim != 3 or b.ndim != 3:
         raise RuntimeError(f"batch{1 if a.ndim != 3 else 2} must be a 3D tensor")
@@ -496,7 +496,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
 
 
 def check_mat_vec(a: Any, b: Any) -> None:
-    """A matrix and a vector must fit."""
+    """Raise PyTorch's error if a matrix and a vector do not fit."""
     if a.ndim != 2 or b.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
     if a.shape[1] != b.shape[0]:

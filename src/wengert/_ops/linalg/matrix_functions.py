@@ -106,7 +106,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 def matrix_rank(
     A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
 ) -> Tensor:
-    """How many singular values are above ``max(atol, rtol * largest)``."""
+    """The number of singular values above ``max(atol, rtol * largest)``."""
     matrix_shape("torch.linalg.matrix_rank", A, "input")
     if logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
@@ -212,7 +212,7 @@ def matrix_exp(A: Tensor) -> Tensor:
 @public("linalg.matrix_power torch.matrix_power Tensor.matrix_power")
 @with_out(safely("matrix_power"))
 def matrix_power(A: Tensor, n: int) -> Tensor:
-    """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
+    """The n-th power of each square matrix, by repeated squaring; if n is negative, the power of its inverse."""
     if isinstance(n, bool) or not isinstance(n, int):
         raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_name(n)}")
     square_size("linalg.matrix_power", A)
@@ -353,7 +353,7 @@ def svd_lowrank(
 
 @public("torch.pca_lowrank")
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
-    """``svd_lowrank`` of A with the means of its columns taken off: the principal directions are V's columns."""
+    """``svd_lowrank`` of A minus the means of its columns; the columns of V are the principal directions."""
     m, n = A._payload.shape[-2:]
     if q is None:
         q = min(6, m, n)
@@ -479,7 +479,7 @@ def geqrf(input: Tensor) -> Any:
 @public("linalg.tensorinv")
 @with_out(safely("tensorinv"))
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
-    """The inverse of the map that ``tensordot`` makes of A, whose first ``ind`` dimensions are its output's."""
+    """The inverse of the map ``tensordot(A, x)``, whose output has the first ``ind`` dimensions of A."""
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind'")
     shape = tuple(A._payload.shape)

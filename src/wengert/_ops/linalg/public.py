@@ -1,4 +1,4 @@
-"""``torch.linalg``, and the functions of ``torch`` from before it: checks, shapes, names around ``decompositions``."""
+"""``torch.linalg`` and the older functions of ``torch``: checks, shapes and names around ``decompositions``."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficien
 
 # --------------------------------------------------------------------------------------------------------------- checks
 def matrix_shape(name: str, A: Any, what: str = "A") -> tuple[int, ...]:
-    """The shape of what must be (a batch of) matrices."""
+    """The shape of A, which must be a matrix or a batch of matrices."""
     expect_tensors(name.replace(".", "_"), **{what: A})
     shape = tuple(A._payload.shape)
     if len(shape) < 2:
@@ -60,7 +60,7 @@ def square_size(name: str, A: Any) -> int:
 
 
 def _floats(name: str, A: Any, kernel: str | None = None) -> None:
-    """Floating or complex, and no half precision."""
+    """Raise PyTorch's error unless A is floating or complex and not half precision."""
     dtype = logical_dtype(A)
     if dtype.kind not in "fcV":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype_name(A)}")
@@ -75,7 +75,7 @@ def no_half(name: str, A: Any, kernel: str | None) -> None:
 
 
 def _kernel_floats(kernel: str, A: Any) -> None:
-    """What the kernel itself refuses."""
+    """Raise the kernel's own error for dtypes that it lacks."""
     dtype = logical_dtype(A)
     if dtype.kind not in "fc" or dtype.itemsize == 2:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(A)}'")
@@ -89,7 +89,7 @@ def _info(A: Any, value: Any = 0) -> Any:
 
 
 def _infos(A: Any, of: Any) -> Any:
-    """The info of each matrix by a function of it."""
+    """The info of each matrix, computed by the function ``of``."""
     a = np.asarray(A.detach()._payload)
     r = np.zeros(a.shape[:-2], np.int32)
     for index in np.ndindex(*r.shape):
@@ -124,7 +124,7 @@ def inv(A: Tensor) -> Tensor:
 @public("linalg.inv_ex")
 @with_out(EXACT)
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
-    """The inverses and, for each, 0 or the place of the zero pivot that leaves it without one."""
+    """The inverses and, for each matrix, 0 or the position of the zero pivot that makes it singular."""
     square_size("linalg.inv", A)
     _floats("linalg.inv", A)
     try:
@@ -213,7 +213,7 @@ def _check_equation(name: str, a: tuple[int, ...], b: tuple[int, ...], left: boo
 
 
 def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
-    """Both with the batch dimensions of both."""
+    """A and B broadcast to common batch dimensions."""
     a, b = tuple(A._payload.shape), tuple(B._payload.shape)
     if a[:-2] == b[:-2]:
         return A, B
@@ -436,7 +436,7 @@ def _check_svd(A: Any) -> None:
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """``A = U diag(S) Vh``: singular values, descending, between orthonormal columns and rows.
 
-    ``full_matrices``: U and Vh are square; what has no singular value is not determined and has no derivative.
+    ``full_matrices``: U and Vh are square; vectors without a singular value are not determined and have no derivative.
 
     >>> import wengert as torch
     >>> torch.linalg.svd(torch.tensor([[3., 0.], [0., 4.]])).S
@@ -539,7 +539,7 @@ def _permutation(pivots: Any, m: int, dtype: Any) -> Any:
 @public("torch.lu_unpack")
 @with_out(EXACT)
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
-    """P, L and U of what ``lu_factor`` returns; what is not wanted is empty."""
+    """P, L and U from the results of ``lu_factor``; a factor that is not wanted is empty."""
     if unpack_pivots and logical_dtype(LU_pivots).name != "int32":
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "

@@ -24,13 +24,13 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..elementwise._common import activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
 
-FEW = 4096  # elements whose largest is found sooner than NumPy chooses
+FEW = 4096  # elements up to which finding the largest is faster than choosing element by element
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
 # ------------------------------------------------------------------------------------------------- exponential branches
 def _negative(xp: Any, x: Any) -> Any:
-    """The negative elements, else 0: their ``exp`` does not overflow, nor has it a derivative where it is not used."""
+    """The negative elements, else 0: ``exp`` then does not overflow and has no derivative where it is not used."""
     return xp.where(x < 0, x, 0)
 
 
@@ -43,7 +43,7 @@ def _split(lib: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _decay(lib: Any, x: Any, scale: float) -> Any:
-    """``exp(x * scale)`` of many negative elements, 1 of the others (nan too)."""
+    """``exp(x * scale)`` for the negative ones of many elements, 1 for the others (nan too)."""
     return lib.exp(lib.fmin(lib.ZEROS[x.dtype], x) * scale)
 
 
@@ -269,7 +269,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _unlimited(x: Any, beta: float, threshold: float) -> bool:
-    """Whether softplus of many elements is x above the threshold without being told."""
+    """Whether the formula of softplus, for many elements, equals x above the threshold without a choice."""
     return beta == 1 and threshold >= 17 and x.size >= MANY and x.dtype == FLOAT32
 
 

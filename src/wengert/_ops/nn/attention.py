@@ -1,8 +1,8 @@
 """Attention: ``scaled_dot_product_attention``.
 
-Without dropout it is one operator, whose bodies (``_arrays.attention``) work on a few heads of a few examples after the
-other, so that their weights are in cache from the first product to the last. Weights are as many as the product of both
-lengths; they are kept for the way back where that is not more than the operands take, and computed anew where it is.
+Without dropout it is one operator, whose bodies (``_arrays.attention``) work on a few heads of a few examples at a
+time, so that their weights are in the cache from the first product to the last. The number of weights is the product of
+both lengths; they are saved for the backward pass if they take no more memory than the operands, else computed again.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _attention_grads(
 
 
 def _attention_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """Vmap's dimension is one more in front; an operand without it broadcasts."""
+    """The batching rule: vmap's dimension is one more leading dimension; an operand without it broadcasts."""
     rank = max(v.ndim - m for v, m in zip(inner, mine, strict=True) if v is not None)
     aligned = []
     for v, m in zip(inner, mine, strict=True):
@@ -85,7 +85,7 @@ def _samples(rng: Any) -> Any:
 def attention(lib, query, key, value, mask, causal, scale, tape):
     """``softmax(scale * query @ key.mT + mask) @ value``.
 
-    ``tape``: a list that is given the parts of the work and their weights for the way back, or ``None``.
+    ``tape``: a list that receives the parts of the work and their weights for the backward pass, or ``None``.
     """
     parts = cut(query, key, value, mask)
     if parts is None:
@@ -149,9 +149,9 @@ def softmax_or_zero(scores):
     """softmax over the last dimension; a row of -inf alone gives zeros."""
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 def additive_mask(mask: Any, query: Any) -> Any:
-    """A bool mask (true: look) as one to add."""
+    """The mask to add for a bool mask, which is true where a query may attend."""
     if mask is None or logical_dtype(mask).kind != "b":
         return mask
     look, not_look = (wrap(np.full((), v, logical_dtype(query))) for v in (0, -math.inf))
@@ -197,7 +197,7 @@ def scaled_dot_product_attention(
     """``softmax(query @ key.mT / sqrt(E) + mask) @ value``.
 
     ``query`` is ``(*, L, E)``, ``key`` ``(*, S, E)``, ``value`` ``(*, S, Ev)``; the result is ``(*, L, Ev)``. A bool
-    mask is true where a query may look, another one is added. A query that may look at nothing gives zeros.
+    mask is true where a query may attend; a floating mask is added. A query that may attend to no key gives zeros.
     ``enable_gqa``: fewer heads (dimension -3) of keys and values than of queries, each used by several.
 
     >>> import wengert as torch

@@ -1,6 +1,6 @@
 """Normalisation by channel: ``batch_norm`` and ``instance_norm``.
 
-The bodies are in ``_arrays.batch_norm``; with vmap's dimension in front it is a case of ``normalization``.
+The bodies are in ``_arrays.batch_norm``; under vmap they are those of ``normalization``.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def norm_channels(lib, input, weight, bias, view, dims, eps, along, stats):
 
 
 def _by_statistics(xp: Any, var: Any, weight: Any, eps: float, along: Any) -> Any:
-    """By how much each channel is multiplied."""
+    """The factor of each channel."""
     scale = xp.reshape((var + eps) ** -0.5, along)
     return scale if weight is None else scale * xp.reshape(weight, along)
 
@@ -96,7 +96,7 @@ def norm_by_statistics(lib, input, running_mean, running_var, weight, bias, eps,
     return lib.channels_by_statistics(input, running_mean, running_var, weight, bias, eps)
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 @public("nn.functional.batch_norm")
 def batch_norm(
     input: Tensor,
@@ -131,7 +131,7 @@ def batch_norm(
 
 
 def _sized(c: int, vectors: Any, constant: bool) -> bool:
-    """Whether those that are given have one element for each channel, and, of constants, no history."""
+    """Whether the given vectors have one element for each channel and, if ``constant``, no history."""
     for t in vectors:  # noqa: SIM110  a generator takes three times as long
         if t is not None and (t._payload.size != c or (constant and t._node is not None)):
             return False
@@ -141,7 +141,7 @@ def _sized(c: int, vectors: Any, constant: bool) -> bool:
 def _check(
     input: Any, shape: Any, view: View, statistics: Any, weight: Any, bias: Any, training: bool, eps: float
 ) -> None:
-    """PyTorch's errors."""
+    """Raise PyTorch's errors."""
     running_mean, running_var = statistics
     c = view[1]
     if training and (not shape or view[0] * view[2] == 1):
@@ -213,8 +213,8 @@ def instance_norm(
 ) -> Tensor:
     """Each channel of each sample of ``(N, C, *)`` standardised by itself.
 
-    Running statistics move towards the mean of the samples' statistics; without ``use_input_stats`` they are what
-    standardises.
+    Running statistics move towards the mean of the samples' statistics; without ``use_input_stats`` the channels are
+    standardised by them.
     """
     shape = tuple(input._payload.shape)
     if use_input_stats and math.prod(shape[2:]) == 1:

@@ -1,4 +1,4 @@
-"""Losses over classes: ``nll_loss`` and the margin losses. ``cross_entropy`` has a module of its own.
+"""Losses over classes: ``nll_loss`` and the margin losses. The module ``cross_entropy`` has the cross entropy.
 
 ``nll`` picks one element per sample along dim 1; it is linear in its input, and ``nll_backward`` is its transpose.
 """
@@ -27,7 +27,7 @@ from .loss import reduce_values, reduction_code, refuse_weight_grad
 
 
 def _nll_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """Vmap's dimension is folded into the samples; a mean is then taken within each element of the batch."""
+    """The batching rule: fold vmap's dimension into the samples, and take a mean within each element of the batch."""
     from ..._payloads.batching import loop
 
     x, target, weight = inner
@@ -179,7 +179,7 @@ def nll_backward(lib, g, target, weight, size, reduction, ignore_index):
 
 
 def _check_classes(target: Any, n: int, ignore_index: int) -> None:
-    """Every target must name a class."""
+    """Raise PyTorch's error unless every target is a class."""
     a = target._payload
     if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
         return
@@ -222,7 +222,7 @@ def _check_nll(input: Any, target: Any, weight: Any) -> None:
 
 
 def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -> Any:
-    """Checks, and ``nll``. It is told ``ignore_index=None`` where every target is known to be a class that counts."""
+    """Check the arguments and call ``nll``, with ``ignore_index`` of ``None`` if no target is ignored."""
     a, t = getattr(input, "_payload", None), getattr(target, "_payload", None)
     if (
         weight is None
@@ -280,7 +280,7 @@ def nll_loss(
 
 # -------------------------------------------------------------------------------------------------------- margin losses
 def _classes(n: int, like: Tensor) -> Any:
-    """The numbers of all classes, as a constant."""
+    """The class numbers 0 to n - 1, as a constant."""
     return beside(like, np.arange(n))
 
 

@@ -1,6 +1,6 @@
 """Convolution in one to three dimensions, and its transpose.
 
-Convolution is linear in its input and in its weight. With its two transposes it is closed: the derivatives of each of
+Convolution is linear in its input and in its weight. It is closed with its two transposes: the derivatives of each of
 the three products are the other two, so derivatives of any order need nothing else. The arithmetic is in ``columns``.
 """
 
@@ -22,7 +22,7 @@ from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
 Ints = tuple[int, ...]
-_LONG_ROWS = 128  # so many places are added up sooner by themselves than together with the samples
+_LONG_ROWS = 128  # places from which adding them up alone is faster than adding them up together with the samples
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
@@ -71,7 +71,7 @@ def _many(U: Any, t: Any, many: bool, size: int) -> Any:
 
 
 def _joined(U: Any, w: Any) -> Any:
-    """Filters of all elements of the batch, one after the other: as many more groups."""
+    """The filters of all elements of the batch, one after the other, as additional groups."""
     return U.reshape(w, (w.shape[0] * w.shape[1], *w.shape[2:]))
 
 
@@ -129,7 +129,7 @@ def _bias_spread(xp: Any, t: Any, shape: Any, *p: Any) -> Any:
 
 
 def _places(xp: Any, r: Any, like: Any) -> Any:
-    """The places that a product used; with an output padding larger than the stride more of them would fit."""
+    """The places that a product used; more would fit if the output padding is larger than the stride."""
     extra = [n - m for n, m in zip(r.shape[2:], like.shape[2:], strict=True)]
     if not any(extra):
         return r
@@ -250,7 +250,7 @@ def convolution_transposed(lib, input, weight, bias, size, stride, padding, dila
     return r
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 def per_dim(name: str, value: Any, k: int) -> Ints:
     """A geometry argument as a number for each dimension."""
     if isinstance(value, (tuple, list)):
@@ -267,7 +267,7 @@ def per_dim(name: str, value: Any, k: int) -> Ints:
 
 
 def _check_ranks(name: str, k: int, input: Any, weight: Any, padding: Any = 0) -> None:
-    """PyTorch's refusals of what is no batch of signals, images or volumes."""
+    """Raise PyTorch's errors unless the input is a batch of signals, images or volumes."""
     expect_tensors(name, input=input, weight=weight)
     x, w = tuple(input._payload.shape), tuple(weight._payload.shape)
     if len(x) not in (k + 1, k + 2):
@@ -289,7 +289,7 @@ def _check_ranks(name: str, k: int, input: Any, weight: Any, padding: Any = 0) -
 
 
 def _check_channels(k: int, input: Any, weight: Any, bias: Any, groups: int, transposed: bool) -> None:
-    """PyTorch's refusals that concern channels and groups."""
+    """Raise PyTorch's errors about channels and groups."""
     x, w = tuple(input._payload.shape), tuple(weight._payload.shape)
     if len(x) == k + 1:
         x = (1, *x)
@@ -335,7 +335,7 @@ def _check_positive(stride: Ints, padding: Ints, dilation: Ints) -> None:
 
 
 def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Ints) -> tuple[Any, Ints]:
-    """Padding given by a word; "same" may have to pad one side more, which is done beforehand."""
+    """The input and the padding for "same" or "valid"; if "same" pads one side more, the input is padded first."""
     k = len(kernel)
     if padding == "valid":
         return input, (0,) * k

@@ -1,11 +1,11 @@
-"""``cross_entropy``: the negative log-likelihood of a softmax's logarithm, in one step where that can be.
+"""``cross_entropy``: the negative log-likelihood of a softmax's logarithm, in one step if possible.
 
 NOTE [ One node for two ]
-    PyTorch records a LogSoftmaxBackward0 and, after it, a NllLossBackward0. Of the log-probabilities between them one
-    in each row is used, and of their cotangents all others are zero. So the usual call, whose targets are classes,
-    does without: its one node keeps the exponentials and makes the cotangent of the logits of them, in their memory.
-    That node is the NllLossBackward0; whoever asks what is behind it, puts a hook on it or differentiates further
-    makes it ``split`` into the two, with log-probabilities made of the exponentials.
+    PyTorch records a LogSoftmaxBackward0 and, after it, a NllLossBackward0. Only one log-probability in each row is
+    used, and the cotangents of all others are zero. So the usual call, whose targets are classes, does not compute
+    them: its one node saves the exponentials and makes the cotangent of the logits from them, in their memory. That
+    node is the NllLossBackward0. Reading its next node, registering a hook on it or differentiating twice makes it
+    ``split`` into the two nodes, with log-probabilities made from the exponentials.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _NLL: Any = REGISTRY["nll"].node
 
 
 class OneStep(_NLL):  # type: ignore[misc]
-    """The node of both operators, see NOTE [ One node for two ]; ``meta``: what ``cross_entropies`` gave, the dtype."""
+    """The node of both operators, NOTE [ One node for two ]; ``meta``: results of ``cross_entropies``, the dtype."""
 
     __slots__ = ()
     fx: Any
@@ -55,7 +55,7 @@ class OneStep(_NLL):  # type: ignore[misc]
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         if xp is not ARRAYS or type(g) is Parts or observers:
             first, d = self.split().backward(xp, g, keep)
-            return first.backward(xp, d, keep)  # type: ignore[no-any-return]  # the pass does not know of that node
+            return first.backward(xp, d, keep)  # type: ignore[no-any-return]  # the pass has not counted `first`
         _, target, _, reduction, _ = self.s
         cell = target.cell
         if cell is not None and cell.seq > self.seq:
@@ -73,8 +73,8 @@ class OneStep(_NLL):  # type: ignore[misc]
         self.meta = None
 
     def split(self) -> Any:
-        """This node as that of the second operator alone, with one for the first behind it."""
-        if self.meta is None:  # it was freed, as its step will say
+        """Turn this node into that of the second operator alone, with a new node for the first behind it."""
+        if self.meta is None:  # it was freed: its step will raise
             self.__class__ = _NLL
             return self
         e, sums, dtype = self.meta
@@ -93,17 +93,17 @@ class OneStep(_NLL):  # type: ignore[misc]
 
     @property
     def keeper(self) -> Any:
-        """The node whose saved values hooks are put on."""
+        """The node on whose saved values hooks are registered."""
         return self.split()
 
 
 OneStep.__name__ = OneStep.__qualname__ = "NllLossBackward0"
 OneStep.__module__ = "builtins"
-shown_as(OneStep, lambda n: n.split() and None)  # it is split where it stands
+shown_as(OneStep, lambda n: n.split() and None)  # the node itself is split
 
 
 def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Tensor:
-    """The cross entropy of logits ``(N, C)`` and N classes, nothing special being asked for."""
+    """The cross entropy of logits ``(N, C)`` and N classes, without weights or other options."""
     fx = input._node
     recorded = fx is not None
     try:
@@ -126,7 +126,7 @@ def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Ten
     return r  # type: ignore[no-any-return]
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 @public("nn.functional.cross_entropy")
 def cross_entropy(
     input: Tensor,
@@ -218,7 +218,7 @@ def _from_probabilities(input: Any, target: Any, weight: Any, code: int, label_s
 def _smoothed(
     logs: Any, target: Any, weight: Any, code: int, ignore_index: int, label_smoothing: float, class_dim: int
 ) -> Any:
-    """ATen's ``cross_entropy_loss_label_smoothing``: the picked class and the mean of all, each reduced by itself."""
+    """ATen's ``cross_entropy_loss_label_smoothing``: the target's class and the mean of all, reduced separately."""
     picked = nll_nd(logs, target, weight, code, ignore_index)
     n = logs._payload.shape[class_dim]
     weighted = logs if weight is None else logs * _by_class(weight, logs._payload.ndim, class_dim)

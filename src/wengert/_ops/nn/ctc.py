@@ -39,8 +39,8 @@ from ..reduce.sums import unimplemented
 def _nll_back(
     xp: Any, g: Any, log_probs: Any, chain: Any, lengths: Any, sizes: Any, zero_infinity: Any, normal: Any
 ) -> Any:
-    """Minus the posterior. ``normal``: PyTorch's, plus the probabilities, which is the gradient by the logits that
-    ``log_softmax`` was taken of; through ``log_softmax`` both give the same."""
+    """Minus the posterior. With ``normal``, plus the probabilities, as in PyTorch: that is the gradient by the logits
+    whose ``log_softmax`` is the input; through ``log_softmax`` both give the same."""
     r = -xp.ctc_posterior(log_probs, chain, lengths, sizes, zero_infinity)
     if normal:
         r = r + xp.ctc_within(xp.exp(log_probs), lengths)
@@ -109,7 +109,7 @@ def ctc_covariance(lib, h, log_probs, chain, lengths, sizes, zero_infinity):
     gamma, score, alpha, beta = occupation(log_probs, chain, lengths, sizes, zero_infinity)
     gain = scores_of(h, states)
     mean = mean_gains(alpha, score, gain, skips)
-    # the rest of a path is a path backwards: the same recursion on everything reversed
+    # the rest of a path is a path backward: the same recursion on reversed operands
     flip = np.s_[::-1, :, ::-1]
     ahead = np.zeros_like(skips)
     ahead[:, :-2] = skips[:, 2:]
@@ -243,7 +243,7 @@ def ctc_loss_public(
     ``log_probs`` is ``(T, N, C)`` or ``(T, C)``; ``targets`` ``(N, S)``, or all targets one after the other;
     the lengths are tensors or sequences of ints. ``"mean"`` divides by the targets' lengths first. A target that is
     too long has an infinite loss; with ``zero_infinity`` it has loss and gradient zero. As in PyTorch, the gradient
-    takes ``log_probs`` to be normalised: it is the one by the logits. It can be differentiated once more.
+    assumes normalised ``log_probs``: it is the gradient by the logits. It can be differentiated once more.
 
     >>> import wengert as torch
     >>> log_probs = torch.full((2, 1, 2), 0.5).log()

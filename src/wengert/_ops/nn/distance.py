@@ -35,7 +35,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
 
 
 def _length(x: Any, dim: int, eps: float) -> Any:
-    """The 2-norm along a dim, at least eps: raised outside of the graph, so that the gradient is that of the norm."""
+    """The 2-norm along a dim, at least eps; the bound is not recorded, so that the gradient is that of the norm."""
     n = x.norm(2, dim, True)
     if n._node is None:
         return n.clamp_min(eps)
@@ -69,7 +69,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 
 
 def _cdist_grads(xp: Any, g: Any, x1: Any, x2: Any, needs: Any, result: Any) -> tuple[Any, Any]:
-    """With ``w = g / distance`` (zero where that is zero) it is ``sum_j w_ij (x1_i - x2_j)``: two products."""
+    """The cotangents: with ``w = g / distance`` (0 where distance is 0), ``sum_j w_ij (x1_i - x2_j)``: two products."""
     w = g / xp.where(result == 0, 1, result)
     w = xp.where(result == 0, 0, w)
     n = w.ndim
@@ -226,7 +226,7 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """``triplet_margin_loss`` with a distance of the user's."""
+    """``triplet_margin_loss`` with a given distance function."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:

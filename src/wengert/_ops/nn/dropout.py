@@ -1,6 +1,6 @@
-"""Dropout: elements or whole channels set to zero at random, the rest scaled so that the mean stays.
+"""Dropout: elements or whole channels set to zero at random, the others scaled so that the mean is unchanged.
 
-The noise is drawn by ``dropout_noise``; the operator that the tape sees is a product.
+``dropout_noise`` draws the noise; the tape records a product.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 @public("nn.functional.alpha_dropout")
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout for SELU: dropped elements become its lower limit, and mean and variance stay."""
+    """Dropout for SELU: dropped elements become its lower limit; mean and variance are unchanged."""
     return _dropped(input, _checked(p, ValueError), training, alpha=True, inplace=inplace)
 
 

@@ -30,7 +30,7 @@ from ..shape.views_primitive import payload
     samples=lambda rng: [((rng.standard_normal((5, 2)),), (np.array([0, 2]), np.array([0, 0, 1, 1, 1])))],
 )
 def bag_argmax(lib, rows, starts, bag):
-    """For each bag that has rows, which begin at ``starts``, and each column the number of the first largest row."""
+    """For each non-empty bag, whose rows begin at ``starts``, and each column the number of the first largest row."""
     best = lib.maximum.reduceat(rows, starts, 0)[bag]
     hit = (rows == best) | lib.isnan(best) & lib.isnan(rows)
     number = lib.where(hit, lib.arange(len(rows))[:, None], len(rows))
@@ -66,7 +66,7 @@ def _check_offsets(offsets: Any, n: int, include_last_offset: bool) -> None:
             f"offsets[-1] can not be greater than input's length {n} but got offsets[-1] of {offsets[-1]}"
         )
     if (offsets[1:] < offsets[:-1]).any():
-        raise RuntimeError("offsets must not decrease")  # PyTorch reads what it should not
+        raise RuntimeError("offsets must not decrease")  # PyTorch reads out of bounds
 
 
 def _check_indices(indices: Any, rows: int) -> None:
@@ -77,7 +77,7 @@ def _check_indices(indices: Any, rows: int) -> None:
 
 
 def _check(input: Tensor, weight: Tensor, offsets: Any, per_sample_weights: Any, mode: str) -> None:
-    """What PyTorch refuses before it looks at values."""
+    """Raise the errors that PyTorch raises before it reads values."""
     shape = tuple(input._payload.shape)
     if per_sample_weights is not None and shape != tuple(per_sample_weights._payload.shape):
         raise ValueError(
@@ -234,7 +234,7 @@ def torch_embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """``nn.functional.embedding_bag`` with the mode as a number, 0 (sum), 1 (mean) or 2 (maximum), and what it counted.
+    """``nn.functional.embedding_bag`` with the mode as a number, 0 (sum), 1 (mean) or 2 (maximum), and its counts.
 
     Returns the result, the bag of each index, the sizes of the bags and, for maxima, the rows that they come from. As
     in PyTorch, sums of float32 count nothing: the second is empty, the others are zeros.

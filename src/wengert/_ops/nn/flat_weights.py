@@ -18,7 +18,7 @@ from .recurrent import STEPS, Weights, layer
 
 
 def cell(mode: str, input: Tensor, hx: Any, *flat: Any) -> Any:
-    """One step of one layer: what ``LSTMCell`` and the other cells compute."""
+    """One step of one layer, as in ``LSTMCell`` and the other cells."""
     weights = Weights(flat, True)
     return STEPS[mode](linear(input, weights.ih, weights.bias_ih), hx, weights)
 
@@ -29,12 +29,12 @@ def _packed(
 ) -> tuple[Tensor, Any]:
     """One layer in one direction over a packed sequence, whose rows are sorted from the longest to the shortest.
 
-    The sequences are filled up at their ends; for the other direction each is turned round before.
+    The sequences are padded at their ends; for the other direction each is reversed first.
     """
     counts = np.array(sizes)
     steps, rows = np.arange(len(sizes))[:, None], np.arange(sizes[0])
     lengths = (counts[:, None] > rows).sum(0)
-    first = np.cumsum(counts) - counts  # where each step begins
+    first = np.cumsum(counts) - counts  # the beginning of each step
     there = steps < lengths
     at = np.where(there, lengths - 1 - steps if reverse else steps, 0)
     output, last = layer(

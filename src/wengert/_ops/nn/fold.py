@@ -1,6 +1,6 @@
 """Images to columns and back (``unfold``, ``fold``), and channels to pixels and back (``pixel_shuffle``, ...).
 
-Each pair are each other's transposes.
+The two operators of a pair are each other's transposes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Ints = tuple[int, ...]
 
 
 def _same(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """What stands in front of the last dimensions does not matter."""
+    """The batching rule: the operators take any leading dimensions."""
     return getattr(U, info.name)(inner[0], *p)
 
 
@@ -64,7 +64,7 @@ def im2col(lib, self, kernel_size, dilation, padding, stride):
     samples=[(_columns_shape(s, *p), (s[-2:], *p)) for s, p in _SAMPLES],
 )
 def col2im(lib, self, output_size, kernel_size, dilation, padding, stride):
-    """Columns added up in the image that they are windows of."""
+    """Columns added up in the image whose windows they are."""
     *lead, rows, _ = self.shape
     c, samples = rows // math.prod(kernel_size), math.prod(lead)
     out = out_size(output_size, kernel_size, stride, padding, dilation)
@@ -107,7 +107,7 @@ def pixels_to_channels(lib, self, downscale_factor):
     return lib.ascontiguousarray(x.transpose(order)).reshape(*lead, c * r * r, h // r, w // r)
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 def _pair(name: str, value: Any) -> Ints:
     if isinstance(value, (tuple, list)):
         if len(value) not in (1, 2):
@@ -168,7 +168,10 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
 def fold(
     input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``: ``unfold``, back."""
+    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``.
+
+    The transpose of ``unfold``.
+    """
     size = _pair("output_size", output_size)
     kernel, dilation, padding, stride = geometry = _geometry(kernel_size, dilation, padding, stride)
     shape = tuple(input._payload.shape)

@@ -1,6 +1,6 @@
-"""Fractional max pooling: maxima of windows at pseudo-random places, so many that the output has the size asked for.
+"""Fractional max pooling: maxima of windows at pseudo-random places, for a given output size.
 
-Source: B. Graham, "Fractional Max-Pooling", 2014. What was found is scattered and gathered as in ``windows``.
+Source: B. Graham, "Fractional Max-Pooling", 2014. Cotangents and tangents are scattered and gathered as in ``windows``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Ints = tuple[int, ...]
     ],
 )
 def fractional_max(lib, self, samples, kernel, out):
-    """The largest element of each window, and where it is; ``samples`` has one draw per plane and dimension."""
+    """The largest element of each window and its index; ``samples`` has one draw per plane and dimension."""
     size = self.shape[-len(out) :]
     samples = samples.astype(self.dtype, copy=False)
     lead = self.shape[: self.ndim - len(out)]
@@ -64,7 +64,7 @@ def fractional_max(lib, self, samples, kernel, out):
 named_by("fractional_max", "out", lambda out: f"FractionalMaxPool{len(out)}DBackward0")
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 def _each(value: Any, k: int, argument: str) -> Ints:
     if not isinstance(value, (tuple, list)):
         return (int(value),) * k
@@ -147,8 +147,8 @@ def fractional_max_pool2d(
     """The largest elements of windows at random places of images ``(N, C, H, W)`` or ``(C, H, W)``.
 
     There are ``output_size`` of them along each dimension, or ``output_ratio`` of the input's size. The places are
-    drawn for each plane; ``_random_samples`` ``(N, C, 2)`` gives the draws. With ``return_indices`` also where in the
-    flattened image each was found.
+    drawn for each plane; ``_random_samples`` ``(N, C, 2)`` replaces the draws. With ``return_indices`` also returns the
+    index of each in the flattened image.
 
     >>> import wengert as torch
     >>> torch.nn.functional.fractional_max_pool2d(torch.arange(9.).view(1, 3, 3), 2, output_size=2)

@@ -2,8 +2,8 @@
 
 A sample is a weighted sum of the elements around it, with weights that are products over the dimensions. ``sample_at``
 takes an *order* of derivative for each dimension: the weights may be those of any derivative with respect to the place.
-So the derivative of a sample with respect to its place is a sample of one order more, and ``spread_from``, the
-transpose of ``sample_at``, has the same orders: with that the two are closed under differentiation.
+So the derivative of a sample with respect to its place is a sample of one order more. ``spread_from``, the transpose of
+``sample_at``, has the same orders, so the two are closed under differentiation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _place_cotangent(xp: Any, g: Any, input: Any, grid: Any, mode: str, padding:
 
 
 def _fold_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """Vmap's dimension is folded into the samples."""
+    """The batching rule: fold vmap's dimension into the samples."""
     size = next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
     wide = [v if m else U.expand(v, (size, *v.shape)) for v, m in zip(inner, mine, strict=True)]
     r = getattr(U, info.name)(*(U.reshape(v, (v.shape[0] * v.shape[1], *v.shape[2:])) for v in wide), *p)
@@ -129,10 +129,10 @@ named_by("sample_at", "orders", lambda orders: f"GridSampler{len(orders)}DBackwa
 
 
 def _base_grid(size: Ints, align: bool, dtype: Any) -> Any:
-    """The places of an untransformed image's elements, with a 1 behind: ``(elements, k + 1)``, x first."""
+    """The places of an untransformed image's elements, with a 1 at the end: ``(elements, k + 1)``, x first."""
     lines = []
     for n in size:
-        # To the bit as in PyTorch: an image that is not moved has its places at grid_sample's kinks.
+        # Equal to PyTorch's to the bit: the places of an image that is not moved are at grid_sample's kinks.
         line = _spaced(-1, 1, n, dtype) if n > 1 else np.zeros(n, dtype)
         lines.append(line if align else line * dtype.type(n - 1) / dtype.type(n))
     axes = np.meshgrid(*lines, indexing="ij")
@@ -166,7 +166,7 @@ def affine_grid_backward(lib, self, size, align_corners):
     return lib.matmul(g.swapaxes(-1, -2), base)
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 _CHANGED = (
     "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
     "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details."
@@ -184,7 +184,7 @@ def grid_sample(
     """Images ``(N, C, H, W)`` sampled at the places ``(N, Ho, Wo, 2)``, or volumes at ``(N, Do, Ho, Wo, 3)``.
 
     A place is (x, y) or (x, y, z), from -1 to 1 over the image: between the outermost centres with ``align_corners``,
-    between the outermost edges without. ``padding_mode`` says what is beyond: "zeros", the "border", its "reflection".
+    between the outermost edges without. ``padding_mode`` sets the values beyond: "zeros", "border" or "reflection".
 
     >>> import wengert as torch
     >>> image = torch.tensor([[[[1., 2.], [3., 4.]]]])

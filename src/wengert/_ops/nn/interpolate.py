@@ -1,6 +1,6 @@
 """Resampling of images: ``interpolate`` in all its modes.
 
-Every mode but "area" is linear and works on one dimension after the other: an output element is a weighted sum of a few
+Every mode but "area" is linear and works on one dimension at a time: an output element is a weighted sum of a few
 input elements, its *taps* (positions and weights, computed once per size, as ATen's UpSampleKernel does). ``upsample``
 applies them, ``upsample_backward`` applies their transpose, and each is the other's derivative.
 """
@@ -118,12 +118,12 @@ def _node_name(n: Any) -> str:
 REGISTRY["upsample"].node.name = _node_name
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 _RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4, "lanczos": 4}
 
 
 def _sizes(input: Any, size: Any, scale_factor: Any, recompute: bool) -> tuple[tuple[int, ...], tuple[Scale, ...]]:
-    """The output's size, and the scales that were given."""
+    """The output's size, and the given scales."""
     spatial = tuple(input._payload.shape[2:])
     k = len(spatial)
     if size is not None and scale_factor is not None:

@@ -1,4 +1,4 @@
-"""Losses that are negative log likelihoods: of probabilities, of logits, of rates, of a Gaussian; ``kl_div``."""
+"""Losses that are negative log likelihoods, of probabilities, logits, rates and Gaussians; and ``kl_div``."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
     samples=[((2, 3), ()), ((1, 3), ()), ((0, 3), ()), ((5, 0), ())],
 )
 def column_sums(lib, self):
-    """Sum over the rows of a matrix: as a product with ones, as BLAS adds rows faster than a reduction does."""
+    """Sum over the rows of a matrix, as a product with ones: BLAS adds rows faster than a reduction does."""
     n = len(self)
     if n == 1:
         return self.reshape(self.shape[1])
@@ -83,7 +83,7 @@ def linear_rows(input: Any, weight: Any, bias: Any) -> Any:
         return r
     if len(r) == 1 and bias.ndim == 1:
         row = r[0]
-        add(row, bias, row)  # adding two vectors is a third of the price of broadcasting one
+        add(row, bias, row)  # adding two vectors takes a third of the time of broadcasting one
     else:
         add(r, bias, r)
     return r
@@ -96,8 +96,8 @@ _FEW, _SMALL_PRODUCT = 64, 1_000_000  # rows; multiplications
 def _with_many_weights(input: Any, weight: Any) -> Any:
     """The product of rows with many weights: see ``matrix_product``.
 
-    OpenBLAS brings the weights into another order first, unless there are few multiplications. Of few rows that is
-    most of the time, and the other way round it takes half as long.
+    OpenBLAS first copies the weights into another order, unless there are few multiplications. For few rows the copy
+    takes most of the time, and the transposed product takes half as long.
     """
     n = len(input)
     if 1 < n <= _FEW and n * weight.size > _SMALL_PRODUCT and weight.flags.c_contiguous:

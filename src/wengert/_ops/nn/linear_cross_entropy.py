@@ -64,7 +64,7 @@ def linear_cross_entropy(
 
 
 def _check_shapes(input: tuple[int, ...], weight: tuple[int, ...], bias: Tensor | None) -> tuple[int, tuple[int, ...]]:
-    """The number of classes, and the places that each has a loss at."""
+    """The number of classes, and the shape of the places that each have a loss."""
     if len(input) not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(input)}")
     if len(weight) < 2:

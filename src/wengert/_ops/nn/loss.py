@@ -1,7 +1,7 @@
 """Losses between a prediction and a target of the same shape: squared and absolute errors, margins.
 
-A loss with a derivative of its own is one node, as in PyTorch; its last parameter but those of the formula is
-``reduction`` (0 none, 1 mean, 2 sum). The others are composed, as PyTorch composes them.
+A loss with a derivative of its own is one node, as in PyTorch. Its parameters are ``reduction`` (0 none, 1 mean, 2 sum)
+and then those of the formula. The others are composed, as PyTorch composes them.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ LEGACY_WARNING = "size_average and reduce args will be deprecated, please use re
 
 
 def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
-    """The word for what PyTorch 0.4 had two flags for, each of which may be ``None``: then it counts as true."""
+    """The reduction for PyTorch 0.4's two flags; a flag that is ``None`` counts as true."""
     return "none" if reduce is False else "sum" if size_average is False else "mean"
 
 
 def reduction_code(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
-    """``reduction`` as a number; the arguments that came before it, ``size_average`` and ``reduce``, are stronger."""
+    """``reduction`` as a number; the older arguments ``size_average`` and ``reduce`` take precedence over it."""
     if size_average is not None or reduce is not None:
         name = legacy_reduction(size_average, reduce)
         warn(LEGACY_WARNING.format(name))
@@ -47,7 +47,7 @@ def reduction_code(reduction: str, size_average: bool | None = None, reduce: boo
 
 
 def times_slope(xp: Any, g: Any, self: Any, target: Any, slope: Any, *p: Any) -> Any:
-    """A slope at the difference of input and target, times the cotangent: in blocks for large arrays."""
+    """A slope at the difference of input and target, times the cotangent; in blocks for large arrays."""
 
     def product(self: Any, target: Any, g: Any) -> Any:
         return slope(xp, self - target, *p) * g
@@ -69,7 +69,7 @@ def reduce_values(r: Any, reduction: int) -> Any:
 
 
 def loss_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """The batching rule of an elementwise loss whose last parameter but formula's own is ``reduction``."""
+    """The batching rule of an elementwise loss with ``reduction`` before the formula's own parameters."""
     size = next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
     ranks = [getattr(v, "ndim", 0) - m for v, m in zip(inner, mine, strict=True)]
     rank = ranks[0]
@@ -92,7 +92,7 @@ def loss_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 
 def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple[Any, Any]:
-    """Two operands in one shape and dtype; other shapes broadcast with PyTorch's warning."""
+    """Two operands in one shape and dtype; different shapes broadcast with PyTorch's warning."""
     try:
         a, b = input._payload, target._payload
     except AttributeError:
@@ -134,7 +134,7 @@ def weighted(name: str, losses: Any, weight: Any, input: Any, reduction: str) ->
 
 
 def refuse_weight_grad(name: str, **weights: Any) -> None:
-    """PyTorch has no derivative with respect to a loss's weights."""
+    """Raise PyTorch's error for weights that require grad: a loss has no derivative with respect to them."""
     for argument, t in weights.items():
         if t is not None and t._node is not None and _recording():
             raise RuntimeError(

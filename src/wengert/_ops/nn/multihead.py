@@ -20,7 +20,7 @@ def _linear(x: Any, weight: Any, bias: Any) -> Any:
 
 
 def _check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, num_heads: int) -> bool:
-    """Whether there is a batch; ranks must fit."""
+    """Whether there is a batch. Raises PyTorch's errors if ranks do not fit."""
     rank = query._payload.ndim
     if rank not in (2, 3):
         raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {rank}-D query tensor")
@@ -49,7 +49,7 @@ def _check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: A
 
 
 def _additive(mask: Any, name: str, query: Any, other: Any = None) -> Any:
-    """A mask as one to add; a bool one is true where nothing may be looked at."""
+    """The mask to add for a given mask; a bool mask is true where attention is not allowed."""
     if mask is None:
         return None
     kind = logical_dtype(mask).kind
@@ -61,7 +61,7 @@ def _additive(mask: Any, name: str, query: Any, other: Any = None) -> Any:
 
 
 def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tuple[Any, Any, Any]:
-    """Queries, keys and values by the three thirds of one weight; of the same tensor they are one product."""
+    """Queries, keys and values by the three thirds of one weight; if all come from one tensor, in one product."""
     e = query._payload.shape[-1]
     if key is value and query is key:
         together = _linear(query, weight, bias)
@@ -82,7 +82,7 @@ def _zeros(like: Any, *shape: int) -> Any:
 
 
 def _longer(mask: Any) -> Any:
-    """A mask for one more key, which may be looked at."""
+    """A mask for one more key, to which attention is allowed."""
     return None if mask is None else TENSORS.constant_pad_nd(mask, (0, 1), 0)
 
 
@@ -210,7 +210,7 @@ def _with_weights(q: Any, k: Any, v: Any, mask: Any, p: float) -> tuple[Any, Any
 
 
 def _without_weights(q: Any, k: Any, v: Any, mask: Any, p: float, is_causal: bool, n: int) -> Any:
-    """By ``scaled_dot_product_attention``, which keeps no weights."""
+    """Attention by ``scaled_dot_product_attention``, which returns no weights."""
     heads = [TENSORS.reshape(x, (n, x._payload.shape[0] // n, *x._payload.shape[1:])) for x in (q, k, v)]
     if mask is not None and mask._payload.shape[0] != 1:
         mask = TENSORS.reshape(mask, (n, mask._payload.shape[0] // n, *mask._payload.shape[1:]))

@@ -1,8 +1,8 @@
 """Normalisation by mean and deviation: ``layer_norm``, ``group_norm``, ``rms_norm``. ``batch_norm`` has its module.
 
-All of them standardise a view of the input over some of its dimensions, then scale and shift. ``standardize`` is that
-step; its Jacobian is symmetric, so ``standardize_backward`` is its own transpose, and second derivatives are made of
-the two.
+All of them standardise a view of the input over some of its dimensions, then scale and shift. ``standardize`` is the
+first step; its Jacobian is symmetric, so ``standardize_backward`` is its own transpose, and second derivatives consist
+of the two.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SAMPLES = [
     samples=_SAMPLES,
 )
 def standardize(lib, self, dims, eps, center):
-    """``(x - mean) / sqrt(var + eps)`` over some dimensions; the mean is left out unless ``center``."""
+    """``(x - mean) / sqrt(var + eps)`` over some dimensions; without the mean unless ``center``."""
     return lib.standardized(widened(self), dims, eps, center)[0].astype(self.dtype, copy=False)
 
 
@@ -115,7 +115,7 @@ def _norm_grads(
 
 
 def _summed(xp: Any, g: Any, along: Any) -> Any:
-    """A cotangent summed to the shape in which weight and bias stand beside the input."""
+    """A cotangent summed to the shape in which weight and bias broadcast to the input."""
     k = len(along)
     if tuple(g.shape[-k:]) == along and g.ndim > k:  # the last dimensions: columns of a matrix
         return xp.column_sums(xp.reshape(g, (math.prod(g.shape[:-k]), math.prod(along))))
@@ -140,7 +140,7 @@ def _norm_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 
 def _normalizer(node: str, samples: Any) -> Any:
-    """The declaration that the three norms with weights have in common; only PyTorch's node name differs."""
+    """The common declaration of the three norms with weights; only PyTorch's node name differs."""
     return general(
         grad=_norm_grads,
         tensors=3,
@@ -160,7 +160,7 @@ def _normalizer(node: str, samples: Any) -> Any:
     ],
 )
 def norm_layer(lib, input, weight, bias, view, dims, eps, along, stats):
-    """Standardised over the last dimensions."""
+    """The input standardised over the last dimensions, scaled and shifted."""
     return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
 
 
@@ -172,11 +172,11 @@ def norm_layer(lib, input, weight, bias, view, dims, eps, along, stats):
     ],
 )
 def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
-    """Standardised over groups of channels."""
+    """The input standardised over groups of channels, scaled and shifted."""
     return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 def _check_float(t: Any, kernel: str, *others: Any) -> None:
     if logical_dtype(t).kind in "iub":
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(t)}'")
@@ -319,7 +319,7 @@ def group_norm(
 
 
 def _refuse_single(size: Any) -> None:
-    """A channel with one value has no deviation."""
+    """Raise PyTorch's error for channels with one value, which have no deviation."""
     if math.prod((size[0], *size[2:])) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
 

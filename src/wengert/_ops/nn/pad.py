@@ -23,7 +23,7 @@ Pads = tuple[int, ...]
 
 
 def _in_front(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """Padding concerns the last dimensions: a batch dimension in front of them changes nothing."""
+    """The batching rule: padding is of the last dimensions, so a leading batch dimension changes nothing."""
     return getattr(U, info.name)(*inner, *p)
 
 
@@ -50,7 +50,7 @@ def constant_pad_nd(lib, self, pad, value):
 
 @functools.lru_cache(256)
 def _frame(shape: tuple[int, ...], pad: Pads) -> tuple[Any, Any, Any]:
-    """The padded shape, where in it the input goes, and which part of the input; ``None`` for all of it."""
+    """The padded shape, the input's place in it, and the part of the input that is used; ``None`` for all."""
     whole = list(shape)
     inside = [slice(None)] * len(shape)
     source = [slice(None)] * len(shape)
@@ -67,7 +67,7 @@ def _frame(shape: tuple[int, ...], pad: Pads) -> tuple[Any, Any, Any]:
 @functools.lru_cache(256)
 def _sources(n: int, left: int, right: int, mode: str) -> Any:
     """For each position of a padded dimension of size n the position that it repeats."""
-    if mode == "circular":  # what is left after cropping wraps around
+    if mode == "circular":  # the part left after cropping wraps around
         first, kept = max(-left, 0), n + min(left, 0) + min(right, 0)
         return first + np.arange(-max(left, 0), kept + max(right, 0)) % max(kept, 1)
     j = np.arange(-left, n + right)
@@ -109,7 +109,7 @@ def pad_border(lib, self, pad, mode):
     samples=lambda rng: [((rng.standard_normal(_padded(shape, p[0])),), (*p, shape)) for shape, p in _BORDER_SAMPLES],
 )
 def fold_border(lib, self, pad, mode, size):
-    """The transpose of ``pad_border``: what is around is added to the elements that it repeats."""
+    """The transpose of ``pad_border``: the elements of the border are added to those that they repeat."""
     for k in range(len(pad) // 2):
         d = self.ndim - 1 - k
         left, right = pad[2 * k], pad[2 * k + 1]
@@ -146,7 +146,7 @@ def _border_name(n: Any) -> str:
 REGISTRY["pad_border"].node.name = _border_name
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 _INTS = frozenset((int,))
 
 
@@ -169,7 +169,7 @@ def _pads(pad: Any) -> Pads:
 
 
 def _check_border(shape: tuple[int, ...], pad: Pads, mode: str) -> None:
-    """PyTorch's refusals of padding with the border."""
+    """Raise PyTorch's errors for padding with the border."""
     k = len(pad) // 2
     if k > 3 or len(shape) not in (k + 1, k + 2):
         raise NotImplementedError(f"Padding size {len(pad)} is not supported for {len(shape)}D input tensor.")

@@ -1,4 +1,4 @@
-"""Pooling as users call it: the largest element, the mean or a p-norm of windows, or of as many parts as wanted.
+"""The public functions of pooling: the largest element, the mean or a p-norm of windows, or of a number of parts.
 
 The primitives are in ``windows``.
 """
@@ -21,7 +21,7 @@ from ..linalg.matmul import dtype_name
 Ints = tuple[int, ...]
 
 
-# ------------------------------------------------------------------------------------------------------ what users call
+# ----------------------------------------------------------------------------------------------------- public functions
 _WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
 
 
@@ -36,7 +36,7 @@ def _per_dim(name: str, argument: str, value: Any, k: int, optional: bool = Fals
 
 
 def _geometry(name: str, k: int, shape: Ints, *given: Any) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Kernel, stride, padding and dilation per dimension, and the output's size; PyTorch's refusals."""
+    """Kernel, stride, padding and dilation per dimension, and the output's size. Raises PyTorch's errors."""
     try:
         return _known_geometry(name, k, shape, *given)
     except TypeError:  # a list, which is no key, or something wrong
@@ -116,7 +116,7 @@ def max_pool2d(
 ) -> Any:
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``.
 
-    ``stride`` is ``kernel_size`` by default. With ``return_indices`` also where in the flattened image it was found.
+    ``stride`` is ``kernel_size`` by default. With ``return_indices`` also returns its index in the flattened image.
 
     >>> import wengert as torch
     >>> torch.nn.functional.max_pool2d(torch.tensor([[[1., 2., 3., 4.], [5., 6., 7., 8.]]]), 2)
@@ -307,7 +307,7 @@ def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
 
 
 def _negative_size(name: str, k: int, shape: Ints, out: Ints) -> RuntimeError:
-    if k == 1:  # PyTorch's one-dimensional ones are two-dimensional
+    if k == 1:  # PyTorch runs the one-dimensional functions as two-dimensional ones
         name, out = name.replace("1d", "2d"), (1, *out)
     if "max" in name:
         return RuntimeError(f"Trying to create tensor with negative dimension {min(out)}: {[*shape[:-k], *out]}")
@@ -327,7 +327,7 @@ def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
 
 @public("nn.functional.adaptive_avg_pool2d")
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """The means of as many parts of each image as ``output_size`` wants; ``None`` keeps a dimension's size.
+    """The means of ``output_size`` parts of each image; ``None`` keeps a dimension's size.
 
     >>> import wengert as torch
     >>> torch.nn.functional.adaptive_avg_pool2d(torch.arange(12.).view(1, 3, 4), (1, 2))
@@ -361,7 +361,7 @@ def _adaptive_max(k: int, input: Any, output_size: Any, return_indices: bool) ->
 
 @public("nn.functional.adaptive_max_pool2d")
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of as many parts of each image as ``output_size`` wants."""
+    """The largest elements of ``output_size`` parts of each image."""
     return _adaptive_max(2, input, output_size, return_indices)
 
 
@@ -383,7 +383,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 
 @public("torch.adaptive_max_pool1d")
 def torch_adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
-    """``nn.functional.adaptive_max_pool1d``: the maxima, and where they are."""
+    """``nn.functional.adaptive_max_pool1d``: the maxima and their indices."""
     return adaptive_max_pool1d(input, output_size, True)
 
 

@@ -1,8 +1,8 @@
-"""The primitives of pooling: maxima and means of windows, and what takes their cotangents back.
+"""The primitives of pooling: maxima and means of windows, and the operators for their cotangents.
 
-The primitives work on the last dimensions whatever stands in front of them. A maximum keeps where it was found (an
-index into the flattened last dimensions); its derivative scatters to there, and the transpose of that gathers. A mean
-is linear and separable: it is taken along one dimension after the other.
+The primitives work on the last dimensions and take any leading ones. A maximum comes with its index into the flattened
+last dimensions; its derivative scatters to that index, and the transpose of the derivative gathers. A mean is linear
+and separable: it is taken along one dimension at a time.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _MAX_SAMPLES = [
 
 
 def _same(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """What stands in front of the last dimensions does not matter."""
+    """The batching rule: the primitives take any leading dimensions."""
     return getattr(U, info.name)(*inner, *p)
 
 
 def _distinct(shapes: Any) -> Any:
-    """Samples whose elements all differ clearly: a maximum has no derivative where two are equal."""
+    """Samples whose elements all differ clearly: a maximum of two equal elements has no derivative."""
 
     def samples(rng: Any) -> Any:
         return [((rng.permutation(math.prod(s)).reshape(s) * 0.25,), p) for s, p in shapes]
@@ -75,7 +75,7 @@ def _distinct(shapes: Any) -> Any:
     samples=_distinct(_MAX_SAMPLES),
 )
 def max_windows(lib, self, kernel, stride, padding, dilation, out):
-    """The largest element of each window, and where it is."""
+    """The largest element of each window and its index."""
     return window_maxima(self, kernel, stride, padding, dilation, out)
 
 
@@ -90,7 +90,7 @@ def max_windows(lib, self, kernel, stride, padding, dilation, out):
     samples=_distinct([((2, 5), ((3,),)), ((2, 4, 5), ((3, 2),)), ((1, 2, 3, 3, 4), ((2, 2, 2),))]),
 )
 def max_parts(lib, self, out):
-    """The largest element of each of ``out`` parts, and where it is."""
+    """The largest element of each of ``out`` parts and its index."""
     k = len(out)
     size = self.shape[-k:]
     if 0 < self.size <= FEW and self.dtype.kind != "V" and min(out):
@@ -105,7 +105,7 @@ def max_parts(lib, self, out):
         part = self[(..., *(slice(*s) for s in spans))]
         shape = part.shape[-k:]
         flat = part.reshape(*part.shape[:-k], -1)
-        where = flat.argmax(-1)  # NumPy's finds the first nan, PyTorch's the last: only with nan do they differ
+        where = flat.argmax(-1)  # NumPy finds the first nan, PyTorch the last; they differ with nan only
         coordinates = np.unravel_index(where, shape)
         values[(..., *place)] = np.take_along_axis(flat, where[..., None], -1)[..., 0]
         index[(..., *place)] = np.ravel_multi_index(
@@ -157,7 +157,7 @@ def pool_scatter(lib, g, indices, size, unique):
     ],
 )
 def pool_gather(lib, self, indices, rank):
-    """The elements of the last ``rank`` dimensions that the flat indices name."""
+    """The elements of the last ``rank`` dimensions at the flat indices."""
     lead = self.shape[: self.ndim - rank]
     flat = indices.reshape(*lead, math.prod(indices.shape[len(lead) :]))
     rows = self.reshape(*lead, math.prod(self.shape[len(lead) :]))
@@ -167,7 +167,7 @@ def pool_gather(lib, self, indices, rank):
 @general(
     grad={"self": lambda xp, g, indices, size: xp.pool_gather(g, indices, len(size))},
     tensors=2,
-    # as the values: of entries with the same index the last one stays, where the automatic rule would add them up
+    # the tangent as the values: the last of the entries with one index remains; the automatic rule would add them up
     jvp=lambda xp, tangents, result, self, indices, size: xp.unpool(tangents[0], indices, size),
     batch="shape",
     node="MaxUnpool2DBackward0",
@@ -242,7 +242,7 @@ def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override)
     samples=[((*s[: -len(p[0])], *p[3]), (s[-len(p[0]) :], p[0], p[1], p[2], p[4], p[5])) for s, p in _AVG_SAMPLES],
 )
 def mean_windows_backward(lib, self, size, kernel, stride, padding, include_pad, override):
-    """The transpose of ``mean_windows``: each window's share to all of its elements."""
+    """The transpose of ``mean_windows``: each element of a window receives an equal share."""
     k = len(kernel)
     out = self.shape[self.ndim - k :]
     plan = means_of(size, kernel, stride, padding, out, include_pad, override, self.dtype)

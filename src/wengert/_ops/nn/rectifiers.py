@@ -273,7 +273,7 @@ def rrelu(
 
 
 def _rrelu_noise(input: Tensor, lower: float, upper: float) -> Tensor:
-    """The slopes: 1 where the input is positive; one draw in double precision for each other element, as PyTorch's."""
+    """The slopes: 1 where the input is positive, else one draw in double precision per element, as in PyTorch."""
     if on_meta(input):
         return input.detach().clone()
     values, tags = opened(input._payload)

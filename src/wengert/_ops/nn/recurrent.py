@@ -1,7 +1,7 @@
 """Recurrent layers over a whole sequence: ``LSTM``, ``GRU`` and ``RNN``, a layer in one direction as one operator.
 
-The arithmetic is in ``_arrays.recurrent``. Derivatives of higher orders and transforms go through the composed form,
-``STEPS``, which is also what projections and single cells are made of.
+The arithmetic is in ``_arrays.recurrent``. Derivatives of higher orders and transforms use the composed form,
+``STEPS``; so do projections and single cells.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Weights:
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    """``nn.functional.linear``, whatever the rank."""
+    """``nn.functional.linear`` for any rank."""
     return PUBLIC["nn.functional"]["linear"](x, weight, bias)
 
 
@@ -114,7 +114,7 @@ def layer(
 
 
 def _plain(given: Any) -> bool:
-    """Whether all are arrays of one of the usual dtypes, and there is something to compute."""
+    """Whether all are non-empty arrays of one of the usual dtypes."""
     first = given[0]._payload
     return (
         type(first) is np.ndarray
@@ -126,9 +126,9 @@ def _plain(given: Any) -> bool:
 
 # ------------------------------------------------------------------------------------------------------------ operators
 def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: bool, ends: Any) -> list[Any]:
-    """The cotangents of all operands through the composed form: for a derivative that is differentiated itself.
+    """The cotangents of all operands through the composed form, for a derivative that is differentiated again.
 
-    On a tape of its own, which is younger than all that the operands and cotangents are known to.
+    They are recorded on a tape of their own, which is younger than all tapes of the operands and cotangents.
     """
     from ..._base.grad_mode import grad_mode
     from ..._payloads.transforms import OwnTape, entered
@@ -209,7 +209,7 @@ def _samples(gates: int, states: int, *modes: str) -> Any:
 def lstm_layer(lib, input, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, tape):
     """An LSTM over a whole sequence: outputs, last hidden state, last cell state.
 
-    ``tape``: a list that is given what the way back needs, or ``None``.
+    ``tape``: a list that receives the values for the backward pass, or ``None``.
     """
     return lib.lstm_forward(input, h, c, w_ih, w_hh, b_ih, b_hh, reverse, ends, tape)
 
@@ -233,7 +233,7 @@ def recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, 
     return forward(input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, tape)
 
 
-# PyTorch has its one operator for float32 alone; else the outputs come from a stack
+# PyTorch has one operator for float32 only; for other dtypes the outputs come from a stack
 REGISTRY["lstm_layer"].node.name = lambda n: (  # type: ignore[method-assign, assignment]
     "MkldnnRnnLayerBackward0" if n.meta[0][1] == np.float32 else "StackBackward0"
 )

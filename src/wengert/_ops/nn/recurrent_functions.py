@@ -1,7 +1,7 @@
 """``torch.lstm``, ``torch.gru``, ``torch.rnn_tanh``, ``torch.rnn_relu`` and their cells: layers as plain functions.
 
-Each takes its parameters as one flat list, in a module's order, and either sequences of one
-length, or the data and batch sizes of a packed sequence.
+Each takes its parameters as one flat list, in a module's order, and either sequences of one length, or the data and
+batch sizes of a packed sequence.
 """
 
 from __future__ import annotations
@@ -78,19 +78,19 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 @public("torch.gru")
 def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """As ``lstm``, with one state: ``(input, h, params, has_biases, ...)`` gives output and h."""
+    """A GRU; see ``lstm``. It has one state: ``(input, h, params, has_biases, ...)`` gives output and h."""
     return _sequence("gru", "GRU", args, kwargs)
 
 
 @public("torch.rnn_tanh")
 def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """As ``gru``: ``h' = tanh(W x + b + U h + c)``."""
+    """An RNN with ``h' = tanh(W x + b + U h + c)``; see ``gru`` for the arguments."""
     return _sequence("rnn_tanh", "RNN_TANH", args, kwargs)
 
 
 @public("torch.rnn_relu")
 def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """As ``gru``: ``h' = relu(W x + b + U h + c)``."""
+    """An RNN with ``h' = relu(W x + b + U h + c)``; see ``gru`` for the arguments."""
     return _sequence("rnn_relu", "RNN_RELU", args, kwargs)
 
 

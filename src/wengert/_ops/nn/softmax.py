@@ -1,7 +1,7 @@
 """The softmax family: ``softmax``, ``log_softmax``, ``softmin``, ``logsumexp``.
 
-Each saves its result only. Its derivative is an operator of its own, as in PyTorch (``_softmax_backward_data``,
-``_log_softmax_backward_data``), with its own derivative. The bodies are in ``_arrays.softmax``.
+Each saves its result only. As in PyTorch, the derivatives are operators themselves (``_softmax_backward_data``,
+``_log_softmax_backward_data``), with derivatives of their own. The bodies are in ``_arrays.softmax``.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _log_softmax_backward_data(lib, grad_output, output, dim):
 # ----------------------------------------------------------------------------------------------------- public functions
 @reduction("torch.softmax Tensor.softmax special.softmax", out_rule=EXACT)
 def softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
-    """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first.
+    """exp(x) over its sum along a dim: positive numbers that add up to one. The input is converted to ``dtype`` first.
 
     >>> import wengert as torch
     >>> torch.softmax(torch.tensor([1., 1., 1., 1.]), 0)
@@ -138,7 +138,7 @@ def _implicit_dim(name: str, ndim: int) -> int:
 def functional_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
 ) -> Tensor:
-    """exp(x) over its sum along a dim. Without ``dim`` (as old programs call it) dim 1, or 0 for 0, 1 or 3 dimensions.
+    """exp(x) over its sum along a dim. ``dim`` is 1 by default, or 0 for 0, 1 or 3 dimensions (as old programs expect).
 
     >>> import wengert as torch
     >>> torch.nn.functional.softmax(torch.zeros(2, 2), dim=1)

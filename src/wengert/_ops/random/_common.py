@@ -1,4 +1,4 @@
-"""What random operators share: nodes whose gradient is zero, and draws inside of vmaps."""
+"""Common parts of random operators: nodes whose gradient is zero, and draws inside of vmaps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Sampler = Callable[..., Any]
 
 # ------------------------------------------------------------------------------------------------------- zero gradients
 def zero_grad(name: str, node: str, tensors: int = 1) -> Any:
-    """An operator that gives values drawn beforehand, and zeros as the gradient of what they were drawn for."""
+    """An operator that returns values drawn beforehand, with zeros as the gradient of the tensors it was drawn for."""
     if tensors == 1:
 
         def one(lib: Any, self: Any, values: Any) -> Any:
@@ -95,7 +95,7 @@ _NOT_ALLOWED = (
 
 
 def drawn(sampler: Sampler, generator: Generator, shape: tuple[int, ...], *args: Any) -> Any:
-    """``sampler(generator, shape, *args)``; inside of vmaps that ask for it, one draw for each example."""
+    """``sampler(generator, shape, *args)``; inside of vmaps with ``randomness="different"``, one draw per example."""
     levels = LEVELS.get()
     if not levels:
         return sampler(generator, shape, *args)
@@ -120,13 +120,13 @@ _PLAIN = frozenset((np.ndarray, float, int))
 def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 0) -> Any:
     """``sampler(generator, *operands)`` with operands that may be payloads of a transform.
 
-    Of a batched operand each example has its draw. ``rows``: how many trailing dims of the operands are the sampler's
-    own (it takes one dim more, into which all batch dims are folded).
+    Each example of a batched operand has its own draw. ``rows``: the number of the operands' trailing dims that the
+    sampler takes (it takes one dim more, into which all batch dims are folded).
     """
     plain = _PLAIN.issuperset(map(type, operands))
     if (plain or all(isinstance(a, (np.ndarray, np.generic, float, int)) for a in operands)) and not LEVELS.get():
         return sampler(generator, *operands)
-    if any(on_meta(a) for a in operands):  # nothing is drawn, but as much as it would be
+    if any(on_meta(a) for a in operands):  # nothing is drawn; the result has the shape that it would have
         if rows:
             return taken(sampler(Generator(), *map(stand_in, operands)))
         shapes = [getattr(a, "shape", ()) for a in operands]
@@ -181,7 +181,7 @@ def opened(payload: Any) -> tuple[Any, list[int]]:
 
 
 def closed(a: Any, tags: list[int]) -> Any:
-    """The payload of an array with the batch dims of these vmaps in front: what ``opened`` undoes."""
+    """The payload of an array with the batch dims of these vmaps in front; the inverse of ``opened``."""
     from ..._payloads.transforms import Batched
 
     for tag in tags:

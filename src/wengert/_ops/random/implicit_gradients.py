@@ -1,8 +1,8 @@
-"""Draws that are differentiable though no formula makes them from noise: gamma and Dirichlet.
+"""Gamma and Dirichlet draws, which are differentiable although no formula makes them from noise.
 
 A draw x of a distribution with parameter a and distribution function F moves with a so that F(x; a) stays the same:
 ``dx/da = -(dF/da) / (dF/dx)``, the implicit reparameterisation gradient (Figurnov, Mohamed, Mnih 2018). For the gamma
-and the beta distribution dF/da has no closed form; the approximations here, and where each is used, are PyTorch's
+and the beta distribution dF/da has no closed form; the approximations and their ranges are PyTorch's
 (``ATen/native/Distributions.h``; Jankowiak and Obermeyer 2018): a series near the ends of the support, a saddle point
 expansion for large parameters, a fitted rational function between.
 """
@@ -40,7 +40,7 @@ _IMPLICIT = "PyTorch differentiates a draw with its quantile fixed, once: a diff
 
 
 def _once(name: str) -> Callable[..., Any]:
-    """A formula for what PyTorch differentiates once and not twice."""
+    """A derivative formula that raises, for operators that PyTorch differentiates once and not twice."""
 
     def formula(xp: Any, g: Any) -> Any:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
@@ -109,7 +109,7 @@ def gamma_draws(lib, self, values):
     samples=_positive((3,), (3,)),
 )
 def _standard_gamma_grad(lib, self, output):
-    """How draws of the gamma distribution of scale 1 move with its shape parameter, their quantiles fixed.
+    """The derivatives of draws of the gamma distribution of scale 1 by its shape parameter, at fixed quantiles.
 
     >>> import wengert as torch
     >>> torch._standard_gamma_grad(torch.tensor([2.]), torch.tensor([1.]))
@@ -177,7 +177,7 @@ def dirichlet_draws(lib, self, values):
     samples=_fractions,
 )
 def _dirichlet_grad(lib, x, alpha, total):
-    """How a beta draw x moves with alpha, its quantile fixed, divided by 1 - x; ``total`` is alpha + beta.
+    """The derivative of a beta draw x by alpha at a fixed quantile, divided by 1 - x; ``total`` is alpha + beta.
 
     >>> import wengert as torch
     >>> torch._dirichlet_grad(torch.tensor([0.5]), torch.tensor([1.]), torch.tensor([2.]))

@@ -1,7 +1,8 @@
 """New random tensors, and tensors filled with random numbers, on PyTorch's CPU stream.
 
-``_arrays.random`` draws the numbers, into NumPy arrays; here are PyTorch's functions around them: arguments, dtypes,
-``out=``, the order in which memory is filled, and the graph. Samples with tensor parameters are in ``sampling``.
+``_arrays.random`` draws the numbers into NumPy arrays; this module has PyTorch's functions around them: arguments,
+dtypes, ``out=``, the order in which memory is filled, and the graph. Samples with tensor parameters are in
+``sampling``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from ._common import Sampler, drawn, needs, source_of
 
 # ------------------------------------------------------------------------------------------------------- filling memory
 def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args: Any) -> Tensor:
-    """Write draws into a tensor, in the order of its memory; what it was before gets a gradient of zeros."""
+    """Write draws into a tensor, in the order of its memory; the gradient of its former value is zeros."""
     a = self._payload
     if type(a) is np.ndarray and a.flags.c_contiguous and a.flags.writeable and a.dtype in _NATIVE:
         if not LEVELS.get() and unrecorded(self, None):
@@ -195,7 +196,7 @@ def new_random(
     function: str, shape: tuple[int, ...], dtype: Dtype | None, out: Tensor | None, requires_grad: bool, default: Any,
     sampler: Sampler, generator: Any, *args: Any, device: Any = None,
 ) -> Tensor:  # fmt: skip
-    """A new tensor of draws, or ``out`` filled with them; nothing is drawn for one without data."""
+    """A new tensor of draws, or ``out`` filled with them; nothing is drawn for a tensor without data."""
     source = source_of(generator, function)
     if out is None:
         np_dtype = default if dtype is None else dtype.np
@@ -215,17 +216,17 @@ def new_random(
     return out.requires_grad_() if requires_grad else out
 
 
-_SHORT = 1 << 16  # elements that there is memory for
+_SHORT = 1 << 16  # elements for which memory always suffices
 
 
 def _short_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
-    """The shape of a small tensor given in the commonest ways; ``None``: it must be looked at."""
+    """The shape of a small tensor, given in one of the commonest forms; ``None`` for arguments that need checks."""
     shape = plain_shape(size)
     return shape if shape and min(shape) >= 0 and math.prod(shape) < _SHORT else None
 
 
 def _short_range(args: tuple[Any, ...]) -> tuple[int, int, tuple[int, ...]] | None:
-    """The same for the arguments of ``randint``: its limits and the shape."""
+    """The limits and the shape from the commonest arguments of ``randint``; ``None`` for others."""
     if len(args) == 2:
         args = (0, *args)
     if len(args) != 3 or type(args[0]) is not int or type(args[1]) is not int or not isinstance(args[2], tuple):

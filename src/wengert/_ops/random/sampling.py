@@ -1,7 +1,7 @@
 """Samples of distributions whose parameters are tensors: bernoulli, multinomial, normal, poisson, binomial.
 
-A drawn number's derivative is zero; where a parameter requires grad a node says so, as in PyTorch. For PyTorch 0.1's
-`reinforce` a sample also remembers its score (``_tape.stochastic``).
+The derivative of a drawn number is zero; if a parameter requires grad, the sample has a node with zero gradient, as in
+PyTorch. For PyTorch 0.1's `reinforce` a sample also stores its score (``_tape.stochastic``).
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def multinomial(
     tensor([2, 4, 1])
     """
     if out is not None:
-        if isinstance(out, Tensor):  # before anything is drawn, and before the weights are looked at
+        if isinstance(out, Tensor):  # before anything is drawn, and before the weights are checked
             _MULTINOMIAL.check(np.dtype(np.int64), logical_dtype(out))
         return write_out(out, multinomial, (input, num_samples, replacement), {"generator": generator}, _MULTINOMIAL)
     source = source_of(generator, "multinomial")
@@ -216,7 +216,7 @@ def normal_method(self: Tensor, std: Any = 1.0, *, generator: Generator | None =
 
 
 def _scored(result: Tensor, source: Tensor, kind: str, std: Any = None) -> Tensor:
-    """Legacy: what ``reinforce`` needs to know of a sample of something that requires grad."""
+    """Legacy: store the score that ``reinforce`` needs in a sample whose parameters require grad."""
     if source._node is not None and is_grad_enabled() and isinstance(result._payload, (np.ndarray, np.generic)):
         from ..._tape.stochastic import stochastic
 

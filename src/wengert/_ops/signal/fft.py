@@ -74,7 +74,7 @@ def fft_r2c(lib, self, dims, scale, onesided):
 
 
 def _c2r_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, size: int, scale: float) -> Any:
-    """The frequencies that stand for two count twice."""
+    """The transpose of ``fft_c2r``: frequencies that stand for two count twice."""
     r = xp.fft_r2c(g, dims, scale, True)
     d, n = dims[-1], self_shape[dims[-1]]
     doubled = size - n
@@ -131,7 +131,7 @@ def _dim(x: Any, dim: int) -> int:
 
 
 def _resized(x: Any, sizes: Ints, dims: Ints) -> Any:
-    """Cut, or filled with zeros behind."""
+    """x cut, or filled with zeros at the end, to these sizes."""
     for d, n in zip(dims, sizes, strict=True):
         now = x._payload.shape[d]
         if n < now:
@@ -251,7 +251,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 @public("fft.hfft")
 @with_out(_real_out("hfft"))
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The real transform of a signal whose second half is the conjugate of its first, which is given."""
+    """The real transform of a signal given by its first half, of which the second half is the conjugate."""
     return _c2r(input, n, dim, norm, True)
 
 
@@ -366,7 +366,7 @@ def _shifted(input: Any, dim: Any, sign: int) -> Any:
     rank = input._payload.ndim
     dims = range(rank) if dim is None else (dim,) if isinstance(dim, int) else dim
     dims = tuple(normal_dim(d, rank) for d in dims)
-    # forth by half a size, rounded down; back by what is left
+    # forward by half a size, rounded down; backward by the rest
     shifts = tuple(n // 2 if sign > 0 else -(n // 2) for n in (input._payload.shape[d] for d in dims))
     return TENSORS.roll_dims(input, shifts, dims)
 

@@ -241,7 +241,7 @@ def istft(
 
 
 def _values(t: Any) -> Any:
-    """The numbers of a tensor, whatever transform it is inside of."""
+    """The values of a tensor, inside of any transforms."""
     from ..._payloads.transforms import Transformed
 
     while isinstance(t, (Tensor, Transformed)):
@@ -252,7 +252,7 @@ def _values(t: Any) -> Any:
 def _check_istft(
     call: _Call, input: Tensor, n_fft: int, hop: int, width: int, window: Tensor | None, onesided: bool | None
 ) -> bool:
-    """What PyTorch refuses; whether the input holds half of the frequencies."""
+    """Raise PyTorch's errors; return whether the input holds half of the frequencies."""
     call.check(0 not in tuple(input._payload.shape), "input tensor cannot be empty.")
     rank = input._payload.ndim
     call.check(rank in (2, 3), f"expected a tensor with 3 or 4 dimensions, but got {rank + 1}")
@@ -288,7 +288,7 @@ def _frames(
 
 
 def _overlap_added(frames: Tensor, window: Tensor | None, n_fft: int, hop: int) -> tuple[Tensor, Tensor]:
-    """The windowed frames added up where they lie in the signal, and the squared windows likewise."""
+    """The windowed frames added up at their positions in the signal, and the squared windows likewise."""
     batch, count = tuple(frames._payload.shape)[:2]
     whole = n_fft + hop * (count - 1)
     if window is None:
