@@ -228,7 +228,7 @@ def data(self: Tensor) -> Tensor:
 
 def set_data(self: Tensor, value: Tensor) -> None:
     """``t.data = u``: t takes over u's memory, not u's history; t keeps its own node and version."""
-    if getattr(value, "_payload", None) is self._payload:  # as in ``w.data -= step``, which has already written in place
+    if getattr(value, "_payload", None) is self._payload:  # as in ``w.data -= step``, already written in place
         return
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")

@@ -238,12 +238,12 @@ def pack_box(ctx: Any, box: Box, fn: Any, hooks: Hooks, is_output: bool) -> tupl
 
 
 class _Opening:
-    """Unpacks one value of a custom function, with its former history."""
+    """A function that unpacks one value of a custom function and restores its history."""
 
     def __init__(self, packed: PackedBox, fn: Any, ctx: Any, port: Any) -> None:
         self.packed = packed
         self.fn = fn
-        self.ctx = None if ctx is None else weakref.ref(ctx)  # weak, because the node that owns this object is an output's history
+        self.ctx = None if ctx is None else weakref.ref(ctx)  # weak: an output's node owns this object
         self.k = getattr(port, "k", None)
 
     def __call__(self) -> Tensor:
