@@ -153,7 +153,7 @@ _WRITTEN_ELSEWHERE = "its base or another view of its base has been"
 
 
 def _creation_error(self: Tensor, creation: int, what: str) -> RuntimeError:
-    """PyTorch's error for a view whose history cannot be rewritten; ``what``: the view or its base was written."""
+    """PyTorch's error for a view whose history cannot be rewritten; ``what`` says which tensor was written."""
     fn = None if type(self._node) is AccumulateGrad else self._node
     name = "" if fn is None else short_name((fn.fx if type(fn) is Port else fn).name())
     if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
