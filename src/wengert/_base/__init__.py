@@ -1,1 +1,1 @@
-"""What everything stands on: errors, dtypes, modes, the table of operators. Knows no tensor."""
+"""The foundation: errors, dtypes, modes and the table of operators. Nothing here knows the class Tensor."""

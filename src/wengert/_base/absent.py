@@ -1,4 +1,4 @@
-"""What stands for things that are not there: functions that answer or refuse, classes of which there is no object."""
+"""Stand-ins for absent things: functions that return a fixed answer or raise, and classes without instances."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WHAT_TO_DO = "What to do: wengert computes with NumPy on the CPU; ask is_availab
 
 
 def named(function: Any, name: str, doc: str | None, module: str | None = None) -> Any:
-    """A function or class with the name, docstring and module that it is found under."""
+    """Give a function or class its public name, docstring and module."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc or function.__doc__
     if module is not None:
@@ -21,7 +21,7 @@ def named(function: Any, name: str, doc: str | None, module: str | None = None) 
 
 
 def refusing(name: str, error: type[Exception], message: str, *notes: str) -> Callable[..., Any]:
-    """A function that raises an error, with a note of what to do."""
+    """A function that raises `error`, with a note that says what to do instead."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         raise noted(error(message), *(notes or (WHAT_TO_DO,)))
@@ -30,12 +30,12 @@ def refusing(name: str, error: type[Exception], message: str, *notes: str) -> Ca
 
 
 def answering(name: str, answer: Any, doc: str | None) -> Callable[..., Any]:
-    """A function that answers: a copy of ``answer`` if that is one, else one that takes anything.
+    """A function that returns ``answer``: a copy of it if it is a function, else one that takes any arguments.
 
-    A type is called for an answer, so that each is a new one.
+    If ``answer`` is a type, each call returns a new instance.
     """
     if isinstance(answer, FunctionType):
-        if hasattr(answer, "__wrapped__"):  # a context manager; Python's errors name what is inside
+        if hasattr(answer, "__wrapped__"):  # a context manager; Python's errors name the wrapped function
             answer.__wrapped__.__qualname__ = name
         copy = FunctionType(answer.__code__, answer.__globals__, name, answer.__defaults__, answer.__closure__)
         copy.__dict__.update(answer.__dict__)
@@ -51,7 +51,7 @@ def answering(name: str, answer: Any, doc: str | None) -> Callable[..., Any]:
 
 
 def absent_class(name: str, *bases: type) -> type:
-    """A class of which there can be no object; ``isinstance`` may ask for it."""
+    """A class that cannot be instantiated, for use with ``isinstance``."""
 
     def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
         raise noted(RuntimeError(f"Tried to instantiate dummy base class {name}"), WHAT_TO_DO)

@@ -1,10 +1,10 @@
-"""What of PyTorch's operators wengert does not have, and why: for the note of an AttributeError and docs/absent.md."""
+"""PyTorch operators that wengert does not have, and the reason for each: AttributeError and docs/absent.md show it."""
 
 from __future__ import annotations
 
 import re
 
-# what it is -> (why it is absent, which names: a regular expression for the whole name)
+# group of names -> (why they are absent, a regular expression for the whole name)
 ABSENT = {
     "Quantised tensors": (
         "Integers that stand for floats by a scale are a storage format of inference engines; NumPy has no such dtype.",
@@ -66,7 +66,7 @@ ABSENT = {
 
 
 def why(name: str) -> str | None:
-    """Why there is nothing of this name, or ``None`` if that was not decided."""
+    """The reason why `name` is absent, or ``None`` if no decision was made."""
     for what, (reason, pattern) in ABSENT.items():
         if re.fullmatch(pattern, name):
             return f"Why: {what[0].lower()}{what[1:]}. {reason}"

@@ -1,6 +1,6 @@
-"""The names that PyTorch has for our operators: what the profiler, logs and dispatch modes show.
+"""PyTorch's names for our operators, which the profiler, logs and dispatch modes show.
 
-An operator is called after its node, which is PyTorch's, or else after its public function.
+An operator is named after its node, whose name is PyTorch's, or else after its public function.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 
 from .registry import Operator
 
-# Whose node is not named after the operator that a user would look for.
+# Operators whose node is not named after the operator that a user would look for.
 _EXCEPTIONS = {
     "_to_copy": "_to_copy", "all_dim": "all", "any_dim": "any", "cat": "cat", "copy": "copy", "floor_divide":
     "floor_divide", "ndtr": "special_ndtr", "vec_mat": "matmul", "matmul_nd": "matmul", "contract": "einsum",

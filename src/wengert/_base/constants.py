@@ -1,7 +1,7 @@
-"""PyTorch's constants and small values: `Size`, `device`, `layout`, `memory_format`, and what they are made with.
+"""PyTorch's constants and small values: `Size`, `device`, `layout`, `memory_format`, and their base classes.
 
-A constant is one object per name, for ever. `_base.dtypes` makes the dtypes with the same machinery, and offers
-everything here as well: that is where the rest of the library finds it.
+Each constant is one object for the life of the process. `_base.dtypes` makes the dtypes with the same classes and
+re-exports everything here; the rest of the library imports it from there.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _HEAP_TYPE = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 
 
 class _TorchClass(type):
-    """A class that prints as PyTorch's and, as PyTorch's, has no subclasses.
+    """A class that, like PyTorch's, prints under PyTorch's name and cannot be subclassed.
 
-    `__module__` stays this module's, since pickle finds a class by it.
+    `__module__` is still this module, because pickle finds a class by it.
     """
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> _TorchClass:
@@ -116,7 +116,7 @@ def _make_constant(cls: type, name: str) -> Any:
 
 
 class Size(tuple[int, ...], metaclass=_TorchClass):
-    """A tensor's shape: a tuple of ints whose slices, sums and multiples are of its class too.
+    """A tensor's shape: a tuple of ints whose slices, sums and multiples are `Size` too.
 
     Raises:
         TypeError: an item is not an integer.
@@ -200,11 +200,11 @@ _DEVICES: dict[tuple[str, int | None], device] = {}
 
 @hook
 def default_device(device: Any) -> Any:
-    """The context in which tensors are made on a device where none is given. Set by ``_tensor_api.function_modes``."""
+    """The context that sets the device of tensors made without one. Set by ``_tensor_api.function_modes``."""
 
 
 class device(_Frozen, metaclass=_TorchClass):
-    """Where a tensor is: a type and, for some, a number.
+    """The device of a tensor: a type and, for some types, a number.
 
     Every device that PyTorch names can be made and compared; tensors live on the CPU. Equal devices are one object.
 
@@ -341,7 +341,7 @@ def _device_mismatch(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError
 
 
 class layout(_Constant, metaclass=_TorchClass):
-    """How the elements are stored. Tensors here are `strided`; the others can be named.
+    """The layout of a tensor's elements. Tensors here are `strided`; the other layouts exist as names.
 
     >>> strided
     torch.strided
@@ -351,7 +351,7 @@ class layout(_Constant, metaclass=_TorchClass):
 
 
 class memory_format(_Constant, metaclass=_TorchClass):
-    """In which order the dimensions of a strided tensor lie in memory.
+    """The order of a strided tensor's dimensions in memory.
 
     >>> channels_last
     torch.channels_last

@@ -1,15 +1,15 @@
-"""What a tensor is made of, apart from its numbers: dtype, shape, device, layout, and which dtype a result has.
+"""The properties of a tensor apart from its numbers (dtype, shape, device, layout), and the promotion of dtypes.
 
 The parts, in order: `dtype` and its objects; the way to and from NumPy's dtypes (`BY_NUMPY`, and the sets `FLOATING`,
 `COMPLEX`, `INEXACT`, `INTEGRAL`); the default dtype; promotion (`promote_types`, `can_cast`, `result_dtype`).
-`Size`, `device`, `layout` and `memory_format` are in `_base.constants` and to be had here as well.
+`Size`, `device`, `layout` and `memory_format` are defined in `_base.constants` and re-exported here.
 
-It imports NumPy and the standard library. `ml_dtypes`, which gives NumPy its bfloat16, is imported when the first
-bfloat16 array is asked for. `DTYPES` has all dtypes by all of their public names; `float`, `int` and `bool`, which
-would hide Python's own here, are in it and nowhere else in this module.
+This module imports NumPy and the standard library. `ml_dtypes`, which provides NumPy's bfloat16, is imported when the
+first bfloat16 array is made. `DTYPES` maps every public name to its dtype; the names `float`, `int` and `bool` exist
+only there, because as globals of this module they would hide Python's own.
 
 NOTE [ bfloat16 arrives late ]: until `ml_dtypes` is loaded no array can have its dtype, so the sets and `BY_NUMPY`
-need not know it. When it comes they are updated in place: keep a reference to them, never a copy.
+need not contain it. Loading `ml_dtypes` updates them in place: hold a reference to them, never a copy.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class dtype(_Constant, metaclass=_TorchClass):
         itemsize: bytes per element.
         abbr: PyTorch's short name.
         scalar_name: the name that PyTorch's C++ error messages use.
-        kind: one of "bool", "unsigned", "signed", "float", "complex", or, for what has no tensors here, "float8",
+        kind: one of "bool", "unsigned", "signed", "float", "complex", or, for dtypes without tensors here, "float8",
             "float4", "subbyte unsigned", "subbyte signed", "quantized", "bits".
 
     >>> float32, float32.itemsize, float32.is_floating_point, float32.np
@@ -90,7 +90,7 @@ class dtype(_Constant, metaclass=_TorchClass):
     kind: str
 
     def __getattr__(self, name: str) -> Any:
-        # Reached only for what is not set: a slot left empty, or a name that does not exist.
+        # Python calls this only for an empty slot or a name that does not exist.
         if name == "np":
             return _late_np(self)
         if name == "is_signed":
@@ -98,11 +98,11 @@ class dtype(_Constant, metaclass=_TorchClass):
         raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
 
     def to_real(self) -> dtype:
-        """The dtype of the real part; itself if this is not complex."""
+        """The dtype of the real part; a dtype that is not complex returns itself."""
         return _TO_REAL.get(self, self)
 
     def to_complex(self) -> dtype:
-        """The complex dtype whose parts have this dtype; itself if this is complex.
+        """The complex dtype whose parts have this dtype; a complex dtype returns itself.
 
         Raises:
             RuntimeError: neither floating nor complex.
@@ -153,7 +153,7 @@ complex128 = _make_dtype("complex128", "ComplexDouble", "c128", "complex", 16)
 short, long, half, double = int16, int64, float16, float64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
-# What PyTorch can name and NumPy cannot hold: programs may compare with these and print them.
+# Dtypes that PyTorch names and NumPy cannot hold: programs may compare with these and print them.
 float8_e4m3fn = _make_dtype("float8_e4m3fn", "Float8_e4m3fn", "f8e4m3fn", "float8", 1)
 float8_e4m3fnuz = _make_dtype("float8_e4m3fnuz", "Float8_e4m3fnuz", "f8e4m3fnuz", "float8", 1)
 float8_e5m2 = _make_dtype("float8_e5m2", "Float8_e5m2", "f8e5m2", "float8", 1)
@@ -210,7 +210,7 @@ def as_dtype(value: object, function: str = "dtype", argument: str = "dtype", po
     """The dtype that `value` names where PyTorch expects one: a dtype, or Python's float, int, bool or complex.
 
     Args:
-        value: what the user gave.
+        value: the user's argument.
         function, argument, position: for the message of the error.
 
     Raises:
@@ -234,7 +234,7 @@ def as_dtype(value: object, function: str = "dtype", argument: str = "dtype", po
 
 
 class _ByNumpy(dict):
-    """A look-up costs what a dict's costs; a miss learns bfloat16 or raises PyTorch's error."""
+    """A dict from NumPy dtypes to ours; a missing key adds bfloat16 or raises PyTorch's error."""
 
     def __missing__(self, np_dtype: np.dtype) -> dtype:
         if not np_dtype.isnative:
@@ -265,12 +265,12 @@ INEXACT: set[np.dtype] = FLOATING | COMPLEX
 INTEGRAL: set[np.dtype] = {each.np for each in _NATIVE} - INEXACT
 REAL: set[np.dtype] = FLOATING | INTEGRAL
 
-# What the code of small arrays asks for again and again; a native dtype is one object, which `is` compares.
+# The dtypes that the fast code for small arrays tests for; a native dtype is one object, so `is` compares them.
 BOOL, UINT8, INT64 = np.dtype(np.bool_), np.dtype(np.uint8), np.dtype(np.int64)
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 BLAS_FLOATS = frozenset((FLOAT32, FLOAT64))
 BLAS_DTYPES = frozenset(map(np.dtype, "fdFD"))
-REAL_NUMBERS = frozenset((float, int))  # Python's; a bool is none
+REAL_NUMBERS = frozenset((float, int))  # Python's types; bool is not among them
 PYTHON_NUMBERS = frozenset((bool, int, float, complex))
 
 
@@ -296,11 +296,11 @@ def _learn_bfloat16(np_dtype: np.dtype) -> None:
         fn(np_dtype)
 
 
-bfloat16_listeners: list[Any] = []  # who wants to know the NumPy dtype of bfloat16 when there is one
+bfloat16_listeners: list[Any] = []  # functions that are called with the NumPy dtype of bfloat16 when it is loaded
 
 
 def _late_np(self: dtype) -> np.dtype:
-    """The NumPy dtype of a dtype that did not get one when it was made."""
+    """The NumPy dtype of a dtype that was made without one."""
     if self is not bfloat16:
         raise TypeError(
             f"{self!r} has no NumPy dtype, so wengert cannot make tensors of it; "
@@ -358,18 +358,18 @@ def set_default_dtype(d: dtype, /) -> None:
 
 # --- promotion -------------------------------------------------------------------------------------------------------
 
-# PyTorch gave these dtypes few operators and no place in its table: only a floating dtype goes with them, and wins.
+# PyTorch has few operators for these dtypes and no row in its table: they promote only with a floating dtype, to it.
 _BAREBONES = frozenset((uint1, uint2, uint3, uint4, uint5, uint6, uint7, uint16, uint32, uint64))
 _ORDER = {"bool": 0, "unsigned": 1, "signed": 1, "float": 2, "complex": 3}
 _PAIRS: dict[tuple[dtype, dtype], dtype] = {}
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype, as PyTorch's table has it, that both can be converted to.
+    """The smallest dtype, by PyTorch's table, that both dtypes can be converted to.
 
     Raises:
-        RuntimeError: PyTorch promotes no such pair: uint16, uint32 and uint64 only go with floating dtypes, and
-            what has no tensors here goes with nothing.
+        RuntimeError: PyTorch does not promote the pair: uint16, uint32 and uint64 promote only with floating dtypes,
+            and dtypes without tensors here promote with none.
 
     >>> promote_types(int64, float16), promote_types(uint8, int8), promote_types(float16, bfloat16)
     (torch.float16, torch.int16, torch.float32)
@@ -399,7 +399,7 @@ def _promote(a: dtype, b: dtype) -> dtype:
     if order_a != order_b:
         return a if order_a > order_b else b
     if order_a == 2 and a.itemsize == b.itemsize:
-        return float32  # float16 with bfloat16: neither holds the other
+        return float32  # float16 with bfloat16: neither represents the other
     if order_a == 1 and a.itemsize == b.itemsize:
         return int16  # uint8 with int8, likewise
     return a if a.itemsize > b.itemsize else b
@@ -429,7 +429,8 @@ def _refuse_unpromotable(a: dtype, b: dtype) -> None:
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether PyTorch converts a result of dtype `from_` into an output of dtype `to`.
 
-    What would drop a whole part of the number is refused: complex to real, floating to integer, anything to bool.
+    A conversion that would drop a part of the number is refused: complex to real, floating to integer, anything to
+    bool.
 
     >>> can_cast(float64, float16), can_cast(float32, int64), can_cast(int64, bool_)
     (True, False, False)
@@ -444,11 +445,11 @@ def can_cast(from_: dtype, to: dtype) -> bool:
 
 
 class _Promoted(dict):
-    """NumPy result dtype by operands; a miss works it out. Depends on the default dtype, whose setter clears it."""
+    """NumPy result dtypes by operands, computed on a miss. `set_default_dtype` clears it."""
 
     def __missing__(self, operands: tuple[tuple[np.dtype, str], ...]) -> np.dtype:
         result = _result_type(operands).np
-        if len(operands) <= 3:  # a `stack` of a thousand tensors must not leave a key of a thousand
+        if len(operands) <= 3:  # a `stack` of a thousand tensors must not leave a key of a thousand items
             self[operands] = result
         return result
 
@@ -460,16 +461,16 @@ PROMOTED: dict[tuple[tuple[np.dtype, str], ...], np.dtype] = _Promoted()
 def result_dtype(operands: tuple[tuple[np.dtype, str], ...]) -> np.dtype:
     """The NumPy dtype that PyTorch gives the result of an operator on these operands.
 
-    Operands with dimensions decide; 0-dimensional tensors count only if theirs is the higher category (bool, integer,
-    floating, complex), and Python numbers only if theirs is higher again. A Python float is of the default dtype, a
-    complex of the complex dtype that belongs to it.
+    Operands with dimensions decide; 0-dimensional tensors count only if their category (bool, integer, floating,
+    complex) is higher, and Python numbers only if their category is higher again. A Python float has the default
+    dtype, a Python complex the complex dtype that corresponds to it.
 
     Args:
         operands: pairs of a NumPy dtype and "dim" (tensor of one dimension or more), "zero" (0-dimensional tensor)
             or "scalar" (Python number: bool, int64, float64 or complex128).
 
     Raises:
-        RuntimeError: a pair that PyTorch does not promote, see `promote_types`.
+        RuntimeError: PyTorch does not promote a pair of the operands, see `promote_types`.
         TypeError: the result is complex32, which NumPy does not have (float16 with a complex number).
 
     >>> i8, f64 = np.dtype("int8"), np.dtype("float64")

@@ -1,6 +1,6 @@
-"""Errors that teach: PyTorch's class and first sentence, then notes with where, why and what to do.
+"""Errors with notes: PyTorch's class and first sentence, then notes that say where, why and what to do.
 
-The line of the user's program that made a node is kept as (code object, instruction offset), 0.1 us a node, and is
+The line of the user's program that made a node is stored as (code object, instruction offset), 0.1 us a node, and is
 turned into text only when an error is raised.
 """
 
@@ -18,7 +18,7 @@ E = TypeVar("E", bound=BaseException)
 
 
 class _Internal(dict[str, bool]):
-    """File name -> whether it belongs to this package; filled as names are seen."""
+    """A dict from a file name to whether it belongs to this package, filled on a miss."""
 
     def __missing__(self, filename: str) -> bool:
         inside = self[filename] = filename.startswith(_PACKAGE)
@@ -28,11 +28,11 @@ class _Internal(dict[str, bool]):
 INTERNAL = _Internal()
 
 
-user_code: Any = None  # the code of the latest user's line: mostly the next one's too, which saves a look-up
+user_code: Any = None  # the code object of the latest user's line: the next line mostly has the same one
 
 
 def user_frame(frame: Any) -> Any:
-    """The nearest calling frame outside of this package (the outermost one if there is none)."""
+    """The nearest calling frame outside this package (the outermost frame if all are inside)."""
     global user_code
     code = frame.f_code
     while INTERNAL[code.co_filename]:
@@ -46,13 +46,13 @@ def user_frame(frame: Any) -> Any:
 
 
 def here() -> tuple[Any, int]:
-    """(code, offset) of the user's line that is running now."""
+    """The pair (code, offset) of the user's line that is running now."""
     frame = user_frame(sys._getframe(1))
     return frame.f_code, frame.f_lasti
 
 
 def where(code: Any, lasti: int) -> str:
-    """``File "x.py", line 3, in f`` and the line's text."""
+    """The position as text: ``File "x.py", line 3, in f`` and the line itself."""
     if code is None:
         return ""
     line = code.co_firstlineno
@@ -67,11 +67,11 @@ def where(code: Any, lasti: int) -> str:
 
 
 class OtherLibraryError(TypeError):
-    """Tensors of two libraries in one operator: Python is not to ask the other operand, who would ask back."""
+    """One operator got tensors of two libraries: Python must not try the other operand's method, which tries ours."""
 
 
 class LinAlgError(RuntimeError):
-    """A matrix is singular, not positive-definite, or an iteration did not converge."""
+    """Raised if a matrix is singular or not positive-definite, or if an iteration did not converge."""
 
 
 LinAlgError.__module__ = "torch._C"
@@ -89,7 +89,7 @@ def noted(error: E, *notes: str, code: str | None = None) -> E:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'check'?`` if a known word is near, else nothing: for the end of a message."""
+    """The end of a message: ``; did you mean 'check'?`` if a known word is similar, else an empty string."""
     from difflib import get_close_matches
 
     found = get_close_matches(word, known, 1)
@@ -97,7 +97,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning that is shown at the user's line, however deep inside of this package it is raised."""
+    """Issue a warning that points at the user's line, however deep inside this package it is raised."""
     frame = user_frame(sys._getframe(1))
     warnings.warn_explicit(
         message,
@@ -110,7 +110,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def warn_once(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning that the process shows once, as PyTorch's TORCH_WARN_ONCE."""
+    """Issue a warning that the process shows once, like PyTorch's TORCH_WARN_ONCE."""
     if always or message not in warned:
         warned.add(message)
         warn(message, category)

@@ -14,7 +14,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class ContextDecorator:
-    """A context manager that is a decorator of functions, generators and coroutines too: each call has a fresh one."""
+    """A context manager that also decorates functions, generators and coroutines: each call enters a fresh manager."""
 
     def clone(self) -> Self:
         """A fresh manager with the same settings."""
@@ -62,9 +62,9 @@ class ContextDecorator:
 
 
 class _ModeDecorator(ContextDecorator):
-    """What the grad modes share: one object may be entered again and again, also nested in itself."""
+    """The base class of the grad modes: one object may be entered repeatedly, also nested in itself."""
 
-    _entered: Any = None  # (token of MODE, what was here before)
+    _entered: Any = None  # (token of MODE, the previous value of this attribute)
 
     def _target(self) -> State | None:
         raise NotImplementedError
@@ -76,12 +76,12 @@ class _ModeDecorator(ContextDecorator):
         token, self._entered = self._entered
         try:
             MODE.reset(token)
-        except ValueError:  # left in another context than it was entered in: restore the setting by value
+        except ValueError:  # exited in another context than it was entered in: restore the setting by value
             MODE.set(None if token.old_value is token.MISSING else token.old_value)
 
 
 class _StepsInMode:
-    """A generator each of whose steps runs in the mode; what ``yield from`` asks of an iterator (PEP 380)."""
+    """A generator that runs each step in the mode, with the methods that ``yield from`` calls (PEP 380)."""
 
     def __init__(self, make: Any, gen: Any) -> None:
         self._make, self._gen = make, gen
@@ -110,7 +110,7 @@ class _StepsInMode:
 
 
 def _wrap_generator(make: Any, fn: Any) -> Any:
-    """A generator function whose body runs in the mode, and whose caller does not between yields."""
+    """A generator function whose body runs in the mode; between yields, the caller does not."""
 
     @functools.wraps(fn)
     def generator(*args: Any, **kwargs: Any) -> Any:
@@ -120,7 +120,7 @@ def _wrap_generator(make: Any, fn: Any) -> Any:
 
 
 class no_grad(_ModeDecorator):
-    """Nothing is recorded inside: context manager and decorator, per thread and per asyncio task.
+    """Context manager and decorator that turns recording off, per thread and per asyncio task.
 
     >>> import wengert as torch
     >>> x = torch.tensor([1.], requires_grad=True)
@@ -144,7 +144,7 @@ class no_grad(_ModeDecorator):
 
 
 class enable_grad(_ModeDecorator):
-    """Recording is on inside, also within ``no_grad``.
+    """Context manager and decorator that turns recording on, also within ``no_grad``.
 
     >>> import wengert as torch
     >>> x = torch.tensor([1.], requires_grad=True)
@@ -167,7 +167,7 @@ class enable_grad(_ModeDecorator):
 
 
 class set_grad_enabled(_ModeDecorator):
-    """Recording on or off, at once as a plain call, or until the end of a ``with`` block.
+    """Turn recording on or off: at once as a plain call, or until the end of a ``with`` block.
 
     >>> import wengert as torch
     >>> _ = torch.set_grad_enabled(False)
@@ -212,7 +212,7 @@ class _Setting(_ModeDecorator):
 
 
 class inference_mode(_ModeDecorator):
-    """Nothing is recorded and nothing made inside may enter a graph later.
+    """Context manager and decorator that turns recording off; tensors made inside may not enter a graph later.
 
     >>> import wengert as torch
     >>> with torch.inference_mode():
@@ -238,7 +238,7 @@ class inference_mode(_ModeDecorator):
 
 
 class grad_mode(_ModeDecorator):
-    """Recording on or off; what the library itself uses (does not act before ``with``)."""
+    """Recording on or off, for the library's own use: it acts only inside ``with``."""
 
     def __init__(self, mode: bool) -> None:
         self.mode = mode

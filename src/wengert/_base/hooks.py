@@ -1,8 +1,8 @@
-"""Hooks: the functions that a lower room calls and a higher one writes.
+"""Hooks: functions that a lower room calls and a higher room implements.
 
-A module imports only from its own room and from lower ones (CONTRIBUTING.md, "Layout, and why"). Where a lower room
-must call a higher one all the same, it declares a hook, with a signature and a docstring but no body, and the higher
-room sets it when it is imported.
+A module imports only from its own room and from lower ones (CONTRIBUTING.md, "Layout, and why"). A lower room that
+must call a higher one declares a hook, with a signature and a docstring but no body, and the higher room sets it when
+it is imported.
 
 >>> @hook
 ... def greet(name: str) -> str:
@@ -24,9 +24,9 @@ R = TypeVar("R")
 
 
 class Hook(Generic[P, R]):
-    """A function that is declared here and set once, above; it is called as ``hook.run(...)``.
+    """A function that a lower room declares and a higher room sets once; call it as ``hook.run(...)``.
 
-    ``run`` is the function itself, not one around it: those that look at their caller find it one frame up.
+    ``run`` is the function itself without a wrapper: a function that inspects its caller finds it one frame up.
     """
 
     run: Callable[P, R]
@@ -37,7 +37,7 @@ class Hook(Generic[P, R]):
         DECLARED[f"{declared.__module__}.{declared.__qualname__}"] = self
 
     def set(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Decorator: this is the hook's function."""
+        """Decorator that makes `function` the hook's implementation."""
         assert not hasattr(self, "run"), f"two functions for the hook {self.declared.__qualname__}"
         self.run = function
         return function

@@ -1,8 +1,8 @@
-"""Tables whose entries come with the modules that make them.
+"""Tables whose entries are defined by modules that are imported on demand.
 
-An operator module is imported when one of its names is first asked for: `import wengert` reads an index of names
-(``_ops.index_of_names``) and imports none of them. A ``Table`` holds names by that index: asked for one, it imports
-that one's module; read as a whole, it imports all.
+An operator module is imported when one of its names is first used: `import wengert` reads an index of names
+(``_ops.index_of_names``) and imports no operator module. A ``Table`` is a dict over that index: a look-up imports the
+module that defines the name, and iteration imports all modules.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .hooks import hook
 
 @hook
 def import_one(module: str) -> None:
-    """Import one module of the index, and attach its names."""
+    """Import one module of the index and attach its names."""
 
 
 @hook
@@ -24,10 +24,10 @@ def import_all() -> None:
 
 
 class Table(dict[str, Any]):
-    """Entries by name, some of which are in modules that are not imported yet."""
+    """A dict of entries by name; some entries are defined in modules that are not imported yet."""
 
     def __init__(self) -> None:
-        self.home: dict[str, str] = {}  # the modules of names
+        self.home: dict[str, str] = {}  # name -> module
 
     def __missing__(self, name: str) -> Any:
         if name not in self.home:
@@ -36,11 +36,11 @@ class Table(dict[str, Any]):
         return dict.__getitem__(self, name)
 
     def names(self) -> set[str]:
-        """All names; nothing is imported."""
+        """All names, without importing anything."""
         return {*self.home, *dict.keys(self)}
 
     def here(self) -> ItemsView[str, Any]:
-        """The entries whose modules are imported."""
+        """The entries whose modules are already imported."""
         return dict.items(self)
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -70,7 +70,7 @@ class Table(dict[str, Any]):
 
 
 class LateFunction:
-    """What stands in a namespace for a function whose module is not imported yet; that module puts it there."""
+    """A placeholder in a namespace for a function whose module is not imported yet; the import replaces it."""
 
     __slots__ = ("module", "name", "space")
 
@@ -85,7 +85,7 @@ class LateFunction:
 
 
 class LateMember:
-    """What stands in a class for a member whose module is not imported yet; that module's import puts it there."""
+    """A placeholder in a class for a member whose module is not imported yet; the import replaces it."""
 
     __slots__ = ("module", "name")
 

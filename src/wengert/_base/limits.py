@@ -35,20 +35,20 @@ _FLOAT_FORMATS = {
     float8_e4m3fn: (8, 2.0**-3, 2.0**-6, 448.0),
     float8_e4m3fnuz: (8, 2.0**-3, 2.0**-7, 240.0),
     float8_e5m2: (8, 2.0**-2, 2.0**-14, 57344.0),
-    float8_e5m2fnuz: (8, 2.0**-3, 2.0**-15, 57344.0),  # PyTorch's word for eps; the format's is 2**-2
+    float8_e5m2fnuz: (8, 2.0**-3, 2.0**-15, 57344.0),  # PyTorch's value for eps; the format's is 2**-2
     float8_e8m0fnu: (8, 1.0, 2.0**-127, 2.0**127),
 }
 
 
 class finfo(_Frozen, metaclass=_TorchClass):
-    """The limits of a floating dtype, or of the parts of a complex one. Without an argument, of the default dtype.
+    """The limits of a floating dtype or of the parts of a complex dtype; the default dtype if no argument is given.
 
     Attributes:
         bits: the width.
         eps: the distance from 1 to the next number above.
-        max, min: the largest number, and the one furthest below.
+        max, min: the largest and the lowest number.
         tiny, smallest_normal: the smallest positive number of full precision.
-        resolution: 10 to the minus number of decimal digits that are always kept.
+        resolution: 10 to the power of minus the number of decimal digits that are always exact.
         dtype: the name, a string.
 
     Raises:
@@ -86,7 +86,7 @@ class finfo(_Frozen, metaclass=_TorchClass):
         return finfo, (DTYPES[self.dtype],)
 
 
-@functools.cache  # it cannot be changed
+@functools.cache  # the result is immutable
 def _make_finfo(of: dtype) -> finfo:
     if of not in _FLOAT_FORMATS:
         raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")

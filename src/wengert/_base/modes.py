@@ -1,9 +1,9 @@
-"""Modes: the reasons for which an operator leaves the hot path.
+"""Modes: the reasons why an operator leaves the hot path.
 
 ``slow_if_recording`` is a plain list that is empty in an ordinary program; every operator that records tests it first.
 Everything that turns recording off or watches it (no-grad, inference mode, saved-tensor hooks, a profiler, legacy
-volatile tensors, tensors of a subclass that overrides operators, memory with stale views) keeps one entry in it as long
-as it lives, in whatever thread. The setting that holds *here* is then looked up in ``MODE``, a context variable, so
+volatile tensors, tensors of a subclass that overrides operators, memory with stale views) adds one entry to the list
+for as long as it lives, in any thread. The operator then looks up its own setting in ``MODE``, a context variable, so
 each thread and each asyncio task has its own.
 """
 
@@ -14,19 +14,19 @@ from contextvars import ContextVar
 from typing import Any
 
 slow_if_recording: list[Any] = []
-# Those reasons among them that concern operators on tensors without history too; not plain no-grad.
+# The subset of reasons that also concern operators on tensors without history; plain no-grad is not one of them.
 slow_always: list[Any] = []
 
 
 def add_reason(name: str) -> None:
-    """From now on no operator takes the hot path, until ``drop_reason``."""
+    """Keep every operator off the hot path until ``drop_reason``."""
     slow_if_recording.append(name)
     slow_always.append(name)
 
 
 def drop_reason(name: str) -> None:
-    """Take back one ``add_reason``."""
-    if slow_if_recording:  # nothing is left of it when the interpreter ends
+    """Undo one ``add_reason``."""
+    if slow_if_recording:  # already None when the interpreter shuts down
         slow_if_recording.remove(name)
         slow_always.remove(name)
 
@@ -34,8 +34,8 @@ def drop_reason(name: str) -> None:
 class State:
     """One setting of all modes; all but the default (``None`` in ``MODE``) are counted in ``slow_if_recording``.
 
-    Immutable. The count falls when the last context that refers to the setting is gone: a thread or task that ends
-    inside of ``no_grad`` leaves nothing behind.
+    Immutable. The count decreases when the last context that refers to the setting is deleted, so a thread or task
+    that ends inside ``no_grad`` leaves nothing behind.
     """
 
     __slots__ = ("__weakref__", "grad", "hooks", "inference", "only_quiet")
@@ -47,7 +47,7 @@ class State:
         self.only_quiet = not grad and not inference
         if inference:
             add_reason("mode")
-        elif slow_if_recording is not None:  # a generator may be closed when the interpreter ends and modules are empty
+        elif slow_if_recording is not None:  # a generator may be closed at shutdown, when modules are empty
             slow_if_recording.append("mode")
 
     def __del__(self) -> None:
@@ -73,13 +73,13 @@ def is_inference_mode_enabled() -> bool:
 
 
 def saved_tensors_hooks() -> tuple[Any, ...] | None:
-    """The pack and unpack functions in force in this thread or task, innermost last."""
+    """The pairs of pack and unpack functions active in this thread or task, innermost last."""
     state = MODE.get()
     return None if state is None else state.hooks
 
 
 def changed(*, grad: bool | None = None, inference: bool | None = None, hooks: Any = ...) -> State | None:
-    """The current setting with some of its parts changed."""
+    """A copy of the current setting with some of its fields changed."""
     now = MODE.get()
     old_grad, old_inference, old_hooks = (True, False, None) if now is None else (now.grad, now.inference, now.hooks)
     inference = old_inference if inference is None else inference
@@ -88,26 +88,26 @@ def changed(*, grad: bool | None = None, inference: bool | None = None, hooks: A
     return None if grad and not inference and not hooks else State(grad, inference, hooks)
 
 
-slow_hooks: list[Any] = []  # who stands around every operator, the latest outermost
-writes = threading.local()  # .op: the operator whose in-place form is running, as long as there are slow_hooks
+slow_hooks: list[Any] = []  # the hooks around every operator, the latest outermost
+writes = threading.local()  # .op: the operator whose in-place form is running, set only while there are slow_hooks
 
 
 def watch_operators(hook: Any) -> None:
-    """From now on every operator, in every thread, is ``hook(info, args, proceed)``; ``proceed()`` runs it."""
+    """Wrap every operator in every thread: it becomes ``hook(info, args, proceed)``, and ``proceed()`` runs it."""
     add_reason("watched")
     slow_hooks.append(hook)
 
 
 def unwatch_operators(hook: Any) -> None:
-    """Take back one ``watch_operators``."""
+    """Undo one ``watch_operators``."""
     slow_hooks.remove(hook)
     drop_reason("watched")
 
 
 class Count(list[None]):
-    """How many there are of something: mostly only asked whether there is any.
+    """A count, mostly tested for being nonzero.
 
-    A list, because the interpreter tests one without calling anything, and changes it as one step in all threads.
+    It is a list, because the interpreter tests a list without a call and changes it atomically.
     """
 
     __slots__ = ()
@@ -121,29 +121,29 @@ class Count(list[None]):
         self.pop()
 
 
-inference_tensors = Count()  # tensors made in inference mode that live; see _tape.inference
+inference_tensors = Count()  # living tensors made in inference mode; see _tape.inference
 anomaly = Count()  # 1 while anomaly mode is on
-transforms = Count()  # transforms of torch.func that are open, in whatever thread
+transforms = Count()  # active transforms of torch.func, in all threads
 _innermost: ContextVar[transform | None] = ContextVar("wengert_transform", default=None)
 
 
 class transform:
-    """Inside, a transform of torch.func runs its function: what changes tensors for good is refused."""
+    """Context in which a transform of torch.func runs its function: permanent changes to tensors are refused."""
 
     __slots__ = ("adopted", "outer", "rebound", "token")
 
     def __enter__(self) -> transform:
         transforms.add()
         self.outer = _innermost.get()
-        self.rebound: list[Any] = []  # weak tensors whose payload was replaced, with their old payload and node
-        self.adopted: list[Any] = []  # weak tensors without a history that were given one by a write in place
+        self.rebound: list[Any] = []  # weak references to tensors, and their replaced payload and node
+        self.adopted: list[Any] = []  # weak references to tensors whose history began with a write in place
         self.token = _innermost.set(self)
         return self
 
     def __exit__(self, *exc: object) -> None:
         transforms.drop()
         _innermost.reset(self.token)
-        if exc and exc[0] is not None:  # nothing of a transform that failed stays behind
+        if exc and exc[0] is not None:  # a failed transform leaves nothing behind
             for ref, a, fn in reversed(self.rebound):
                 t = ref()
                 if t is not None:

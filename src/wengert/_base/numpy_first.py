@@ -1,11 +1,11 @@
-"""Imports NumPy, and tells its OpenBLAS not to keep a core for long.
+"""The first import of NumPy, which limits how long OpenBLAS's threads spin.
 
-After a product OpenBLAS's threads wait for the next one by spinning, 2**26 cycles (some 25 ms) unless told otherwise,
-and hold a core that other work could have: elementwise work on two threads, another program, a small board's second
-core. 2**22 cycles (1.5 ms) reach from the products of one layer to the next in a training step of a few milliseconds:
-to wake a thread takes up to 0.1 ms on a virtual machine, and with 2**20 a step of an LSTM, a GPT block or an MLP takes
-a tenth longer. More gains nothing. The library reads the number when it is loaded, so this only works where wengert is
-imported before NumPy; one that the user has set stays, and the environment is left as it was.
+After a product, OpenBLAS's threads wait for the next one by spinning for 2**26 cycles (some 25 ms) by default, and hold
+a core that other work could use: elementwise work on two threads, another program, the second core of a small board.
+2**22 cycles (1.5 ms) bridge the time from one layer's products to the next in a training step of a few milliseconds.
+Waking a thread takes up to 0.1 ms on a virtual machine, and with 2**20 cycles a step of an LSTM, a GPT block or an MLP
+takes a tenth longer; more than 2**22 gains nothing. OpenBLAS reads the number when it is loaded, so the limit only
+works if wengert is imported before NumPy. A number that the user has set is respected, and the environment is restored.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What an operator is to the rest of the library, and where its public names live.
+"""The record of an operator (``Operator``), the registry of operators, and the tables of their public names.
 
-An operator is declared once (see ``_kinds.elementwise``). ``REGISTRY`` holds its ``Operator``; the three ``xp``
-namespaces hold it in the three forms that a formula may run on: ``ARRAYS`` on plain arrays, ``TENSORS`` on Tensors (so
-that what a backward pass does is itself recorded), ``TRANSFORMED`` on the values of transforms (``Dual``, ``Batched``).
+An operator is declared once (see ``_kinds.elementwise``). ``REGISTRY`` holds its ``Operator``. The three ``xp``
+namespaces hold the three forms that a formula may call: ``ARRAYS`` for plain arrays, ``TENSORS`` for Tensors (so that
+the backward pass is itself recorded), ``TRANSFORMED`` for the values of transforms (``Dual``, ``Batched``).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .late_names import LateFunction, Table
 
 
 class Namespace:
-    """Functions by name: the ``xp`` that a derivative formula is given."""
+    """Functions by name: the ``xp`` argument of a derivative formula."""
 
     def __init__(self, name: str) -> None:
         self.namespace = name
 
 
 class OfValues(Namespace):
-    """Operators on the values of transforms, each made when a formula first names it."""
+    """Operators on the values of transforms, each made when a formula first uses its name."""
 
     def __getattr__(self, name: str) -> Any:
         fn = types.MethodType(bind.run, REGISTRY[name]) if name in REGISTRY else None
@@ -69,63 +69,70 @@ class Impl(dict[type, Any]):
 
 
 class Operator:
-    """What is known of one operator. A declaration gives a fact by its field's name (see ``_kinds.declare.FACTS``)."""
+    """The record of one operator. A declaration sets a field by its name (see ``_kinds.declare.FACTS``)."""
 
-    # what it is
+    # identity
     name: str  # in the registry: the declared body's name
     kind: str  # "unary", "binary", "linear", "bilinear", "affine" or "general"
     doc: str | None  # the declared body's docstring
-    body: Callable[..., Any]  # what was declared
+    body: Callable[..., Any]  # the declared function
     decl: Callable[..., Any] | None  # ``body`` if its first argument is the array library, else None: the library's own
     libname: str  # the name of the function in the array library
     called: str  # the public function's name in errors
     params: tuple[str, ...]  # names of all arguments
-    arity: int = 1  # how many leading arguments are tensors; -1: the first argument is a sequence of tensors
-    outputs: int = 1  # how many results there are; -1: a list
+    arity: int = 1  # the number of leading tensor arguments; -1: the first argument is a sequence of tensors
+    outputs: int = 1  # the number of results; -1: a list
     results: tuple[str, ...] = ()  # names of several results, for formulas
     view: bool = False  # whether the result shares the operand's memory
 
-    # what was made of it
+    # the functions and classes made from the declaration
     op: Callable[..., Any]  # the public, hot function
-    method: Callable[..., Any] | None = None  # the method, where it is another function: it has no ``out``
+    method: Callable[..., Any] | None = None  # the method, if it is another function: it has no ``out``
     make_core: Callable[[], Callable[..., Any]]  # makes ``core``
-    node: Any = None  # the class of its nodes; None: it is not recorded
-    node_without: Any = None  # the same, where nothing is added (affine)
-    saves: Any = None  # what a general operator's nodes save
+    node: Any = None  # the class of its nodes; None: the operator is not recorded
+    node_without: Any = None  # the class of nodes without the added operand (affine)
+    saves: Any = None  # the values that a general operator's nodes save
 
     # derivatives and transforms
     differentiable: tuple[bool, ...] = (True,)  # for each output
+<<<<<<< HEAD
     underived: tuple[int, ...] = ()  # operands that have no formula
     no_derivative: str | None = None  # the reason if it has no derivative
     absent: bool = False  # whether a cotangent that did not arrive is None to the formula, not zeros
     constants_from: int | None = None  # from which on a sequence's operands have no edge
+=======
+    underived: tuple[int, ...] = ()  # operands without a formula
+    why_not: str | None = None  # the reason if it has no derivative
+    absent: bool = False  # whether the formula gets None, not zeros, for a missing cotangent
+    constants_from: int | None = None  # the index from which on a sequence's operands have no edge
+>>>>>>> h-e3
     jvp: Callable[..., Any] | None = None  # (xp, tangents, out, *args) -> tangent of out
     batch: Any = None  # the batching rule
-    saved_as: dict[str, Any] = {}  # PyTorch's names of saved values, where they are others
+    saved_as: dict[str, Any] = {}  # PyTorch's names of saved values, if they differ
 
     # dtypes and numbers
-    dtypes: str = "fc"  # which groups of dtypes it takes, of "fcib": float, complex, integer, bool
-    to_float: bool = False  # whether integers become the default dtype first
+    dtypes: str = "fc"  # the accepted groups of dtypes, of "fcib": float, complex, integer, bool
+    to_float: bool = False  # whether integers are first converted to the default dtype
     integers: bool = False  # whether integers and bools have another body than floats
     integer: Callable[..., Any] | None = None  # that body
-    promote: Any = None  # how operands come to one dtype: True, or a function of the operands that gives it
-    numbers: frozenset[type] = frozenset((float, int))  # the types of number that the second operand may be
+    promote: Any = None  # how operands are promoted: True, or a function that returns their common dtype
+    numbers: frozenset[type] = frozenset((float, int))  # the types of Python number that the second operand may have
     number_first: bool | str = False  # whether the first operand may be a number; "alone": both may
-    ufunc: Any = None  # NumPy's function for the in-place form, where it is not the operator's own
+    ufunc: Any = None  # NumPy's function for the in-place form, if it is not the operator's own
     symbol: Callable[..., Any] | None = None  # the Python operator, for arrays that are not NumPy's
 
-    # what it refuses, and how
-    check: Callable[..., Any] | None = None  # (info, x, y, dtype): raises PyTorch's error for a dtype it refuses
-    refuse_mixed: Callable[..., Any]  # (info, *operands): raises PyTorch's error for operands of several dtypes
-    overloads: bool = False  # whether PyTorch names its overloads when an argument is no tensor
-    refused_as: str | None = None  # its name in errors about arguments, if it is not ``called``
+    # checks and errors
+    check: Callable[..., Any] | None = None  # (info, x, y, dtype): raises PyTorch's error for an unsupported dtype
+    refuse_mixed: Callable[..., Any]  # (info, *operands): raises PyTorch's error for mixed dtypes
+    overloads: bool = False  # whether PyTorch's error lists the overloads when an argument is not a tensor
+    refused_as: str | None = None  # the name in errors about arguments, if it is not ``called``
     kernel: str | None = None  # the kernel that PyTorch says is not implemented for a dtype
-    out_rule: Any = None  # which dtypes ``out=`` may have
+    out_rule: Any = None  # the dtypes that ``out=`` may have
 
-    # how it is tested
+    # tests
     samples: Any = None  # list of argument tuples or a function that returns it; None: drawn from the domain
-    domain: tuple[float, float] = (-2.0, 2.0)  # where samples are drawn from
-    domain_other: tuple[float, float] | None = None  # the second operand's, if it is another
+    domain: tuple[float, float] = (-2.0, 2.0)  # the interval of samples
+    domain_other: tuple[float, float] | None = None  # the second operand's interval, if it differs
 
     def __init__(self, body: Callable[..., Any], **facts: Any) -> None:
         names = body.__code__.co_varnames[: body.__code__.co_argcount]
@@ -139,7 +146,7 @@ class Operator:
 
     @functools.cached_property
     def core(self) -> Callable[..., Any]:
-        """``op`` without the test for modes; made when it is first needed."""
+        """``op`` without the test for modes, made on first use."""
         return self.make_core()
 
     def __repr__(self) -> str:
@@ -147,9 +154,9 @@ class Operator:
 
 
 REGISTRY = Table()  # the operators by name
-WITH_SPARSE: dict[str, Callable[..., Any]] = {}  # what operators of several tensors do if some of them are sparse
+WITH_SPARSE: dict[str, Callable[..., Any]] = {}  # operators on several tensors, some of them sparse
 PUBLIC: dict[str, Table] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
-placed: list[tuple[str, str]] = []  # space and name of what was put there and is not attached yet (see ``publish``)
+placed: list[tuple[str, str]] = []  # (space, name) of functions that are published and not yet attached
 
 
 def table_of(space: str) -> Table:
@@ -171,16 +178,16 @@ def publish(fn: Any, names: str | tuple[str, ...]) -> Any:
 
 
 def public(*names: str) -> Callable[[Any], Any]:
-    """Decorator: the public names of a function that is composed of operators; it is called by the first of them."""
+    """Decorator that publishes a function composed of operators; errors use the first of its public names."""
     all_names = tuple(n for name in names for n in name.split())
 
     def decorate(fn: Any) -> Any:
         inner = fn
-        while isinstance(inner, types.FunctionType):  # what a decorator wrapped too: its name is in Python's own errors
+        while isinstance(inner, types.FunctionType):  # wrapped functions too: Python's errors show their names
             inner.__name__ = inner.__qualname__ = all_names[0].rpartition(".")[2]
             inner = getattr(inner, "__wrapped__", None)
         space = all_names[0].rpartition(".")[0]
-        if isinstance(fn, types.FunctionType) and space != "Tensor":  # where pickle finds it again
+        if isinstance(fn, types.FunctionType) and space != "Tensor":  # pickle finds the function by its module
             fn.__module__ = "wengert" if space == "torch" else f"wengert.{space}"
         return publish(fn, all_names)
 
@@ -188,7 +195,7 @@ def public(*names: str) -> Callable[[Any], Any]:
 
 
 def add_backend(xp: Any, lib: Any, owns: Callable[[type], bool]) -> None:
-    """Offer an array library: every operator, declared before or after, gets its raw function in ``xp``."""
+    """Add an array library: every operator, declared before or after, gets its raw function in ``xp``."""
     xp.lib = lib
     xp.owns = owns
     XPS.append(xp)
@@ -199,7 +206,7 @@ def add_backend(xp: Any, lib: Any, owns: Callable[[type], bool]) -> None:
 
 
 def expect(module: str, names: list[str]) -> None:
-    """Say that this module, when it is imported, will register operators of these names."""
+    """Declare that this module will register operators of these names when it is imported."""
     REGISTRY.home.update(dict.fromkeys(names, module))
     for space in (TENSORS, *XPS):
         vars(space).update({name: LateFunction(space, name, module) for name in names})
@@ -210,12 +217,12 @@ def bind_raw(xp: Any, info: Operator) -> None:
     if info.decl is None:
         fn = getattr(xp.lib, info.libname)
     else:
-        fn = types.MethodType(info.decl, xp.lib)  # the interpreter puts what is bound in front without a call
+        fn = types.MethodType(info.decl, xp.lib)  # the interpreter inserts a bound argument without a call
     setattr(xp, info.name, fn)
 
 
 def register(info: Operator) -> None:
-    """Enter an operator into the registry and into every namespace."""
+    """Add an operator to the registry and to every namespace."""
     name = info.name
     assert not dict.__contains__(REGISTRY, name), f"two operators are called {name}"
     REGISTRY[name] = info
@@ -230,7 +237,7 @@ def bind(info: Operator, *args: Any) -> Any:
 
 
 def on_payloads(info: Operator, *args: Any) -> Any:
-    """Run one operator on payloads of which some are no arrays: ``bind``, or what a payload's type does itself."""
+    """Run one operator if some payloads are not arrays: by ``bind``, or by the method of a payload's type."""
     for a in args[: info.arity] if info.arity >= 0 else args[0]:
         own = getattr(type(a), "run_operator", None)
         if own is not None:

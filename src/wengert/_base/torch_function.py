@@ -1,6 +1,6 @@
-"""``__torch_function__`` as every room knows it: its state, the method that overrides nothing, and its hooks.
+"""The part of ``__torch_function__`` that every room uses: its state, the default methods and the hooks.
 
-Which classes and modes are asked, and how, is in ``_tensor_api.torch_function`` and ``_tensor_api.override_sites``.
+``_tensor_api.torch_function`` and ``_tensor_api.override_sites`` decide which classes and modes are called, and how.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .hooks import hook
 
 
 class State(NamedTuple):
-    """What holds in this thread or task: whether classes and modes are asked, and the modes that are on."""
+    """The state of this thread or task: whether overrides of classes and modes are called, and the active modes."""
 
     classes: bool = True
     all: bool = True
@@ -23,7 +23,7 @@ STATE: ContextVar[State] = ContextVar("wengert_overrides", default=State())  # n
 
 
 def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """The ``__torch_function__`` of a class that overrides nothing: the function itself, its arguments as tensors."""
+    """The ``__torch_function__`` of a class that overrides nothing: it runs the function on plain tensors."""
     token = STATE.set(STATE.get()._replace(classes=False))
     try:
         return func(*args, **(kwargs or {}))
@@ -35,30 +35,30 @@ DISABLED: Any = _disabled_torch_function_impl
 
 
 def _disabled_torch_dispatch_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """The ``__torch_dispatch__`` of a class that has none; no subclass is asked by it here."""
+    """The ``__torch_dispatch__`` of a class that overrides nothing; wengert never calls it."""
     return func(*args, **(kwargs or {}))
 
 
 @hook
 def taken_over(cls: Any, func: Any, kinds: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-    """``Tensor.__torch_function__``: run the function on tensors; its results are instances of ``cls``."""
+    """``Tensor.__torch_function__``: run the function on tensors and return instances of ``cls``."""
 
 
 @hook
 def subclassed(cls: Any) -> None:
-    """A subclass of ``Tensor`` was defined."""
+    """Called when a subclass of ``Tensor`` is defined."""
 
 
 @hook
 def refused(info: Any, args: tuple[Any, ...]) -> Any:
-    """An operator met something that is no tensor: the answer of what overrides, or ``...``."""
+    """The result of an override if an operator got an argument that is not a tensor, or ``...`` if none overrides."""
 
 
 @hook
 def refused_in_place(method: str, self: Any, other: Any) -> Any:
-    """An operator such as ``+=`` met something that is no tensor: the answer of what overrides, or NotImplemented."""
+    """``refused`` for an operator such as ``+=``: it returns NotImplemented if none overrides."""
 
 
 @hook
 def recovered(method: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
-    """In an ``except`` clause of a method of tensors: its answer if an argument overrides, else the error again."""
+    """In an ``except`` clause of a tensor's method: return the result of an argument's override, or raise again."""

@@ -1,1 +1,1 @@
-"""How an operator is declared and its functions are made; the slow path; ``out=``."""
+"""Declarations of operators, the functions made from them, the slow path, and ``out=``."""

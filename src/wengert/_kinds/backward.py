@@ -1,4 +1,4 @@
-"""The backward steps of all kinds on plain arrays, as templates (``templates.rendered`` tells what the marks mean)."""
+"""The backward steps of all kinds on plain arrays, as templates (``templates.rendered`` explains the marks)."""
 
 from __future__ import annotations
 

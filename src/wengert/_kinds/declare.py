@@ -1,4 +1,4 @@
-"""What every kind of operator is declared with: the checked record, the node class, the published functions."""
+"""The parts of a declaration that all kinds share: the checked record, the node class, the published functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Formula = Callable[..., Any]
 
 
 def same(xp: Any, g: Any) -> Any:
-    """The formula that gives the cotangent back as it is; the elementwise kinds leave the call out."""
+    """The formula that returns the cotangent unchanged; the elementwise kinds omit the call."""
     return g
 
 
@@ -31,11 +31,11 @@ FACTS: dict[str, tuple[str, ...]] = {
     "bilinear": ("refuse_mixed",),
     "affine": ("refuse_mixed", "saved_as"),
     "general": ("absent", "constants_from", "refuse_mixed", "results", "view"),
-}  # by kind, the fields of ``Operator`` that a declaration may give beside the decorator's own keywords
+}  # by kind, the fields of ``Operator`` that a declaration may set besides the decorator's own keywords
 
 
 def declared(decorator: Any, body: Any, facts: dict[str, Any], **usual: Any) -> Operator:
-    """The record of one operator: its declared ``facts``, checked, over what is ``usual`` for the decorator's kind."""
+    """The record of one operator: its checked ``facts`` override the ``usual`` values of the kind."""
     kind = decorator.__name__
     known = (*_OF_EVERY_KIND, *FACTS[kind])
     for name, value in facts.items():
@@ -49,7 +49,7 @@ def declared(decorator: Any, body: Any, facts: dict[str, Any], **usual: Any) -> 
 
 
 def formula_names(formula: Formula | None, known: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The names that a formula uses after ``xp`` and ``g``: what must be saved. ``known``: those that it may use."""
+    """The parameters of a formula after ``xp`` and ``g``, whose values must be saved. ``known``: permitted names."""
     if formula is None:
         return ()
     names = formula.__code__.co_varnames[2 : formula.__code__.co_argcount]
@@ -60,7 +60,7 @@ def formula_names(formula: Formula | None, known: tuple[str, ...] = ()) -> tuple
 
 
 def enter(info: Operator, op: Any, N: Any, jvp: Any, core: Shape, **names: Any) -> None:
-    """Enter an operator into the registry. ``core``: the shape without tests for modes."""
+    """Register an operator. ``core``: the shape without tests for modes."""
     info.op = op
     info.make_core = partial(variant, op, core, **names)
     info.node = N
@@ -71,9 +71,9 @@ def enter(info: Operator, op: Any, N: Any, jvp: Any, core: Shape, **names: Any) 
 
 
 def publish_elementwise(info: Operator, names: str | None, method: Shape, inplace: bool, **replaced: Any) -> None:
-    """Give an elementwise operator its public names: function, method and in-place forms.
+    """Publish an elementwise operator: function, method and in-place forms.
 
-    ``method``: the shape of its methods, which have no ``out``.
+    ``method``: the shape of the method, which has no ``out``.
     """
     if names is None:
         names = f"torch.{info.name} Tensor.{info.name}"
@@ -96,7 +96,7 @@ def publish_elementwise(info: Operator, names: str | None, method: Shape, inplac
 
 # --------------------------------------------------------------------------------------------------------------- nodes
 def node_class(name: str, slots: tuple[str, ...], /, **members: Any) -> Any:
-    """A node class of one operator; as PyTorch's it prints ``<class 'MulBackward0'>``."""
+    """The node class of one operator, which prints like PyTorch's: ``<class 'MulBackward0'>``."""
     for key in members.get("saved_names", ()):
         name_saved(key, key.replace("_shape", "_sym_sizes"))
     return type(name, (Node,), {"__slots__": slots, "__module__": "builtins", **members})
@@ -116,7 +116,7 @@ def edges_xy(n: Any) -> tuple[Any, ...]:
 
 
 def edges_of_tensors(n: Any) -> tuple[Any, ...]:
-    """PyTorch has a function of its own for a number as second operand, whose node has one input."""
+    """The edges of the tensor operands: PyTorch's node for a number as second operand has one input."""
     return (n.fx,) if number_second(n) else (n.fx, n.fy)
 
 
@@ -126,7 +126,7 @@ def number_second(n: Any) -> bool:
 
 
 def release_of(slots: str) -> Any:
-    """What frees the saved values in these slots; a shape that stands in a box's place stays."""
+    """The function that frees the saved values in these slots; a shape in place of a box is not freed."""
 
     def release(n: Any) -> None:
         for slot in slots:
@@ -137,7 +137,7 @@ def release_of(slots: str) -> Any:
 
 
 def not_saved(n: Any, name: str) -> AttributeError:
-    """The error of a ``_saved_NAME`` that a node has not."""
+    """The error for a ``_saved_NAME`` that a node does not have."""
     return AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
 
 

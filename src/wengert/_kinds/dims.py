@@ -1,7 +1,7 @@
-"""Dims as users give them (negative, one or several, ints of any kind) into dims counted from 0; PyTorch's errors.
+"""Conversion of users' dims (negative, one or several, ints of any kind) to dims from 0, with PyTorch's errors.
 
-A 0-dimensional tensor takes the dims 0 and -1, as in PyTorch. It has no such dim to reduce, so ``normal_dims`` gives
-``()`` for it; ``normal_dim`` gives 0, and its caller must treat a 0-dimensional tensor by itself.
+A 0-dimensional tensor accepts the dims 0 and -1, as in PyTorch. It has no dim to reduce, so ``normal_dims`` returns
+``()`` for it; ``normal_dim`` returns 0, and its caller must treat a 0-dimensional tensor separately.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-EVERY_DIM = tuple(tuple(range(ndim)) for ndim in range(65))  # NumPy's arrays have no more
+EVERY_DIM = tuple(tuple(range(ndim)) for ndim in range(65))  # NumPy's limit
 
 
 def normal_dim(dim: Any, ndim: int, name: str = "operator") -> int:
-    """One dim, counted from 0; ``name`` is the function's in an error.
+    """One dim, counted from 0; ``name`` is the function's name in an error.
 
     >>> from wengert._kinds.dims import normal_dim
     >>> normal_dim(-1, 3)
@@ -28,7 +28,7 @@ def normal_dim(dim: Any, ndim: int, name: str = "operator") -> int:
 
 
 def normal_dims(dims: Any, ndim: int, name: str = "operator") -> tuple[int, ...]:
-    """One or several dims as a tuple of different ones, counted from 0, in the order given; ``None`` means all.
+    """One or several dims as a tuple of distinct dims, counted from 0, in the given order; ``None`` means all.
 
     >>> from wengert._kinds.dims import normal_dims
     >>> normal_dims((-1, 0), 3), normal_dims(1, 3), normal_dims(None, 2), normal_dims(-1, 0)
@@ -54,7 +54,7 @@ def normal_dims(dims: Any, ndim: int, name: str = "operator") -> tuple[int, ...]
 
 
 def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: str = "dim") -> int:
-    """An int, or what stands for one (a NumPy integer, an integer tensor of one element); a bool is refused."""
+    """Convert a dim to int: an int, a NumPy integer or an integer tensor of one element; a bool raises."""
     if not isinstance(value, bool):
         try:
             return operator.index(value)
@@ -86,7 +86,7 @@ def out_of_range(dim: int, ndim: int) -> IndexError:
 
 
 def rank(input: Any, name: str) -> int:
-    """The number of dimensions of what must be a tensor."""
+    """The number of dimensions of an argument that must be a tensor."""
     try:
         ndim: int = input._payload.ndim
         return ndim
@@ -97,7 +97,7 @@ def rank(input: Any, name: str) -> int:
 
 
 def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Keyword arguments with NumPy's ``axis`` and ``keepdims`` called as PyTorch calls them, which takes both."""
+    """Rename the keyword arguments ``axis`` and ``keepdims`` to ``dim`` and ``keepdim``; PyTorch accepts both."""
     for theirs, ours in (("axis", "dim"), ("keepdims", "keepdim")):
         if theirs in kwargs:
             kwargs[ours] = kwargs.pop(theirs)
@@ -105,7 +105,7 @@ def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def numpy_spelling(name: str, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """``numpy_names`` where nothing but ``dim`` and ``keepdim`` is taken; ``name`` is the function's in an error."""
+    """``numpy_names`` for a function that only has ``dim`` and ``keepdim``; ``name`` is its name in an error."""
     kwargs = numpy_names(kwargs)
     for key in kwargs:
         if key not in ("dim", "keepdim"):
@@ -114,7 +114,7 @@ def numpy_spelling(name: str, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def nonempty_dims(shape: tuple[int, ...], dims: tuple[int, ...], name: str) -> None:
-    """Refuse an operator without identity, such as a maximum, along a dim of size zero."""
+    """Raise for an operator without identity, such as a maximum, along a dim of size zero."""
     for d in dims:
         if not shape[d]:
             raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")

@@ -7,13 +7,13 @@ An operator is declared in one place, by kind:
 
 The kind supplies the rest: the recording function, its backward step, the forward-mode and batching rules,
 broadcasting, Python scalars, in-place and ``out=`` forms, and the tests. Names in a formula are PyTorch's
-(``self``, ``other``, ``result``, a parameter's name, ``self_shape``); **what a formula names is what is saved**.
+(``self``, ``other``, ``result``, a parameter's name, ``self_shape``); **a node saves what its formulas name**.
 
 A formula runs on plain arrays in an ordinary backward pass (``xp`` is ``ARRAYS``), on Tensors under ``create_graph``
 (``T``) and on the values of transforms (``U``); so it may only use Python operators, ``xp`` and shapes.
 
-The texts of the functions stand in ``recording`` and ``backward``; ``templates`` puts them together. ``general`` holds
-the kind for everything that is not elementwise, linear or bilinear.
+The texts of the functions are in ``recording`` and ``backward``; ``templates`` assembles them. ``general`` has the kind
+for everything that is not elementwise, linear or bilinear.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def unary(
     fast: Any = INEXACT,
     **facts: Any,
 ) -> Callable[[Any], Any]:
-    """Elementwise in one tensor.
+    """Declare an operator that is elementwise in one tensor.
 
-    ``to_float``: integers become the default dtype first, as in PyTorch. ``holomorphic``: the formula holds the complex
-    derivative and the kind conjugates. ``grad=None``: no derivative, the result never requires grad. ``libname``: the
-    array library's name of the function if it is another and the declaration has no body. ``integers``: integers and
-    bools take the declaration's ``integer`` body. ``fast``: the dtypes that need nothing else first.
+    ``to_float``: integers are first converted to the default dtype, as in PyTorch. ``holomorphic``: the formula is the
+    complex derivative and the kind conjugates. ``grad=None``: no derivative, the result never requires grad.
+    ``libname``: the array library's name of the function if it differs and the declaration has no body. ``integers``:
+    integers and bools use the declaration's ``integer`` body. ``fast``: the dtypes that need no conversion or check.
     """
     uses = formula_names(grad, ("self", "result"))
     keep_self, keep_result = "self" in uses, "result" in uses
@@ -138,7 +138,7 @@ def _unary_jvp(grad: Any, uses: tuple[str, ...], xp: Any, tangents: Any, result:
 
 
 def _in_blocks(known: dict[str, Any], step: Callable[..., Any], *formulas: Any) -> dict[str, Any]:
-    """What the same text names for large arrays: the function and the backward step go block by block."""
+    """The names in the same text for large arrays, where the function and the backward step run block by block."""
     N = known["N"]
     if N is not None:
         blocked = step(*map(_blocked, formulas))
@@ -174,15 +174,15 @@ def binary(
     dunder: str | None = None,
     **facts: Any,
 ) -> Callable[[Any], Any]:
-    """Elementwise in two broadcast tensors, or a tensor and a Python number.
+    """Declare an operator that is elementwise in two broadcast tensors, or a tensor and a Python number.
 
     ``self`` and ``other`` are the derivative formulas (names: ``self, other, result``); without them the result never
-    requires grad. ``to_float``: two integer tensors become the default dtype first. ``integers``: the array library's
-    function differs from PyTorch's on integers and bools; the declaration's ``integer`` body handles them. ``fast``:
-    the dtypes that need nothing else first (see ``promote_and_retry``), ``pairs``: those of two tensors if they are
-    others. ``scalar_node``: the node's name where the second operand is a number. ``numbers``: the types of number that
-    the second operand may be; empty where PyTorch wants a tensor. ``dunder``: the Python operator's method.
-    Broadcasting is undone here, not in a formula.
+    requires grad. ``to_float``: two integer tensors are first converted to the default dtype. ``integers``: the array
+    library's function differs from PyTorch's on integers and bools; the declaration's ``integer`` body handles them.
+    ``fast``: the dtypes that need no conversion or check (see ``promote_and_retry``), ``pairs``: those for two tensors
+    if they differ. ``scalar_node``: the node's name if the second operand is a number. ``numbers``: the types of number
+    that the second operand may have; empty if PyTorch requires a tensor. ``dunder``: the Python operator's method.
+    The kind undoes broadcasting, not the formula.
     """
     formulas = (self, other)
     x_names, y_names = (formula_names(f, ("self", "other", "result")) for f in formulas)
@@ -199,7 +199,7 @@ def binary(
             "xx": "self" in x_names, "xy": "other" in x_names, "yx": "self" in y_names, "yy": "other" in y_names,
             "both_x": "self" in used, "both_y": "other" in used, "by_shape": not {"self", "other"}.intersection(used),
             "check": to_float or integers, "number": bool(numbers), "x": "input",
-            "keep_number": "other" in x_names or scalar_node is not None,  # the node's name tells whether there was one
+            "keep_number": "other" in x_names or scalar_node is not None,  # the node's name depends on it
         }  # fmt: skip
         transformed = _transformed_xy(formulas, (x_names, y_names), keep_result, holomorphic)
 
@@ -266,7 +266,7 @@ def _slots(names: tuple[str, ...]) -> str:
 
 
 def _transformed_xy(formulas: Any, names: Any, keep_result: bool, holomorphic: bool) -> Any:
-    """The backward step for all but plain arrays, and for formulas that name the result."""
+    """The backward step for payloads other than plain arrays, and for formulas that use the result."""
 
     def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         conj = holomorphic and is_complex(g)
@@ -311,7 +311,7 @@ def _named_by_operand(scalar_node: str) -> Any:
 
 
 class ByFirst:
-    """The raw function of an operator, by the type of its first operand."""
+    """The raw functions of an operator by the type of its first operand."""
 
     def __init__(self, name: str) -> None:
         self.table = Impl(name)
@@ -334,19 +334,18 @@ def parametric(
     holomorphic: bool = True,
     **facts: Any,
 ) -> Callable[[Any], Any]:
-    """Elementwise in one tensor, with parameters behind it: a slope, bounds, a number as exponent.
+    """Declare an operator that is elementwise in one tensor, followed by parameters: a slope, bounds, an exponent.
 
         @parametric(grad=lambda xp, g, self, negative_slope: xp.where(self > 0, g, g * negative_slope))
         def _leaky_relu(lib, self, negative_slope): ...
 
-    All are given by position. ``grad`` names, after ``xp`` and ``g``: ``self`` and ``result`` if it needs them, in
-    this order, then either all of the parameters or none. To the registry it is of the general kind.
+    All arguments are positional. The parameters of ``grad`` after ``xp`` and ``g`` are ``self`` and ``result`` if it
+    needs them, in this order, then either all of the operator's parameters or none. The registry has it as general.
 
-    ``slope``: a body that gives the result and the derivative, of many real floats, where both cost little more than
-    one; the derivative is kept, and all that is left to do is a product. ``to_float``: integers become the default
-    dtype first. ``fast``: the dtypes that need no look at ``check(info, x, None, dtype)``, which raises PyTorch's error
-    for a dtype that the operator refuses. ``saved_as``: PyTorch's names of saved values where they are not those of
-    the formula.
+    ``slope``: a body for large real arrays that returns the result and the derivative, if both cost little more than
+    one; the node saves the derivative, and the backward step is one product. ``to_float``: integers are first converted
+    to the default dtype. ``fast``: the dtypes that do not need ``check(info, x, None, dtype)``, which raises PyTorch's
+    error for an unsupported dtype. ``saved_as``: PyTorch's names of saved values if they differ from the formula's.
     """
     uses = formula_names(grad)
     keep_self, keep_result = "self" in uses, "result" in uses

@@ -1,4 +1,4 @@
-"""The kind for everything that is not elementwise in one or two tensors, linear or bilinear.
+"""The general kind: operators that are not elementwise in one or two tensors, linear or bilinear.
 
     @general(tensors=3, grad={"input": ..., "weight": ..., "bias": ...})
     def addmm(lib, input, weight, bias, beta, alpha): ...
@@ -8,12 +8,12 @@ first argument is a sequence of Tensors), the others are plain parameters, all g
 formula that returns the cotangents of all operands (of the one operand itself if there is only one), or a dict of one
 formula per operand. A formula may name, after ``xp`` and ``g``: an operand, ``OPERAND_shape``, ``OPERAND_dtype``, a
 parameter, ``result`` (``result0``, ``result1``, ... with several outputs) and ``needs`` (a bool for each operand).
-With several differentiable outputs ``g`` is a tuple; an output that nothing used has zeros.
+With several differentiable outputs ``g`` is a tuple, with zeros for an unused output.
 
 Forward mode comes from the formula: the tangent is the transpose of the transpose (``transforms.transposed_jvp``).
 
-Every operator of this kind has a recording function that takes whatever may come (``ANYTHING``); most have one in
-front of it that takes plain arrays only, and leaves all else to it.
+Every operator of this kind has a recording function for all arguments (``ANYTHING``); most have a faster one in front
+of it for plain arrays only, which leaves all other cases to the first.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .templates import BACKWARD, Flags, Shape, hot, rendered, variant
 
 
 class _Plain(dict[type, bool]):
-    """Payload type -> whether it is an array or a number, not a transform's value or a Tensor."""
+    """A dict from a payload type to whether it is an array or a number, not a transform's value or a Tensor."""
 
     def __missing__(self, ty: type) -> bool:
         from .._payloads.transforms import Transformed
@@ -61,7 +61,7 @@ def _piece(name: str, **flags: Any) -> str:
 
 
 def _several_parts(count: int, promoting: bool) -> tuple[str, dict[str, str]]:
-    """The parameters of an operator on several tensors, and the names that its template has of them."""
+    """The parameters of an operator on several tensors, and the names in its template that depend on them."""
     if count < 0:
         different = "{*map(type, arrays)} != PLAIN_ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting
         return "tensors, *p", {
@@ -95,17 +95,17 @@ def general(
     names: str | None = None,
     **facts: Any,
 ) -> Callable[[Any], Any]:
-    """Declare an operator of the general kind; see the module's text.
+    """Declare an operator of the general kind; see the module's docstring.
 
-    ``outputs``: how many it returns, -1 for a list; ``results``: their names, which formulas may use. ``promote``:
-    ``True`` brings the operands to their common dtype first, a function of the operands gives another one. ``batch``
-    is its batching rule (see ``_payloads.batching``).
+    ``outputs``: the number of results, -1 for a list; ``results``: their names, which formulas may use. ``promote``:
+    ``True`` first converts the operands to their common dtype, a function of the operands returns another dtype.
+    ``batch`` is the batching rule (see ``_payloads.batching``).
     """
 
     def declare(body: Any) -> Any:
         info = declared(general, body, facts, arity=tensors, outputs=outputs, promote=promote)
         info.differentiable = differentiable or (True,) * max(outputs, 1)
-        if isinstance(grad, dict):  # an operand without a formula is a constant, or an error in the backward pass
+        if isinstance(grad, dict):  # an operand without a formula is a constant, or raises in the backward pass
             formulas = [grad.get(name) for name in info.params[: max(tensors, 0)]]
             info.underived = tuple(k for k, f in enumerate(formulas) if f is None or getattr(f, "underived", False))
         plan = info.saves = SavePlan(info, grad, holomorphic)
@@ -143,7 +143,7 @@ def general(
 
 
 def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Shape | None]:
-    """The shapes of an operator's recording function: for whatever may come, and for plain arrays."""
+    """The shapes of an operator's recording functions: for all arguments, and for plain arrays."""
     count, many, broadcast = info.arity, info.outputs != 1, info.batch == "elementwise"
     flags: dict[str, Any] = {"records": records, "many": many}
     if plan.kept_results and not many:
@@ -182,7 +182,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
 
 # ----------------------------------------------------------------------------------------------- what the texts call
 def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tuple[Tensor, ...]:
-    """The Tensors of an operator with several outputs; each that can be differentiated has its Port."""
+    """The Tensors of an operator with several outputs; each differentiable output has a Port."""
     boxes = {}
     if n is not None:
         n.meta = [(a.shape, a.dtype) for a in result]
@@ -213,7 +213,7 @@ def _promoted(operands: Any, promote: Any) -> Any:
 
 
 def _transformed(info: Operator, raws: list[Any], p: tuple[Any, ...]) -> Any:
-    """The result on values of transforms, or on arrays without data."""
+    """The result for values of transforms, or for arrays without data."""
     if any(getattr(a, "is_meta", False) for a in raws):
         from .._payloads.meta import check_devices
 
@@ -238,7 +238,7 @@ def _no_broadcast(operands: Any) -> Exception:
 
 
 def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
-    """An operand that is no Tensor: a payload from inside a transform, a NumPy number, or a mistake."""
+    """Handle an operand that is not a Tensor: a payload from inside a transform, a NumPy number, or a mistake."""
     from .._payloads.transforms import Transformed
 
     result = overridden(info, operands)
@@ -270,7 +270,7 @@ _NAMES = {
 
 # --------------------------------------------------------------------------------------------------- what a node saves
 def _plain_dtype(a: Any) -> Any:
-    """The array library's dtype of an operand; a transform's value has NumPy's behind its own."""
+    """The array library's dtype of an operand, also behind the dtype of a transform's value."""
     while isinstance(a, Tensor):
         a = a._payload
     dtype = getattr(a, "dtype", None)
@@ -285,18 +285,18 @@ def _fresh_box(a: Any) -> Box:
 
 
 def _edges_of(info: Operator, grad: Any) -> Any:
-    """How a node tells its edges: an operand that is a constant by declaration (an index, a mask) has none."""
+    """The function that lists a node's edges: an operand declared constant (an index, a mask) has none."""
     names = info.params[: info.arity]
     if isinstance(grad, dict) and info.arity > 1:
         kept = [k for k, name in enumerate(names) if grad.get(name) is not None]
         if len(kept) < len(names):
             return lambda n: tuple([n.fx[k] for k in kept])
-    first = info.constants_from  # of a sequence of operands: from this one on
+    first = info.constants_from  # the first constant operand of a sequence
     return (lambda n: n.fx) if first is None else (lambda n: n.fx[:first])
 
 
 class SavePlan:
-    """What a general operator saves and how its formulas are called; made once per operator."""
+    """The values that a general operator saves and the calls of its formulas, computed once per operator."""
 
     def __init__(self, info: Operator, grad: Any, holomorphic: bool) -> None:
         self.info = info
@@ -307,7 +307,7 @@ class SavePlan:
         named = [names for _, names in self.formulas] or [formula_names(self.joint)]
         self.uses = tuple(dict.fromkeys(name for names in named for name in names))
         self.sources = tuple(self._source(name, operand_names) for name in self.uses)
-        # for each of them the operands whose formulas use it; a joint formula's count as used by all
+        # for each saved value the operands whose formulas use it; those of a joint formula count for all operands
         self.users = tuple(
             tuple(k for k, (_, names) in enumerate(self.formulas) if use in names) or range(len(operand_names))
             for use in self.uses
@@ -318,7 +318,7 @@ class SavePlan:
         self.single = sum(info.differentiable) == 1 and info.outputs > 0
 
     def _source(self, name: str, operand_names: tuple[str, ...]) -> tuple[str, Any]:
-        """Where a value that a formula names comes from."""
+        """The source of a value that a formula uses."""
         info = self.info
         if name in operand_names:
             return ("operand", operand_names.index(name)) if info.arity >= 0 else ("operands", 0)
@@ -341,14 +341,14 @@ class SavePlan:
 
     # -------------------------------------------------------------------------------------------------------- saving
     def listed(self, *operands: str) -> list[str]:
-        """One expression for each saved value, where the operands are plain tensors with these names.
+        """One expression for each saved value, for plain tensors with these names as operands.
 
-        The result's box is ``b``; an operand's array is called as it is with an ``a`` behind it, or ``a`` if it is
-        the only one.
+        The result's box is ``b``; an operand's array has the operand's name followed by ``a``, or the name ``a`` if
+        there is only one operand.
         """
         parts = []
         for (how, i), users in zip(self.sources, self.users, strict=True):
-            if how == "operand":  # kept only if a formula that will run names it
+            if how == "operand":  # saved only if a formula that will run uses it
                 x = operands[i]
                 wanted = " or ".join(f"f{operands[u]} is not None" for u in users)
                 parts.append(
@@ -362,7 +362,7 @@ class SavePlan:
         return parts
 
     def store(self) -> Any:
-        """The function that makes the list of what a node saves, for any operands: one expression for each."""
+        """The function that makes the list of saved values for any operands, with one expression for each value."""
         parts = []
         for (how, i), users in zip(self.sources, self.users, strict=True):
             if how == "operand":
@@ -393,7 +393,7 @@ class SavePlan:
 
     # ------------------------------------------------------------------------------------------------------- reading
     def value(self, n: Any, j: int, xp: Any) -> Any:
-        """The j-th saved value as ``xp`` wants it."""
+        """The j-th saved value in the form for ``xp``."""
         how, i = self.sources[j]
         v = n.s[j]
         if how == "operand":
@@ -419,7 +419,7 @@ class SavePlan:
         return self.value(n, self.uses.index(key), TENSORS)
 
     def boxed_edges(self, n: Any) -> list[tuple[Any, Any]]:
-        """(input node, saved box) pairs, so that a message can say whose value was overwritten."""
+        """(input node, saved box) pairs, from which an error message names the overwritten value."""
         pairs = []
         for (how, i), v in zip(self.sources, n.s, strict=True):
             if how == "operand":
@@ -430,7 +430,7 @@ class SavePlan:
 
     # ------------------------------------------------------------------------------------------------- backward step
     def backward(self) -> Any:
-        """The backward step: on plain arrays without loops where there is one result, in general for all else."""
+        """The backward step: without loops for one result on plain arrays, the general one otherwise."""
         info = self.info
         broadcast = info.batch == "elementwise"
         general = _backward_of(self, info, broadcast)
@@ -492,7 +492,7 @@ def _backward_of(plan: SavePlan, info: Operator, broadcast: bool) -> Any:
             if conj:
                 g = tuple(xp.conj(x) for x in g) if type(g) is tuple else xp.conj(g)
         edges = n.fx
-        if joint is not None:  # what it names, in its order, is what is saved
+        if joint is not None:  # its parameters, in order, are the saved values
             ds = joint(xp, g, *saved)
             if info.arity == 1:
                 ds = (ds,)
@@ -519,7 +519,7 @@ def _backward_of(plan: SavePlan, info: Operator, broadcast: bool) -> Any:
 
 
 def _materialized(n: Any, xp: Any, g: Parts, info: Operator, single: bool) -> tuple[Any, Any]:
-    """The cotangents of all outputs; for one that nothing used zeros, or ``None`` where declared ``absent``."""
+    """The cotangents of all outputs; an unused output has zeros, or ``None`` if declared ``absent``."""
     parts = g.parts
     if xp is None:
         from .._tape.saved import xp_of
@@ -539,7 +539,7 @@ def _materialized(n: Any, xp: Any, g: Parts, info: Operator, single: bool) -> tu
 def named_by(operator: str, source: str, text: Callable[[Any], str]) -> None:
     """Name a general operator's nodes by one of their saved values: ``text(value)`` is the name.
 
-    PyTorch has several functions, and so node names, where one operator here takes any number of dimensions.
+    PyTorch has several functions, with several node names, for one operator here that takes any number of dimensions.
     """
     info = registry.REGISTRY[operator]
     j = info.saves.uses.index(source)

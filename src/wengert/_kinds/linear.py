@@ -1,6 +1,6 @@
-"""The linear kinds: in one tensor (``linear``), in each of two (``bilinear``), a product and a sum (``affine``).
+"""The linear kinds: linear in one tensor (``linear``), in each of two (``bilinear``), product and sum (``affine``).
 
-A linear operator needs no formula but its transpose, and forward mode is the operator itself.
+The only formula of a linear operator is its transpose; forward mode is the operator itself.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def linear(
     otherwise: Any = None,
     **facts: Any,
 ) -> Callable[[Any], Any]:
-    """Linear in its one tensor; the other arguments are plain parameters, all given by position.
+    """Declare an operator that is linear in its one tensor; the other arguments are plain positional parameters.
 
-    ``transpose(xp, g[, self_shape], *parameters)`` takes the cotangent back. Keeps the parameters and, if named, the
-    input's shape, never the array; so such a graph can be walked any number of times. ``view``: the result shares
-    the input's memory, and the operator can make it again from the same input. ``otherwise``: the public function,
-    which is this operator if only the tensor is given, ``x.sum()``; any other call goes to it.
+    ``transpose(xp, g[, self_shape], *parameters)`` is the vjp. The node saves the parameters and, if named, the input's
+    shape, never the array; so such a graph can be walked any number of times. ``view``: the result shares the input's
+    memory, and the operator can make it again from the same input. ``otherwise``: the public function, which calls
+    this operator if the tensor is the only argument, as in ``x.sum()``, and handles all other calls itself.
     """
     uses = formula_names(transpose)
     keep_shape = uses[:1] == ("self_shape",)
@@ -98,7 +98,7 @@ def linear(
 
 
 def in_front_of(otherwise: Any, shape: Shape, scope: Callable[[], dict[str, Any]]) -> Any:
-    """A public function as fast as its operator in the usual call; any other call goes to ``otherwise``."""
+    """A public function that is its operator in the usual call and passes any other call to ``otherwise``."""
     fn = hot(otherwise.__name__, shape, scope, otherwise.__doc__)
     fn.__wrapped__ = otherwise
     return fn
@@ -110,9 +110,9 @@ def in_front_of(otherwise: Any, shape: Shape, scope: Callable[[], dict[str, Any]
 def bilinear(
     self: Formula, other: Formula, *, node: str | None = None, names: str | None = None, **facts: Any
 ) -> Callable[[Any], Any]:
-    """Linear in each of its two tensors; the other arguments are plain parameters, all given by position.
+    """Declare an operator that is linear in each of its two tensors; the other arguments are positional parameters.
 
-    ``self(xp, g, self, other, *parameters)`` and ``other(...)`` are the transposes. An operand is kept only if the
+    ``self(xp, g, self, other, *parameters)`` and ``other(...)`` are the transposes. An operand is saved only if the
     other one needs a gradient; a formula may read the shape of its own operand.
     """
 
@@ -165,7 +165,7 @@ def bilinear(
 
 
 class OperandShape:
-    """What is kept of an operand that only its own gradient would need: the shape."""
+    """The shape of an operand, saved in place of an operand that only its own gradient would need."""
 
     __slots__ = ("shape",)
     shape: tuple[int, ...]
@@ -188,7 +188,7 @@ def _factor(n: Any, slot: str, xp: Any) -> Any:
 
 
 def _saved_factors(info: Operator, operands: int) -> Any:
-    """The look-up behind ``grad_fn._saved_NAME``: the factors, and the parameters behind the operands."""
+    """The look-up behind ``grad_fn._saved_NAME``: the factors, and the parameters after the operands."""
     slots = {"self": "x", "other": "y", info.params[0]: "x", info.params[1]: "y"}
 
     def saved(n: Any, key: str) -> Any:
@@ -207,9 +207,9 @@ def _saved_factors(info: Operator, operands: int) -> Any:
 
 
 def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
-    """Decorator: a public product as fast as its operator where both tensors have the ranks that the operator is for.
+    """Decorator that makes a public product as fast as its operator if both tensors have the operator's ranks.
 
-    Any other call, and any that fails, goes to the decorated function.
+    Any other call, and any call that fails, runs the decorated function.
     """
 
     def decorate(otherwise: Any) -> Any:
@@ -228,7 +228,7 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
     return decorate
 
 
-MANY = 1 << 15  # elements from which a product is called by its library function
+MANY = 1 << 15  # from this number of elements on, a product calls its library function
 FLOAT32 = np.dtype(np.float32)
 RAW_REFUSALS = (ValueError, TypeError, *ARITHMETIC)  # sizes that do not fit, another library's array, strict warnings
 
@@ -258,28 +258,27 @@ def affine(
     names: str | None = None,
     **facts: Any,
 ) -> Callable[[Any], Any]:
-    """``product(x, y, *parameters) + added``: what a layer computes.
+    """Declare an operator ``product(x, y, *parameters) + added``, which is the computation of a layer.
 
         @affine(
             first=lambda xp, g, input, weight: xp.mat_mat(g, weight),      # input's cotangent: a product again
             second=lambda xp, g, input, weight: xp.mat_mat(g.mT, input),   # weight's
-            added=lambda xp, g, shape: xp.sum_to(g, shape),                # bias's: it needs nothing but its shape
-            spread=lambda xp, t, shape: xp.expand(t, shape),               # and that one's transpose
+            added=lambda xp, g, shape: xp.sum_to(g, shape),                # bias's: it needs only the bias's shape
+            spread=lambda xp, t, shape: xp.expand(t, shape),               # the transpose of `added`
             node="AddmmBackward0",
         )
         def linear(lib, input, weight, bias): ...
 
-    Arguments by position: the two factors, then the tensor that is added (or ``None``), then plain parameters. As in
-    the bilinear kind, a factor is kept only if the other one needs a gradient. It is a kind of its own because a layer
-    is one node in PyTorch (``AddmmBackward0``, ``ConvolutionBackward0``), and the most used one in a small model.
+    The positional arguments are the two factors, the added tensor (or ``None``) and plain parameters. As in the
+    bilinear kind, a factor is saved only if the other one needs a gradient. This is a separate kind because a layer
+    is one node in PyTorch (``AddmmBackward0``, ``ConvolutionBackward0``), and the most frequent node of a small model.
 
-    ``first`` and ``second`` are called ``(xp, g, x, y, *parameters)``, ``added(xp, g, shape, *parameters)``
-    takes the cotangent back to the third tensor and ``spread(xp, tangent, shape, *parameters)`` takes its tangent forth
-    to the result's shape. ``node_without``: the node's name where nothing is added. ``added_first``: the order of
-    ``next_functions``. ``own_shapes``: whether the formulas read the shape of the factor that they are for. ``ranks``:
-    the only ranks of the factors that the operator itself takes; ``other_ranks`` gets
-    the arguments otherwise, which costs less here than in a function around it. ``refuse_shapes(error, x, y, added,
-    *parameters)`` raises PyTorch's error for arrays that the library refused.
+    ``first`` and ``second`` are called with ``(xp, g, x, y, *parameters)``. ``added(xp, g, shape, *parameters)`` is the
+    vjp of the added tensor, and ``spread(xp, tangent, shape, *parameters)`` its jvp. ``node_without``: the node's name
+    if no tensor is added. ``added_first``: the order of ``next_functions``. ``own_shapes``: whether a factor's formula
+    reads the shape of that factor. ``ranks``: the ranks of the factors that the operator itself accepts; calls with
+    other ranks go to ``other_ranks``, which costs less here than in a function around the operator.
+    ``refuse_shapes(error, x, y, added, *parameters)`` raises PyTorch's error for arrays that the library rejected.
     """
 
     def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
@@ -354,7 +353,7 @@ def _edges_without(n: Any) -> tuple[Any, ...]:
 
 
 def _no_tensor(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:
-    """An operand is no Tensor: a payload from inside of a transform, or a mistake."""
+    """Handle an operand that is not a Tensor: a payload from inside a transform, or a mistake."""
     operands = (x, y) if c is None else (x, y, c)
     result = overridden(info, operands)
     if result is not ...:

@@ -1,9 +1,9 @@
-"""``out=``: a result written into a tensor that the user gives, and the rules for that tensor's dtype.
+"""The argument ``out=``: writing a result into the user's tensor, and the rules for that tensor's dtype.
 
-An operator's rule is a word of its declaration: ``out_rule=`` of a kind, ``with_out(rule)`` for a function. Without one
-the result is converted into any dtype that can hold its kind of number (``CONVERTIBLE``), as PyTorch's elementwise
-operators and reductions do; its other kernels want exactly the result's dtype (``EXACT``, ``SAME``), each in words of
-its own (``exactly``, ``convertible``).
+A declaration sets an operator's rule: ``out_rule=`` of a kind, ``with_out(rule)`` for a function. By default the result
+is converted to any dtype of its kind of number or a higher one (``CONVERTIBLE``), as in PyTorch's elementwise operators
+and reductions; PyTorch's other kernels require exactly the result's dtype (``EXACT``, ``SAME``), each with an error
+message of its own (``exactly``, ``convertible``).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from .._tape.views import count_write, writable
 
 # -------------------------------------------------------------------------------------------------------------- rules
 class Rule:
-    """Which dtypes ``out`` may have, and what the error says of others.
+    """The dtypes that ``out`` may have, and the error message for others.
 
     In ``message``, ``{Result}`` and ``{Out}`` stand for the dtypes as in ``Float``, ``{result}`` and ``{out}`` for
-    their names in C++, as in ``long int``. ``fits(result, out)`` decides, of NumPy's dtypes.
+    their names in C++, as in ``long int``. ``fits(result, out)`` decides, with NumPy's dtypes as arguments.
     """
 
     __slots__ = ("error", "fits", "message")
@@ -52,23 +52,23 @@ Rules = Rule | tuple[Rule, ...] | None
 
 
 def exactly(message: str, error: type[Exception] = RuntimeError) -> Rule:
-    """The rule that ``out`` has the result's dtype."""
+    """The rule that ``out`` must have the result's dtype."""
     return Rule(message, lambda result, out: False, error)
 
 
 def convertible(message: str, error: type[Exception] = RuntimeError) -> Rule:
-    """The rule that the result may be converted into the dtype of ``out`` (``can_cast``)."""
+    """The rule that the result must be convertible to the dtype of ``out`` (``can_cast``)."""
     return Rule(message, lambda result, out: can_cast(BY_NUMPY[result], BY_NUMPY[out]), error)
 
 
 def safely(name: str, argument: str = "result") -> Rule:
-    """``convertible``, in the words of PyTorch's linear algebra."""
+    """``convertible`` with the error message of PyTorch's linear algebra."""
     message = "{0}: Expected {1} to be safely castable from {{Result}} dtype, but got {1} with dtype {{Out}}"
     return convertible(message.format(name, argument))
 
 
 def of_kind(kinds: str, message: str, error: type[Exception] = RuntimeError) -> Rule:
-    """The rule that the dtype of ``out`` is of one of NumPy's kinds: "f", "c", "b", ..."""
+    """The rule that the dtype of ``out`` must have one of NumPy's kinds: "f", "c", "b", ..."""
     return Rule(message, lambda result, out: out.kind in kinds, error)
 
 
@@ -85,9 +85,9 @@ SAME = exactly("Found dtype {Out} but expected {Result}")
 
 # ------------------------------------------------------------------------------------------------------------ writing
 def with_out(rule: Any) -> Any:
-    """Decorator: the public function takes ``out=`` too, a tensor (or a tuple of them if it returns several).
+    """Decorator that adds ``out=`` to a public function: a tensor, or a tuple of tensors for several results.
 
-    ``@with_out`` by the usual rule, ``@with_out(EXACT)`` by another; a tuple has a rule for each result.
+    ``@with_out`` uses the default rule, ``@with_out(EXACT)`` another; a tuple has a rule for each result.
     """
     return (lambda fn: _with_out(fn, rule)) if isinstance(rule, (Rule, tuple)) else _with_out(rule, None)
 
@@ -101,10 +101,10 @@ def _with_out(fn: Any, rule: Rules) -> Any:
 
 
 def with_keywords(fn: Any, otherwise: Any) -> Any:
-    """``fn`` that takes ``out=`` and other keywords beside its own parameters.
+    """A function like ``fn`` that also accepts ``out=`` and other keywords.
 
-    Without them it is called by position, which takes the least time; else ``otherwise(args, out, kwargs)``, with
-    the arguments as they were given.
+    Without them it calls ``fn`` by position, which is the fastest; else it calls ``otherwise(args, out, kwargs)`` with
+    the arguments unchanged.
     """
     code = fn.__code__
     if code.co_flags & inspect.CO_VARARGS:
@@ -161,9 +161,9 @@ def _has_duals(values: Any) -> bool:
 def write_out(
     out: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, rule: Rules = None
 ) -> Any:
-    """``out=``: compute, then write into a given tensor (or tuple of them), resized if it has another shape.
+    """Compute, then write into the tensor ``out`` (or tuple of tensors), which is resized if its shape differs.
 
-    The rule for the dtype of ``out``, if none is given, is the attribute ``out_rule`` of the function ``op``.
+    The default rule for the dtype of ``out`` is the attribute ``out_rule`` of the function ``op``.
     """
     name = getattr(op, "__name__", "op").strip("_")
     outs = out if isinstance(out, (tuple, list)) else (out,)
@@ -199,7 +199,7 @@ def _any_history(values: Any) -> bool:
 
 
 def _store_on_meta(out: Tensor, result: Tensor) -> None:
-    """Put a result into an ``out`` tensor of which, or of whose, there is the shape only."""
+    """Store a result in an ``out`` tensor if the result or ``out`` has no data."""
     if not on_meta(out) or not on_meta(result):
         raise RuntimeError(
             f"Attempting to copy from device {result.device} to device {out.device}, but cross-device copies are not "
@@ -213,7 +213,7 @@ def _store_on_meta(out: Tensor, result: Tensor) -> None:
 
 
 def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
-    """Put a result into an ``out`` tensor."""
+    """Store a result in an ``out`` tensor."""
     a, r = out._payload, result._payload
     rule.check(r.dtype, a.dtype)
     if on_meta(a) or on_meta(r):

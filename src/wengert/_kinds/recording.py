@@ -1,4 +1,4 @@
-"""The recording functions of all kinds, as templates (``templates.rendered`` tells what the marks mean)."""
+"""The recording functions of all kinds, as templates (``templates.rendered`` explains the marks)."""
 
 from __future__ import annotations
 

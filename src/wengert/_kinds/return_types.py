@@ -1,6 +1,6 @@
-"""Named tuples of tensors, as functions of several results return them: ``torch.return_types``.
+"""Named tuples of tensors that functions with several results return: ``torch.return_types``.
 
-They are tuples with PyTorch's repr, and their class is a "structseq" there: it takes one sequence.
+They are tuples with PyTorch's repr. In PyTorch their class is a "structseq", whose constructor takes one sequence.
 
 >>> import wengert as torch
 >>> torch.max(torch.tensor([[1., 3.], [4., 2.]]), 1)
@@ -17,17 +17,17 @@ from typing import Any
 
 
 class ReturnType(tuple):  # type: ignore[type-arg]
-    """A named tuple whose text is PyTorch's."""
+    """A named tuple with PyTorch's repr."""
 
     __slots__ = ()
     n_sequence_fields: int
     n_fields: int
     n_unnamed_fields = 0
     _fields: tuple[str, ...]
-    _make: Any  # from a tuple of the right length, which is not checked
+    _make: Any  # makes an instance from a tuple, whose length is not checked
 
     def __new__(cls, sequence: Iterable[Any] = (), *more: Any) -> ReturnType:
-        # one sequence, as PyTorch's; or the fields one by one, as whatever takes them for a namedtuple gives them
+        # one sequence, as in PyTorch; or the fields one by one, as code for namedtuples passes them
         self = tuple.__new__(cls, (sequence, *more) if more else sequence)
         n = len(cls._fields)
         if len(self) != n:
@@ -52,7 +52,7 @@ def _field(k: int) -> property:
 
 
 def return_type(name: str, *fields: str) -> type[ReturnType]:
-    """The class of a function's results, made on first need: ``return_type("max", "values", "indices")``.
+    """The class of a function's results, made on first use: ``return_type("max", "values", "indices")``.
 
     It becomes an attribute of this module, which is ``torch.return_types``.
     """

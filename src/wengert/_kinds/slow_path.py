@@ -1,7 +1,7 @@
-"""Off the hot path: modes, operands of several dtypes, Python numbers, values of transforms, and refusals.
+"""The slow path of operators: modes, mixed dtypes, Python numbers, values of transforms, and errors.
 
-The templates in ``_kinds.elementwise`` come here when one of their few tests fails. Each function either makes the
-arguments fit for the hot path and calls the operator again, or raises PyTorch's error.
+The templates in ``_kinds.recording`` call these functions when one of their few tests fails. Each function either
+converts the arguments for the hot path and calls the operator again, or raises PyTorch's error.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
 
 
 def _between(hooks: tuple[Any, ...], info: Operator, args: tuple[Any, ...]) -> Any:
-    """Run an operator inside of these hooks, the latest outermost."""
+    """Run an operator inside these hooks, the latest outermost."""
     if not hooks:
         return _in_mode(info, args)
     return hooks[-1](info, args, lambda: _between(hooks[:-1], info, args))
@@ -81,7 +81,7 @@ def _refusing(result: Any) -> Any:
 
 
 def _inference_view(info: Operator, args: tuple[Any, ...]) -> Any:
-    """A view that inference mode makes of a tensor with a history: it has one too, but is not to be written to."""
+    """A view, made in inference mode, of a tensor with a history: it has a history too, and writes to it raise."""
     result = info.core(*args)
     for r in result if isinstance(result, (tuple, list)) else (result,):
         r._view = (*r._view[:3], INFERENCE_VIEW)
@@ -89,7 +89,7 @@ def _inference_view(info: Operator, args: tuple[Any, ...]) -> Any:
 
 
 def slow_operator(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
-    """``slow`` for the Python operators: an unknown type is given its own chance."""
+    """``slow`` for the Python operators, which return NotImplemented for an unknown type."""
     y = args[1]
     if isinstance(y, Tensor) or type(y) in NUMBER_DTYPES:
         return slow(info, args, out)
@@ -101,7 +101,7 @@ def quiet(info: Operator, args: tuple[Any, ...]) -> Any:
     if info.view:
         alias_payload(args[0])
     result = info.core(*[_without_history(a) for a in args])
-    if info.view:  # a view stays tied to the tensor it was made from, for its version and for writes in place
+    if info.view:  # a view keeps a reference to its parent, for its version and for writes in place
         single = isinstance(result, Tensor)
         for r in (result,) if single else result:
             _, op, p, _ = r._view
@@ -140,7 +140,7 @@ def mixed_dtypes(info: Operator, x: Tensor, y: Tensor) -> Any:
     if info.to_float and dtype not in INEXACT:
         dtype = default_np()
     if dtype is _HALF and info.name in ("mul", "div") and y._node is None and _is_scalar(y) and not _is_scalar(x):
-        return info.op(x, y._payload.item())  # as beside a number: computed in float32, and rounded once
+        return info.op(x, y._payload.item())  # as with a number: computed in float32 and rounded once
     return info.op(cast(x, dtype), cast(y, dtype))
 
 
@@ -153,7 +153,7 @@ def _is_scalar(t: Tensor) -> bool:
 
 
 def mixed_product(info: Operator, tensors: Any, p: tuple[Any, ...]) -> Any:
-    """Factors of different levels, or of different dtypes, which PyTorch refuses."""
+    """Factors of different levels, or of different dtypes, for which PyTorch raises."""
     lifted = lift_to_common_level(tensors, True)
     if lifted is not None:
         given = [t for t in lifted if t is not None]
@@ -167,9 +167,9 @@ def mixed_product(info: Operator, tensors: Any, p: tuple[Any, ...]) -> Any:
 
 
 def lift_to_common_level(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
-    """Bring operands to the highest of their levels: those of lower ones go inside of a constant, with their tape.
+    """Bring operands to the highest of their levels: those of lower levels are wrapped as constants, with their tape.
 
-    ``all_of_them``: also those without a tape, so that all have one dtype. ``None`` if there is nothing to do.
+    ``all_of_them``: also wrap operands without a tape, so that all have one dtype. Returns ``None`` if nothing changes.
     """
     top = 0
     for t in tensors:
@@ -195,16 +195,16 @@ def lift_to_common_level(tensors: Any, all_of_them: bool = False) -> list[Any] |
 
 
 def _unwrapped(t: Tensor) -> Tensor:
-    """What a constant holds, where no transform is left that it would be constant to."""
+    """The value inside a constant, if no transform is left to which it is constant."""
     inner = t._payload.v
     return inner if isinstance(inner, Tensor) else wrap(inner)
 
 
 def promote_and_retry(info: Operator, x: Tensor, y: Any = None) -> Any:
-    """Operands of a dtype that is not the hot path's (mostly an integer one), possibly with a Python number.
+    """Run an operator on dtypes that the hot path does not handle, mostly integers, possibly with a Python number.
 
-    A declaration's ``check(info, x, y, dtype)`` refuses the dtypes that PyTorch refuses, ``integer`` is the body for
-    integers and bools. Nothing of this records.
+    A declaration's ``check(info, x, y, dtype)`` raises for the dtypes that PyTorch does not support, ``integer`` is the
+    body for integers and bools. None of this is recorded.
     """
     number = info.arity == 2 and not isinstance(y, Tensor)
     if info.arity == 1:
@@ -228,7 +228,7 @@ _SIGNED = frozenset(np.dtype(name) for name in ("int8", "int16", "int32", "int64
 
 
 def _with_small_int(info: Operator, x: Tensor, y: int) -> Any:
-    """The common case of ``promote_and_retry``: a signed integer tensor and a number that fits any of its dtypes."""
+    """The common case of ``promote_and_retry``: a signed integer tensor and a number that fits all integer dtypes."""
     if info.check is not None:
         info.check(info, x, y, x._payload.dtype)
     if info.integer is not None:
@@ -237,7 +237,7 @@ def _with_small_int(info: Operator, x: Tensor, y: int) -> Any:
 
 
 def _integers(info: Operator, *operands: Tensor) -> Any:
-    """Run an operator's body for integers, or the array library's function where there is none."""
+    """Run an operator's body for integers, or the array library's function if it has none."""
     payloads = [t._payload for t in operands]
     xp = XP[type(payloads[0])]
     try:
@@ -257,7 +257,7 @@ def cast_operand(y: Any, dtype: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------------------------- refusals
 def overridden(info: Operator, args: tuple[Any, ...]) -> Any:
-    """The result of an operator from an operand whose class overrides operators; ``...`` if there is none."""
+    """The result from an operand whose class overrides operators; ``...`` if no operand does."""
     for a in args:
         if hasattr(type(a), "__torch_function__") and not isinstance(a, Tensor):
             return refused.run(info, args)
@@ -265,7 +265,7 @@ def overridden(info: Operator, args: tuple[Any, ...]) -> Any:
 
 
 def refuse_first(info: Operator, *args: Any) -> Any:
-    """An argument that must be a tensor is none."""
+    """Handle a first argument that is not a tensor: call its override or raise PyTorch's error."""
     tensors = args[: info.arity]
     result = overridden(info, tensors)
     if result is not ...:
@@ -305,24 +305,24 @@ def _no_tensor(info: Operator, y: Any, position: int) -> TypeError:
 
 
 def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
-    """The second operand is not a tensor, or its shape does not fit."""
+    """Handle a second operand that is not a tensor, or whose shape does not broadcast."""
     result = overridden(info, (x, y))
     return _second(info, x, y, error) if result is ... else result
 
 
 def second_of_method(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
-    """As ``refuse_second``, for methods: ``self`` is not counted."""
+    """``refuse_second`` for methods, whose argument positions do not count ``self``."""
     result = overridden(info, (x, y))
     return _second(info, x, y, error, position=1) if result is ... else result
 
 
 def refuse_quietly(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
-    """As ``refuse_second``, for the Python operators: an unknown type is given its own chance."""
+    """``refuse_second`` for the Python operators, which return NotImplemented for an unknown type."""
     try:
         result = overridden(info, (x, y))
     except OtherLibraryError:
         raise
-    except TypeError:  # from what overrides: the same to Python as a refusal
+    except TypeError:  # raised by an override: to Python the same as NotImplemented
         return NotImplemented
     return _second(info, x, y, error, operator=True) if result is ... else result
 
@@ -371,7 +371,7 @@ def _no_overload(info: Operator, *given: Any) -> TypeError:
 
 
 def unsupported(info: Operator, x: Tensor, error: TypeError) -> Exception:
-    """What to raise for a TypeError of an operator's body: PyTorch's error if the dtype is one it does not take."""
+    """The error to raise for a TypeError of an operator's body: PyTorch's error if the dtype is not supported."""
     kind = logical_dtype(x).kind
     if info.check is not None:
         info.check(info, x, x, logical_dtype(x))
@@ -380,6 +380,6 @@ def unsupported(info: Operator, x: Tensor, error: TypeError) -> Exception:
 
 
 def not_implemented(info: Operator, x: Tensor, name: str | None = None) -> NotImplementedError:
-    """PyTorch's error for a dtype that an operator does not take."""
+    """PyTorch's error for a dtype that an operator does not support."""
     kernel = name or info.kernel or f"{info.called}_cpu"
     return NotImplementedError(f"\"{kernel}\" not implemented for '{_dtypes.BY_NUMPY[logical_dtype(x)].scalar_name}'")

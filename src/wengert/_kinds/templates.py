@@ -1,24 +1,24 @@
-"""Hot functions, put together from pieces of text.
+"""Hot functions, assembled from pieces of text.
 
-A kind of operator has one recording function, which many operators share but for what each of them does not need: some
-save no operand, some take no number, some know no ``out=``. Such a set of needs is a *shape*. A shape's text is put
-together here from pieces that stand in this module once, and is compiled when the first operator of that shape is
-first called. Each operator runs a code object of its own, so that a traceback names it and CPython's inline caches are
-its own; the names in the text are globals of a namespace of its own.
+The operators of a kind share one recording function, without the parts that an operator does not need: some save no
+operand, some accept no number, some have no ``out=``. Such a set of needs is a *shape*. This module assembles a
+shape's text from pieces that are written once, and compiles it at the first call of an operator of that shape. Each
+operator has its own code object, so that tracebacks name the operator and it has its own inline caches in CPython; the
+names in the text are globals of the operator's own namespace.
 
-``python -m wengert show mul`` prints what was put together, ``linecache`` has it, so that a debugger steps through it,
-and ``tests/data/shapes.txt`` holds the text of every shape that some operator has.
+``python -m wengert show mul`` prints the assembled text, ``linecache`` holds it for debuggers, and
+``tests/data/shapes.txt`` has the text of every shape that an operator uses.
 
 NOTE [ The hot path ]
-    What an operator on small tensors pays for, in order: one test for modes (``slow_if_recording``), its inputs' slots,
-    one identity test of dtypes (which also finds the values of transforms: their dtype is another object), the array
-    library's function, one Tensor, one Node with the user's line, and the boxes of what the formula names. Nothing is
-    added to these texts without a measurement: every line costs every program.
+    The costs of an operator on small tensors are, in order: one test for modes (``slow_if_recording``), its inputs'
+    slots, one identity test of dtypes (which also finds the values of transforms: their dtype is another object), the
+    array library's function, one Tensor, one Node with the user's line, and the boxes of the values that the formula
+    uses. Add nothing to these texts without a measurement: every line costs every program.
 
 NOTE [ First calls ]
     Importing the package compiles nothing. A hot function starts as a trampoline: a function with the right signature
-    that puts the text together, takes its code in place of the trampoline's and runs it. It stays the same object,
-    which programs hold. Whoever copies such a function uses ``copy_of``, so that the copy's code is replaced too.
+    that assembles the text, replaces its own code by the result and runs it. It remains the same object, because
+    programs hold references to it. Use ``copy_of`` to copy such a function, so that the copy's code is replaced too.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 # ----------------------------------------------------------------------------------------------------------- functions
 class Shape:
-    """The text of a function: its parameters, the template of its body, and what this makes of it.
+    """The text of a function: its parameters, the template of its body, and the settings of the template.
 
-    ``flags`` say what the function needs, ``parts`` are pieces of text for the template.
+    ``flags`` are the needs of the function, ``parts`` are pieces of text for the template.
     """
 
     __slots__ = ("flags", "head", "kind", "parts", "template")
@@ -64,7 +64,7 @@ class Shape:
         self.flags = flags
 
     def with_modes(self) -> Shape:
-        """The same with the tests for modes: what is called from outside."""
+        """The shape with the tests for modes, for calls from outside."""
         return Shape(self.kind, self.template, self.head, self.parts, **self.flags, modes=True)
 
     @property
@@ -80,7 +80,7 @@ class Shape:
 
 
 class FirstCall:
-    """What a trampoline calls: puts its function together, then runs it."""
+    """The callee of a trampoline: it assembles the function, then runs it."""
 
     __slots__ = ("fn", "made", "name", "names", "scope", "shape")
 
@@ -101,9 +101,9 @@ class FirstCall:
         return self.put_together()(*args, **kwargs)
 
     def put_together(self) -> Any:
-        """The finished function; the one that callers hold takes its code if that is still the trampoline's.
+        """The assembled function; the function that callers hold takes its code if it still has the trampoline's.
 
-        Two threads may come here at once: each makes the same.
+        Two threads may run this at once: both assemble the same code.
         """
         if self.made is None:
             code = code_of(self.shape).replace(co_name=self.name, co_qualname=self.name)
@@ -116,7 +116,7 @@ class FirstCall:
 
 
 def hot(name: str, shape: Shape, names: Callable[[], dict[str, Any]], doc: str | None = None) -> Any:
-    """A function of this shape, put together when it is first called; ``names()`` gives what its text names."""
+    """A function of this shape, assembled at its first call; ``names()`` returns the globals of its text."""
     fn = FirstCall(name, shape, names).fn
     fn.__qualname__ = name
     fn.__doc__ = doc
@@ -125,7 +125,7 @@ def hot(name: str, shape: Shape, names: Callable[[], dict[str, Any]], doc: str |
 
 
 def first_call_of(fn: Any) -> FirstCall | None:
-    """What puts a hot function together; ``None`` for any other function."""
+    """The ``FirstCall`` of a hot function; ``None`` for any other function."""
     return getattr(fn, "__globals__", {}).get("FIRST_CALL")
 
 
@@ -140,7 +140,7 @@ def variant(fn: Any, shape: Shape | None = None, name: str | None = None, /, **n
 
 @lru_cache(None)
 def _trampoline(head: str) -> Any:
-    """The function that stands for those with these parameters until they are called."""
+    """The function that replaces all functions with these parameters until their first call."""
     call, by_name = [], False
     for part in head.split(", "):
         name = part.partition("=")[0]
@@ -154,12 +154,12 @@ def _trampoline(head: str) -> Any:
 
 
 def _names_in(code: types.CodeType) -> set[str]:
-    """The names that a code looks up, those of comprehensions inside of it too."""
+    """The global names that a code object uses, including its comprehensions."""
     inner = [_names_in(c) for c in code.co_consts if type(c) is types.CodeType]
     return set(code.co_names).union(*inner)
 
 
-_warned: dict[Any, Any] = {}  # what NumPy's warnings, which nobody sees, are noted in
+_warned: dict[Any, Any] = {}  # the registry of suppressed NumPy warnings
 _codes: dict[Any, types.CodeType] = {}
 
 
@@ -181,6 +181,7 @@ class Flags(dict[str, Any]):
         return False
 
 
+<<<<<<< HEAD
 def rendered(template: str, flags: Flags, depth: int = 0) -> list[str]:
     """The lines of a template without what the flags rule out, ``depth`` columns to the right.
 
@@ -189,6 +190,16 @@ def rendered(template: str, flags: Flags, depth: int = 0) -> list[str]:
     ``line  #| condition``: if it does not hold, the line goes and what is indented below it moves to the left.
     ``@piece``, ``@piece(flag="text", flag=other_flag)``: the piece of this name, with these flags besides.
     ``{flag}``: the flag's value.
+=======
+def rendered(lines: list[str], flags: Flags) -> list[str]:
+    """The lines of a template that remain for these flags.
+
+    ``line  #? condition``: keep the line, and the lines indented below it, only if the condition on flags holds.
+    ``#? condition``: keep the lines indented below only if it holds, and dedent them.
+    ``line  #| condition``: if it does not hold, remove the line and dedent the lines indented below it.
+    ``@piece``, ``@piece(flag=value)``: insert the piece of this name, with these additional flags. ``{flag}``: insert
+    the flag's value.
+>>>>>>> h-e3
     """
     out: list[str] = []
     outer: list[tuple[int, int | None]] = [(-1, depth)]  # where blocks begin, and how far each moves; None: it goes

@@ -1,1 +1,1 @@
-"""What a tensor may hold besides an array: duals, batches, arrays without data, sparse arrays, bfloat16."""
+"""Payloads other than plain arrays: duals, batches, arrays without data, sparse arrays, bfloat16."""

@@ -14,7 +14,7 @@ from .transforms import Batched, entered
 
 @graph.batched_grads.set
 def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool) -> list[Any]:
-    """The inputs' gradients, with the batch dimension first; ``None`` for an input without gradient."""
+    """The gradients of the inputs, with the batch dimension first; ``None`` for an input without gradient."""
     size = None
     for k, (y, g) in enumerate(zip(outputs, grads, strict=False)):
         if g is None:
@@ -62,7 +62,7 @@ def _check(k: int, y: Tensor, g: Tensor) -> None:
 
 
 def _unbatched(r: Tensor, tag: int, size: Any) -> Tensor:
-    """A result with its batch dimension as an ordinary one.
+    """A result with its batch dimension as an ordinary dimension.
 
     Under ``create_graph`` the tape is inside the batch: tracked tensors were passed in as payloads.
     """

@@ -1,4 +1,4 @@
-"""The batching rules of vmap: one word in most declarations.
+"""The batching rules of vmap, one word in most declarations.
 
 ``"elementwise"``   operands broadcast; the batch dimension goes in front of all of them
 ``("dim", NAMES)``  the parameters of these names are dimensions (an int or a tuple of ints), counted one further;
@@ -20,7 +20,7 @@ from .transforms import call
 
 
 def batched(info: Operator, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...]) -> Any:
-    """Apply an operator's batching rule; ``mine`` tells which of ``inner`` carry the batch dimension."""
+    """Apply an operator's batching rule; ``mine`` marks the values of ``inner`` that have the batch dimension."""
     rule = info.batch
     if rule == "elementwise":
         return call(info, _aligned(operands, inner, mine), p)
@@ -123,7 +123,7 @@ def _folded(info: Operator, inner: list[Any], mine: list[bool], p: tuple[Any, ..
 
 
 def loop(info: Operator, inner: list[Any], mine: list[bool], p: tuple[Any, ...]) -> Any:
-    """Once for each element, for an operator that has no batched form."""
+    """Run an operator that has no batched form once for each element."""
     size = batch_size(inner, mine)
     results = []
     for i in range(size):

@@ -1,9 +1,9 @@
-"""What operators on bfloat16 give, rounded back to bfloat16.
+"""A hook around every operator that rounds the results of bfloat16 operands back to bfloat16.
 
 NumPy has no rule for a bfloat16 array and a Python number, so that ``x * 2.0`` or ``where(x > 0, x, 0.0)`` of
-``ml_dtypes``' arrays is float32 or float64. Once there is a bfloat16 array, this stands around every operator, on the
-slow path (``_base.modes``): it rounds a result that came out wider, computes what PyTorch computes in float32 as a
-whole in float32, and lets the node of such an operator round its cotangents. Programs without bfloat16 never import it.
+``ml_dtypes``' arrays is float32 or float64. From the first bfloat16 array on, this hook wraps every operator, on the
+slow path (``_base.modes``): it rounds a wider result, runs those operators in float32 that PyTorch computes in float32
+as a whole, and makes the nodes of such operators round their cotangents. Programs without bfloat16 never import it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _ARRAYS = (np.ndarray, np.generic)
 
 
 def attach(dtype: Any) -> None:
-    """From now on operators round to this dtype, NumPy's of bfloat16."""
+    """Install the hook: operators round to this NumPy dtype of bfloat16."""
 
     def concerns(args: Any, name: str) -> bool:
-        """Whether the result is bfloat16: an operand is, and none of the same rank in promotion is wider."""
+        """Whether the result is bfloat16: an operand is bfloat16, and none of the same rank in promotion is wider."""
         sized: list[Any] = []
         single: list[Any] = []
         for a in args:
@@ -44,7 +44,7 @@ def attach(dtype: Any) -> None:
 
     def round_result(info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
         if (info.name in _WIDE_INSIDE or info.name in _WIDE_OPERATORS) and concerns(args, info.name):
-            # before an operator in place overwrites what it is made of
+            # before the operator in place overwrites its operand
             values = _by_operator(info, args) if info.name in _WIDE_OPERATORS else _in_float32(info.name, args, dtype)
             result = proceed()
             _round(result, dtype, info.name)
@@ -65,7 +65,7 @@ _attached: list[Any] = []
 
 
 def detach() -> None:
-    """As if there had been no bfloat16 yet: what a test leaves behind must not slow down the next."""
+    """Remove the hook, so that one test does not slow down the next."""
     while _attached:
         hook, dtype = _attached.pop()
         unwatch_operators(hook)
@@ -86,8 +86,8 @@ def _round(t: Any, dtype: Any, name: str) -> None:
         node.__class__ = _rounding.get((type(node), dtype, wide)) or _rounding_class(type(node), dtype, wide)
 
 
-# Operators that PyTorch computes in float32 and rounds once; it does not round numbers before, but for those below.
-# NumPy would round the number, or every step.
+# Operators that PyTorch computes in float32 and rounds once. It does not round numbers first, except for the operators
+# below; NumPy would round the number, or every step.
 _WIDE_INSIDE: dict[str, Callable[..., Any]] = {
     "mul": lambda x, y: x * y,
     "div": lambda x, y: x / y,
@@ -95,7 +95,7 @@ _WIDE_INSIDE: dict[str, Callable[..., Any]] = {
     "_sub_scaled": lambda x, y, alpha: x - alpha * y,
     "_rsub_scaled": lambda x, y, alpha: y - alpha * x,
     "rsub": lambda x, y: y - x,
-    "pow": lambda x, y: None if np.ndim(y) == 0 and y in (2, 3) else x**y,  # those are products, each rounded
+    "pow": lambda x, y: None if np.ndim(y) == 0 and y in (2, 3) else x**y,  # products, each rounded
     "_rpow": lambda x, base: base**x,
     "_lerp_number": lambda x, y, w: x + w * (y - x) if w < 0.5 else y - (y - x) * (1 - w),
     "affine_mm": lambda x, y, c, beta, alpha: beta * c + alpha * (x @ y),
@@ -103,17 +103,17 @@ _WIDE_INSIDE: dict[str, Callable[..., Any]] = {
 }
 
 
-# A product and what is added to it, which are rounded together.
+# A product and a sum, which are rounded together.
 _WITHOUT_NUMBERS = {"linear"}
 _WIDE_INSIDE["linear"] = lambda x, w, b: x @ w.T + b
 
-# Of several steps in one array, of which NumPy would round each.
+# Several steps in one operator, of which NumPy would round each.
 _WIDE_OPERATORS = {
     "_elu", "_gelu", "_hardsigmoid", "_hardswish", "_log_sigmoid", "_mish", "_silu", "_softplus", "log_softmax",
     "logsumexp", "prod_all", "prod_dim", "rsqrt", "sigmoid", "softmax",
 }  # fmt: skip
 
-# Products, whose cotangents are products and sums of a cotangent in float32, each rounded once.
+# Products: their cotangents are products and sums of a float32 cotangent, each rounded once.
 _WIDE_BACKWARD = {"linear", "affine_mm", "affine_bmm"}
 
 # of these
@@ -121,7 +121,7 @@ _ROUNDED_FIRST = {"_add_scaled", "_sub_scaled", "_rsub_scaled", "rsub", "pow", "
 
 
 def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
-    """The result before it is rounded; ``None`` where rounding operands is the same, or for transforms' payloads."""
+    """The result before rounding; ``None`` if rounding the operands is the same, or for a transform's payload."""
     values, numbers = [], 0
     for a in args:
         payload = a._payload if isinstance(a, Tensor) else a
@@ -140,7 +140,7 @@ def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
 
 
 def _by_operator(info: Operator, args: tuple[Any, ...]) -> Any:
-    """The result of an operator on its first operand in float32; ``None`` for transforms' payloads."""
+    """The result of an operator on its first operand in float32; ``None`` for a transform's payload."""
     payload = args[0]._payload
     if not isinstance(payload, _ARRAYS) or not all(isinstance(a, Tensor) is (i == 0) for i, a in enumerate(args)):
         return None
@@ -148,7 +148,7 @@ def _by_operator(info: Operator, args: tuple[Any, ...]) -> Any:
 
 
 def _write(t: Any, values: Any) -> None:
-    """Put other elements into the memory of a result."""
+    """Write other elements into the memory of a result."""
     if not isinstance(t, Tensor) or not isinstance(t._payload, _ARRAYS) or t._payload.dtype != values.dtype:
         return
     if isinstance(t._payload, np.ndarray):
@@ -163,7 +163,7 @@ _rounding: dict[Any, Any] = {}
 
 
 def _rounding_class(cls: type[Node], dtype: Any, wide: bool) -> Any:
-    """The same node class, whose cotangents are rounded; if ``wide``, from one in float32."""
+    """A subclass of a node class that rounds its cotangents, computed from a float32 cotangent if ``wide``."""
     if (cls, dtype, wide) in _rounding or cls in _rounding.values():
         return cls
 

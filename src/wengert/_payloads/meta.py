@@ -4,11 +4,11 @@ A ``Meta`` has a shape, a dtype and strides, and a ``Memory`` that holds nothing
 a ``Transformed`` that no transform made: the hot path's test of dtypes leads operators on it away, and
 ``transforms.bind`` hands them to ``computed``, which finds the shape, dtype and order of the result:
 
-views       are made of an array that has the shape and strides and no memory (``_ghost``): NumPy computes the new ones
-by rule     ``_payloads.meta_rules`` knows the result's shape from those of the operands, at no cost whatever their size
-the others  run on arrays of the same shape (``stand_in``), and what comes out is forgotten
+views       NumPy computes them on an array that has the shape and strides and no memory (``_ghost``)
+by rule     ``_payloads.meta_rules`` computes the result's shape from the operands' shapes, without arrays
+the others  run on arrays of the same shape (``stand_in``), and the elements of the result are dropped
 
-So a formula, a transform or an optimizer that runs on payloads runs on these as well. A write in place is checked and
+So formulas, transforms and optimizers run on these payloads too. A write in place is checked and
 changes nothing (``replaced.replace_payload``). A program without such tensors does not import the rules.
 """
 
@@ -26,11 +26,11 @@ from .._base.registry import ARRAYS, TRANSFORMED, XP, Operator
 from .._tape.tensor import Tensor, wrap
 from .transforms import DEEPEST, VALUE_DTYPES, Transformed, plain_dtype
 
-META_DEPTH = DEEPEST + 2  # no transform has it: these dtypes are of meta payloads only
+META_DEPTH = DEEPEST + 2  # a depth that no transform has: these dtypes belong to meta payloads only
 
 
 class Memory:
-    """What a storage without data is: a size in bytes."""
+    """A storage without data: a size in bytes."""
 
     __slots__ = ("nbytes",)
 
@@ -39,7 +39,7 @@ class Memory:
 
 
 class Meta(Transformed):
-    """The shape, dtype and strides (in bytes, as NumPy counts them) of an array that is not there."""
+    """The shape, dtype and strides (in bytes, as in NumPy) of an array without memory."""
 
     __slots__ = ("_dtype", "_shape", "memory", "offset", "strides")
     is_meta = True
@@ -71,7 +71,7 @@ class Meta(Transformed):
         return Meta(self._shape, self._dtype)
 
     def copy(self) -> Meta:
-        """The same in memory of its own, row by row."""
+        """A row-major copy on memory of its own."""
         return Meta(self._shape, self._dtype)
 
     def __floordiv__(self, other: Any) -> Any:
@@ -81,14 +81,14 @@ class Meta(Transformed):
         return TRANSFORMED.remainder(self, other)
 
     def fill(self, value: Any) -> None:
-        """A write: nothing is there to be written."""
+        """Write a number to all elements: nothing is done, because there are none."""
 
     def astype(self, dtype: Any, copy: bool = True) -> Meta:
-        """Of another dtype."""
+        """Convert to another dtype."""
         return like(self, dtype)
 
     def view(self, dtype: Any) -> Meta:
-        """The same bytes as elements of another dtype, by whose size the last dimension becomes longer or shorter."""
+        """View the same bytes as another dtype, whose item size scales the last dimension."""
         dtype = plain_dtype(np.dtype(dtype) if isinstance(dtype, type) else dtype)
         shape, strides = self._shape, self.strides
         if dtype.itemsize != self.itemsize:
@@ -97,14 +97,14 @@ class Meta(Transformed):
         return Meta(shape, dtype, strides, self.memory, self.offset)
 
     def byteswap(self) -> Meta:
-        """The same."""
+        """Return the array itself."""
         return self
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise no_data()
 
     def __getattr__(self, name: str) -> Any:
-        if name in _ARRAY_NAMES:  # a function that counts on an array
+        if name in _ARRAY_NAMES:  # the caller expects an array
             raise no_data()
         raise AttributeError(f"a meta array has no attribute {name!r}")
 
@@ -118,10 +118,10 @@ class Meta(Transformed):
 
     @staticmethod
     def with_dense(info: Operator, *args: Any) -> Any:
-        """An operator of several tensors whose payloads are not all of one type, or not of one dtype."""
+        """Run an operator on several tensors whose payloads differ in type or dtype."""
         tensors = args[: info.arity] if info.arity >= 0 else args[0]
         given = [t for t in tensors if isinstance(t, Tensor)]
-        if info.kind != "bilinear" or not on_meta(given[0]):  # PyTorch's products do not look at their second factor
+        if info.kind != "bilinear" or not on_meta(given[0]):  # PyTorch's products do not check their second factor
             check_devices(info.name, tensors)
         if info.kind == "binary":
             return info.op(*map(to_meta, given))
@@ -136,7 +136,7 @@ XP[Meta] = TRANSFORMED
 
 # ------------------------------------------------------------------------------------------------------------- refusals
 def no_data() -> NotImplementedError:
-    """PyTorch's error for what needs elements."""
+    """PyTorch's error for a function that needs elements."""
     return noted(
         NotImplementedError("Cannot copy out of meta tensor; no data!"),
         "Why: a tensor on device 'meta' has a shape and a dtype and no elements.",
@@ -145,7 +145,7 @@ def no_data() -> NotImplementedError:
 
 
 def no_item() -> RuntimeError:
-    """PyTorch's error for the one element."""
+    """PyTorch's error for ``item``."""
     return RuntimeError("Tensor.item() cannot be called on meta tensors")
 
 
@@ -173,11 +173,11 @@ def no_places() -> NotImplementedError:
 _INDEXING = frozenset(
     ("index", "gather", "_take_along", "embedding", "index_put", "scatter", "scatter_add", "copy", "fill_number",
      "_put_along", "gather_back", "index_back", "_searchsorted")
-)  # fmt: skip  # PyTorch takes index tensors, and what is written, from the CPU too
+)  # fmt: skip  # PyTorch accepts index tensors and written values from the CPU too
 
 
 def check_devices(name: str, tensors: Any) -> None:
-    """Refuse tensors of several devices; one without dimensions may be on the CPU, beside others that are not."""
+    """Raise for tensors on several devices; a 0-dimensional tensor may be on the CPU beside tensors elsewhere."""
     given = [t._payload if isinstance(t, Tensor) else t for t in tensors if hasattr(t, "dtype")]
     places = [_place(a) for a in given]
     if "meta" not in places or "cpu" not in places:
@@ -199,7 +199,7 @@ def _place(a: Any) -> str:
 
 
 def on_meta(a: Any) -> bool:
-    """Whether a payload, or what is inside of a transform's, has no data."""
+    """Whether a payload, or the payload inside a transform's value, has no data."""
     while True:
         if isinstance(a, Tensor):
             a = a._payload
@@ -225,14 +225,14 @@ def dense_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 
 def _extent(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int:
-    """How many bytes an array with these strides reaches over."""
+    """The number of bytes that an array with these strides spans."""
     if 0 in shape:
         return 0
     return itemsize + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
 
 
 def is_contiguous(a: Meta, order: tuple[int, ...] | None = None) -> bool:
-    """Whether the elements lie in row-major order of the dims in this order."""
+    """Whether the elements are in row-major order with the dims in this order."""
     step = a.itemsize
     for d in reversed(range(a.ndim) if order is None else order):
         if a.shape[d] != 1:
@@ -243,7 +243,7 @@ def is_contiguous(a: Meta, order: tuple[int, ...] | None = None) -> bool:
 
 
 def laid_out(a: Meta, memory_format: Any) -> bool:
-    """Whether the elements lie in a memory format."""
+    """Whether the elements are in this memory format."""
     if memory_format in (dtypes.channels_last, dtypes.channels_last_3d):
         rank = 4 if memory_format is dtypes.channels_last else 5
         return a.ndim == rank and is_contiguous(a, (0, *range(2, rank), 1))
@@ -251,7 +251,7 @@ def laid_out(a: Meta, memory_format: Any) -> bool:
 
 
 def in_order(shape: tuple[int, ...], dtype: Any, order: Any) -> Meta:
-    """Dense, with the dims in this order in memory, outermost first."""
+    """A dense array with the dims in this order in memory, outermost first."""
     itemsize = plain_dtype(dtype).itemsize
     inner = dense_strides(tuple(shape[d] for d in order), itemsize)
     strides = [0] * len(shape)
@@ -261,7 +261,7 @@ def in_order(shape: tuple[int, ...], dtype: Any, order: Any) -> Meta:
 
 
 def like(a: Any, dtype: Any = None) -> Meta:
-    """Dense, of another's shape, with the dims in its order."""
+    """A dense array with the shape and the order of dims of another."""
     dtype = a.dtype if dtype is None else dtype
     if not isinstance(a, Meta) or is_contiguous(a):
         return Meta(a.shape, dtype)
@@ -269,7 +269,7 @@ def like(a: Any, dtype: Any = None) -> Meta:
 
 
 def restrided(a: Meta, shape: tuple[int, ...]) -> Meta | None:
-    """The same memory in another shape, ``None`` if no strides give it (``computeStride`` of ATen's TensorUtils)."""
+    """The same memory in another shape, ``None`` if no strides fit (``computeStride`` of ATen's TensorUtils)."""
     if a.size == 0:
         return Meta(shape, a.dtype, None, a.memory, a.offset)
     strides = [0] * len(shape)
@@ -288,7 +288,7 @@ def restrided(a: Meta, shape: tuple[int, ...]) -> Meta | None:
             if d:
                 chunk = a.strides[d - 1]
                 count = seen = 1
-    for k in range(at, -1, -1):  # of a tensor without dims
+    for k in range(at, -1, -1):  # for a 0-dimensional tensor
         strides[k] = a.itemsize
     return Meta(shape, a.dtype, tuple(strides), a.memory, a.offset)
 
@@ -298,11 +298,11 @@ class _Interface:
         self.__array_interface__ = interface
 
 
-_NOWHERE = 1 << 44  # where nothing is: what read it would end the process, so only views are made of such arrays
+_NOWHERE = 1 << 44  # an unmapped address: a read would crash the process, so such arrays are only viewed
 
 
 def _ghost(a: Meta) -> Any:
-    """An array with the shape and strides, on no memory, of which NumPy makes views."""
+    """An array with the shape and strides and without memory, from which NumPy makes views."""
     dtype = plain_dtype(a.dtype)
     typestr = f"|V{dtype.itemsize}" if dtype.kind == "V" else dtype.str
     r = np.asarray(
@@ -314,18 +314,18 @@ def _ghost(a: Meta) -> Any:
 
 
 def _seen(a: Meta, r: Any) -> Meta:
-    """A view of a ghost as one of ``a``."""
+    """Convert a view of a ghost to a view of ``a``."""
     address = r.__array_interface__["data"][0] if r.size else _NOWHERE
     return Meta(r.shape, r.dtype, r.strides, a.memory, a.offset + address - _NOWHERE)
 
 
 def whole(a: Meta) -> Meta:
-    """All of the memory that an array is a part of, in one dimension."""
+    """The whole memory behind an array, as one dimension."""
     return Meta((a.memory.nbytes // a.itemsize,), a.dtype, None, a.memory)
 
 
 def to_meta(t: Tensor) -> Tensor:
-    """A tensor of the same shape and strides without data, and without history."""
+    """A tensor with the same shape and strides, without data and history."""
     a = t._payload
     if isinstance(a, Meta):
         return t
@@ -333,13 +333,13 @@ def to_meta(t: Tensor) -> Tensor:
 
 
 def taken(a: Any) -> Meta:
-    """What is left of an array without its data."""
+    """The ``Meta`` of an array."""
     return like(Meta(a.shape, a.dtype, a.strides))
 
 
 # ------------------------------------------------------------------------------------------------------------ computing
 def computed(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    """What an operator makes of payloads of which some have no data."""
+    """The result of an operator on payloads if some have no data."""
     from .meta_rules import REFUSED, rule_for
 
     if info.name in REFUSED:
@@ -358,19 +358,19 @@ def computed(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
         )
     try:
         return forgotten(info, run(info, [stand_in(a) for a in operands], p))
-    except LinAlgError:  # ones are no matrix that has an inverse
+    except LinAlgError:  # a matrix of ones has no inverse
         return forgotten(info, run(info, [_regular(stand_in(a)) for a in operands], p))
 
 
 def _regular(a: Any) -> Any:
-    """A matrix that has an inverse, in place of one of ones."""
+    """An invertible matrix, in place of a matrix of ones."""
     if getattr(a, "ndim", 0) < 2 or a.dtype.kind not in "fc":
         return a
     return np.broadcast_to(np.eye(*a.shape[-2:], dtype=a.dtype), a.shape)
 
 
 def run(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    """The operator on arrays, through tensors: promotion, integers and refusals are as always."""
+    """Run the operator on tensors of these arrays, with the usual promotion, treatment of integers and errors."""
     lifted = [wrap(a) if isinstance(a, (np.ndarray, np.generic)) else a for a in operands]
     with np.errstate(all="ignore"):
         out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
@@ -378,7 +378,7 @@ def run(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
 
 
 def forgotten(info: Operator, out: Any) -> Any:
-    """Results without their elements."""
+    """Convert results to payloads without elements."""
     return tuple(map(taken, out)) if isinstance(out, tuple) else taken(out)
 
 
@@ -387,7 +387,7 @@ _LARGE = 1 << 26
 
 
 def stand_in(a: Any, shape: tuple[int, ...] | None = None, one: bool = False) -> Any:
-    """An array in place of one without data: of ones, or of zeros for what may be an index."""
+    """An array in place of a payload without data: of ones, or of zeros if it may be an index."""
     if not isinstance(a, Meta):
         if shape is None or not isinstance(a, np.ndarray):
             return a

@@ -1,9 +1,9 @@
 """The shape of an operator's result, from those of its operands: for tensors without data (``_payloads.meta``).
 
-A rule is ``rule(info, operands, p)`` and gives the result (a ``Meta``, or a tuple of them); ``None`` where the operands
-do not fit, so that the operator itself, which is then run on arrays that stand for them, says what is wrong. What has
-no rule is always run like that; a rule makes it free of charge, whatever the size. Most operators have theirs by their
-batching rule: ``"elementwise"`` says how shapes go together, ``("dim", ...)`` that the other dims are passed through.
+A rule is ``rule(info, operands, p)`` and returns the result (a ``Meta``, or a tuple of them), or ``None`` if the
+operands do not fit; then the operator itself runs on arrays of the same shapes and raises the error. An operator
+without a rule always runs on arrays; a rule costs the same for all sizes. Most operators get their rule from their
+batching rule: ``"elementwise"`` means that shapes broadcast, ``("dim", ...)`` that the other dims do not change.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def rule_for(info: Operator) -> Rule | None:
     """The operator's rule, ``None`` if it has none."""
     rule = RULES.get(info.name)
     if rule is None:
-        if info.name.endswith("_values"):  # what was drawn for the operand
+        if info.name.endswith("_values"):  # the numbers drawn for the operand
             return like_first
         if info.batch == "elementwise":
             return elementwise
@@ -46,7 +46,7 @@ def _shapes(operands: list[Any]) -> list[tuple[int, ...]]:
 
 # ------------------------------------------------------------------------------------------------ shapes that broadcast
 def elementwise(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    """The operands broadcast; the dtype is that of one element."""
+    """The operands broadcast; the dtype comes from a run on one element."""
     shape = np.broadcast_shapes(*_shapes(operands))
     out = run(info, [stand_in(a, (1,) * _rank(a), one=True) for a in operands], p)
     source = next((a for a in operands if isinstance(a, Meta) and a.shape == shape), None)
@@ -62,7 +62,7 @@ def _rank(a: Any) -> int:
 
 
 def reduced_loss(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    """Elementwise, then perhaps one number of all: whether it is, one element tells."""
+    """Elementwise, then perhaps reduced to one number: a run on one element shows whether."""
     shape = np.broadcast_shapes(*_shapes(operands))
     out = run(info, [stand_in(a, (1,) * _rank(a), one=True) for a in operands], p)
     return Meta(shape if out.ndim == len(shape) else (), out.dtype)
@@ -76,21 +76,21 @@ def to_number(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
 
 
 def like_first(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    """As the first operand, dense."""
+    """Dense, with the first operand's shape and dtype."""
     return like(operands[0])
 
 
 def like_second(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    """Of the first operand's dtype and the second's shape."""
+    """The first operand's dtype and the second's shape."""
     return Meta(operands[1].shape, operands[0].dtype)
 
 
 # -------------------------------------------------------------------------------------------------- dims passed through
-_LONG = 4099  # a length in place of a longer one; no parameter is as long
+_LONG = 4099  # replaces greater lengths; no parameter has this value
 
 
 def along_dims(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    """All dims but those named are passed through: the operator is run with one element in each of the others."""
+    """All dims but the named ones do not change: the operator runs with one element in each of them."""
     a = operands[0]
     if a.size <= _LONG:
         return None
@@ -108,7 +108,7 @@ def along_dims(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
 
 
 def _passed(shape: Any, small: Any, named: Any, result: Any) -> tuple[int, ...]:
-    """The shape of which ``small`` stands for ``shape``: a named dim is as long as it was, or as the result is."""
+    """The result's shape from that of the small run: a named dim keeps its length, or has the small result's."""
     if len(result) < len(shape):
         return tuple(n for d, n in enumerate(shape) if d not in named)
     parts = zip(shape, small, result, strict=True)
@@ -130,7 +130,7 @@ def _product(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
 
 
 def _promoted(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    """The dtype of a product is that of its factors: they are of one already."""
+    """The dtype of a product is that of its factors, which already have one dtype."""
     return plain_dtype(operands[0].dtype)
 
 
@@ -213,7 +213,7 @@ def _stack(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
 
 
 def _of_size(position: int) -> Rule:
-    """The parameter at this position is the result's shape."""
+    """A rule: the parameter at this position is the result's shape."""
 
     def rule(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
         return Meta(tuple(p[position]), operands[0].dtype)
@@ -240,7 +240,7 @@ def _padded(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
 
 
 def _last_dims(position: int) -> Rule:
-    """The parameter at this position is the sizes of the result's last dims."""
+    """A rule: the parameter at this position holds the sizes of the result's last dims."""
 
     def rule(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
         a, sizes = operands[0], tuple(p[position])

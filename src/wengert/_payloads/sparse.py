@@ -1,13 +1,13 @@
-"""Sparse COO tensors: a type of payload, and the operators that it has.
+"""Sparse COO tensors: a type of payload, and its operators.
 
-A ``Sparse`` holds the indices and values of the elements that are stored: ``indices`` of shape ``(sparse_dim, nnz)``
-and ``values`` of shape ``(nnz, *dense shape)``. An index may occur more than once, then its values add up;
-``coalesce`` makes each unique and sorts them. Such payloads come from ``embedding(sparse=True)`` and its like as
-gradients, and from ``torch.sparse_coo_tensor``.
+A ``Sparse`` holds the indices and values of the stored elements: ``indices`` of shape ``(sparse_dim, nnz)`` and
+``values`` of shape ``(nnz, *dense shape)``. The values of an index that occurs more than once are summed; ``coalesce``
+makes the indices unique and sorts them. Sparse payloads are the gradients of ``embedding(sparse=True)`` and similar
+functions, and the results of ``torch.sparse_coo_tensor``.
 
 Their dtype is another object than NumPy's, so the hot path's test of dtypes leads an operator on a sparse and a dense
 tensor away from it (``slow_path.mixed_dtypes``, which calls ``with_dense``). The raw functions of all operators are
-looked up in ``SPARSE`` (``registry.Impl``): an operator that is not there raises PyTorch's error for sparse tensors.
+looked up in ``SPARSE`` (``registry.Impl``): a missing operator raises PyTorch's error for sparse tensors.
 A program without sparse tensors does not import this module.
 """
 
@@ -27,13 +27,13 @@ from .._base.registry import ARRAYS, WITH_SPARSE, XP
 from .transforms import DEEPEST, VALUE_DTYPES
 
 _ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
-SPARSE_DEPTH = DEEPEST + 1  # no transform has it: these dtypes are of sparse payloads only
+SPARSE_DEPTH = DEEPEST + 1  # a depth that no transform has: these dtypes belong to sparse payloads only
 
 
 class Sparse:
     """A sparse array."""
 
-    __module__ = "wengert._sparse"  # where pickles say that it is
+    __module__ = "wengert._sparse"  # the module's name in pickles
     __slots__ = ("coalesced", "dtype", "indices", "shape", "values")
     __array_ufunc__ = None
     is_sparse = True
@@ -50,7 +50,7 @@ class Sparse:
     nbytes = property(lambda self: self.indices.nbytes + self.values.nbytes)
 
     def like(self, values: Any, coalesced: bool | None = None) -> Sparse:
-        """Other values at the same places."""
+        """Other values at the same indices."""
         return Sparse(self.indices, values, self.shape, self.coalesced if coalesced is None else coalesced)
 
     def astype(self, dtype: Any, copy: bool = True) -> Sparse:
@@ -58,11 +58,11 @@ class Sparse:
         return self.like(self.values.astype(getattr(dtype, "base_dtype", dtype)))
 
     def copy(self) -> Sparse:
-        """The same in memory of its own."""
+        """A copy on memory of its own."""
         return Sparse(self.indices.copy(), self.values.copy(), self.shape, self.coalesced)
 
     def become(self, other: Sparse) -> None:
-        """A write in place: tensors that share this array see it; at the same places also those that share values."""
+        """Write in place: tensors on this array see it, and those that share its values if the indices are the same."""
         if other.indices is self.indices:
             np.copyto(self.values, other.values, casting="unsafe")
         else:
@@ -70,7 +70,7 @@ class Sparse:
         self.coalesced = other.coalesced
 
     def coalesce(self) -> Sparse:
-        """Each index once, in order, with the sum of its values."""
+        """Merge the values of equal indices by their sum, and sort the indices."""
         if self.coalesced:
             return self
         n = self.indices.shape[0]
@@ -82,7 +82,7 @@ class Sparse:
         return Sparse(indices, values, self.shape, True)
 
     def to_dense(self) -> Any:
-        """The array with all its zeros."""
+        """The dense array."""
         a = np.zeros(self.shape, self.values.dtype)
         if self.coalesced:
             a[tuple(self.indices)] = self.values
@@ -114,7 +114,7 @@ class Sparse:
         raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
 
     def __getattr__(self, name: str) -> Any:
-        if name in _ARRAY_NAMES:  # a function that counts on an array
+        if name in _ARRAY_NAMES:  # the caller expects an array
             raise missing(_public_name(sys._getframe(1)))
         raise AttributeError(f"a sparse array has no attribute {name!r}")
 
@@ -132,12 +132,12 @@ class Sparse:
 
     @staticmethod
     def run_operator(info: Any, args: tuple[Any, ...]) -> Any:
-        """An operator on payloads, some of which are sparse (``registry.on_payloads``)."""
+        """Run an operator on payloads, some of which are sparse (``registry.on_payloads``)."""
         return getattr(SPARSE, info.name)(*args)
 
     @staticmethod
     def with_dense(info: Any, *tensors: Any) -> Any:
-        """An operator of several tensors, some of which are sparse."""
+        """Run an operator on several tensors, some of which are sparse."""
         if not WITH_SPARSE:
             import_one.run("names.sparse")
         mix = WITH_SPARSE.get(info.name)
@@ -161,7 +161,7 @@ def _public_name(frame: Any) -> str:
 
 
 def missing(operator: str) -> NotImplementedError:
-    """PyTorch's error for an operator that sparse tensors do not have."""
+    """PyTorch's error for an operator that sparse tensors do not support."""
     return noted(
         NotImplementedError(
             f"Could not run 'aten::{operator}' with arguments from the 'SparseCPU' backend. This could be because the "
@@ -197,7 +197,7 @@ class Operators:
         return self._add_scaled(x, y, -alpha)
 
     def add(self, x: Any, y: Any) -> Any:
-        """Two sparse arrays give a sparse one; a dense one with a sparse one the dense sum."""
+        """The sum: sparse for two sparse arrays, dense for a dense and a sparse array."""
         if not isinstance(x, Sparse):
             return dense_plus(np.asarray(x), y, 1)
         if not isinstance(y, Sparse):
@@ -213,7 +213,7 @@ class Operators:
         return joined(x, y, -1)
 
     def mul(self, x: Any, y: Any) -> Any:
-        """With a number, or of two arrays: what both store."""
+        """The product with a number, or of two arrays at the indices that both store."""
         if not isinstance(x, Sparse):
             x, y = y, x
         if isinstance(y, Sparse):
@@ -224,13 +224,13 @@ class Operators:
         return x.like(x.values * np.broadcast_to(y, x.shape)[tuple(x.indices)])
 
     def div(self, x: Any, y: Any) -> Any:
-        """By a number."""
+        """The quotient by a number."""
         if not isinstance(x, Sparse) or isinstance(y, Sparse) or np.ndim(y):
             raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got another one)")
         return x.like(x.values / y)
 
     def pow(self, x: Any, y: Any) -> Any:
-        """To a number."""
+        """The power with a number as exponent."""
         if not isinstance(x, Sparse) or np.ndim(y):
             raise missing("pow")
         x = x.coalesce()
@@ -241,21 +241,21 @@ class Operators:
         return x.copy()
 
     def alias(self, x: Any) -> Sparse:
-        """The same."""
+        """The array itself."""
         return x
 
     def zeros_like(self, x: Any, *rest: Any) -> Sparse:
-        """Nothing stored."""
+        """An array without stored elements."""
         return empty(x)
 
     def fill_number(self, x: Any, value: Any) -> Sparse:
-        """``zero_``; another number would not be sparse."""
+        """``zero_``: any other number would make the array dense."""
         if value != 0:
             raise missing("fill_.Scalar")
         return empty(x)
 
     def _to_copy(self, x: Any, dtype: Any) -> Sparse:
-        """In another dtype."""
+        """Convert to another dtype."""
         return x.astype(dtype)
 
     def sum_all(self, x: Any) -> Any:
@@ -263,33 +263,33 @@ class Operators:
         return ARRAYS.sum_all(x.values)
 
     def sum_dim(self, x: Any, dims: Any, keepdim: bool) -> Any:
-        """Sparse as long as a sparse dimension is left."""
+        """The sum over some dims: sparse if a sparse dimension is left."""
         if keepdim:
             raise missing("sum.dim_IntList")
         return summed(x, dims)
 
     def linalg_vector_norm(self, x: Any, order: Any, dims: Any, keepdim: bool) -> Any:
-        """Of all elements, for an order above zero, to which zeros add nothing."""
+        """The norm of all elements, for a positive order, to which zeros add nothing."""
         if len(dims) != x.ndim or keepdim or order <= 0:
             raise missing("linalg_vector_norm")
         return ARRAYS.linalg_vector_norm(x.coalesce().values.reshape(-1), order, (0,), False)
 
     def mat_mat(self, x: Any, y: Any) -> Any:
-        """Of two sparse matrices: sparse."""
+        """The sparse product of two sparse matrices."""
         return scipy_product(x, y)
 
     def copy(self, x: Any, y: Any, *rest: Any) -> Any:
-        """Of one sparse tensor into another."""
+        """Copy one sparse tensor into another."""
         if not isinstance(x, Sparse) or not isinstance(y, Sparse):
             raise RuntimeError("copy() between dense and sparse Tensors is not implemented!")
         return y.astype(x.values.dtype)
 
     def reshape(self, x: Any, *size: Any) -> Any:
-        """There is none."""
+        """Raises: sparse tensors have no ``reshape``."""
         raise RuntimeError("reshape is not implemented for sparse tensors")
 
     def transpose_dims(self, x: Any, dim0: int, dim1: int) -> Sparse:
-        """Two dimensions exchanged, both of them sparse or both dense."""
+        """Exchange two dimensions, both sparse or both dense."""
         n = len(x.indices)
         if (dim0 < n) != (dim1 < n):
             raise RuntimeError("transpose(): can't transpose a sparse dimension with a dense one")
@@ -306,14 +306,14 @@ class Operators:
         return self.transpose_dims(x, 0, 1) if x.ndim == 2 else x
 
     def permute(self, x: Any, dims: Any) -> Sparse:
-        """The sparse dimensions in another order."""
+        """Reorder the sparse dimensions."""
         n = len(x.indices)
         if tuple(dims[n:]) != tuple(range(n, x.ndim)):
             raise RuntimeError("permute(): sparse dimensions can only be exchanged with each other")
         return Sparse(x.indices[list(dims[:n])], x.values, tuple(x.shape[d] for d in dims))
 
     def unsqueeze_dim(self, x: Any, dim: int) -> Sparse:
-        """One more dimension of size one."""
+        """Insert a dimension of size one."""
         n = len(x.indices)
         shape = (*x.shape[:dim], 1, *x.shape[dim:])
         if dim > n:
@@ -321,7 +321,7 @@ class Operators:
         return Sparse(np.insert(x.indices, dim, 0, axis=0), x.values, shape, x.coalesced)
 
     def select(self, x: Any, dim: int, index: int) -> Any:
-        """One row: sparse, or an array if all that is left is dense."""
+        """One row: sparse, or an array if only dense dimensions are left."""
         n = len(x.indices)
         shape = x.shape[:dim] + x.shape[dim + 1 :]
         if dim >= n:
@@ -332,7 +332,7 @@ class Operators:
         return Sparse(np.delete(x.indices[:, here], dim, 0), x.values[here], shape, x.coalesced)
 
     def index(self, operands: Any, dims: Any) -> Any:
-        """``index_select`` along a sparse dimension, in rows of the result's order."""
+        """``index_select`` along a sparse dimension, with the rows in the result's order."""
         if len(operands) != 2 or not isinstance(operands[0], Sparse) or dims[0] >= len(operands[0].indices):
             raise missing("index.Tensor")
         x, wanted = operands[0], np.asarray(operands[1])
@@ -348,11 +348,11 @@ class Operators:
         return Sparse(indices, x.values[chosen], shape)
 
     def unbind(self, x: Any, dim: int) -> Any:
-        """Every row."""
+        """All rows."""
         return tuple(self.select(x, dim, i) for i in range(x.shape[dim]))
 
     def cat(self, xs: Any, dim: int) -> Sparse:
-        """One after the other along a sparse dimension."""
+        """Concatenate along a sparse dimension."""
         if not all(isinstance(x, Sparse) for x in xs):
             raise TypeError("Concatenating sparse tensors, but a dense tensor was found")
         n = len(xs[0].indices)
@@ -368,23 +368,23 @@ class Operators:
         return Sparse(np.concatenate(indices, 1), np.concatenate([x.values for x in xs]), shape)
 
     def stack(self, xs: Any, dim: int) -> Sparse:
-        """Side by side along a new dimension."""
+        """Stack along a new dimension."""
         return self.cat([self.unsqueeze_dim(x, dim) for x in xs], dim)
 
     def any_dim(self, x: Any, dims: Any, keepdim: bool) -> Any:
-        """Whether anything stored is not zero, over all dims."""
+        """Whether any stored element is not zero, over all dims."""
         if len(dims) != x.ndim or keepdim:
             raise missing("any.dim")
         return np.bool_(x.coalesce().values.any())
 
     def sum_to(self, x: Any, shape: Any) -> Any:
-        """Undoing broadcasting: there was none."""
+        """Undo broadcasting: sparse arrays do not broadcast."""
         if tuple(shape) == x.shape:
             return x
         return ARRAYS.sum_to(x.to_dense(), shape)
 
     def conj(self, x: Any) -> Sparse:
-        """Conjugated."""
+        """The complex conjugate."""
         return x.like(np.conj(x.values))
 
 
@@ -412,13 +412,13 @@ XP[Sparse] = SPARSE
 
 
 def empty(x: Sparse) -> Sparse:
-    """Of the same shape, with nothing stored."""
+    """An array of the same shape without stored elements."""
     n = len(x.indices)
     return Sparse(np.empty((n, 0), np.int64), np.empty((0, *x.shape[n:]), x.values.dtype), x.shape, True)
 
 
 def joined(x: Sparse, y: Sparse, factor: int) -> Sparse:
-    """``x + factor * y``: coalesced if both are, else one after the other."""
+    """``x + factor * y``: coalesced if both are, else the elements of x followed by those of y."""
     if x.shape != y.shape:
         raise RuntimeError(
             f"add: expected sizes of 'self' and 'other' to match, but {list(x.shape)} != {list(y.shape)}"
@@ -439,7 +439,7 @@ def joined(x: Sparse, y: Sparse, factor: int) -> Sparse:
 
 
 def _in_order(x: Sparse) -> bool:
-    """Whether indices are unique and sorted, and values in memory as PyTorch merges them: in rows."""
+    """Whether the indices are unique and sorted and the values are row-major, as after PyTorch's ``coalesce``."""
     if not x.values.flags.c_contiguous:
         return False
     if x.coalesced:
@@ -449,7 +449,7 @@ def _in_order(x: Sparse) -> bool:
 
 
 def dense_plus(a: Any, x: Sparse, factor: Any) -> Any:
-    """``a + factor * x`` for a dense a."""
+    """``a + factor * x`` for a dense array a."""
     if a.shape != x.shape:
         a = np.broadcast_to(a, np.broadcast_shapes(a.shape, x.shape))
     result = a.copy()
@@ -464,7 +464,7 @@ def add_into(a: Any, x: Sparse, factor: Any) -> None:
 
 
 def intersection(x: Sparse, y: Sparse) -> Sparse:
-    """The products of what both store."""
+    """The products at the indices that both arrays store."""
     x, y = x.coalesce(), y.coalesce()
     n = len(x.indices)
     first, second = (
@@ -475,7 +475,7 @@ def intersection(x: Sparse, y: Sparse) -> Sparse:
 
 
 def summed(x: Sparse, dims: Any) -> Any:
-    """The sum over some dims: sparse as long as a sparse dimension is left, else an array."""
+    """The sum over some dims: sparse if a sparse dimension is left, else an array."""
     x = x.coalesce()
     n = len(x.indices)
     left = [d for d in range(n) if d not in dims]
@@ -488,12 +488,12 @@ def summed(x: Sparse, dims: Any) -> Any:
 
 
 def masked(a: Any, x: Sparse) -> Sparse:
-    """The elements of a dense array where x stores something."""
+    """The elements of a dense array at the indices that x stores."""
     return x.like(np.array(a[tuple(x.indices)]))
 
 
 def scipy_product(a: Any, b: Any) -> Any:
-    """The product of two matrices of which one is sparse or both are."""
+    """The product of two matrices, at least one of them sparse."""
     from scipy.sparse import coo_array
 
     factors = [coo_array((s.values, tuple(s.indices)), s.shape).tocsr() if isinstance(s, Sparse) else s for s in (a, b)]

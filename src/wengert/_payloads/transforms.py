@@ -1,20 +1,20 @@
-"""Transforms are payload types: forward mode (``Dual``), vmap (``Batched``) and a tape of their own (``OwnTape``).
+"""The payload types of transforms: forward mode (``Dual``), vmap (``Batched``) and nested tapes (``OwnTape``).
 
-A Tensor's payload may be one of these values; the tape above never sees the difference. An operator on them arrives
-at ``bind``, which peels the newest transform off its operands, runs the operator on what is inside (of any nesting),
-and applies the transform's rule. ``tag`` says which transform made a value, so that nested ones are not confused.
+A Tensor's payload may be one of these values; the tape makes no difference. An operator on them calls ``bind``, which
+peels the newest transform off its operands, runs the operator on the inner values (of any nesting), and applies the
+transform's rule. ``tag`` identifies the transform that made a value, so that nested transforms are not confused.
 
-A value's ``dtype`` is another object than NumPy's (``ValueDtype``), so that the identity test on the hot path sends a
-plain operand that meets a value here, and so does a value of another depth.
+A value's ``dtype`` is not NumPy's object but a ``ValueDtype`` of the value's depth, so the identity test of dtypes on
+the hot path fails, and leads here, for a value beside a plain operand or beside a value of another depth.
 
 NOTE [ Levels ]
-    A tag grows with time, and its low byte is the depth: how many transforms were open when this one was entered. A
-    Tensor's level is the tag of its payload (0 for an array). What an operator is given is first brought to one level,
-    the highest among the operands (``_kinds.slow_path.push_down``): a tensor of a lower level goes inside as a
-    constant, with its tape if it is tracked, so each tape stays outside of the transforms that are younger than it.
-    Reverse mode at depth 0 uses the user's own tape. Inside of another transform it needs a tape younger than that: its
-    variables are ``OwnTape`` values, whose only purpose is their tag.
-    What not to do: put two operands of different levels on one node.
+    Tags increase with time, and the low byte of a tag is the depth: the number of active transforms when this one was
+    entered. A Tensor's level is the tag of its payload (0 for an array). An operator first brings its operands to one
+    level, the highest among them (``_kinds.slow_path.lift_to_common_level``): a tensor of a lower level is wrapped as a
+    constant, with its tape if it is tracked, so each tape stays outside the transforms that are younger than it.
+    Reverse mode at depth 0 uses the user's own tape. Inside another transform it needs a younger tape: its variables
+    are ``OwnTape`` values, whose only purpose is their tag.
+    Never put two operands of different levels on one node.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from .._tape.node import Parts, leaf_node
 from .._tape.tensor import Tensor, payload_like, wrap
 
 _count = itertools.count(1).__next__
-DEPTH: ContextVar[int] = ContextVar("wengert_depth", default=0)  # how many transforms are open here
+DEPTH: ContextVar[int] = ContextVar("wengert_depth", default=0)  # the number of active transforms here
 DEEPEST = 0xFF
 
 
 class entered:
-    """``with entered() as tag:`` a transform is open."""
+    """Context manager of an active transform: ``with entered() as tag:``."""
 
     __slots__ = ("token",)
 
@@ -56,14 +56,14 @@ class entered:
 
 
 def level_of(t: Any) -> int:
-    """The level of a Tensor or payload: the tag of the newest transform that it is under, 0 for none."""
+    """The level of a Tensor or payload: the tag of its newest transform, 0 for none."""
     while isinstance(t, Tensor):
         t = t._payload
     return t.tag if isinstance(t, Transformed) else 0
 
 
 class ValueDtype:
-    """The dtype of a transform's value: NumPy's, in another identity."""
+    """The dtype of a transform's value: equal to NumPy's, but another object."""
 
     __slots__ = ("base_dtype", "itemsize", "kind", "name", "type")
 
@@ -76,7 +76,7 @@ class ValueDtype:
 
 
 class _ValueDtypes(dict[Any, ValueDtype]):
-    """(any dtype, depth) -> the one object that stands for NumPy's dtype on values of that depth."""
+    """A dict from (any dtype, depth) to the one dtype object of values of that depth."""
 
     def __missing__(self, key: Any) -> ValueDtype:
         dtype, depth = key
@@ -98,14 +98,14 @@ VALUE_DTYPES = _ValueDtypes()
 
 
 def plain_dtype(dtype: Any) -> Any:
-    """NumPy's dtype behind any payload's."""
+    """The NumPy dtype of any payload."""
     if isinstance(dtype, ValueDtype):
         return dtype.base_dtype
     return dtype if isinstance(dtype, np.dtype) else dtype.np
 
 
 class Transformed:
-    """A payload that is not a plain array; ``tag`` says which transform made it."""
+    """A payload that is not a plain array; ``tag`` identifies the transform that made it."""
 
     __slots__ = ("__weakref__", "tag", "v")
     __array_ufunc__ = None
@@ -208,11 +208,11 @@ class Transformed:
         return TRANSFORMED.getitem(self, index if isinstance(index, tuple) else (index,))
 
     def payload_like(self, make: Any) -> Any:
-        """A value of the same nesting of what ``make(shape, dtype)`` gives (``_tape.tensor.payload_like``)."""
+        """A value of the same nesting on the array ``make(shape, dtype)`` (``_tape.tensor.payload_like``)."""
         return type(self)(payload_like(self.v, make), self.tag)  # type: ignore[call-arg]
 
     def primal(self) -> Any:
-        """This value, or what is inside of it, without tangents."""
+        """This value without tangents at any depth."""
         return self
 
     @property
@@ -222,7 +222,7 @@ class Transformed:
         return TRANSFORMED.permute(self, (*range(n - 2), n - 1, n - 2))
 
     def copy(self) -> Any:
-        """Values are never written to."""
+        """Return the value itself, because values are never written to."""
         return self
 
 
@@ -247,7 +247,7 @@ class Dual(Transformed):
 
 
 class Batched(Transformed):
-    """Many values at once: ``v`` has the batch dimension in front; the program sees the shape without it."""
+    """A batch of values: ``v`` has the batch dimension in front; the program sees the shape without it."""
 
     __slots__ = ()
 
@@ -261,7 +261,7 @@ class Batched(Transformed):
 
 
 class OwnTape(Transformed):
-    """A value as it is, on a tape of its own level."""
+    """An unchanged value on a tape of its own level."""
 
     __slots__ = ()
 
@@ -289,7 +289,7 @@ class Constant(Transformed):
 
 
 def of_transform(a: Any) -> bool:
-    """Whether a payload is a transform's value, and not an array, or one without data."""
+    """Whether a payload is a transform's value, not an array or a ``Meta``."""
     return isinstance(a, Transformed) and not a.is_meta
 
 
@@ -300,7 +300,7 @@ XP[Tensor] = TENSORS
 # -------------------------------------------------------------------------------------------------------------- binding
 @registry.bind.set
 def bind(info: Operator, *args: Any) -> Any:
-    """Run one operator on payloads of any nesting: peel the newest transform, apply its rule, go on inside."""
+    """Run one operator on payloads of any nesting: peel off the newest transform, apply its rule, continue inside."""
     if info.arity >= 0:
         operands, p = list(args[: info.arity]), args[info.arity :]
     else:
@@ -334,16 +334,16 @@ def call(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
 
 
 def _bottom(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    """No transform is left: run on Tensors if there are any, else on arrays."""
+    """Run the operator when no transform is left: on Tensors if there are any, else on arrays."""
     if any(isinstance(a, Tensor) for a in operands):
         lifted = [a if isinstance(a, Tensor) or a is None or type(a) in PYTHON_NUMBERS else wrap(a) for a in operands]
         out = info.op(*lifted, *p) if info.arity >= 0 else info.op(lifted, *p)
         return _bare(out) if info.outputs == 1 else tuple(_bare(o) for o in out)
-    if any(isinstance(a, Transformed) for a in operands):  # no transform's: arrays without data
+    if any(isinstance(a, Transformed) for a in operands):  # not a transform's value: an array without data
         from .meta import computed
 
         return computed(info, operands, p)
-    # through a Tensor, so that promotion and integers are treated as they always are
+    # through a Tensor, for the usual promotion and treatment of integers
     lifted = [a if a is None or type(a) in PYTHON_NUMBERS else wrap(a) for a in operands]
     if not any(isinstance(a, Tensor) for a in lifted):
         lifted[0] = wrap(np.asarray(lifted[0]))
@@ -352,7 +352,7 @@ def _bottom(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
 
 
 def _bare(t: Tensor) -> Any:
-    """A Tensor as a payload: itself only if it has a history."""
+    """A Tensor as a payload: itself if it has a history, else its payload."""
     return t if t._node is not None else t._payload
 
 
@@ -383,7 +383,7 @@ def transposed_jvp(info: Operator, tangents: list[Any], out: Any, inner: list[An
     if not any(isinstance(a, (Transformed, Tensor)) for a in given):
         with grad_mode(True):
             return _transposed(info, tangents, inner, p, lambda a: a)
-    with grad_mode(True), entered() as tag:  # the tape of this must be younger than the operands' transforms
+    with grad_mode(True), entered() as tag:  # this tape must be younger than the operands' transforms
         ts = _transposed(info, tangents, inner, p, lambda a: OwnTape(a, tag))
     if info.outputs == 1:
         return _without_lift(ts, tag)

@@ -1,4 +1,4 @@
-"""What random operators do inside of ``vmap``: an error, one draw for all examples, or one draw for each."""
+"""Random operators inside ``vmap``: an error, one draw for all examples, or one draw for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LEVELS: ContextVar[tuple[tuple[str, int, int], ...]] = ContextVar("wengert_vmap_
 
 @contextmanager
 def randomness_level(randomness: str, size: int, tag: int) -> Any:
-    """Inside: random operators behave as ``randomness`` says."""
+    """Context in which random operators follow vmap's argument ``randomness``."""
     token = LEVELS.set((*LEVELS.get(), (randomness, size, tag)))
     try:
         yield

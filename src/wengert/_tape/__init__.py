@@ -1,1 +1,1 @@
-"""Tensor, Node, saved values, views, writes in place, the backward pass. Knows operators by name only."""
+"""Tensor, Node, saved values, views, writes in place, the backward pass. Operators are known here by name only."""

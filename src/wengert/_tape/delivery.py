@@ -1,7 +1,7 @@
-"""Where a pass ends: what arrived goes into the leaves' ``.grad``, or to the caller of ``autograd.grad``.
+"""The end of a backward pass: gradients go into the leaves' ``.grad`` or to the caller of ``autograd.grad``.
 
-A leaf's ``.grad`` never shares memory with another gradient, a saved value or the user's argument: an array that only
-the pass itself refers to is given away, anything else is copied.
+A leaf's ``.grad`` never shares memory with another gradient, a saved value or the user's argument: an array is handed
+over if only the pass refers to it, and copied otherwise.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ lock = AccumulateGrad.lock
 
 
 def captured(got: dict[Node, Any], inputs: list[Node]) -> list[Any]:
-    """What ``autograd.grad`` returns: each array the caller's own."""
+    """The results of ``autograd.grad``: each array belongs to the caller alone."""
     results: list[Any] = []
     last = {m: i for i, m in enumerate(inputs)} if len(inputs) > 1 else None
     for i, m in enumerate(inputs):
@@ -34,18 +34,18 @@ def captured(got: dict[Node, Any], inputs: list[Node]) -> list[Any]:
 
 
 _local = 0  # the reference count of an array that only a local variable holds
-_exclusive = 0  # the reference count, inside of _own, of an array that only _own's caller holds
+_exclusive = 0  # the reference count, inside _own, of an array that only _own's caller holds
 
 
 def _own(g: Any) -> Any:
-    """The array itself if nothing but the caller's variable refers to it or to its memory, else a copy."""
+    """The array itself if only the caller's variable refers to it and its memory, else a copy."""
     if type(g) is np.ndarray and (getrefcount(g) > _exclusive or g.base is not None or not g.flags.writeable):
         return g.copy()
     return g
 
 
 def _calibrate() -> None:
-    """Find those counts: they depend on the interpreter's version."""
+    """Measure both reference counts: they depend on the interpreter's version."""
     global _exclusive, _local
     _, g = {None: np.empty(1)}.popitem()
     _local = getrefcount(g)
@@ -60,7 +60,7 @@ _calibrate()
 
 
 def give_first(leaves: dict[Node, Any]) -> None:
-    """Deliver to the leaves that have no ``.grad`` yet and no hooks, the common case; the others stay."""
+    """Deliver to the leaves without ``.grad`` and hooks, the common case; leave the others to ``accumulate``."""
     others: dict[Node, Any] = {}
     m: Any
     while leaves:
@@ -82,22 +82,22 @@ def give_first(leaves: dict[Node, Any]) -> None:
         leaves.update(others)
 
 
-leaf_observers: list[Any] = []  # what looks at every leaf that accumulates: fn(node, cotangent, step); the profiler
+leaf_observers: list[Any] = []  # called for every leaf that accumulates: fn(node, cotangent, step); the profiler
 
 
 def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False, observed: bool = False) -> None:
-    """A leaf's cotangent is complete: its hooks, then ``.grad``."""
+    """Run a leaf's hooks on its complete cotangent, then accumulate into ``.grad``."""
     if leaf_observers and not observed:
         _observed(m, g, create_graph, hooks_done)
         return
     h = m.h
     leaf = m.ref()
-    if leaf is not None and leaf._node is not m:  # requires_grad was turned off since
+    if leaf is not None and leaf._node is not m:  # requires_grad was turned off in the meantime
         return
     del leaf
     if type(g) not in _ARRAYS and type(m.box.a) in _ARRAYS and not isinstance(g, Tensor) and g is not None:
         primal = getattr(g, "primal", None)
-        g = g if primal is None else primal()  # computed with dual numbers, the leaf being none
+        g = g if primal is None else primal()  # computed with dual numbers, but the leaf is not one
     if h is not None:
         if not hooks_done:
             g = before(m, g, create_graph)
@@ -130,7 +130,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
         m.grad = _recorded_copy(g) if old is None else old + g
         return
     want = m.box.a.dtype if m.h is None or m.h.grad_dtype is None else g.dtype
-    if g.dtype is not want and hasattr(want, "kind") and hasattr(g, "astype"):  # a transform's value has none
+    if g.dtype is not want and hasattr(want, "kind") and hasattr(g, "astype"):  # a transform's value has no kind
         if g.dtype.kind == "c" and want.kind != "c":
             g = g.real
         g = g.astype(want)
@@ -147,11 +147,11 @@ def _add_to_grad(m: Any, g: Any) -> None:
         old._payload = a + g
         if old._box is not None:
             old._box.a = old._payload
-    version_of(old).write(tick())  # by no line of the user's
+    version_of(old).write(tick())  # a write that no line of the user's program made
 
 
 def _laid_out_as(a: Any, g: Any) -> Any:
-    """A gradient with its leaf's strides, if that lies without gaps: PyTorch's gradient layout contract."""
+    """The gradient with its leaf's strides, if the leaf is dense in memory: PyTorch's gradient layout contract."""
     if type(a) is not ndarray or type(g) is not ndarray or a.flags.c_contiguous or a.strides == g.strides:
         return g
     if not a.transpose(np.argsort([-s for s in a.strides], kind="stable")).flags.c_contiguous:
@@ -162,7 +162,7 @@ def _laid_out_as(a: Any, g: Any) -> Any:
 
 
 def _recorded_copy(g: Tensor) -> Tensor:
-    """The gradient as a tensor of its own: what is put into ``.grad`` may be written to."""
+    """A copy of the gradient, because ``.grad`` may be written to."""
     copy = g.clone()  # type: ignore[attr-defined]
     if copy._node is not None:
         named(copy._node, "torch::autograd::CopyBackwards")

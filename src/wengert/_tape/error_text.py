@@ -1,4 +1,4 @@
-"""What PyTorch's error messages say of tensors and of other values: types, dtypes, shapes that do not broadcast."""
+"""Parts of PyTorch's error messages: types, dtypes, arguments that are not tensors, shapes that do not broadcast."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .node import AccumulateGrad
 from .promotion import logical_dtype
 from .tensor import Tensor
 
-type_text = type_name  # the kinds' word for it
+type_text = type_name  # the name that `_kinds` uses
 
 
 def not_a_tensor(function: str, argument: str, position: int, value: Any) -> TypeError:
@@ -22,14 +22,14 @@ def not_a_tensor(function: str, argument: str, position: int, value: Any) -> Typ
 
 
 def expect_tensor(function: str, argument: str, position: int, value: Any) -> Tensor:
-    """The argument, which must be a tensor."""
+    """Return the argument if it is a tensor, else raise PyTorch's error."""
     if not isinstance(value, Tensor):
         raise not_a_tensor(function, argument, position, value)
     return value
 
 
 def expect_tensors(function: str, **arguments: Any) -> Any:
-    """Refuse the first of a function's leading arguments that is no tensor."""
+    """Raise PyTorch's error for the first of a function's leading arguments that is not a tensor."""
     for position, (argument, value) in enumerate(arguments.items(), 1):
         if not isinstance(value, Tensor):
             raise not_a_tensor(function, argument, position, value)
@@ -44,13 +44,13 @@ _CPP = {
 
 
 def cpp_name(of: Any) -> str:
-    """The name in C++, which PyTorch's errors use, of a tensor's dtype or of one of NumPy's: ``long int``."""
+    """The C++ name of a tensor's or NumPy's dtype, as PyTorch's errors show it: ``long int``."""
     dtype = logical_dtype(of) if isinstance(of, Tensor) else of
     return _CPP[str(BY_NUMPY[dtype]).removeprefix("torch.")]
 
 
 def broadcast_error(x: Any, y: Any) -> RuntimeError:
-    """PyTorch's error for shapes that do not broadcast, with where the operands came from."""
+    """PyTorch's error for shapes that do not broadcast, with notes on where the operands were made."""
     a, b = tuple(x.shape), tuple(y.shape)
     n = max(len(a), len(b))
     pa, pb = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b

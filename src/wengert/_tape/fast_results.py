@@ -1,8 +1,8 @@
-"""Tensors whose arrays are there already: for functions too hot to go through their operator's template.
+"""Tensors on arrays that were already computed, for functions too hot to go through their operator's template.
 
-Each does what the templates of ``_kinds.elementwise`` and ``_kinds.general`` do after the array library's function, and
-nothing before: the caller has made sure that no mode is on (``modes.slow_if_recording`` is empty) and that the payloads
-are plain NumPy arrays. The node's line is that of the caller's caller.
+Each function does what the templates of ``_kinds.elementwise`` and ``_kinds.general`` do after the array library's
+function. The caller has checked that no mode is on (``modes.slow_if_recording`` is empty) and that the payloads are
+plain NumPy arrays. The node's line is that of the caller's caller.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .views import MULTI_OUTPUT_VIEW
 
 
 def view_result(info: Operator, input: Tensor, p: tuple[Any, ...], r: Any, depth: int = 2) -> Tensor:
-    """What the view operator ``info`` with the parameters ``p`` makes of ``input``; ``r`` is its array.
+    """The result of the view operator ``info`` with the parameters ``p`` on ``input``; ``r`` is its array.
 
-    ``depth``: how many calls below the user's line this is.
+    ``depth``: the number of calls between the user's line and this function.
     """
     t = make()
     t._box = None
@@ -49,7 +49,7 @@ def view_result(info: Operator, input: Tensor, p: tuple[Any, ...], r: Any, depth
 def view_results(
     info: Operator, input: Tensor, p: tuple[Any, ...], arrays: Any, saved: list[Any]
 ) -> tuple[Tensor, ...]:
-    """The same for a view operator with several outputs; ``saved`` is what its formula names."""
+    """The results of a view operator with several outputs; ``saved`` are the values that its formula uses."""
     fx = input._node
     n = c = None
     if fx is not None:
@@ -87,9 +87,9 @@ def view_results(
 
 
 def result_of(info: Operator, edges: tuple[Any, ...], saved: list[Any], r: Any) -> Tensor:
-    """What the general operator ``info`` makes of operands with these nodes; ``r`` is its array.
+    """The result of the general operator ``info`` on operands with these nodes; ``r`` is its array.
 
-    ``saved``: what its formulas name, in the order in which they first name it. One node at least is not ``None``.
+    ``saved``: the values that its formulas use, in the order of their first use. At least one node is not ``None``.
     """
     t = make()
     t._box = None

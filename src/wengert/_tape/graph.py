@@ -1,4 +1,4 @@
-"""The tape's surface: ``backward`` and ``grad``, their arguments checked as PyTorch checks them."""
+"""The tape's public functions, ``backward`` and ``grad``, which check their arguments as PyTorch does."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .tensor import Tensor, current_fn, payload_like, stale_views, wrap
 
 
 class Interceptor(NamedTuple):
-    """What takes over the passes that concern tensors of its own."""
+    """An extension that runs the passes over its own tensors in place of the engine."""
 
     concerns: Callable[[Sequence[Any]], bool]  # whether such a tensor is among a pass's roots, inputs and cotangents
     backward: Callable[..., None]  # (roots, cotangents, create_graph, inputs)
@@ -39,7 +39,7 @@ def _taken_by(values: Sequence[Any]) -> Interceptor | None:
 
 @hook
 def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool) -> Any:
-    """``grad(is_grads_batched=True)``: the inputs' gradients with a batch dimension in front; from ``_payloads``."""
+    """``grad(is_grads_batched=True)``: gradients with a leading batch dimension. Set by ``_payloads``."""
 
 
 # ------------------------------------------------------------------------------------------------- backward and grad
@@ -92,7 +92,7 @@ def edge_node(t: Any) -> Node | None:
 
 
 def _edge_shape(edge: Any) -> tuple[Any, Any]:
-    """Shape and dtype of what a GradientEdge stands for, as far as it or its node knows them."""
+    """The shape and dtype of the tensor behind a GradientEdge, as far as the edge or its node knows them."""
     if hasattr(edge, "shape"):
         return edge.shape, edge.dtype
     meta = getattr(edge.node, "meta", None)
@@ -104,7 +104,7 @@ def _edge_shape(edge: Any) -> tuple[Any, Any]:
 
 
 def _cotangent(i: int, t: Any, g: Any, create_graph: bool) -> Any:
-    """The cotangent of one root, checked, in the form in which the pass carries it."""
+    """Check the cotangent of one root and convert it to the form that the pass uses."""
     if g is None:
         if not isinstance(t, Tensor):
             shape, dtype = _edge_shape(t)
@@ -166,7 +166,7 @@ def backward(
     """Accumulate the gradients of ``tensors`` into the leaves they were computed from.
 
     ``grad_tensors`` are the cotangents (``None`` for scalars), of the tensors' shapes. ``retain_graph`` (default: the
-    value of ``create_graph``) keeps what the nodes saved, so that the graph can be walked again. ``create_graph``
+    value of ``create_graph``) keeps the nodes' saved values, so that the graph can be walked again. ``create_graph``
     records the pass itself. ``inputs`` limits the pass to those tensors. ``grad_variables`` and ``retain_variables``
     are the names of PyTorch 0.1.
 
@@ -226,9 +226,9 @@ def _roots(tensors: list[Any], grads: list[Any], create_graph: bool) -> list[tup
 
 
 def _kept(t: Any) -> Node:
-    """The node of one of ``backward(inputs=)``; an intermediate result keeps its gradient from now on.
+    """The node of one of ``backward(inputs=)``; an intermediate result retains its gradient from now on.
 
-    As in PyTorch, where the edge of one only says how far the pass goes.
+    A GradientEdge to an intermediate result, as in PyTorch, only limits the pass.
     """
     if isinstance(t, Tensor):
         retain_grad(t)
@@ -337,7 +337,7 @@ def grad(
 
 
 def zeros_like(t: Any) -> Tensor:
-    """Zeros for an input that nothing depends on."""
+    """Zeros for an input that no output depends on."""
     if not isinstance(t, Tensor):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     return (
@@ -390,10 +390,10 @@ _ONE = np.float32(1)
 
 
 def _accumulate_into(nodes: list[Node], results: list[Any], create_graph: bool) -> None:
-    """``backward(inputs=...)``: add what was captured to the leaves' ``.grad``."""
+    """``backward(inputs=...)``: add the captured gradients to the leaves' ``.grad``."""
     done: set[Node] = set()
     for node, g in zip(nodes, results, strict=True):
         if node in done or type(node) is not AccumulateGrad or (g is None and node.h is None):
-            continue  # an intermediate result kept its gradient by itself
+            continue  # an intermediate result has already retained its gradient
         done.add(node)
         accumulate(node, g if create_graph or g is None else g._payload, create_graph, hooks_done=True)

@@ -1,7 +1,7 @@
-"""Calling hooks during a backward pass, in PyTorch's order, with PyTorch's refusals.
+"""Calls of hooks during a backward pass, in PyTorch's order and with PyTorch's errors.
 
-For one tensor: its own hooks in the order of registration, then what ``retain_grad`` keeps (as if it were the last
-hook); then the node's pre-hooks, the node, the node's post-hooks. Hooks see Tensors; the engine goes on with payloads.
+For one tensor the order is: its own hooks as registered, ``retain_grad`` (as if it were the last hook), the node's
+pre-hooks, the node, the node's post-hooks. Hooks get Tensors; the engine continues with payloads.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def _as_tensor(g: Any) -> Any:
 
 
 def _back(value: Any, like: Any) -> Any:
-    """A hook's result in the form in which the pass carries cotangents."""
+    """Convert a hook's result to the form that the pass uses for cotangents."""
     return value if isinstance(like, Tensor) or value is None else value._payload
 
 
 def before(n: Node, g: Any, create_graph: bool) -> Any:
-    """Tensor hooks of a node's single output, then what ``retain_grad`` keeps."""
+    """Call the tensor hooks of a node's single output, then ``retain_grad``."""
     h = n.h
     if h is None:
         return g
@@ -39,16 +39,16 @@ def before(n: Node, g: Any, create_graph: bool) -> Any:
 
 
 def _in_grad_dtype(g: Any, dtype: Any) -> Any:
-    """A leaf's cotangent in the dtype that the program wants its gradient in; ``None``: as it comes."""
+    """Cast a leaf's cotangent to the leaf's ``grad_dtype``; ``None`` leaves it unchanged."""
     if dtype is None or g.dtype is dtype:
         return g
     return TENSORS._to_copy(g, dtype) if isinstance(g, Tensor) else g.astype(dtype)
 
 
 def call_tensor_hooks(n: Node, h: Hooks, g: Any, create_graph: bool) -> Any:
-    """``tensor.register_hook`` hooks, then ``retain_grad``; ``g`` is ``None`` where no cotangent arrived."""
+    """Call ``tensor.register_hook`` hooks, then ``retain_grad``; ``g`` is ``None`` if no cotangent arrived."""
     if h.tensor_pre:
-        given = _as_tensor(g)  # one object for all of them: a hook may leave a note on it for the next
+        given = _as_tensor(g)  # one object for all hooks: a hook may set attributes on it for the next one
         with grad_mode(create_graph):
             for hook in list(h.tensor_pre.values()):
                 result = hook(given)
@@ -79,7 +79,7 @@ def _name(hook: Any) -> str:
 
 
 def _check_one(result: Any, given: Any, hook: Any) -> None:
-    """What a hook returned instead of one gradient."""
+    """Check the result of a hook that must return one gradient."""
     if given is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if not isinstance(result, Tensor):
@@ -108,7 +108,7 @@ def _place(hook: Any) -> str:
 
 
 def _check_all(result: Any, given: tuple[Any, ...], hook: Any) -> tuple[Any, ...]:
-    """What a hook returned instead of a tuple of gradients."""
+    """Check the result of a hook that must return a tuple of gradients."""
     if not isinstance(result, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type_name(result)}'")
     if len(result) != len(given):
@@ -124,7 +124,7 @@ def _check_all(result: Any, given: tuple[Any, ...], hook: Any) -> tuple[Any, ...
 
 # ----------------------------------------------------------------------------------------------------------- node hooks
 def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
-    """``node.register_prehook`` hooks: each may give new grad_outputs."""
+    """Call ``node.register_prehook`` hooks: each may return new grad_outputs."""
     given = tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
         for hook in list((h.pre or {}).values()):
@@ -135,7 +135,7 @@ def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[An
 
 
 def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
-    """One backward step with the node's own hooks around it."""
+    """Run one backward step between the node's own hooks."""
     h = n.h
     assert h is not None
     many = type(g) is Parts
@@ -162,7 +162,7 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
 
 
 def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
-    """The node's hooks where no cotangent arrived: they are given ``None`` and can change nothing."""
+    """Call the node's hooks if no cotangent arrived: they get ``None`` and can change nothing."""
     count = max(len(getattr(n, "meta", ())), 1)
     gs = call_prehooks(h, (None,) * count, create_graph)
     if h.post:
@@ -172,7 +172,7 @@ def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
 def _call_posthooks(
     n: Node, h: Hooks, pairs: tuple[Any, ...], gs: tuple[Any, ...], create_graph: bool
 ) -> tuple[Any, ...]:
-    """``node.register_hook`` hooks: each may give new grad_inputs, one for each edge."""
+    """Call ``node.register_hook`` hooks: each may return new grad_inputs, one for each edge."""
     edges = n.edges()
     found = iter(pairs[1::2])
     aligned: list[Any] = [None if edge is None else next(found) for edge in edges]
@@ -187,7 +187,7 @@ def _call_posthooks(
 
 
 def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> None:
-    """What is called after a leaf's ``.grad`` was accumulated: its own hooks, then those of its node."""
+    """Call the hooks after accumulation into a leaf's ``.grad``: those of the leaf, then those of its node."""
     if not h.post_accumulate and not h.post:
         return
     with grad_mode(create_graph):
@@ -206,7 +206,7 @@ def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> 
 
 
 def _refuse_result(result: Any) -> None:
-    """A hook after accumulation has nothing to return."""
+    """A hook after accumulation must return None."""
     if not isinstance(result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type_name(result)}'")
     raise RuntimeError("Tensor post accumulate grad hooks should return None.")

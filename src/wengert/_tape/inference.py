@@ -1,11 +1,11 @@
-"""Tensors made under ``inference_mode``: they may be computed with, but never be saved for a backward pass.
+"""Tensors made under ``inference_mode``: operators may read them, but no node may save them for a backward pass.
 
-Such a tensor's version cell is an ``InferenceCell``, which its views and aliases share. As long as any lives that is
-a reason to leave the hot path for operators that record: ``refuse_saved`` looks whether they saved one. (A value that
-is saved by another way is found in the backward pass: the cell's sequence number is later than every node's.)
+The version cell of an inference tensor is an ``InferenceCell``, which its views and aliases share. While any inference
+tensor lives, recording operators leave the hot path, and ``refuse_saved`` checks whether they saved one. (The backward
+pass finds a value that was saved in another way: the cell's sequence number is later than every node's.)
 
-The tensor's array is a view that NumPy does not write to. So the direct ways of writing in place fail, and go where
-they always go then, to ``views.writable``, which knows whether the mode is on.
+The tensor's array is a read-only view. So the direct ways of writing in place fail and fall back to
+``views.writable``, which checks whether the mode is on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .tensor import Tensor
 
 
 class InferenceCell(Version):
-    """The version cell of a tensor made in inference mode, which counts nothing."""
+    """The version cell of a tensor made in inference mode, which does not count writes."""
 
     __slots__ = ()
     read_only = True  # for _tensor.alias_payload
@@ -39,7 +39,7 @@ class InferenceCell(Version):
             slow_if_recording.remove("inference tensors")
 
     def shown(self) -> int:
-        """There is none to be shown: RuntimeError."""
+        """Raises RuntimeError: inference tensors have no version."""
         raise RuntimeError("Inference tensors do not track version counter.")
 
     @property
@@ -62,7 +62,7 @@ class InferenceCell(Version):
 
 
 def mark(t: Tensor) -> Tensor:
-    """Make a new tensor one of inference mode."""
+    """Turn a new tensor into an inference tensor."""
     box = box_of(t)
     box.cell = InferenceCell()
     if type(t._payload) is np.ndarray:
@@ -71,12 +71,12 @@ def mark(t: Tensor) -> Tensor:
 
 
 def mark_if_on(t: Tensor) -> Tensor:
-    """The same for a tensor that was just made, if the mode is on."""
+    """``mark`` for a new tensor, if the mode is on."""
     return mark(t) if is_inference_mode_enabled() else t
 
 
 def mark_results(info: Any, result: Any) -> Any:
-    """Mark what an operator made in the mode; a view is what its base is."""
+    """Mark the results of an operator in the mode; a view is an inference tensor if its base is one."""
     if not info.view:
         for t in result if isinstance(result, (tuple, list)) else (result,):
             mark(t)
@@ -84,7 +84,7 @@ def mark_results(info: Any, result: Any) -> Any:
 
 
 def is_inference(t: Tensor) -> bool:
-    """Whether a tensor was made in inference mode, or is a view of such."""
+    """Whether a tensor was made in inference mode, or is a view of such a tensor."""
     while True:
         box = t._box
         if box is not None and box.cell is not None:
@@ -96,7 +96,7 @@ def is_inference(t: Tensor) -> bool:
 
 
 def refuse_saved(result: Any) -> None:
-    """PyTorch's error if the node that made an operator's result saved a tensor of inference mode."""
+    """PyTorch's error if the node of an operator's result saved an inference tensor."""
     for t in result if isinstance(result, (tuple, list)) else (result,):
         n = t._node if isinstance(t, Tensor) else None
         n = n.fx if type(n) is Port else n
@@ -115,7 +115,7 @@ def _holds_one(saved: Any) -> bool:
 
 
 def refuse_write(t: Tensor) -> None:
-    """PyTorch's error for a write in place to a tensor of inference mode outside of the mode."""
+    """PyTorch's error for a write in place to an inference tensor outside the mode."""
     if is_inference(t) and not is_inference_mode_enabled():
         raise noted(
             RuntimeError(
@@ -128,7 +128,7 @@ def refuse_write(t: Tensor) -> None:
 
 
 def not_saved() -> RuntimeError:
-    """The error of a formula that needs such a tensor."""
+    """The error of a formula that needs a saved inference tensor."""
     return noted(
         RuntimeError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "

@@ -1,7 +1,7 @@
-"""The in-place forms: ``exp_`` from ``exp``, ``+=`` from ``add``.
+"""The in-place forms of operators: ``exp_`` from ``exp``, ``+=`` from ``add``.
 
-A plain tensor that nothing watches is written to by NumPy's own function. All else runs the operator and writes its
-result into the tensor's memory, version and history (``_tape.views``).
+NumPy's own function writes to a plain tensor without history or observers. In all other cases the operator runs, and
+its result is written into the tensor's memory, version and history (``_tape.views``).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ndarray = np.ndarray
 
 
 def inplace_form(info: Operator) -> Any:
-    """``exp_`` from ``exp``: the same operator, written into its first argument."""
+    """The in-place form of an operator, ``exp_`` from ``exp``: the result is written into the first argument."""
     ufunc = info.ufunc or (getattr(lib, info.libname, None) if info.decl is None else None)
     op = info.op
     if not isinstance(ufunc, np.ufunc) or ufunc.nin != info.arity or ufunc.nout != 1:
@@ -47,7 +47,7 @@ def inplace_form(info: Operator) -> Any:
         return own(_unary_inplace(ufunc, op, _fallback), name, doc=doc)
     numbers = REAL_NUMBERS.intersection(info.numbers)
     form = own(_binary_inplace(ufunc, op, _fallback, numbers), name, doc=doc)
-    # As a Python operator (``+=``) it is the same, but an unknown operand is given its own chance.
+    # The Python operator (``+=``) does the same, but lets Python try the method of an unknown operand.
     form.as_operator = own(_binary_inplace(ufunc, op, operator_fallback, numbers), name, doc=doc)
     return form
 
@@ -60,7 +60,7 @@ def _fallback(op: Any, self: Any, *args: Any) -> Any:
 
 
 def python_operand(other: Any) -> Any:
-    """What stands on the right of a Python operator, as an operator takes it; ``NotImplemented`` if unknown."""
+    """Convert the right operand of a Python operator for our operator; ``NotImplemented`` if its type is unknown."""
     if isinstance(other, np.generic):
         return other.item()
     if isinstance(other, (Tensor, bool, int, float, complex)):
@@ -69,7 +69,7 @@ def python_operand(other: Any) -> Any:
 
 
 def operator_fallback(op: Any, self: Any, other: Any) -> Any:
-    """An in-place operator on whatever stands on its right."""
+    """An in-place operator with a right operand of any type."""
     operand = python_operand(other)
     if operand is not NotImplemented:
         return apply_inplace(op, self, (operand,))
@@ -81,7 +81,7 @@ def operator_fallback(op: Any, self: Any, other: Any) -> Any:
 def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
     """The in-place form, called ``name``, of a public function: its result is written into its first argument.
 
-    ``composed``: the function may save more of its first argument than the operators know, such as a view of it.
+    ``composed``: the function is composed of operators, which may save, for example, a view of its first argument.
     """
     apply = apply_composed_inplace if composed else apply_inplace
 
@@ -104,7 +104,7 @@ def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
             return otherwise(op, self)
         try:
             ufunc(a, a)
-        except (ValueError, TypeError):  # read-only memory, or no such operator of floats: the other path says so
+        except (ValueError, TypeError):  # read-only memory, or no loop for floats: `otherwise` says so
             return otherwise(op, self)
         except ARITHMETIC:
             pass  # see ``warned``
@@ -115,7 +115,7 @@ def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
 
 
 def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
-    """The path that plain floating tensors take: the ufunc writes into the memory itself."""
+    """The path of plain floating tensors: the ufunc writes directly into the memory."""
 
     def form(self: Any, other: Any) -> Any:
         try:
@@ -169,7 +169,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
 def warned(ufunc: Any, a: Any, b: Any) -> None:
     """After ``ufunc(a, b, a)`` raised a warning that the program made an error of (``-W error``).
 
-    NumPy raises it after the loop, when the values are written; but not if it worked on a copy, as the operands
+    NumPy raises it after the loop, when the values are written, except if it worked on a copy because the operands
     overlap.
     """
     if isinstance(b, np.ndarray) and b is not a and np.may_share_memory(a, b):
@@ -189,7 +189,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if _tracked(self, args, kwargs):
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
-            copied = saved_tensors_hooks()  # a hook may keep what it is given
+            copied = saved_tensors_hooks()  # a hook may keep its argument
             return recorded_inplace(op, _old(self, bool(copied)), self, args, kwargs or {})
     source = self
     if self._node is not None:
@@ -218,7 +218,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _announced(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Tensor:
-    """``apply_inplace`` under whoever watches operators: they can tell that this one is its in-place form."""
+    """``apply_inplace`` under hooks that watch operators: it tells them that the in-place form is running."""
     outer = getattr(writes, "op", None)
     writes.op = op
     try:
@@ -230,7 +230,7 @@ def _announced(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, A
 def apply_composed_inplace(
     fn: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
 ) -> Tensor:
-    """``apply_inplace`` for a function composed of operators: what they save of ``self`` must outlive the write."""
+    """``apply_inplace`` for a function composed of operators: their saved values of ``self`` must outlive the write."""
     if isinstance(self, Tensor) and _tracked(self, args, kwargs) and is_grad_enabled():
         if stale_views:
             refresh_for_write(self)
@@ -240,7 +240,7 @@ def apply_composed_inplace(
 
 
 def _old(self: Tensor, copied: bool) -> Tensor:
-    """What stands for a tensor as it was, in memory of its own if the write would change it too early."""
+    """An alias of the tensor with its old history, on a copy of its memory if the write would change it too early."""
     return wrap(self._payload.copy() if copied and isinstance(self._payload, np.ndarray) else self._payload, self._node)
 
 

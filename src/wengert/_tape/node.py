@@ -1,14 +1,14 @@
-"""Graph nodes, what they save, and the check that a saved value is still what it was.
+"""Graph nodes, the boxes that they save, and the versions that show whether a saved value was overwritten.
 
 A tensor's ``_node`` is the node that made it (or ``None``); a leaf's is its ``AccumulateGrad``, which owns ``.grad``.
-A node points to the nodes of its inputs, never to a tensor: what a formula names is saved as the ``Box`` of the
-tensor, which holds the array and no history, so a graph has no reference cycle whatever is written in place later.
+A node points to the nodes of its inputs, never to a tensor: a tensor that a formula uses is saved as its ``Box``,
+which holds the array and no history, so later writes in place cannot close a reference cycle in a graph.
 
 NOTE [ Sequence numbers ]
     A node's ``seq`` is drawn after its inputs were read, so a node is younger than every node it points to, and
     youngest-first is a topological order. Writes in place draw from the same counter: a saved value is stale
     exactly if its storage was written after the node was made. Nothing is stored at forward time for that check.
-    What not to do: give a node a number before its inputs are known, or change it later to a smaller one.
+    Do not number a node before its inputs are known, and do not decrease its number later.
 
 NOTE [ Boxes ]
     ``Box`` is (array, cell). It is made when a tensor is first saved, written or aliased, and lives in the tensor's
@@ -40,7 +40,7 @@ class Box:
 
 
 class Version:
-    """The version of one storage: how often, when last and by which line it was written."""
+    """The version of one storage: the number of writes, and the time and line of the latest write."""
 
     __slots__ = ("code", "lasti", "rebased", "seq", "version", "writer", "writes")
 
@@ -48,9 +48,9 @@ class Version:
         self.version = 0
         self.seq = 0
         self.writer: str | None = None  # the name of the node that the latest recorded write made
-        self.rebased = 0  # when the history of the base was last rewritten: older views must look theirs up again
+        self.rebased = 0  # when the base's history was last rewritten: older views must refresh theirs
         self.writes: deque[int] | None = (
-            None  # earlier sequence numbers, so that a message can tell the expected version
+            None  # earlier sequence numbers, from which a message finds the expected version
         )
         self.code: Any = None
         self.lasti = 0
@@ -60,7 +60,7 @@ class Version:
         return self.version
 
     def version_at(self, seq: int) -> int:
-        """The version that a node with this sequence number saw."""
+        """The version at the time of this sequence number."""
         return self.version - (self.seq > seq) - sum(1 for w in self.writes or () if w > seq)
 
     def write(self, seq: int, code: Any = None, lasti: int = 0) -> None:
@@ -73,7 +73,7 @@ class Version:
         self.lasti = lasti
 
     def remember(self) -> None:
-        """Keep the number of the latest write before another one takes its place."""
+        """Store the number of the latest write before the next write overwrites it."""
         if self.writes is None:
             self.writes = deque(maxlen=64)
         self.writes.append(self.seq)
@@ -89,27 +89,27 @@ FREED.cell = _FreedCell()
 
 
 class Hooks:
-    """What is rarely there: hooks of a node and of the tensors that it made."""
+    """Rare attributes of a node: its hooks and the hooks of the tensors that it made."""
 
     __slots__ = ("grad_dtype", "metadata", "ports", "post", "post_accumulate", "pre", "retain", "tensor_pre", "trace")
 
     def __init__(self) -> None:
         self.tensor_pre: dict[int, Any] | None = None  # tensor.register_hook
-        self.retain: Any = None  # weak reference of the tensor whose .grad is kept
+        self.retain: Any = None  # weak reference to the tensor that retains its .grad
         self.pre: dict[int, Any] | None = None  # node.register_prehook
         self.post: dict[int, Any] | None = None  # node.register_hook
         self.post_accumulate: dict[int, Any] | None = None
         self.metadata: dict[Any, Any] | None = None
-        self.ports: dict[int, Any] | None = None  # weak references of the ports that have hooks of their own
-        self.trace: Any = None  # where the node was made, in anomaly mode
+        self.ports: dict[int, Any] | None = None  # weak references to the ports that have hooks of their own
+        self.trace: Any = None  # the traceback of the node's creation, in anomaly mode
         self.grad_dtype: tuple[Any] | None = None  # a leaf's Tensor.grad_dtype: (NumPy's dtype,), or (None,) for any
 
 
-hooked_leaves = Count()  # leaves with hooks: while there are any it matters when a leaf accumulates
+hooked_leaves = Count()  # leaves with hooks: while there are any, the order of accumulation matters
 
 
 class LeafHooks(Hooks):
-    """The hooks of a leaf; as long as any live, a pass lets leaves accumulate as soon as they are complete."""
+    """The hooks of a leaf; while any exist, a pass accumulates into each leaf as soon as its gradient is complete."""
 
     __slots__ = ()
 
@@ -121,14 +121,14 @@ class LeafHooks(Hooks):
         hooked_leaves.drop()
 
 
-OTHER_ORDER = Hooks()  # of every leaf that does not lie row by row: its gradient takes the way of those with hooks
+OTHER_ORDER = Hooks()  # of every leaf that is not row-major: its gradient takes the path of leaves with hooks
 
 
 class RemovableHandle:
-    """What ``register_hook`` returns: ``remove()`` takes the hook away; also a context manager.
+    """The handle that ``register_hook`` returns: ``remove()`` removes the hook; also a context manager.
 
-    ``hooks`` is the dict that the hook is entered into, under the handle's ``id``; ``extra_dict`` is one more, or a
-    list of such, from which it is taken away too. They must be of a class that can be referred to weakly.
+    ``hooks`` is the dict that holds the hook under the handle's ``id``; ``extra_dict`` is one more dict, or a list of
+    dicts, from which the hook is removed too. Their class must allow weak references.
     """
 
     next_id: int = 0
@@ -141,11 +141,11 @@ class RemovableHandle:
 
     @property
     def hooks_dict_ref(self) -> Any:
-        """The weak reference of the dict."""
+        """The weak reference to the dict."""
         return self._refs[0]
 
     def remove(self) -> None:
-        """Take the hook away; a second call does nothing."""
+        """Remove the hook; a second call does nothing."""
         for ref in self._refs:
             hooks = ref()
             if hooks is not None:
@@ -158,7 +158,7 @@ class RemovableHandle:
         hooks, self.id, *extra = state
         more = extra[0] or () if extra else ()
         self._refs = [weakref.ref(HookDict() if d is None else d) for d in (hooks, *more)]
-        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)  # ids that come later must be others
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)  # later ids must differ
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -168,13 +168,13 @@ class RemovableHandle:
 
 
 class HookDict(dict[int, Any]):
-    """A dict that can be referred to weakly, so that a handle does not keep a graph alive."""
+    """A dict that allows weak references, so that a handle does not keep a graph alive."""
 
     __slots__ = ("__weakref__",)
 
 
 class Node:
-    """A step of the tape: what made a tensor, and how its cotangent goes back to its inputs."""
+    """A step of the tape: the operation that made a tensor, and its vjp."""
 
     __slots__ = ("__weakref__", "code", "h", "lasti", "seq")
     h: Hooks | None
@@ -182,31 +182,31 @@ class Node:
     saved_names: tuple[str, ...] = ()
     outputs = 1
     by_user = False  # whether its backward step is the user's code
-    runs_on_nothing = False  # whether backward is called where no cotangent arrives (``engine.NothingArrives``)
+    runs_on_nothing = False  # whether backward runs without a cotangent (``engine.NothingArrives``)
 
     def edges(self) -> tuple[Node | None, ...]:
-        """The node of each input, ``None`` where the input needs no gradient."""
+        """The node of each input, ``None`` if the input needs no gradient."""
         return ()
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        """``(node, cotangent, node, cotangent, ...)`` of the inputs that need one; frees what was saved unless keep."""
+        """``(node, cotangent, ...)`` of the inputs that need one; frees the saved values unless ``keep``."""
         raise NotImplementedError
 
     def saved(self, name: str) -> Any:
-        """The saved value of this name, as ``_saved_NAME`` gives it."""
+        """The saved value of this name, as ``_saved_NAME`` returns it."""
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '_saved_{name}'")
 
     def release(self) -> None:
-        """Let go of saved values."""
+        """Free the saved values."""
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """``(node, output index)`` of each input; ``(None, 0)`` where the input needs no gradient."""
+        """``(node, output index)`` of each input; ``(None, 0)`` if the input needs no gradient."""
         inputs = self.edges()
         return tuple((m.fx, m.k) if type(m) is Port else (m if m is None else m.looked_at(), 0) for m in inputs)
 
     def looked_at(self) -> Node:
-        """This node as somebody sees it first; where its operator has several names in PyTorch, under the right one."""
+        """The node to show to the user, under the right name if PyTorch has several names for its operator."""
         return self
 
     def name(self) -> str:
@@ -214,25 +214,25 @@ class Node:
         return type(self.looked_at()).__name__
 
     def _sequence_nr(self) -> int:
-        return int(self.seq)  # that of a node between others (``unfused``) is no whole number
+        return int(self.seq)  # nodes between others (``unfused``) have fractional numbers
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        """A dict for whoever wants to note something on this node."""
+        """A dict in which programs may store anything about this node."""
         h = hooks_of(self)
         if h.metadata is None:
             h.metadata = {}
         return h.metadata
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call ``fn(grad_inputs, grad_outputs)`` after this node ran; it may return new grad_inputs."""
+        """Call ``fn(grad_inputs, grad_outputs)`` after each run of this node; it may return new grad_inputs."""
         h = hooks_of(self)
         if h.post is None:
             h.post = HookDict()
         return _add_hook(h.post, fn)
 
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call ``fn(grad_outputs)`` before this node runs; it may return new grad_outputs."""
+        """Call ``fn(grad_outputs)`` before each run of this node; it may return new grad_outputs."""
         h = hooks_of(self)
         if h.pre is None:
             h.pre = HookDict()
@@ -249,7 +249,7 @@ _named: dict[tuple[type, str], type] = {}
 
 
 def named(node: Any, name: str) -> Any:
-    """The node, called otherwise: that of an operator which is another one under a name of its own."""
+    """The node under another name, for an operator that is implemented as another one."""
     cls = type(node)
     made = _named.get((cls, name))
     if made is None:
@@ -259,7 +259,7 @@ def named(node: Any, name: str) -> Any:
 
 
 def hooks_of(node: Node) -> Hooks:
-    """The node's hooks, made on first need."""
+    """The node's hooks, made on first use."""
     if node.h is None or node.h is OTHER_ORDER:
         node.h = Hooks() if node.seq else LeafHooks()
         if type(node) is Port:
@@ -299,7 +299,7 @@ class Port(Node):
 
 
 def port_of(node: Node, k: int) -> Port:
-    """The port of one output of a node: the one that has hooks, else one more that stands for that output."""
+    """The port of one output of a node: the port that has hooks, else a new one."""
     h = node.h
     if h is not None and h.ports is not None and k in h.ports:
         port = h.ports[k]()
@@ -309,7 +309,7 @@ def port_of(node: Node, k: int) -> Port:
 
 
 class Parts:
-    """Cotangents of a node's outputs by index; an output that nothing used is absent."""
+    """Cotangents of a node's outputs by index; unused outputs are absent."""
 
     __slots__ = ("parts",)
     dtype = None
@@ -325,7 +325,7 @@ class AccumulateGrad(Node):
     """The node of a leaf: it owns ``.grad`` and holds the tensor weakly, so leaf and graph make no cycle."""
 
     __slots__ = ("box", "cls", "grad", "ref")
-    __module__ = "builtins"  # as it prints in PyTorch
+    __module__ = "builtins"  # as PyTorch prints it
     lock = _accumulate_lock
 
     def __init__(self, tensor: Any, box: Box) -> None:
@@ -340,7 +340,7 @@ class AccumulateGrad(Node):
 
     @property
     def variable(self) -> Any:
-        """The leaf tensor; made again on its memory if the program has dropped it."""
+        """The leaf tensor, or a new tensor on its memory if the program has dropped the leaf."""
         tensor = self.ref()
         if tensor is None:
             tensor = _remake(self)
@@ -379,7 +379,7 @@ def leaf_node(tensor: Any) -> AccumulateGrad:
 
 
 def box_of(tensor: Any) -> Box:
-    """The tensor's box, made on first need; a view's shares the cell of its base."""
+    """The tensor's box, made on first use; a view's box shares the cell of its base."""
     box = tensor._box
     if box is None:
         box = Box()
@@ -398,7 +398,7 @@ def box_of(tensor: Any) -> Box:
 def version_of(tensor: Any) -> Version:
     """The version cell that the tensor shares with its base, views and detached aliases."""
     chain = []
-    while True:  # a loop, not recursion: a view may be many views deep
+    while True:  # a loop, not recursion: a chain of views may be long
         box = tensor._box
         if box is not None and box.cell is not None:
             cell = box.cell
@@ -419,5 +419,5 @@ def version_of(tensor: Any) -> Version:
 
 
 def view_of(tensor: Any) -> tuple[Any, ...] | None:
-    """``(parent, operator, parameters, creation)`` of a view, else ``None``."""
+    """``(parent, operator, parameters, creation)`` of a view, ``None`` for any other tensor."""
     return getattr(tensor, "_view", None)

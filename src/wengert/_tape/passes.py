@@ -1,4 +1,4 @@
-"""A backward pass as an object, which hooks and users' functions can ask for; and what it finds out before it runs."""
+"""A backward pass as an object, which hooks and users' functions can query, and its searches of the graph."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ _numbers = count()
 
 
 class Pass:
-    """One backward pass: what it was asked for, and the sums of its cotangents.
+    """One backward pass: its settings, and the sums of its cotangents.
 
-    A first cotangent is borrowed, a sum is owned. Its sets are made when they are needed.
+    A first cotangent is borrowed, a sum is owned. The sets are made on first use.
     """
 
     roots: list[tuple[Node, Any]]
-    inputs: list[Node] | None = None  # of a pass that runs only what leads to these
-    keep = False  # whether saved values are kept
-    returned = False  # whether what arrives at ``inputs`` is all that was asked for: a pass of autograd.grad
-    callbacks: list[Any] | None = None  # what queue_callback was given
+    inputs: list[Node] | None = None  # the pass is limited to nodes that lead to these
+    keep = False  # whether nodes keep their saved values
+    returned = False  # whether the program wants only the cotangents of ``inputs``, as in autograd.grad
+    callbacks: list[Any] | None = None  # the functions given to queue_callback
     number: int | None = None  # see ``id``
     owned: set[Node] | None = None
-    told: set[Node] | None = None  # nodes that nothing may arrive at, and that were looked through (_nothing_for)
+    told: set[Node] | None = None  # nodes that may get no cotangent, already handled by _nothing_for
 
     @property
     def id(self) -> int:
-        """A number of its own: what refers to the pass itself keeps its graph alive."""
+        """The number of the pass, for code that must not hold the pass itself, which keeps the graph alive."""
         if self.number is None:
             self.number = next(_numbers)
         return self.number
 
     def add(self, node: Node, old: Any, new: Any) -> Any:
-        """The sum of what was there for a node and what comes in."""
+        """The sum of a node's previous cotangent and a new one."""
         if type(old) is Parts:
             for k, g in new.parts.items():
                 old.parts[k] = g if k not in old.parts else old.parts[k] + g
             return old
-        if old is None:  # a leaf that has heard that nothing comes by one of its edges
+        if old is None:  # a leaf with one edge that has no cotangent
             return new
         if isinstance(old, Tensor) or type(old) is not np.ndarray or type(new) is not np.ndarray:
             return old + new
@@ -53,7 +53,7 @@ class Pass:
         elif node in owned and old.dtype is new.dtype:
             try:
                 np.add(old, new, out=old)
-            except ARITHMETIC:  # NumPy complains of inf - inf when the sum is done
+            except ARITHMETIC:  # NumPy raises for inf - inf after the sum is computed
                 return old
             return old
         owned.add(node)
@@ -87,10 +87,10 @@ def call_back(callbacks: list[Any]) -> None:
 
 # --------------------------------------------------------------------------------------------- looking through a graph
 def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
-    """The nodes from which a wanted node is reached by at least one edge; iterative, as graphs are deep.
+    """The nodes from which at least one edge leads to a wanted node; iterative, because graphs are deep.
 
-    An output of a node may have several ports (one for each time that it was saved and found again): those of a wanted
-    output are added to ``wanted``.
+    An output of a node may have several ports (one for each time that it was saved and restored): the ports of a
+    wanted output are added to ``wanted``.
     """
     lowest = min((n.fx.seq if type(n) is Port else n.seq for n in wanted), default=0)
     ports = {(n.fx, n.k): n for n in wanted if type(n) is Port}
@@ -101,14 +101,14 @@ def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
         n = stack.pop()
         if ports and type(n) is Port and (n.fx, n.k) in ports:
             wanted[n] = ports[n.fx, n.k]
-        if n.seq > lowest:  # nothing older than the oldest wanted node can lead to one
+        if n.seq > lowest:  # a node older than the oldest wanted node cannot lead to one
             edges = n.edges()
             found.append((n.seq, n, edges))
             for m in edges:
                 if m is not None and m not in seen:
                     seen.add(m)
                     stack.append(m)
-    found.sort(key=itemgetter(0))  # oldest first: a node points to older ones only
+    found.sort(key=itemgetter(0))  # oldest first: a node points only to older nodes
     needed: set[Node] = set()
     for _, n, edges in found:
         for m in edges:
@@ -121,8 +121,8 @@ def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
 def leaf_schedule(roots: list[Node]) -> list[tuple[int, int, Any]]:
     """``(sequence number, order, leaf)``, youngest last: a leaf is complete once its oldest user has run.
 
-    PyTorch lets a leaf accumulate as soon as it is complete. That can only be told apart where leaves have hooks, so
-    only then the graph is looked through beforehand.
+    PyTorch accumulates into a leaf as soon as its gradient is complete. Only hooks of leaves can observe the order, so
+    the graph is searched beforehand only if there are such hooks.
     """
     oldest: dict[Node, tuple[int, int]] = {}
     seen: set[Node] = set(roots)

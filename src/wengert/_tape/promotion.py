@@ -1,4 +1,4 @@
-"""The dtype that tensors and Python numbers are computed in together."""
+"""The common dtype of tensors and Python numbers, and casts to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tensor import Tensor, wrap
 
 
 def kind_of(t: Tensor) -> tuple[Any, str]:
-    """An operand as the promotion rules see it."""
+    """The operand's category in the promotion rules."""
     return (logical_dtype(t), "dim" if t._payload.ndim else "zero")
 
 
@@ -38,25 +38,25 @@ NUMBER_DTYPES = {
 
 
 def common_dtype(operands: Any) -> Any:
-    """The NumPy dtype that PyTorch computes in, for tensors and Python numbers together."""
+    """The NumPy dtype in which PyTorch computes with these tensors and Python numbers."""
     return _dtypes.PROMOTED[
         tuple([kind_of(t) if isinstance(t, Tensor) else (NUMBER_DTYPES[type(t)], "scalar") for t in operands])
     ]
 
 
 def default_np() -> Any:
-    """The default floating dtype as NumPy's."""
+    """The NumPy dtype of the default floating dtype."""
     return _dtypes.get_default_dtype().np
 
 
 def cast(t: Any, dtype: Any) -> Any:
-    """The tensor in another NumPy dtype, recorded; itself if it is in that dtype already."""
+    """Convert the tensor to another NumPy dtype, recorded; a tensor of this dtype is returned unchanged."""
     if logical_dtype(t) is dtype:
         return t
     a = t._payload
     if t._node is None and type(a) is np.ndarray and not slow_if_recording and a.dtype.kind != "c":  # nothing to record
         try:
             return wrap(a.astype(dtype))
-        except ARITHMETIC:  # what strict warnings make of a number that does not fit
+        except ARITHMETIC:  # strict warnings raise for a number that does not fit
             pass
     return TENSORS._to_copy(t, dtype)

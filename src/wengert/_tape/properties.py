@@ -1,7 +1,7 @@
-"""A tensor's place in the graph, as a program asks for it and changes it.
+"""The properties and methods that read and change a tensor's position in the graph.
 
-``requires_grad``, ``grad``, ``grad_dtype``, ``data``, ``retain_grad`` and hooks. All of them are put on ``Tensor`` here
-or, where they are ordinary methods, by ``_tensor_api.publish``.
+These are ``requires_grad``, ``grad``, ``grad_dtype``, ``data``, ``retain_grad`` and hooks. This module sets them on
+``Tensor``, except for ordinary methods, which ``_tensor_api.publish`` sets.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .view_chain import reshaped_in_place
 
 
 def assign_requires_grad(self: Tensor, value: bool) -> None:
-    """``t.requires_grad = value``: unlike ``requires_grad_()`` it is refused for every result of an operator."""
+    """``t.requires_grad = value``: unlike ``requires_grad_()``, it raises for every result of an operator."""
     if value is True and type(current_fn(self)) not in (AccumulateGrad, type(None)):
         raise RuntimeError("you can only change requires_grad flags of leaf variables.")
     set_requires_grad(self, value)
@@ -50,7 +50,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
             self._node = None
             if grad is not None:
                 self.__dict__["_grad"] = grad
-            if fn.h is not None:  # its hooks hold again once it requires grad again
+            if fn.h is not None:  # its hooks are active again when it requires grad again
                 self.__dict__["_hooks"] = fn.h
         return
     if fn is None:
@@ -107,7 +107,7 @@ def _refused_in_transform(what: str, name: str) -> RuntimeError:
 
 
 def grad_of_other(self: Tensor) -> Tensor | None:
-    """``.grad`` of a tensor that is no leaf requiring grad: what retain_grad kept or the user put there."""
+    """``.grad`` of a tensor that is not a leaf requiring grad: retained by ``retain_grad`` or set by the user."""
     grad = self.__dict__.get("_grad")
     if grad is None and self._node is not None and not self.__dict__.get("_retains"):
         warnings.warn(
@@ -123,7 +123,7 @@ def grad_of_other(self: Tensor) -> Tensor | None:
 
 
 def grad(self: Tensor) -> Tensor | None:
-    """The gradient that backward passes have accumulated here; ``None`` before the first."""
+    """The gradient that backward passes have accumulated; ``None`` before the first pass."""
     fn = self._node
     return fn.grad if type(fn) is AccumulateGrad else grad_of_other(self)
 
@@ -169,9 +169,9 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
 
 
 def grad_dtype(self: Tensor) -> Any:
-    """The dtype of ``.grad``, which is the tensor's unless the program sets another; ``None`` for any.
+    """The dtype of ``.grad``: the tensor's dtype unless the program sets another; ``None`` allows any.
 
-    Only leaves have one, and only those that require grad may be given one.
+    Only leaves have it, and it can be set only on leaves that require grad.
 
     >>> import wengert as torch
     >>> w = torch.ones(2, requires_grad=True)
@@ -215,7 +215,7 @@ def delete_grad(self: Tensor) -> None:
 
 
 def data(self: Tensor) -> Tensor:
-    """The same memory outside of the graph, with a version count of its own."""
+    """A tensor on the same memory, outside the graph, with a version count of its own."""
     a = self._payload
     if type(a) is not np.ndarray:
         a = alias_payload(self)
@@ -227,8 +227,8 @@ def data(self: Tensor) -> Tensor:
 
 
 def set_data(self: Tensor, value: Tensor) -> None:
-    """``t.data = u``: t takes over u's memory, outside of the graph; t keeps its place in the graph and its version."""
-    if getattr(value, "_payload", None) is self._payload:  # as in ``w.data -= step``, which was done in place
+    """``t.data = u``: t takes over u's memory, not u's history; t keeps its own node and version."""
+    if getattr(value, "_payload", None) is self._payload:  # as in ``w.data -= step``, already written in place
         return
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
@@ -275,7 +275,7 @@ def retain_grad(self: Tensor) -> None:
 
 
 def retains_grad(self: Tensor) -> bool:
-    """Whether ``retain_grad`` is in force for this intermediate result."""
+    """Whether this intermediate result retains its gradient, see ``retain_grad``."""
     return bool(self.__dict__.get("_retains", False))
 
 

@@ -1,4 +1,4 @@
-"""Payloads that cannot be written to, such as a transform's value: a write replaces them, and those of their views."""
+"""Writes to payloads that cannot be changed, such as a transform's value: the payload and its views are replaced."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .tensor import Tensor, note_view, wrap
 from .view_chain import replay
 from .views import ALONE, referred_owner
 
-payload_replaced: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)
+payload_replaced: list[Any] = []  # called for each tensor whose payload was replaced: fn(tensor)
 
 
 def replace_payload(self: Tensor, a: Any, held: int = 0) -> None:
-    """A payload that cannot be written to (a transform's value, another library's array) is replaced.
+    """Replace a payload that cannot be written to (a transform's value, another library's array).
 
-    ``held``: how many of the callers' variables, or tensors in them, hold the tensor's array.
+    ``held``: the number of the callers' variables, or tensors in them, that hold the tensor's array.
     """
     if getattr(self._payload, "is_sparse", False) and getattr(a, "is_sparse", False):
         self._payload.become(a)
         return
-    if getattr(self._payload, "is_meta", False):  # there is nothing to be written
+    if getattr(self._payload, "is_meta", False):  # it has no elements to write
         return
     if type(self._payload) is np.ndarray:
         _note_views(self, held)
@@ -37,7 +37,7 @@ def replace_payload(self: Tensor, a: Any, held: int = 0) -> None:
         inside.rebound.append((weakref.ref(self), self._payload, self._node))
     self._payload = a
     if self._box is not None:
-        self._box = None  # what was saved keeps the old payload
+        self._box = None  # saved values keep the old payload
     for fn in payload_replaced:
         fn(self)
     if "_views" in self.__dict__:
@@ -45,14 +45,14 @@ def replace_payload(self: Tensor, a: Any, held: int = 0) -> None:
 
 
 def _note_views(self: Tensor, held: int) -> None:
-    """An array becomes a transform's value: its views, which shared memory with it until now, are noted as its views.
+    """Note the views of an array that becomes a transform's value, because they no longer share its memory.
 
     NOTE [ Views are found by the garbage collector ]
-        Nobody keeps a list of an array's views, so that making one costs nothing more. Here alone all of them are
-        needed, and the collector knows who refers to the tensor; but it looks at every object of the program, which
-        takes milliseconds. So it is asked only if more references to the memory are there than ``held`` accounts for,
-        and functions on the way here let go of the array (``del a``). What not to do: pass a ``held`` that is too
-        large; a view would keep the old values.
+        An array has no list of its views, so making a view costs nothing extra. Only this function needs all views,
+        and the garbage collector can list the objects that refer to the tensor; but it visits every object of the
+        program, which takes milliseconds. So it runs only if the memory has more references than ``held`` accounts
+        for, and the functions that call this one drop the array first (``del a``). Do not pass a ``held`` that is too
+        large: a view would keep the old values.
     """
     owner, references = referred_owner(self._payload)
     box = self._box
@@ -67,7 +67,7 @@ def _note_views(self: Tensor, held: int) -> None:
 
 
 def _find_views(self: Tensor) -> None:
-    """Note a tensor's views, and the views of these."""
+    """Note a tensor's views, and their views in turn."""
     for entry in gc.get_referrers(self):
         if type(entry) is tuple and len(entry) == 4 and entry[0] is self:
             for view in gc.get_referrers(entry):
@@ -77,7 +77,7 @@ def _find_views(self: Tensor) -> None:
 
 
 def _replace_views(self: Tensor) -> None:
-    """Views of a payload that was replaced are made again from the new one, with the views of these."""
+    """Recompute the views of a replaced payload from the new payload, and their views in turn."""
     for ref in self.__dict__["_views"]:
         view = ref()
         if view is None:
@@ -100,5 +100,5 @@ def _replace_base(self: Tensor, a: Any, held: int) -> None:
     parent, info, p, _ = view_of(self)  # type: ignore[misc]
     new = TENSORS.view_scatter(wrap(parent._payload), wrap(a), ((info.name, p),))
     replace_payload(parent, new._payload, held + (type(self._payload) is np.ndarray and self._payload.base is not None))
-    if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # it was made while both were arrays
+    if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # the view was made while both were arrays
         note_view(parent, self)

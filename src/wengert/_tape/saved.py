@@ -1,4 +1,4 @@
-"""Reading what a node saved: the check that it is still valid, and its form for each ``xp``."""
+"""Access to a node's saved values: the check that they are still valid, and their form for each ``xp``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_complex(value: Any) -> bool:
 
 
 def stale(n: Node, box: Box) -> None:
-    """Raise the error for a saved value that was freed or written since."""
+    """Raise the error for a saved value that was freed or overwritten."""
     if box is FREED:
         raise noted(
             RuntimeError(
@@ -85,9 +85,9 @@ def _type_name(a: Any) -> str:
 
 
 def producer_name(n: Node, box: Box) -> str:
-    """Which node made what a saved value is now: the latest recorded write, or else one of n's inputs, or n itself.
+    """The name of the node that made a saved value's current content: the latest recorded write, an input of n, or n.
 
-    Nothing for a leaf.
+    The name is empty for a leaf.
     """
     saved = [(getattr(n, "f" + name, None), getattr(n, name, None)) for name in ("x", "y")]
     fn: Node | None = n
@@ -106,14 +106,14 @@ def producer_name(n: Node, box: Box) -> str:
 
 
 def short_name(name: str) -> str:
-    """A node's name as this message has it: ``MulBackward0`` -> ``Mul``."""
+    """A node's name in this message: ``MulBackward0`` -> ``Mul``."""
     return re.sub(r"Backward\d*$", "", name)
 
 
 def unbox(n: Node, box: Any, fn: Node | None, xp: Any) -> Any:
-    """A saved value as ``xp`` wants it: under ``create_graph`` a Tensor with its history, else the array.
+    """A saved value in the form for ``xp``: under ``create_graph`` a Tensor with its history, else the array.
 
-    What is not a box (a Python scalar, ``None``, a shape) is given as it is.
+    A value that is not a box (a Python scalar, ``None``, a shape) is returned unchanged.
     """
     if not isinstance(box, Box):
         return box
@@ -126,7 +126,7 @@ def unbox(n: Node, box: Any, fn: Node | None, xp: Any) -> Any:
 
 
 def tensor_of(box: Box, fn: Node | None) -> Tensor:
-    """The Tensor of a box, with the history it had when it was saved; a leaf is the leaf itself."""
+    """A Tensor on a box, with the history from the time of saving; for a leaf, the leaf itself."""
     if type(fn) is AccumulateGrad and fn.box is box:
         return fn.variable
     t = wrap(box.a, fn)
@@ -135,7 +135,7 @@ def tensor_of(box: Box, fn: Node | None) -> Tensor:
 
 
 def xp_of(value: Any) -> Any:
-    """The namespace that works on a cotangent."""
+    """The namespace for the type of a cotangent."""
     if isinstance(value, Tensor):
         return TENSORS
     return BY_DTYPE[value.dtype]

@@ -24,7 +24,7 @@ _swap = threading.RLock()  # a packed node's slots are replaced while it runs: o
 
 
 class PackedBox(Box):
-    """The pack hook's result, which a node holds in place of a saved value."""
+    """The pack hook's result, which replaces a saved value in its node."""
 
     __slots__ = ("packed", "unpack_hook")
     packed: Any
@@ -42,7 +42,7 @@ class PackedBox(Box):
         return tensor
 
     def opened(self) -> Box:
-        """An ordinary box of the unpacked value."""
+        """An ordinary box on the unpacked value."""
         box = Box()
         box.a = self.unpack()._payload
         box.cell = None
@@ -87,7 +87,7 @@ Place = tuple[Any, ...]  # the position of a box: (slot,), ("s", index) or ("s",
 
 
 class _KeptIn(dict[type, tuple[tuple[str, ...], bool]]):
-    """Class of nodes -> its slots that may hold a box, and whether it has a list of saved values."""
+    """A dict from a node class to its slots that may hold a box, and whether it has a list of saved values."""
 
     def __missing__(self, cls: type) -> tuple[tuple[str, ...], bool]:
         found = self[cls] = tuple(slot for slot in ("x", "y", "r") if hasattr(cls, slot)), hasattr(cls, "s")
@@ -98,7 +98,7 @@ _kept_in = _KeptIn()
 
 
 def places(n: Any) -> list[Place]:
-    """Where a node keeps boxes."""
+    """The positions of a node's boxes."""
     slots, listed = _kept_in[type(n)]
     found: list[Place] = [(slot,) for slot in slots if isinstance(getattr(n, slot), Box)]
     if not listed:
@@ -129,7 +129,7 @@ def _put(n: Any, place: Place, box: Any) -> None:
 
 
 def pack_node(n: Any, hooks: Hooks) -> None:
-    """Pack all values that a node saved."""
+    """Pack all saved values of a node."""
     found = [
         (place, box) for place, box in ((p, _get(n, p)) for p in places(n)) if type(box) is Box and box is not FREED
     ]
@@ -143,7 +143,7 @@ def pack_node(n: Any, hooks: Hooks) -> None:
 
 
 def pack_saved(result: Any, hooks: Hooks) -> None:
-    """Pack everything that the node of an operator's new result saved."""
+    """Pack all saved values of the node of an operator's new result."""
     for t in result if isinstance(result, (tuple, list)) else (result,):
         if isinstance(t, Tensor) and t._node is not None and type(t._node) is not AccumulateGrad:
             pack_node(t._node.fx if type(t._node) is Port else t._node, hooks)
@@ -213,7 +213,7 @@ def place_of(n: Any, name: str) -> Place | None:
 
 
 def edge_of(n: Any, place: Place | None) -> Node | None:
-    """The node of the tensor that is saved at a position."""
+    """The node of the tensor saved at a position."""
     assert place is not None
     if place[0] == "r":
         return n
@@ -229,7 +229,7 @@ def edge_of(n: Any, place: Place | None) -> Node | None:
 
 
 def pack_box(ctx: Any, box: Box, fn: Any, hooks: Hooks, is_output: bool) -> tuple[Any, Any]:
-    """One value of a custom function's ``save_for_backward``, packed."""
+    """Pack one value of a custom function's ``save_for_backward``."""
     if type(fn) is weakref.ref:
         fn = None
     return _Opening(
@@ -238,12 +238,12 @@ def pack_box(ctx: Any, box: Box, fn: Any, hooks: Hooks, is_output: bool) -> tupl
 
 
 class _Opening:
-    """Unpacks one value of a custom function, with its former history."""
+    """A function that unpacks one value of a custom function and restores its history."""
 
     def __init__(self, packed: PackedBox, fn: Any, ctx: Any, port: Any) -> None:
         self.packed = packed
         self.fn = fn
-        self.ctx = None if ctx is None else weakref.ref(ctx)  # an output's history is the node that owns this object
+        self.ctx = None if ctx is None else weakref.ref(ctx)  # weak: an output's node owns this object
         self.k = getattr(port, "k", None)
 
     def __call__(self) -> Tensor:

@@ -1,8 +1,8 @@
-"""What PyTorch calls the values that a node saved, where our formulas call or keep them otherwise.
+"""PyTorch's names of a node's saved values, if our formulas use other names or values.
 
-Looked at by ``dir(grad_fn)`` and for a ``_saved_NAME`` that the node itself does not know. So tools that draw or print
-a graph (torchviz and its like) see PyTorch's names. What only PyTorch's formula needs and ours did not save is not
-named.
+``dir(grad_fn)`` reads them, and so does the look-up of a ``_saved_NAME`` that the node itself does not know. So tools
+that draw or print a graph, such as torchviz, see PyTorch's names. A value that PyTorch's formula needs and ours does
+not save has no name here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from .node import Node
 
-_NO_SIZES = frozenset(  # view operators whose formula does not look at the input's shape
+_NO_SIZES = frozenset(  # view operators whose formula does not use the input's shape
     ("AliasBackward0", "CloneBackward0", "PermuteBackward0", "TBackward0", "ToCopyBackward0", "TransposeBackward0",
      "UnsqueezeBackward0")
 )  # fmt: skip
@@ -27,7 +27,7 @@ def _first(value: Any) -> Any:
 
 
 def _whole(value: Any) -> Any:
-    """An index as PyTorch shows it: as an unsigned number, if it is negative."""
+    """An index as PyTorch shows it: a negative index as an unsigned number."""
     value = -100 if value is None else value  # nll_loss's default
     return value if value >= 0 else value + 2**64
 
@@ -35,7 +35,7 @@ def _whole(value: Any) -> Any:
 _SIZE_ONLY = ("self_sym_sizes",)
 _POOL = ("ceil_mode", "dilation", "kernel_size<kernel", "padding", "result1", "stride")
 
-# node -> its names: NAME, NAME<SOURCE for what is kept by another name, (NAME, source, function of it), (NAME, value)
+# node -> its names: NAME, NAME<SOURCE for a value saved under another name, (NAME, source, function), (NAME, value)
 _NAMES: dict[str, tuple[Any, ...]] = {
     "AddBackward0": (("alpha", 1),),
     "SubBackward0": (("alpha", 1),),
@@ -107,7 +107,7 @@ def _entries(n: Any) -> dict[str, Any]:
 
 
 def names_of(n: Node) -> list[str]:
-    """The names under which ``dir`` shows what a node saved."""
+    """The names of a node's saved values in ``dir``."""
     return [name for name in _entries(n) if _known(n, name)]
 
 
@@ -122,7 +122,7 @@ def _known(n: Any, name: str) -> bool:
 
 
 def named_value(n: Any, name: str) -> Any:
-    """The value of PyTorch's name; names that only our formulas have are found too."""
+    """The saved value under PyTorch's name or under a name of our formulas."""
     how = _entries(n).get(name)
     if how is None:
         return n.saved(name)
@@ -139,7 +139,7 @@ def _kept(n: Any, name: str) -> Any:
     except AttributeError:
         if name != "self_sym_sizes":
             raise
-    if hasattr(n, "shape"):  # the linear kind keeps it there
+    if hasattr(n, "shape"):  # the linear kind saves the shape there
         return n.shape
     return n.saved("self_shape")
 
@@ -153,8 +153,8 @@ def _dir(self: Node) -> list[str]:
 class _Saved:
     """``_saved_NAME``, for every class of nodes that saves something under this name.
 
-    These stand on ``Node`` in place of a ``__getattr__``: where a class has one, CPython looks up each slot of its
-    instances the long way, and a backward pass takes half as long again.
+    These descriptors on ``Node`` replace a ``__getattr__``: if a class has one, CPython looks up each slot of its
+    instances the slow way, and a backward pass takes half as long again.
     """
 
     __slots__ = ("key",)
@@ -169,7 +169,7 @@ class _Saved:
 
 
 class _RawSaved(_Saved):
-    """``_raw_saved_NAME``: the same as an object that hooks can be put on."""
+    """``_raw_saved_NAME``: the saved value as an object that takes hooks."""
 
     __slots__ = ()
 
@@ -178,14 +178,14 @@ class _RawSaved(_Saved):
             return self
         from .saved_hooks import SavedTensor, place_of  # seldom needed
 
-        node = getattr(node, "keeper", node)  # one that was taken apart (``unfused``)
+        node = getattr(node, "keeper", node)  # a node whose graph was made (``unfused``)
         if place_of(node, self.key) is None:
             raise AttributeError(f"'{type(node).__name__}' object has no attribute '_raw_saved_{self.key}'")
         return SavedTensor(node, self.key)
 
 
 def name_saved(*keys: str) -> None:
-    """Let nodes have ``_saved_NAME`` and ``_raw_saved_NAME`` of these names."""
+    """Give nodes the attributes ``_saved_NAME`` and ``_raw_saved_NAME`` for these names."""
     for key in keys:
         if "_saved_" + key not in Node.__dict__:
             setattr(Node, "_saved_" + key, _Saved(key))
@@ -193,7 +193,7 @@ def name_saved(*keys: str) -> None:
 
 
 name_saved("self", "other", "result", "input", "exponent", "self_sym_sizes")
-name_saved(  # names in _saved_names that no formula has
+name_saved(  # names in this module that no formula uses
     "alpha", "self_sym_numel", "sparse", "weight_sym_argsize_0", "training", "indices", "inverse", "L", "Q", "R", "S",
     "U", "Vh", "S_sym_argsize_minus_1", "eigenvalues", "eigenvectors", "full_matrices", "kernel_size", "split_size",
     "ceil_mode", "normalized_shape",

@@ -1,8 +1,8 @@
 """Legacy stochastic nodes: ``reinforce`` (PyTorch 0.1.12 to 0.2).
 
-``a = probs.multinomial()`` (or ``bernoulli()``, ``normal()``) on a tensor of probabilities that requires grad makes a
-stochastic result: ``a.reinforce(r)`` sets its reward, and a backward pass from it sends ``reward * d(-log p(a))`` into
-what the probabilities depend on (R. J. Williams 1992, REINFORCE).
+``a = probs.multinomial()`` (or ``bernoulli()``, ``normal()``) on a tensor of probabilities that requires grad returns
+a stochastic result. ``a.reinforce(r)`` sets its reward, and a backward pass from it sends ``reward * d(-log p(a))`` to
+the inputs of the probabilities (R. J. Williams 1992, REINFORCE).
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class StochasticFunction(Node):
 
 
 def stochastic(sample: Tensor, source: Tensor, score: Callable[[Any], Any]) -> Tensor:
-    """Make ``sample`` a stochastic result of ``source``; ``score(reward)`` is the payload that goes back.
+    """Make ``sample`` a stochastic result of ``source``; ``score(reward)`` is the cotangent of ``source``.
 
-    Only where recording is on and the source requires grad.
+    Nothing is done unless recording is on and the source requires grad.
     """
     if source._node is not None and is_grad_enabled():
         sample.__dict__["_stochastic"] = StochasticFunction(source, score)
@@ -64,7 +64,7 @@ def reinforce(self: Tensor, reward: Any) -> None:
 
 
 class _Reward:
-    """What a backward pass carries to a stochastic node."""
+    """The cotangent of a stochastic node: its reward."""
 
     dtype = None
 

@@ -1,4 +1,4 @@
-"""Tensor: a payload, the node that made it, and rare metadata.
+"""The class Tensor: a payload, the node that made it, and rare metadata.
 
 ``_payload``
     a NumPy array (a NumPy scalar for a 0-dimensional result), another library's array, or the value of a transform
@@ -6,12 +6,12 @@
 ``_node``
     the node that made it, ``None`` if it needs no gradient; a leaf's is its ``AccumulateGrad``
 ``_box``
-    its ``Box`` once it was saved, written or aliased
+    its ``Box``, made when the tensor is first saved, written or aliased
 ``_view``
     for a view (parent, operator, parameters, how it was made); unset otherwise
 
-Operators and most methods are put on the class by ``_tensor_api.publish`` from what the ``_ops`` modules declare, and
-what needs the graph (``grad``, ``data``, ...) by ``_tape.properties``.
+``_tensor_api.publish`` attaches the operators and most methods, which the ``_ops`` modules declare;
+``_tape.properties`` attaches those that need the graph (``grad``, ``data``, ...).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ META = device("meta")
 
 
 class TensorMeta(type):
-    """The class of ``Tensor`` and its subclasses: it makes ``Tensor(3, 4)`` the legacy constructor.
+    """The metaclass of ``Tensor``: it makes ``Tensor(3, 4)`` the legacy constructor.
 
-    ``Tensor`` itself has no ``__new__`` written in Python, so that operators can make their results at C speed
-    (``make``). A subclass finds one all the same, in a mixin, for ``super().__new__(cls, data)``.
+    ``Tensor`` has no ``__new__`` in Python, so operators make their results at C speed (``make``). A subclass inherits
+    ``__new__`` from a mixin, for ``super().__new__(cls, data)``.
     """
 
     def __new__(mcls, name: str, bases: tuple[type, ...], members: dict[str, Any], **kwargs: Any) -> Any:
@@ -52,7 +52,7 @@ class TensorMeta(type):
         return type.__call__(cls, *args, **kwargs)
 
     def __repr__(cls) -> str:
-        # as PyTorch's classes print, by the names that users import them by
+        # classes print as in PyTorch, under the names that users import
         package, _, module = cls.__module__.partition(".")
         if package != __package__.partition(".")[0]:
             return type.__repr__(cls)
@@ -61,7 +61,7 @@ class TensorMeta(type):
 
 @hook
 def construct(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``Tensor(3, 4)``, ``Tensor([1., 2.])``, ...; of a subclass likewise. Set by ``_tensor_api.legacy_types``."""
+    """``Tensor(3, 4)``, ``Tensor([1., 2.])``, ..., also for subclasses. Set by ``_tensor_api.legacy_types``."""
 
 
 class _LegacyNew:
@@ -77,14 +77,14 @@ class _LegacyNew:
 def _looked_up(self: Tensor) -> Node | None:
     try:
         return current_fn(self)
-    except RuntimeError:  # made under no_grad, and its base was written since: there is no history to be found
+    except RuntimeError:  # made under no_grad, and its base was written later: it has no history
         return None
 
 
 def _of_recorded(view: tuple[Any, ...]) -> bool:
     """Whether the base of a view without a history has one: PyTorch calls such a view a leaf that requires grad.
 
-    It is made under ``no_grad``, or before its base was given ``requires_grad``. Its own use is not recorded.
+    Such a view was made under ``no_grad``, or before its base required grad. Operators on it are not recorded.
     """
     base = view[0]
     while (further := getattr(base, "_view", None)) is not None:
@@ -93,7 +93,7 @@ def _of_recorded(view: tuple[Any, ...]) -> bool:
 
 
 class Tensor(metaclass=TensorMeta):
-    """A multi-dimensional array that can record what is computed from it.
+    """A multi-dimensional array that can record the operators applied to it.
 
     Made by ``tensor``, ``zeros``, ... or, as in old programs, ``Tensor(3, 4)`` (uninitialised) and ``Tensor([1.])``.
 
@@ -115,7 +115,7 @@ class Tensor(metaclass=TensorMeta):
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """What a subclass makes of a function: it runs as on tensors, and its results are of the subclass."""
+        """The default for subclasses: run the function on tensors and return instances of the subclass."""
         return taken_over.run(cls, func, types, args, kwargs)
 
     # ------------------------------------------------------------------------------------------------------ facts
@@ -141,7 +141,7 @@ class Tensor(metaclass=TensorMeta):
 
     @property
     def device(self) -> device:
-        """Where the tensor lives: ``device(type='cpu')``, or ``device(type='meta')`` for one without data."""
+        """The tensor's device: ``device(type='cpu')``, or ``device(type='meta')`` for a tensor without data."""
         return CPU if type(self._payload) is np.ndarray else device_of(self._payload)
 
     @property
@@ -150,7 +150,7 @@ class Tensor(metaclass=TensorMeta):
         if self._node is not None and not stale_views:
             return True
         a = self._payload
-        if type(a) is not np.ndarray or a.base is None:  # no view; asking for an unset slot takes ten times as long
+        if type(a) is not np.ndarray or a.base is None:  # not a view; reading an unset slot takes ten times as long
             return (current_fn(self) if stale_views else self._node) is not None
         view = view_of(self)
         if view is None:
@@ -159,7 +159,7 @@ class Tensor(metaclass=TensorMeta):
 
     @property
     def is_leaf(self) -> bool:
-        """True for a tensor made by the user, or one that needs no gradient."""
+        """True for a tensor that the user made or that needs no gradient."""
         fn = current_fn(self)
         return fn is None or type(fn) is AccumulateGrad
 
@@ -179,7 +179,7 @@ class Tensor(metaclass=TensorMeta):
 
     @property
     def output_nr(self) -> int:
-        """Which of its node's outputs this tensor is."""
+        """The index of this tensor among its node's outputs."""
         fn = self._node
         return fn.k if type(fn) is Port else 0
 
@@ -194,7 +194,7 @@ class Tensor(metaclass=TensorMeta):
 
 
 def device_of(a: Any) -> device:
-    """Where a payload, or what is inside of a transform's, lives."""
+    """The device of a payload, or of the payload inside a transform's value."""
     while not isinstance(a, (np.ndarray, np.generic)):
         if getattr(a, "is_meta", False):
             return META
@@ -205,7 +205,7 @@ def device_of(a: Any) -> device:
     return CPU
 
 
-make: Any = type.__call__.__get__(Tensor)  # a bare Tensor: its slots are set by whoever calls this
+make: Any = type.__call__.__get__(Tensor)  # a bare Tensor: the caller sets its slots
 
 
 def wrap(a: Any, fn: Node | None = None) -> Tensor:
@@ -218,7 +218,7 @@ def wrap(a: Any, fn: Node | None = None) -> Tensor:
 
 
 def payload_like(a: Any, make: Any) -> Any:
-    """A payload of the same nesting as another one, of what ``make(shape, dtype)`` gives: ``np.zeros``, ``np.ones``."""
+    """A payload nested like another one, on the array ``make(shape, dtype)``, such as ``np.zeros`` or ``np.ones``."""
     while isinstance(a, Tensor):
         a = a._payload
     nested = getattr(a, "payload_like", None)
@@ -226,7 +226,7 @@ def payload_like(a: Any, make: Any) -> Any:
 
 
 def note_view(base: Tensor, view: Tensor) -> None:
-    """Remember a view of a transform's value: it shares no memory, so a write to the base has to look for it."""
+    """Note a view of a transform's value: it shares no memory, so a write to the base must update it."""
     views = base.__dict__.setdefault("_views", [])
     if len(views) & 31 == 31:
         views[:] = [ref for ref in views if ref() is not None]
@@ -234,7 +234,7 @@ def note_view(base: Tensor, view: Tensor) -> None:
 
 
 def alias_payload(tensor: Tensor, view: Tensor | None = None) -> Any:
-    """The payload in a form whose memory can be shared: a NumPy scalar becomes a 0-dimensional array for good.
+    """The payload in a form whose memory can be shared: a NumPy scalar is replaced by a 0-dimensional array.
 
     ``view``: the tensor that will share it.
     """
@@ -254,7 +254,7 @@ stale_views: dict[int, Any] = {}  # memory with views whose history may be out o
 
 
 def current_fn(tensor: Tensor) -> Node | None:
-    """The tensor's node, looked up again first if the tensor is a view of something written since."""
+    """The tensor's node, refreshed first if the tensor is a view of memory that was written later."""
     if stale_views:
         from .views import refresh
 
@@ -263,7 +263,7 @@ def current_fn(tensor: Tensor) -> Node | None:
 
 
 def shared_cell(tensor: Tensor) -> Any:
-    """The version cell of a tensor, made so that an alias can share it."""
+    """The version cell of a tensor, made on first use, which an alias can share."""
     return version_of(tensor)
 
 

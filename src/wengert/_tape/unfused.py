@@ -1,12 +1,12 @@
-"""The graph that a fused node stands for, made when somebody looks at it.
+"""The graph of PyTorch nodes behind a fused node, made when a program inspects it.
 
 ``linear`` is ``addmm(bias, input, weight.t())`` in PyTorch, and a batched ``matmul`` is a product of matrices between
-views; here each is one node. Who asks such a node for ``next_functions`` shall find PyTorch's nodes. So when it is
-first asked, the node becomes the head of that graph: its step is done by real nodes from then on, on which hooks can
-be registered and at which a gradient can be asked for. A graph that nobody looks at pays nothing.
+views; here each is one node. ``next_functions`` of such a node must return PyTorch's nodes. So on the first access the
+node becomes the head of that graph: from then on real nodes do its step, and a program can register hooks on them and
+compute gradients at them. A graph that is not inspected costs nothing.
 
-The nodes between have sequence numbers between those of the fused node and of the nodes drawn before it, so the order
-of a pass stays what it was. A node whose saved values are freed already cannot be taken apart and is shown as it is.
+The new nodes have sequence numbers between those of the fused node and of the nodes drawn before it, so the order of a
+pass does not change. A node whose saved values are already freed cannot be taken apart and is shown unchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _classes: dict[type, type] = {}
 
 
 def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
-    """Nodes of the class ``N`` show the graph that ``graph(node)`` makes; ``None``: they show what they have."""
+    """Let nodes of the class ``N`` show the graph ``graph(node)``; ``None`` means their own edges."""
 
     def next_functions(n: Any) -> Any:
         _take_apart(n, graph)
@@ -34,7 +34,7 @@ def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
         _take_apart(n, graph)
         return list(Node.__dir__(n))
 
-    def register_hook(n: Any, fn: Any) -> Any:  # it is given the cotangents of the node's own inputs
+    def register_hook(n: Any, fn: Any) -> Any:  # the hook gets the cotangents of the node's own inputs
         _take_apart(n, graph)
         return Node.register_hook(n, fn)
 
@@ -60,7 +60,7 @@ def _take_apart(n: Any, graph: Callable[[Any], Node | None]) -> None:
 
 
 def _head_class(cls: Any) -> Any:
-    """A class of the same layout whose nodes leave everything to the first node of their graph, kept in ``fx``."""
+    """A class of the same layout whose nodes delegate everything to the first node of their graph, in ``fx``."""
     made = _classes.get(cls)
     if made is None:
         made = _classes[cls] = type(
@@ -84,7 +84,7 @@ def _head_class(cls: Any) -> Any:
 
 # --------------------------------------------------------------------------------------------------- nodes of the graph
 def node_of(operator: str, after: Node, step: float, **slots: Any) -> Any:
-    """A node of a registered operator that comes ``step`` before ``after``, made at the same line."""
+    """A node of a registered operator with the line of ``after`` and a sequence number ``step`` before it."""
     n = REGISTRY[operator].node()
     n.seq = after.seq - step
     n.h = None
@@ -95,7 +95,7 @@ def node_of(operator: str, after: Node, step: float, **slots: Any) -> Any:
 
 
 def copy_of(n: Any) -> Any:
-    """Another node with everything that ``n`` has but its hooks."""
+    """A copy of the node ``n`` without its hooks."""
     other = type(n)()
     for cls in type(n).__mro__[:-1]:
         for slot in cls.__dict__.get("__slots__", ()):
@@ -106,14 +106,14 @@ def copy_of(n: Any) -> Any:
 
 
 def let_go(n: Any) -> None:
-    """Let a node that was taken apart hold no value any longer."""
+    """Drop the saved values of a node that was taken apart."""
     for slot in ("x", "y"):
         if isinstance(getattr(n, slot), Box):
             setattr(n, slot, FREED)
 
 
 def reshaped(box: Any, shape: tuple[int, ...]) -> Any:
-    """A saved value in another shape, watched by the same version cell; a shape alone stays a shape."""
+    """A saved value in another shape, with the same version cell; a saved shape is returned unchanged."""
     if type(box) is tuple:
         return shape
     if box.cell is None:
@@ -125,14 +125,14 @@ def reshaped(box: Any, shape: tuple[int, ...]) -> Any:
 
 
 def shape_of(value: Any) -> tuple[int, ...] | None:
-    """The shape of what a product saved of an operand; ``None`` if that was freed or packed."""
+    """The shape of an operand from a product's saved value; ``None`` if the value was freed or packed."""
     if type(value) is tuple:
         return value
     return tuple(value.a.shape) if type(value) is Box and value.a is not None else None
 
 
 def viewed(edge: Node | None, value: Any, shape: tuple[int, ...], n: Node, step: float) -> Node | None:
-    """What ``reshape`` to this shape is in PyTorch's graph: a view, or a copy that is seen in the new shape."""
+    """The node of ``reshape`` to this shape in PyTorch's graph: a view, or a copy and a view."""
     if edge is None:
         return None
     old = shape_of(value)
@@ -147,7 +147,7 @@ def viewed(edge: Node | None, value: Any, shape: tuple[int, ...], n: Node, step:
 
 # ------------------------------------------------------------------------------------------------- the products' graphs
 def matmul_graph(n: Any) -> Node | None:
-    """A batch of matrices times a matrix, a vector or another batch: products of what the views make of them."""
+    """The graph of a batch of matrices times a matrix, a vector or another batch: a product between views."""
     sx, sy = shape_of(n.x), shape_of(n.y)
     if sx is None or sy is None or len(sx) < 3:
         return None
@@ -168,7 +168,7 @@ def _head(n: Any, product: Node, inner: tuple[int, ...], outer: tuple[int, ...])
 
 
 def _batched(n: Any, sx: tuple[int, ...], sy: tuple[int, ...]) -> Node:
-    """Two batches: both expanded to the same batch dimensions, which are seen as one."""
+    """The graph for two batches: both are expanded to the same batch dimensions, which are flattened to one."""
     batch = np.broadcast_shapes(sx[:-2], sy[:-2])
     many = int(np.prod(batch, dtype=np.int64))
     edges: list[Any] = []
@@ -193,7 +193,7 @@ def _expanded(box: Box, size: tuple[int, ...]) -> Box:
 
 
 def row_graph(n: Any) -> Node | None:
-    """A vector times a matrix: a product of two matrices, the first of one row."""
+    """The graph of a vector times a matrix: a product of two matrices, the first with one row."""
     sx, sy = shape_of(n.x), shape_of(n.y)
     if sx is None or sy is None:
         return None
@@ -207,7 +207,7 @@ def row_graph(n: Any) -> Node | None:
 
 # ------------------------------------------------------------------------------------------------------------ the layer
 class LayerHead(Node):
-    """The layer's own step, with its weight's cotangent as that of the transposed weight."""
+    """The layer's own step, which returns the cotangent of the transposed weight."""
 
     __slots__ = ("layer", "to")
     layer: Any
@@ -232,7 +232,7 @@ class LayerHead(Node):
 
 
 def layer_graph(n: Any) -> Node | None:
-    """``linear``: a product with the transposed weight."""
+    """The graph of ``linear``: a product with the transposed weight."""
     head = LayerHead()
     head.seq, head.h, head.code, head.lasti = n.seq, None, n.code, n.lasti
     transposed = None
@@ -249,10 +249,10 @@ def layer_graph(n: Any) -> Node | None:
 def with_sizes(
     N: Any, first: str, second: str, kept: tuple[str, ...] = (), transposed: bool = False, **more: Any
 ) -> None:
-    """PyTorch's names of what a product of two matrices saved: the factors, the sizes of both, strides if needed.
+    """PyTorch's names of the saved values of a product of two matrices: the factors, their sizes and their strides.
 
-    ``kept``: further names that the node knows, ``more``: such whose value is always the same. ``transposed``: the
-    second factor's node is that of its transpose.
+    ``kept``: further names that the node knows; ``more``: names with a constant value. ``transposed``: the second
+    factor's node is that of its transpose.
     """
     plain = N.saved
     slots = {first: "x", second: "y"}
@@ -264,7 +264,7 @@ def with_sizes(
         if isinstance(value, Box) and value is not FREED:
             tensor = plain(n, name)
             return tuple(tensor.shape), tuple(tensor.stride())
-        if type(edge) is not AccumulateGrad:  # what the formulas do not need was not kept
+        if type(edge) is not AccumulateGrad:  # values that the formulas do not need were not saved
             return (value, None) if type(value) is tuple else (None, None)
         step = -1 if transposed and name == second else 1
         return tuple(edge.variable.shape[::step]), tuple(edge.variable.stride()[::step])

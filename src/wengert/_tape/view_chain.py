@@ -1,4 +1,4 @@
-"""Chains of views: what ``CopySlices`` replays, and the node that a view has when its base's history was rewritten.
+"""Chains of views, which ``CopySlices`` replays, and the node of a view after its base's history was rewritten.
 
 A chain is a tuple of (view operator's name, parameters); a multi-output view's parameters end with the output's number.
 The operators on chains, ``view_gather``, ``view_scatter`` and ``view_scatter_zeros``, are in ``_ops.shape.view_chain``.
@@ -16,11 +16,11 @@ from .._base.registry import REGISTRY, XP
 from .node import Node, named, tick, view_of
 from .tensor import Tensor, wrap
 
-reshaped_in_place: list[str] = []  # what gave a tensor of this process another array than it was made with
+reshaped_in_place: list[str] = []  # the operators that replaced a tensor's array in this process
 
 
 def replay(x: Any, chain: Any) -> Any:
-    """The view that a chain makes of an array; a copy where strides allow no view."""
+    """Apply a chain of views to an array; the result is a copy if strides allow no view."""
     xp = XP[type(x)]
     for name, p in chain:
         fn = getattr(xp, name)
@@ -31,8 +31,8 @@ def replay(x: Any, chain: Any) -> Any:
 def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
     """A view's base, and the chain that makes the view from it.
 
-    If the base, or a view between, was given another shape in place since (``t_``, ``squeeze_``, ...), the chain leads
-    elsewhere; then it is the view's sizes and strides, which always hold.
+    If the base, or a view between, was reshaped in place later (``t_``, ``squeeze_``, ...), the operators no longer
+    lead to the view; then the chain is one ``as_strided`` with the view's sizes and strides, which is always right.
     """
     base = tensor
     view = view_of(tensor)
@@ -62,10 +62,10 @@ def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
 
 
 class AsStridedBackward0(Node):
-    """The node of a view whose base's history was rewritten: one node, whatever the views between, as PyTorch's."""
+    """The node of a view whose base's history was rewritten: one node for the whole chain, as in PyTorch."""
 
     __slots__ = ("chain", "fx", "shape")
-    __module__ = "builtins"  # as it prints in PyTorch
+    __module__ = "builtins"  # as PyTorch prints it
 
     def __init__(self, base: Tensor, chain: tuple[Any, ...], code: Any, lasti: int) -> None:
         self.fx = base._node
@@ -84,7 +84,7 @@ class AsStridedBackward0(Node):
 
 
 class CopySlices(Node):
-    """The history of a tensor that was written through a view: what was there before, and what was written."""
+    """The node of a tensor that was written through a view: its inputs are the old value and the written value."""
 
     __slots__ = ("chain", "fx", "fy", "shape")
     __module__ = "builtins"
@@ -121,13 +121,13 @@ class CopySlices(Node):
 
 
 def with_node_name(t: Tensor, name: str) -> Tensor:
-    """The tensor, its node called otherwise: for operators that are another one under a name of their own."""
+    """The tensor with its node renamed, for operators that are implemented as another one."""
     if t._node is not None:
         named(t._node, name)
     return t
 
 
 def without_view(t: Tensor, node: str | None = None) -> Tensor:
-    """What a view operator made, as the copy that it stands for: with its history, but no view of its input."""
+    """The result of a view operator as a plain tensor: it keeps its history, but is no longer a view of the input."""
     r = wrap(t._payload, t._node)
     return r if node is None else with_node_name(r, node)

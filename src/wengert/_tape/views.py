@@ -1,31 +1,32 @@
-"""Views, versions, and what a write in place does to the history of a tensor.
+"""Views, versions, and the effect of a write in place on the history of a tensor.
 
 NOTE [ Views and writes in place ]
-    *Views.* NumPy's views are the views. A view tensor's ``_view`` is (parent, operator, parameters, how it was made):
-    it knows its parent and how it is made again from a parent, never strides. The parent does not know its views, so
-    that making one costs nothing more. The tensor at the end of the parents is the *base*; the operators on the way are
-    the view's *chain* (``_tape.view_chain``).
+    *Views.* A view tensor holds a NumPy view. Its ``_view`` is (parent, operator, parameters, how it was made): it
+    stores its parent and the operator that makes it again, never strides. The parent does not know its views, so
+    making a view costs nothing extra. The last parent is the *base*; the operators from the base to the view are the
+    view's *chain* (``_tape.view_chain``).
 
-    *Versions.* All tensors on one storage share one ``Version`` (``_tape.node``), made on first need. Each write counts
-    in it and gives it a number from the counter that numbers nodes; a saved value is stale if its storage was written
-    after the node was made. A recorded write has the number of the node that made what is written, so that this node
-    may go on using its result.
+    *Versions.* All tensors on one storage share one ``Version`` (``_tape.node``), made on first use. It counts each
+    write and stores the write's number, drawn from the counter that numbers nodes; a saved value is stale if its
+    storage was written after the node was made. A recorded write has the number of the node whose result is written,
+    so this node may continue to use its result.
 
-    *A write to what is no view.* The operator runs on the old value, its result is copied into the tensor's memory, and
-    the tensor takes the result's node. What the operator saved of the old value is copied first; what it saved of the
-    result becomes the tensor's memory.
+    *A write to a tensor that is not a view.* The operator runs on the old value, its result is copied into the
+    tensor's memory, and the tensor takes the result's node. If the operator saved the old value, the value is copied
+    first; if it saved the result, the saved box takes the tensor's memory.
 
     *A write to a view: rebasing.* ``v = base[0]; v.mul_(2)`` changes ``base`` too. The base's new node is
-    ``CopySlices``, of its old node and of the node of what was written, and the view's is ``AsStridedBackward0``, the
-    chain of the new base. A leaf, or a view of a leaf, is refused before anything is written, and so is a view that was
-    made where its history could not be rewritten: under ``no_grad``, by an operator with several outputs, in a custom
-    function.
+    ``CopySlices``, which points to the old node and to the written value's node; the view's new node is
+    ``AsStridedBackward0``, which points to ``CopySlices``. A write to a leaf, or to a view of a leaf, raises before
+    anything is written, and so does a write to a view whose history cannot be rewritten: made under ``no_grad``, by an
+    operator with several outputs, or in a custom function.
 
-    *Other views: staleness.* They have changed with the memory, but nobody knows them. If the references to the memory
-    say that there may be any, the memory is entered into ``stale_views`` and a reason into ``slow_if_recording``, as
-    long as it lives or until no view is left (``prune``). Meanwhile each operand that is a view of such memory is
-    looked up: if its node is older than the base's last rewrite (``Cell.rebased``), it gets a new one, of its chain and
-    the base's present history (``refresh``). What not to do: refresh a view that is younger; its node may have hooks.
+    *Other views: staleness.* Other views have changed with the memory, but the base has no list of them. If the
+    reference count of the memory shows that there may be some, the memory is added to ``stale_views`` and a reason to
+    ``slow_if_recording``, until the memory is freed or has no other view (``prune``). Meanwhile each operand that is a
+    view of such memory is checked: if its node is older than the base's last rewrite (``Version.rebased``), it gets a
+    new node from its chain and the base's present history (``refresh``). Do not refresh a younger view: its node may
+    have hooks.
 
     *Payloads that cannot be written to*, such as a transform's value, are replaced (``_tape.replaced``).
     Their views share no memory with them; they are known (``note_view``) and made again at once.
@@ -54,16 +55,16 @@ from .view_chain import AsStridedBackward0, CopySlices, chain_of
 # ------------------------------------------------------------------------------------------------- how a view was made
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
 
-no_grad_views = Count()  # views made under no_grad of a tensor with a history that live
+no_grad_views = Count()  # living views, made under no_grad, of a tensor with a history
 
 
 class NoGradView(int):
-    """``NO_GRAD_VIEW`` of a tensor with a history: as long as one lives, writes in place look whether they hit one."""
+    """``NO_GRAD_VIEW`` of a tensor with a history: while one lives, writes in place check whether they hit one."""
 
     def __new__(cls) -> NoGradView:
         no_grad_views.add()
         self = int.__new__(cls, NO_GRAD_VIEW)
-        self.seq = tick()  # like a node's: the base's history is that of before
+        self.seq = tick()  # like a node's: the base's history at this time
         return self
 
     def __del__(self) -> None:
@@ -71,7 +72,7 @@ class NoGradView(int):
 
 
 def made_unrecorded(parent: Tensor) -> int:
-    """How a view of ``parent`` that is made under no_grad was made."""
+    """The creation mark of a view of ``parent`` that is made under no_grad."""
     if parent._node is not None:
         return NoGradView()
     grand = view_of(parent)
@@ -79,7 +80,7 @@ def made_unrecorded(parent: Tensor) -> int:
 
 
 def base_of(tensor: Tensor) -> Tensor | None:
-    """The tensor at the root of a view's chain; ``None`` for a tensor that is no view."""
+    """The tensor at the root of a view's chain; ``None`` for a tensor that is not a view."""
     view = getattr(tensor, "_view", None)
     if view is None:
         return None
@@ -91,7 +92,7 @@ def base_of(tensor: Tensor) -> Tensor | None:
 
 # ------------------------------------------------------------------------------------------------------------- refusals
 def unrecorded(self: Tensor, fy: Any) -> bool:
-    """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
+    """Whether neither the tape nor a hook that watches operators needs to see a write into self."""
     if no_grad_views:
         refuse_no_grad_view(self)
     if slow_always:
@@ -103,9 +104,9 @@ def unrecorded(self: Tensor, fy: Any) -> bool:
 
 
 def check_inplace(self: Tensor, requires_grad: bool) -> None:
-    """Refuse a write that the tape could not follow, before anything is written.
+    """Raise for a write that the tape cannot record, before anything is written.
 
-    ``requires_grad``: whether what is written, or what is overwritten, needs a gradient.
+    ``requires_grad``: whether the written or the overwritten value needs a gradient.
     """
     state = MODE.get()
     if state is not None and not state.grad:
@@ -136,13 +137,13 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
 
 
 def refuse_no_grad_view(self: Tensor) -> None:
-    """A view made under no_grad has no history, but its base has: a recorded write to it would be lost on the tape."""
+    """Raise for a recorded write to a view made under no_grad: the write would be missing from its base's history."""
     if self._node is None and view_of(self) is not None:
         check_inplace(self, False)
 
 
 def refuse_written(self: Tensor) -> None:
-    """A view made under no_grad of what requires grad has no ``grad_fn`` to show once its memory was written to."""
+    """Raise for ``grad_fn`` of a view made under no_grad whose memory was written later: it has none."""
     view = view_of(self)
     if view is not None and isinstance(view[3], NoGradView) and version_of(self).seq > view[3].seq:
         raise _creation_error(self, NO_GRAD_VIEW, _WRITTEN_ELSEWHERE)
@@ -152,7 +153,7 @@ _WRITTEN_ELSEWHERE = "its base or another view of its base has been"
 
 
 def _creation_error(self: Tensor, creation: int, what: str) -> RuntimeError:
-    """PyTorch's error for a view whose history cannot be rewritten; ``what`` was written: it, or its base."""
+    """PyTorch's error for a view whose history cannot be rewritten; ``what`` says which tensor was written."""
     fn = None if type(self._node) is AccumulateGrad else self._node
     name = "" if fn is None else short_name((fn.fx if type(fn) is Port else fn).name())
     if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
@@ -208,7 +209,7 @@ def count_write(tensor: Tensor, seq: int | None = None) -> Version:
 
 
 def count_write_at(self: Tensor, frame: Any) -> None:
-    """``count_write`` where it is hot: one write by the line that ``frame`` is at."""
+    """``count_write`` for hot code: one write by the current line of ``frame``."""
     box = self._box
     cell = None if box is None else box.cell
     if cell is None:
@@ -229,7 +230,7 @@ def count_write_at(self: Tensor, frame: Any) -> None:
 
 
 def writable(self: Tensor) -> Any:
-    """The tensor's array, in a form that can be written to."""
+    """The tensor's array in a writable form."""
     a = self._payload
     if type(a) is not np.ndarray:
         if inference_tensors:
@@ -242,7 +243,7 @@ def writable(self: Tensor) -> Any:
         if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
             base = base_of(self)
             if base is not None and isinstance(base._payload, np.ndarray) and base._payload.flags.writeable:
-                return unlocked(a)  # a part of an expanded tensor in which nothing is repeated
+                return unlocked(a)  # a part of an expanded tensor without repeated elements
         elif not a.size:
             return np.empty(a.shape, a.dtype)
         else:
@@ -259,7 +260,7 @@ def writable(self: Tensor) -> Any:
 
 
 def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """``old`` stands for self as it was; a node that saves it gets a copy of its memory (``write_recorded``)."""
+    """Run an operator in place: ``old`` has self's old history, and its memory is copied if a node saves it."""
     twins: list[StaleVersion] = []
     operands = []
     for a in args:
@@ -279,10 +280,10 @@ def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], 
 
 
 class StaleVersion:
-    """The cell of another operand on the storage that an operator writes to: whoever saved it finds it stale.
+    """The version cell of another operand on the storage that an operator writes to: nodes that saved it find it stale.
 
-    Its own cell would not say so: the write has the sequence number of the node that made what is written, so that
-    this node may go on using its result (``write_recorded``).
+    The operand's own cell would not show it: the write has the sequence number of the node whose result is written,
+    so this node may continue to use its result (``write_recorded``).
     """
 
     __slots__ = ("seq", "shared", "version_before")
@@ -298,12 +299,12 @@ class StaleVersion:
     writer = property(lambda self: self.shared.writer)
 
     def version_at(self, seq: int) -> int:
-        """The version that the operator saw."""
+        """The version before the operator ran."""
         return self.version_before
 
 
 def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion]) -> Tensor:
-    """What stands for another operand on self's storage (``StaleVersion``)."""
+    """An alias that replaces another operand on self's storage (``StaleVersion``)."""
     if getattr(a, "_view", None) is None and (a._box is None or a._box.cell is None) and a is not self:
         if a is not base_of(self):
             return a
@@ -320,7 +321,7 @@ def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion]) -> Tensor:
 
 
 def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
-    """Put a recorded result into self's memory and history; ``saved`` is what its formula may have of the old value."""
+    """Write a recorded result into self's memory and history; ``saved`` is the box of the old value, if any."""
     check_result(self, result)
     if self._payload.dtype is not result._payload.dtype:
         result = _in_dtype(result, self._payload.dtype)
@@ -358,18 +359,18 @@ def _in_dtype(result: Tensor, dtype: Any) -> Tensor:
     node = result.grad_fn
     result = cast(result, dtype)
     if node is not None and result._node is not None:
-        named(result._node, node.name())  # one operator to whoever looks
+        named(result._node, node.name())  # the graph shows one operator
     return result
 
 
 def record_write(tensor: Tensor, node: Node) -> None:
-    """What ``write_recorded`` does where ``node``'s operator has written to the tensor itself, and saved no result."""
+    """``write_recorded`` for an operator of ``node`` that has written to the tensor itself and saved no result."""
     version_of(tensor).write(node.seq, node.code, node.lasti)
     rebase_history(tensor, node)
 
 
 def record_slices(tensor: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
-    """``record_write`` for a view that was never made: the part that ``chain`` makes of ``tensor`` was written."""
+    """``record_write`` for a view that was never made: the part of ``tensor`` that ``chain`` selects was written."""
     if getattr(tensor, "_view", None) is None:
         slices = CopySlices(tensor, chain, node)
         _set_history(tensor, slices)
@@ -383,7 +384,7 @@ def record_slices(tensor: Tensor, chain: tuple[Any, ...], node: Node | None) -> 
 
 # ------------------------------------------------------------------------------------------------------------- rebasing
 def rebase_history(self: Tensor, node: Node | None) -> None:
-    """Give a tensor that was written in place its new history, and its base and other views theirs."""
+    """Set the new history of a tensor that was written in place, of its base and of the other views."""
     if getattr(self, "_view", None) is None:
         _set_history(self, node)
         return
@@ -394,9 +395,9 @@ def rebase_history(self: Tensor, node: Node | None) -> None:
 
 
 def _set_node(tensor: Tensor, node: Node | None) -> None:
-    """Another node for a tensor.
+    """Replace a tensor's node.
 
-    ``retain_grad`` is about the tensor as it is now; its hooks stay with the value that it had.
+    ``retain_grad`` moves to the new node; hooks stay with the old value.
     """
     before = tensor._node
     tensor._node = node
@@ -409,9 +410,9 @@ def _set_node(tensor: Tensor, node: Node | None) -> None:
 
 
 def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None) -> None:
-    """The new history of a tensor that is no view; views of its memory, if there are any, must look theirs up again.
+    """Set the history of a tensor that is not a view; views of its memory, if there are any, must refresh theirs.
 
-    ``through``: the view that was written to, which gets its own.
+    ``through``: the view that was written to, which gets its own new node.
     """
     cell = version_of(base)
     if node is not None:
@@ -441,7 +442,7 @@ def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None)
 
 
 def _regenerate_views(base: Tensor, through: Tensor | None) -> None:
-    """The same for a transform's value, whose views are known: they get their history at once."""
+    """Set the history of the views of a transform's value at once, because they are known."""
     for ref in base.__dict__.get("_views", ()):
         view = ref()
         if view is None:
@@ -458,14 +459,14 @@ def _view_node(base: Tensor, chain: tuple[Any, ...]) -> Node | None:
 
 # ------------------------------------------------------------------------------------------------------------ staleness
 def referred_owner(a: Any) -> tuple[Any, int]:
-    """The array that owns an array's memory, and how many references there are to it (a view has one)."""
+    """The array that owns an array's memory, and the number of references to it (each view has one)."""
     while isinstance(a.base, np.ndarray):
         a = a.base
     return a, sys.getrefcount(a)
 
 
 def prune() -> None:
-    """Memory of which no other view is left needs no more care."""
+    """Drop memory from ``stale_views`` if no other view of it is left."""
     for key, ref in list(stale_views.items()):
         owner = ref()
         if owner is None or referred_owner(owner)[1] <= _ONE_VIEW:
@@ -475,7 +476,7 @@ def prune() -> None:
 def _calibrated() -> tuple[int, int]:
     """What ``_owner`` counts for a tensor's array that nothing else refers to, and in ``prune`` if it is a view.
 
-    Measured, as it depends on how this Python holds its variables.
+    The counts are measured, because they depend on how this Python stores variables.
     """
     t = wrap(np.empty(1))
     alone = referred_owner(t._payload)[1]
@@ -493,7 +494,7 @@ def _forget(key: int) -> None:
 
 
 def refresh(tensor: Tensor) -> None:
-    """Look up a view's history again if its base was rewritten since the view was made."""
+    """Renew a view's history if its base's history was rewritten after the view was made."""
     base = base_of(tensor)
     if base is None:
         return
@@ -510,7 +511,7 @@ def refresh(tensor: Tensor) -> None:
 
 
 def _no_grad_view_since(tensor: Tensor) -> int:
-    """When a view without history was made under no_grad of what had one; 0 for any other."""
+    """The creation time of a view that was made under no_grad of a tensor with a history; 0 for any other tensor."""
     view = view_of(tensor)
     while view is not None:
         if isinstance(view[3], NoGradView):
@@ -520,7 +521,7 @@ def _no_grad_view_since(tensor: Tensor) -> int:
 
 
 def refresh_for_write(tensor: Tensor) -> None:
-    """``refresh`` of what will be written to: that one of several views may not be is said before all else."""
+    """``refresh`` of a tensor that will be written to; the error for a multi-output view comes before all others."""
     view = view_of(tensor)
     if view is not None and view[3] == MULTI_OUTPUT_VIEW:
         check_inplace(tensor, False)
@@ -528,7 +529,7 @@ def refresh_for_write(tensor: Tensor) -> None:
 
 
 def refresh_all(args: Any) -> None:
-    """``refresh`` for all tensors among an operator's arguments."""
+    """``refresh`` all tensors among an operator's arguments."""
     for a in args:
         if isinstance(a, Tensor):
             refresh(a)
@@ -537,7 +538,7 @@ def refresh_all(args: Any) -> None:
 
 
 def regenerate(tensor: Tensor) -> None:
-    """Make a view's node again from its base's history: one node, whatever the views between, as PyTorch's."""
+    """Make a view's node again from its base's history: one node for the whole chain, as in PyTorch."""
     base, chain = chain_of(tensor)
     if base._node is None:
         return

@@ -1,1 +1,1 @@
-"""What a tensor is to Python and NumPy: making, printing, protocols, storage, public names, overrides."""
+"""The Python side of a tensor: construction, printing, protocols, storage, public names, overrides."""

@@ -1,8 +1,8 @@
-"""Making tensors from data: Python numbers and lists, NumPy arrays, buffers, DLPack; and what every maker checks.
+"""Tensors from data (Python numbers and lists, NumPy arrays, buffers, DLPack), and the checks that all makers share.
 
 ``tensor`` copies and is never a view of anything; ``from_numpy``, ``as_tensor``, ``asarray``, ``frombuffer`` and
-``from_dlpack`` share memory. Which dtype a list gets is PyTorch's rule: Python floats are of the default dtype,
-NumPy numbers and tensors keep theirs, and mixtures are promoted.
+``from_dlpack`` share memory. The dtype of a list follows PyTorch's rule: Python floats have the default dtype, NumPy
+numbers and tensors keep their dtypes, and mixtures are promoted.
 
 The old constructors (``Tensor(3, 4)``, ``FloatTensor([1., 2.])``) are in ``_tensor_api.legacy_types``.
 """
@@ -31,7 +31,7 @@ __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "t
 
 # --------------------------------------------------------------------------------------------------- what all makers do
 def made(a: Any, requires_grad: Any = False) -> Tensor:
-    """A new tensor on an array that nothing else has, a leaf if asked for."""
+    """A new tensor on an unshared array; a leaf that requires grad if ``requires_grad`` is true."""
     t = wrap(a)
     if requires_grad:
         if a.dtype.kind not in "fcV":
@@ -48,13 +48,13 @@ def made(a: Any, requires_grad: Any = False) -> Tensor:
 
 
 def check_flag(value: Any, function: str, argument: str = "requires_grad") -> None:
-    """An argument that must be a bool."""
+    """Check an argument that must be a bool."""
     if type(value) is not bool:
         raise TypeError(f"{function}(): argument '{argument}' must be bool, not {type_name(value)}")
 
 
 def meta_device(device: Any, function: str = "tensor") -> bool:
-    """Whether a device is the one without data; PyTorch's errors, in a build without others, for all but the CPU."""
+    """Whether a device is "meta"; other devices than the CPU raise the errors of a CPU-only PyTorch."""
     if device is None or device is CPU:
         return False
     if isinstance(device, bool) or not isinstance(device, (str, int, _dtypes.device)):
@@ -69,13 +69,13 @@ def meta_device(device: Any, function: str = "tensor") -> bool:
 
 
 def cpu_only(device: Any, function: str) -> None:
-    """Refuse every device but the CPU."""
+    """Raise for every device but the CPU."""
     if meta_device(device, function):
         raise NotImplementedError(f"{function}(): wengert makes such tensors on the CPU only, not on device 'meta'")
 
 
 def placed(a: Any, device: Any, function: str = "tensor") -> Any:
-    """A new array on a device: on "meta" all of it but the data."""
+    """A new array on a device; on "meta", the array without its data."""
     if device is None or not meta_device(device, function):
         return a
 
@@ -83,7 +83,7 @@ def placed(a: Any, device: Any, function: str = "tensor") -> Any:
 
 
 def strided_only(layout: Any, function: str) -> None:
-    """Refuse every layout but the ordinary one."""
+    """Raise for every layout but ``strided``."""
     if layout is None or layout is _dtypes.strided:
         return
     if not isinstance(layout, _dtypes.layout):
@@ -92,7 +92,7 @@ def strided_only(layout: Any, function: str) -> None:
 
 
 def no_pinning(pin_memory: Any) -> None:
-    """There is no accelerator to pin memory for."""
+    """Raise if memory is to be pinned: there is no accelerator."""
     if pin_memory:
         raise RuntimeError(
             "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on "
@@ -125,7 +125,7 @@ def tensor(
     """
     if dtype is None:
         if type(data) is float and device is None and requires_grad is False and -6e4 < data < 6e4:
-            number = _dtypes.default_np  # the commonest call, without the checks it does not need
+            number = _dtypes.default_np  # the most common call, without unneeded checks
             if number.itemsize > 2:
                 return made(number.type(data)) if slow_if_recording else wrap(number.type(data))
     elif type(dtype) is not Dtype:
@@ -146,7 +146,7 @@ def tensor(
 
 
 def moved_array(a: Any, device: Any, function: str) -> Any:
-    """A payload on another device; what has no data cannot go to the CPU."""
+    """A payload on another device; a payload without data cannot move to the CPU."""
     if device is None:
         return a
     meta = meta_device(device, function)
@@ -158,7 +158,7 @@ def moved_array(a: Any, device: Any, function: str) -> Any:
 
 
 def array_of(data: Any, dtype: Dtype | None = None) -> Any:
-    """The payload of a new tensor with this data: an array or NumPy number that nothing else has."""
+    """The payload of a new tensor with this data: an unshared array or a NumPy number."""
     ty = type(data)
     if ty is list or ty is tuple:
         return array_of_nested(data, dtype)
@@ -184,7 +184,7 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
 
 
 def _copied(data: Tensor, dtype: Dtype | None) -> Any:
-    """A tensor's payload, copied and without history; the values of a transform stay such."""
+    """A copy of a tensor's payload without history; a transform's value remains one."""
     a = data._payload
     if isinstance(a, np.generic):
         return a if dtype is None else converted(a, dtype.np)
@@ -197,7 +197,7 @@ def _copied(data: Tensor, dtype: Dtype | None) -> Any:
 
 
 def checked_array(a: Any) -> Any:
-    """A NumPy array or number whose elements a tensor can have."""
+    """Check that a tensor can have the elements of a NumPy array or number."""
     BY_NUMPY[a.dtype]
     if isinstance(a, np.ndarray):
         for stride in a.strides:
@@ -220,9 +220,9 @@ def checked_array(a: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------------------- sharing memory
 def from_numpy(ndarray: np.ndarray) -> Tensor:
-    """A tensor on the memory of a NumPy array: what is written to one is seen in the other.
+    """A tensor on the memory of a NumPy array: a write to one changes the other.
 
-    Of a read-only array it is a read-only tensor (a warning says so, once): writing to it is an error.
+    A read-only array makes a read-only tensor, with one warning per process: writing to it raises.
 
     Raises:
         TypeError: not a NumPy array, or of a dtype that PyTorch does not have (objects, strings, ...).
@@ -253,10 +253,10 @@ def _shared(a: np.ndarray) -> np.ndarray:
 
 
 def as_tensor(data: Any, dtype: Dtype | None = None, device: Any = None) -> Tensor:
-    """``data`` as a tensor, without a copy where that is possible.
+    """``data`` as a tensor, without a copy if possible.
 
-    A tensor of the right dtype is returned as it is, one of another dtype converted (recorded); a NumPy array shares
-    its memory; everything else is as in ``tensor``.
+    A tensor of the right dtype is returned unchanged, a tensor of another dtype is converted (recorded); a NumPy array
+    shares its memory; all other data are treated as in ``tensor``.
 
     >>> import numpy as np, wengert as torch
     >>> a = np.array([1, 2])
@@ -288,9 +288,9 @@ def asarray(
 ) -> Tensor:
     """``obj`` as a tensor: shared memory for tensors, NumPy arrays, DLPack and buffers, else as ``tensor``.
 
-    ``copy=True`` always copies, ``copy=False`` never: where sharing is impossible it is a ValueError.
+    ``copy=True`` always copies, ``copy=False`` never: it raises ValueError if sharing is impossible.
     ``requires_grad``: by default that of a tensor, else False. A buffer (bytes, array.array) without ``dtype`` is
-    read as the default dtype, as PyTorch does.
+    read as the default dtype, as in PyTorch.
 
     >>> import wengert as torch
     >>> torch.asarray([1, 2], dtype=torch.float32)
@@ -325,7 +325,7 @@ def asarray(
 
 
 def _aliased(obj: Any, dtype: Dtype | None) -> Tensor | None:
-    """A tensor on the memory of what has some; ``None`` for sequences and numbers."""
+    """A tensor on the memory of an object; ``None`` for sequences and numbers."""
     if isinstance(obj, Tensor):
         return obj
     if isinstance(obj, np.ndarray):
@@ -345,8 +345,8 @@ def _aliased(obj: Any, dtype: Dtype | None) -> Tensor | None:
 def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A 1-dimensional tensor on the memory of an object with Python's buffer protocol.
 
-    ``count`` elements (all if it is negative) from ``offset`` bytes on. Of a read-only buffer (bytes) the tensor is
-    read-only.
+    It has ``count`` elements (all if negative) from ``offset`` bytes on. A read-only buffer (bytes) makes a read-only
+    tensor.
 
     >>> import wengert as torch
     >>> torch.frombuffer(bytearray(b"abcd"), dtype=torch.uint8, count=2, offset=1)
@@ -390,7 +390,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     """A tensor on the memory of another library's array, by the DLPack protocol.
 
     Raises:
-        BufferError: the other library does not give it (a tensor that requires grad).
+        BufferError: the other library does not export it (a tensor that requires grad).
         TypeError: not an object with ``__dlpack__``.
 
     >>> import numpy as np, wengert as torch
@@ -412,7 +412,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 
 def _taken(ext: Any, copy: bool | None) -> np.ndarray:
-    if isinstance(ext, np.ndarray):  # np.from_dlpack refuses read-only arrays of its own
+    if isinstance(ext, np.ndarray):  # np.from_dlpack refuses read-only NumPy arrays
         return checked_array(ext).copy() if copy else _shared(ext)
     a = np.from_dlpack(ext)
     return checked_array(a).copy() if copy else checked_array(a)

@@ -1,7 +1,7 @@
 """``copy.deepcopy``, ``copy.copy`` and pickling of tensors.
 
 A deep copy is a leaf with its own memory; tensors that shared memory before share the copy's. A pickled tensor is its
-array, whether it requires grad, and the attributes that the program set on it; gradients and hooks stay behind.
+array, whether it requires grad, and the attributes that the program set on it; gradients and hooks are not pickled.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from .._tape.tensor import Tensor, alias_payload, current_fn, new, wrap
 
 _OWN = frozenset(
     ("_detached", "_grad", "_retains", "_reward", "_stochastic", "_views", "_volatile")
-)  # what the library itself keeps in a tensor's __dict__
+)  # the library's own entries in a tensor's __dict__
 
 
 def _attributes(self: Tensor) -> dict[str, Any]:
-    """What the program set on a tensor."""
+    """The attributes that the program set on a tensor."""
     return {key: value for key, value in self.__dict__.items() if key not in _OWN}
 
 
 def rebuild(cls: type, a: Any, requires_grad: bool) -> Tensor:
-    """A tensor from what was pickled."""
+    """A tensor from its pickled state."""
     if not isinstance(a, (np.ndarray, np.generic)):  # a sparse array, or one without data
         t = new(cls)
         t._payload = a
@@ -152,7 +152,7 @@ def _deep_array(a: Any, memo: dict[int, Any]) -> Any:
         memo.setdefault(id(memo), []).append(owner)  # keeps the id valid as long as the memo lives
     if a is owner:
         return copied
-    if copied.strides != owner.strides:  # the owner was not dense: the offset below would be another element's
+    if copied.strides != owner.strides:  # the owner was not dense: the offset below would point to another element
         return a.copy()
     offset = a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
     view = np.ndarray(a.shape, a.dtype, copied, offset, a.strides)

@@ -1,8 +1,8 @@
-"""``torch._foreach_*``: one operator over lists of tensors. Optimizers that are written for PyTorch call them.
+"""``torch._foreach_*``: one operator over lists of tensors, for optimizers that are written for PyTorch.
 
-Each does to every tensor of a list what the operator of that name does to one, so dtypes, broadcasting, derivatives
-and refusals are the operator's. ``_foreach_NAME`` returns a tuple of new tensors; ``_foreach_NAME_`` writes into the
-tensors and returns them. PyTorch's have one kernel for the whole list; here nothing is gained but the names.
+Each function applies the operator of that name to every tensor of a list, so dtypes, broadcasting, derivatives and
+errors are the operator's. ``_foreach_NAME`` returns a tuple of new tensors; ``_foreach_NAME_`` writes into the
+tensors and returns them. PyTorch has one kernel for the whole list; here the functions are not faster than a loop.
 
 >>> import wengert as torch
 >>> torch._foreach_add([torch.zeros(1), torch.ones(2)], 1)
@@ -27,7 +27,7 @@ _UNARY = (
     "log", "log10", "log1p", "log2", "neg", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt",
     "tan", "tanh", "trunc",
 )  # fmt: skip
-# Name -> the operator, and what the second argument may be called.
+# Name -> the operator, and the permitted names of the second argument.
 _SECOND = ("other", "scalar", "scalars")
 _BINARY = {
     "add": ("add", _SECOND), "sub": ("sub", _SECOND), "mul": ("mul", _SECOND), "div": ("div", _SECOND),
@@ -37,7 +37,7 @@ _BINARY = {
 
 
 def _tensors(name: str, values: Any, argument: str = "self", length: int | None = None) -> list[Tensor]:
-    """A list of tensors as given, checked: not empty, nothing else in it, as long as the first list."""
+    """Check a list: it must be nonempty, contain only tensors and be as long as the first list."""
     if not isinstance(values, (list, tuple)):
         where = "position 1" if argument == "self" else "position 2"
         message = f"{name}(): argument '{argument}' ({where}) must be tuple of Tensors, not {type_name(values)}"
@@ -53,7 +53,7 @@ def _tensors(name: str, values: Any, argument: str = "self", length: int | None 
 
 
 def _spread(name: str, value: Any, length: int) -> list[Any]:
-    """What goes with each of ``length`` tensors: a number for all, one number each, or one tensor each."""
+    """The second operands of ``length`` tensors: one number for all, one number each, or one tensor each."""
     if isinstance(value, (list, tuple)):
         if any(isinstance(v, Tensor) for v in value):
             return _tensors(name, value, "other", length)
@@ -73,7 +73,7 @@ def _spread(name: str, value: Any, length: int) -> list[Any]:
 
 
 def _packed(scalars: Any, length: int) -> list[Any]:
-    """The numbers that a tensor holds, one for each of the list's."""
+    """The numbers in a tensor, one for each tensor of the list."""
     if scalars.ndim != 1:
         raise RuntimeError(f"Expected packed scalar Tensor to be of dimension 1. Got {scalars.ndim} instead.")
     if len(scalars) != length:
@@ -84,7 +84,7 @@ def _packed(scalars: Any, length: int) -> list[Any]:
 
 
 def _one_of(name: str, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The argument that has several names, by position or by one of them."""
+    """An argument with several names, given by position or by one of its names."""
     given = [*args, *(kwargs.pop(n) for n in names if n in kwargs)]
     if len(given) != 1 or kwargs:
         others = f"; {', '.join(kwargs)} not known" if kwargs else ""
@@ -196,14 +196,14 @@ def _foreach_clone(self: Any, *, memory_format: Any = None) -> tuple[Tensor, ...
 
 
 def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> list[Tensor]:
-    """Each tensor, with the elements of its partner in ``src``."""
+    """Copy the elements of each tensor of ``src`` into its partner."""
     tensors = _tensors("_foreach_copy_", self)
     sources = _tensors("_foreach_copy_", src, "src", len(tensors))
     return [t.copy_(s) for t, s in zip(tensors, sources, strict=True)]
 
 
 def _foreach_zero_(self: Any) -> list[Tensor]:
-    """Each tensor, with zeros in it."""
+    """Set each tensor to zero."""
     return [t.zero_() for t in _tensors("_foreach_zero_", self)]
 
 

@@ -1,4 +1,4 @@
-"""Function modes: contexts whose ``__torch_function__`` is asked before any class's; the default device is one."""
+"""Function modes: contexts whose ``__torch_function__`` is called before that of classes; the default device is one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .override_sites import pop_mode, push_mode, replace_modes
 
 
 class BaseTorchFunctionMode:
-    """A mode that runs every function as it is."""
+    """A mode that runs every function unchanged."""
 
     __module__ = "wengert.overrides"
 
     _tokens: list[Any]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-        """What the mode makes of a call."""
+        """Handle a call."""
         return func(*args, **(kwargs or {}))
 
     def __enter__(self) -> Any:
@@ -40,7 +40,7 @@ class BaseTorchFunctionMode:
 class TorchFunctionMode(BaseTorchFunctionMode):
     """A context in which every call of a public function goes to ``__torch_function__`` first.
 
-    Also functions that make tensors, and attributes. Inside of ``__torch_function__`` the mode is off.
+    This includes attributes and functions that make tensors. Inside ``__torch_function__`` the mode is off.
 
     >>> import wengert as torch
     >>> class Names(torch.overrides.TorchFunctionMode):
@@ -60,7 +60,7 @@ class TorchFunctionMode(BaseTorchFunctionMode):
         pass
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-        """What the mode makes of a call; to be written by the subclass."""
+        """Handle a call; subclasses must override this method."""
         raise NotImplementedError
 
 
@@ -80,10 +80,10 @@ def _device_constructors() -> frozenset[Any]:
 
 @default_device.set
 class DeviceContext(TorchFunctionMode):
-    """Inside, functions that make tensors and are told no device make them on this one; ``with torch.device(...)``.
+    """The context ``with torch.device(...)``: tensors are made on this device unless a call names another.
 
-    It is a mode below all others, of which there is one at a time. It asks for its device only while that is not the
-    CPU, where tensors are made without being asked to.
+    It is a mode below all others, and there is one at a time. It changes calls only if its device is not the CPU, the
+    device of tensors without it.
 
     >>> import wengert as torch
     >>> from wengert.utils._device import DeviceContext

@@ -1,4 +1,4 @@
-"""``Generator``: a stream of random numbers whose state is a tensor; and the default one."""
+"""``Generator``, a stream of random numbers whose state is a tensor, and the default generator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._tape.tensor import Tensor, wrap
 
 
 class Generator(generator.Generator):
-    """A stream of random numbers of its own, for the ``generator=`` argument of every function that draws.
+    """An independent stream of random numbers, for the argument ``generator=`` of random functions.
 
     >>> import wengert as torch
     >>> g = torch.Generator().manual_seed(0)
@@ -30,9 +30,9 @@ class Generator(generator.Generator):
         return wrap(self.get_state_array())
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Go on from a state that ``get_state`` gave here or in PyTorch.
+        """Continue from a state that ``get_state`` returned here or in PyTorch.
 
-        Raises TypeError if it is no uint8 tensor, RuntimeError if its size or content is no generator state.
+        Raises TypeError if it is not a uint8 tensor, RuntimeError if it is not the state of a generator.
         """
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
@@ -44,7 +44,7 @@ class Generator(generator.Generator):
 
 
 class _DefaultGenerator(generator.DefaultGenerator, Generator):
-    """The generator of all functions that are given none, with the methods above."""
+    """The default generator of all random functions, with the methods above."""
 
 
 generator.default_generator.__class__ = _DefaultGenerator

@@ -1,7 +1,7 @@
-"""How a tensor lies in memory: sizes, strides, offsets, its kind of dtype, and what is the same for every tensor.
+"""The layout of a tensor in memory: sizes, strides, offsets, its kind of dtype, and properties that never vary.
 
-These are ``Tensor``'s methods and properties that look at the array and compute nothing, and the few that run a Python
-function over its elements.
+These are ``Tensor``'s methods and properties that read facts of the array and compute nothing, and the few that apply a
+Python function to its elements.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .protocol import array_of, attribute
 
 
 def as_function(method: Callable[..., Any], name: str) -> None:
-    """A method as a function of the same name, which says so if its first argument is no tensor."""
+    """A method as a function of the same name, which raises if its first argument is not a tensor."""
     short = name.rpartition(".")[2]
 
     def function(input: Tensor, *args: Any) -> Any:
@@ -92,7 +92,7 @@ as_function(numel, "torch.numel")
 
 @method("Tensor.stride")
 def stride(self: Tensor, dim: int | None = None) -> Any:
-    """How many elements lie between neighbours in each dimension, or in one.
+    """The distance in elements between neighbours in each dimension, or in one.
 
     >>> import wengert as torch
     >>> torch.ones(2, 3).stride(), torch.ones(2, 3).stride(0)
@@ -105,7 +105,7 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 def strides_of(a: Any) -> tuple[int, ...]:
     """An array's strides in elements."""
     strides = getattr(a, "strides", None)
-    if strides is None or (type(a) is np.ndarray and not a.size):  # NumPy and PyTorch differ in those of no elements
+    if strides is None or (type(a) is np.ndarray and not a.size):  # NumPy and PyTorch differ for empty arrays
         return contiguous_strides(a.shape)
     n = a.itemsize
     return tuple([s // n for s in strides])
@@ -122,7 +122,7 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 @method("Tensor.is_contiguous")
 def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -> bool:
-    """Whether the elements lie in memory in row-major order, or in that of ``memory_format``.
+    """Whether the elements are in row-major order in memory, or in the order of ``memory_format``.
 
     >>> import wengert as torch
     >>> torch.ones(2, 3).is_contiguous(), torch.ones(2, 3).t().is_contiguous()
@@ -140,7 +140,7 @@ def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -
 
 @method("Tensor.dim_order")
 def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
-    """The dimensions in the order in which they lie in memory, the outermost first."""
+    """The dimensions in their order in memory, the outermost first."""
     strides = strides_of(self._payload)
     return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
 
@@ -156,7 +156,7 @@ as_function(is_same_size, "torch.is_same_size")
 
 @method("Tensor.get_device torch.get_device")
 def get_device(self: Tensor) -> int:
-    """The number of the accelerator: -1, as tensors are on the CPU."""
+    """The number of the accelerator: -1, because tensors are on the CPU."""
     return -1
 
 
@@ -186,7 +186,7 @@ def nbytes(self: Tensor) -> int:
 
 @attribute("Tensor._cdata")
 def cdata(self: Tensor) -> int:
-    """A number that no other living tensor has. PyTorch's is the address of a C++ object; pyro compares them."""
+    """A number that is unique among living tensors. PyTorch returns the address of a C++ object; pyro compares them."""
     return id(self)
 
 
@@ -204,7 +204,7 @@ def data_ptr(self: Tensor) -> int:
 
 @method("Tensor.storage_offset")
 def storage_offset(self: Tensor) -> int:
-    """How many elements the first one lies behind the beginning of the storage.
+    """The offset of the first element from the beginning of the storage, in elements.
 
     >>> import wengert as torch
     >>> torch.ones(2, 3)[1].storage_offset()
@@ -220,7 +220,7 @@ def storage_offset(self: Tensor) -> int:
 
 @method("Tensor.is_set_to")
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    """Whether two tensors are the same memory seen in the same way: shape, strides and offset."""
+    """Whether two tensors have the same memory, shape, strides and offset."""
     if device_of(self._payload) is META or device_of(tensor._payload) is META:
         raise no_kernel("is_set_to")
     a, b = alias_payload(self), alias_payload(tensor)
@@ -231,7 +231,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 @attribute("Tensor._base")
 def base(self: Tensor) -> Tensor | None:
-    """The tensor that this one is a view of; ``None`` if it is no view."""
+    """The tensor that this one is a view of; ``None`` if it is not a view."""
     return base_of(self)
 
 
@@ -243,7 +243,7 @@ def is_view(self: Tensor) -> bool:
 
 @method("Tensor._view_func")
 def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
-    """The view that this one is of its base, of another tensor of the same sizes and strides; ``None`` for no view.
+    """Apply this view's operators to another base of the same sizes and strides; ``None`` if this is not a view.
 
     >>> import wengert as torch
     >>> torch.zeros(3)[1:]._view_func(torch.arange(3.))
@@ -345,7 +345,7 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
     if dtype is None:
         return name_of_type(self.dtype).replace("torch.", "torch.meta." if meta else "torch.")
     target = dtype_of_type(dtype)
-    if meta and not isinstance(dtype, dtypes.dtype):  # a type is of the CPU
+    if meta and not isinstance(dtype, dtypes.dtype):  # a legacy type implies the CPU
         return self.cpu()
     return self if target is self.dtype else self.to(target)
 
@@ -390,7 +390,7 @@ _constant("name", None, "``None``: kept for programs that ask.")
 
 @method("Tensor.is_conj Tensor.is_neg Tensor.is_distributed torch.is_conj torch.is_neg torch.is_distributed")
 def _never(self: Tensor) -> bool:
-    """False: here a tensor's memory holds its elements as they are, all of them."""
+    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
     return False
 
 

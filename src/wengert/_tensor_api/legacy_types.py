@@ -1,8 +1,8 @@
 """The types of PyTorch 0.1: ``FloatTensor``, ``LongTensor``, ..., and ``Tensor(...)`` called as a constructor.
 
-A legacy type is no class of tensors but a name for a dtype: ``isinstance(t, FloatTensor)`` asks for the dtype, and
-calling it makes a tensor of it. ``Tensor`` itself, called, makes one of the default dtype. Given numbers, these
-constructors take sizes and leave the memory as it is; given a list, its elements.
+A legacy type is not a class of tensors but a name for a dtype: ``isinstance(t, FloatTensor)`` tests the dtype, and a
+call makes a tensor of the dtype. A call of ``Tensor`` itself makes a tensor of the default dtype. These constructors
+take numbers as sizes, and leave the memory uninitialised, and a list as elements.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ TYPES: dict[str, Any] = {f"{name}Tensor": _make(name, dtype) for name, dtype in 
 
 # ---------------------------------------------------------------------------------------------------------------- names
 def name_of_type(dtype: Dtype) -> str:
-    """What ``t.type()`` says: ``"torch.FloatTensor"``."""
+    """The result of ``t.type()``: ``"torch.FloatTensor"``."""
     return _TYPE_NAME[dtype]
 
 
@@ -116,7 +116,7 @@ def set_default_tensor_type(t: Any, /) -> None:
 # --------------------------------------------------------------------------------------------------------- constructors
 @construct.set
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """``Tensor(3, 4)``, ``Tensor([1., 2.])``, ``Tensor(other)``, ``Tensor()``; of a subclass likewise."""
+    """``Tensor(3, 4)``, ``Tensor([1., 2.])``, ``Tensor(other)``, ``Tensor()``, also for subclasses."""
     t = new_of(dtypes.default_dtype, "Tensor", args, kwargs)
     if cls is not Tensor:
         t.__class__ = cls
@@ -124,7 +124,7 @@ def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
 
 
 def new_of(dtype: Dtype, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """A tensor by the old rules: sizes (memory as it is), a sequence, an array or tensor, or nothing."""
+    """A tensor by the old rules: from sizes (uninitialised), a sequence, an array or tensor, or no argument."""
     _check_device(kwargs.pop("device", None), name)
     if kwargs:
         (key, value), *rest = kwargs.items()

@@ -1,4 +1,4 @@
-"""Arrays from nested lists: which dtype a list has, which lists are none, and PyTorch's errors for those."""
+"""Arrays from nested lists: the dtype of a list, and PyTorch's errors for invalid lists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def listed(data: Any) -> list[Any]:
 
 
 def array_of_nested(data: Any, dtype: Dtype | None) -> Any:
-    """An array from nested sequences: level by level flat, so that each level costs a few calls for all its items."""
+    """An array from nested sequences, flattened level by level: each level costs a few calls for all its items."""
     shape = [len(data)]
     flat = data
     kinds = dict.fromkeys(map(type, flat))
@@ -40,7 +40,7 @@ def array_of_nested(data: Any, dtype: Dtype | None) -> Any:
         shape.append(length)
         if len(shape) > 64:
             raise ValueError(f"too many dimensions '{type_name(flat[0])}'")
-        if isinstance(flat, np.ndarray):  # a list of arrays: what is inside of them is known
+        if isinstance(flat, np.ndarray):  # a list of arrays, whose contents are known
             shape[-1:] = flat.shape[1:]
             return converted(flat, (dtype or BY_NUMPY[flat.dtype]).np).reshape(shape)
         if not length:
@@ -66,7 +66,7 @@ def is_sequence(item: Any) -> bool:
 
 
 def _opened(flat: Any, kinds: dict[type, None], dim: int) -> tuple[Any, int]:
-    """One level of sequences replaced by what is in them, and the length that they have in common."""
+    """The items of one level of sequences, and the sequences' common length."""
     plain = kinds.keys() <= _LISTS
     if not plain:
         if all(issubclass(ty, np.ndarray) for ty in kinds):
@@ -141,7 +141,7 @@ def array_of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | No
 
 
 def _modest(flat: list[Any], kinds: dict[type, None]) -> bool:
-    """Whether a few real numbers are so small that no dtype overflows: then NumPy need not be told to be silent."""
+    """Whether a few real numbers are too small to overflow any dtype: then NumPy's warnings need not be turned off."""
     return len(flat) < 32 and complex not in kinds and min(flat) > -6e4 and max(flat) < 6e4
 
 
@@ -165,7 +165,7 @@ def _inferred(flat: list[Any], kinds: dict[type, None]) -> Dtype:
             found[_dtypes.int64] = None
         elif issubclass(ty, complex):
             found[_dtypes.default_complex_dtype] = None
-        elif not issubclass(ty, (list, tuple)):  # a list among numbers is refused when it is to become one
+        elif not issubclass(ty, (list, tuple)):  # a list among numbers raises later, when it is converted to a number
             raise no_dtype(ty)
     common, *others = found
     for other in others:
@@ -184,7 +184,7 @@ def no_dtype(ty: type) -> Exception:
 
 
 def _number(x: Any, np_dtype: Any) -> Any:
-    """An item that is not one of Python's own numbers, as one."""
+    """Convert an item that is not a Python number to one."""
     if isinstance(x, Tensor):
         if x._payload.size != 1:
             raise noted(
@@ -217,7 +217,7 @@ def _number(x: Any, np_dtype: Any) -> Any:
 
 
 def _integers(flat: list[Any], kinds: dict[type, None], np_dtype: Any) -> Any:
-    """Python numbers into integers: fractions are cut off, what does not fit is refused."""
+    """Convert Python numbers to integers: fractions are truncated, numbers out of range raise."""
     if not kinds.keys() <= _WHOLE:
         flat = [_whole(x, np_dtype) for x in flat]
     if np_dtype.itemsize == 8:

@@ -1,8 +1,8 @@
-"""NumPy's functions on tensors: ``np.sin(t)`` and ``np.mean(t)`` are recorded where ``t`` requires grad.
+"""NumPy's functions on tensors: ``np.sin(t)`` and ``np.mean(t)`` are recorded if ``t`` requires grad.
 
-On tensors without history NumPy's functions do what they do in PyTorch: they compute with the arrays and by NumPy's
-rules, and a universal function's result is a tensor. PyTorch refuses tensors that require grad. Here such a function
-becomes the operator of the same meaning, by the tables below. What has no operator is refused as PyTorch refuses it.
+On tensors without history NumPy's functions work as in PyTorch: they compute with the arrays by NumPy's rules, and a
+universal function returns a tensor. For tensors that require grad PyTorch raises; here the function is replaced by the
+operator of the same meaning, by the tables below. A function without an operator raises PyTorch's error.
 
 The protocols are NEP 13 (``__array_ufunc__``) and NEP 18 (``__array_function__``).
 """
@@ -87,9 +87,9 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, out: Any = 
 
 
 def _is_operator(ufunc: Any, method: str, inputs: Any) -> bool:
-    """Whether this is likely Python's operator of a NumPy number, or ``/`` of an array, and a tensor.
+    """Whether this is likely Python's operator on a NumPy number and a tensor, or ``/`` on an array and a tensor.
 
-    PyTorch's tensors get these by their own ``__rmul__``, ``__rtruediv__``, ..., and compute by their rules.
+    PyTorch's tensors handle these in their ``__rmul__``, ``__rtruediv__``, ..., by PyTorch's rules.
     """
     if method != "__call__" or len(inputs) != 2:
         return False
@@ -97,12 +97,12 @@ def _is_operator(ufunc: Any, method: str, inputs: Any) -> bool:
 
 
 def must_record(x: Any) -> bool:
-    """Whether what is computed from this must be seen by the tape or by a transform."""
+    """Whether the tape or a transform must see the computation with this operand."""
     return isinstance(x, Tensor) and (x._node is not None or not isinstance(x._payload, (np.ndarray, np.generic)))
 
 
 def _plain_ufunc(ufunc: Any, method: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
-    """On arrays; the results are tensors, as PyTorch makes them."""
+    """Run the function on arrays and return tensors, as in PyTorch."""
     if out is not None:
         options["out"] = tuple(_memory(o) for o in out)
     result = getattr(ufunc, method)(*[_memory(x) for x in inputs], **options)
@@ -127,7 +127,7 @@ def _refuse_out(ufunc: Any, inputs: Any, out: Any) -> Any:
 
 
 def unrecorded(what: str, args: Any) -> Exception:
-    """PyTorch's refusal of tensors that require grad, or that stand for others inside of a transform."""
+    """PyTorch's error for tensors that require grad, or that hold a transform's value."""
     for x in args:
         if must_record(x):
             try:
@@ -138,7 +138,7 @@ def unrecorded(what: str, args: Any) -> Exception:
 
 
 def _operands(inputs: Any, dtype: Any) -> list[Any]:
-    """Arrays as tensors, numbers in the dtype that they are computed in; all in ``dtype`` if there is one."""
+    """Convert arrays to tensors, and numbers to the dtype of the computation; all to ``dtype`` if it is given."""
     tensors = [x for x in inputs if isinstance(x, Tensor)]
     ready: list[Any] = []
     for x in inputs:
@@ -232,7 +232,7 @@ def _mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False)
 
 
 def _flag(keepdims: Any) -> bool:
-    return keepdims is True  # NumPy's "not given" is an object of its own
+    return keepdims is True  # NumPy's default is a special object
 
 
 def _spread(name: str) -> Any:
@@ -393,7 +393,7 @@ def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 
 
 def _of_first(fn: Any) -> Any:
-    """A function with the same arguments here: those that are arrays become tensors."""
+    """A function here with the same arguments, of which arrays are converted to tensors."""
     return lambda *args, **kwargs: fn(*(_tensor(a) if isinstance(a, np.ndarray) else a for a in args), **kwargs)
 
 
@@ -457,9 +457,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 ALWAYS = frozenset(
     ("mean", "repeat", "std", "var", "size", "round", "around")
-)  # what NumPy's own code would get wrong from a tensor's methods
+)  # functions whose NumPy code would go wrong with a tensor's methods
 UNRECORDED = frozenset(
     ("argmax", "argmin", "argsort", "allclose", "isclose", "array_equal", "array_equiv", "count_nonzero", "nonzero")
     + ("argwhere", "searchsorted", "shape", "ndim", "iscomplexobj", "isrealobj", "result_type", "zeros_like")
     + ("ones_like", "empty_like", "full_like", "all", "any", "sign", "histogram", "unique", "array_repr", "array_str")
-)  # whose results depend on the values in steps only, or not at all
+)  # functions whose results are piecewise constant in the values

@@ -1,4 +1,4 @@
-"""The codes that a public function may be given in place of its own: one that recovers, one that looks first.
+"""The code objects that can replace a public function's own: the guard, and the check of arguments.
 
 See ``_tensor_api.override_sites``, NOTE [ No override, no cost ].
 """
@@ -13,9 +13,9 @@ STAR, STARS = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
 
 
 def by_position(fn: Any) -> Any:
-    """A copy whose parameters are all given by position, ``*args`` as a tuple and ``**kwargs`` as a dict.
+    """A copy with only positional parameters: ``*args`` is a tuple and ``**kwargs`` a dict.
 
-    The interpreter calls such a function in a few nanoseconds, where passing keywords on takes some hundred.
+    The interpreter calls such a function in a few nanoseconds; forwarding keywords takes about a hundred.
     """
     code = fn.__code__
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & STAR) + bool(code.co_flags & STARS)
@@ -57,11 +57,11 @@ def guard({head}):
 
 
 def _template(source: str, free: int) -> types.CodeType:
-    """The code of a template, with as many free variables as the function has in whose place it is put.
+    """The code of a template, with as many free variables as the function whose code it replaces.
 
-    It uses none of them. But who reads a frame's locals, as debuggers and pytest do, reads the cells of the free
-    variables that its code names, and only code compiled with free variables copies their cells into the frame:
-    without them the interpreter crashes.
+    The code uses none of them. But reading a frame's locals, as debuggers and pytest do, reads the cells of the free
+    variables, and only code compiled with free variables copies their cells into the frame: without them the
+    interpreter crashes.
     """
     if free:
         names = ", ".join(f"_free{i:04}" for i in range(free))
@@ -75,7 +75,7 @@ def _template(source: str, free: int) -> types.CodeType:
 
 
 def check_code(free: int) -> types.CodeType:
-    """The code that asks ``enter``, for functions with so many free variables."""
+    """The checking code for functions with ``free`` free variables."""
     if free not in _guards:
         _guards[free] = _template(_CHECK, free)
     return _guards[free]
@@ -84,7 +84,7 @@ def check_code(free: int) -> types.CodeType:
 def guard_code(code: types.CodeType, operator: bool) -> types.CodeType:
     """The code of a guard for functions with this signature, its parameters called ``p0``, ``p1``, ...
 
-    An operator fails also by ``NotImplemented``.
+    An operator can also fail by returning ``NotImplemented``.
     """
     positional, keyword = code.co_argcount, code.co_kwonlyargcount
     star, stars = bool(code.co_flags & STAR), bool(code.co_flags & STARS)
@@ -110,7 +110,7 @@ def guard_code(code: types.CodeType, operator: bool) -> types.CodeType:
 def with_constants(
     template: types.CodeType, original: types.CodeType, values: dict[str, Any], keep_names: bool = True
 ) -> types.CodeType:
-    """A template's code with these constants put in, for a function whose own code is ``original``."""
+    """A template's code with these constants, for a function whose own code is ``original``."""
     names = template.co_varnames
     real: tuple[str, ...] = ()
     if keep_names:

@@ -1,20 +1,19 @@
-"""Where overriding classes and modes are asked: the public functions, and the codes that each may have.
+"""The public functions that call overriding classes and modes, and the code objects that each function may have.
 
 NOTE [ No override, no cost ]
-    A public function looks for overriding arguments only while there can be some. It stays the same object, which
-    programs use as a key; what changes is its code. ``Site`` keeps three:
+    A public function looks for overriding arguments only while there can be some. The function object never changes,
+    because programs use it as a key; its code does. ``Site`` has three codes:
 
     plain    as it was written
-    guarded  as it was written, inside of a ``try``, which costs nothing until something fails. Nothing tells that
-             somebody has defined an overriding class; but its first instance makes a function fail, and then is
-             found among the arguments (``recover``). Operators have a place of their own for that, where they refuse
-             what is no tensor (``from_operator``).
-    checked  looks at its arguments first, as PyTorch does
+    guarded  as it was written, inside a ``try``, which costs nothing until an error. Python gives no notice of a new
+             overriding class; but its first instance makes a function fail, and then is found among the arguments
+             (``recover``). Operators do this in ``from_operator``, where they handle arguments that are not tensors.
+    checked  checks its arguments first, as in PyTorch
 
-    Functions are guarded from the start. Once a class was met that is no ``Tensor``, those that are composed of
-    operators are checked (``DUCKS``), as long as the class lives. A subclass of ``Tensor`` fails nowhere, but is
-    known when it is defined: as long as it lives, as in a mode, every function, method and attribute is checked
-    (``EVERYTHING``).
+    Functions are guarded from the start. After the first instance of an overriding class that is not a ``Tensor``,
+    functions composed of operators are checked (``DUCKS``) while the class exists. A subclass of ``Tensor`` fails
+    nowhere, but its definition is noticed: while it exists, or a mode is on, every function, method and attribute is
+    checked (``EVERYTHING``).
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from .construct import FACTORIES
 from .override_code import STAR, by_position, check_code, guard_code, with_constants
 from .torch_function import ask, of_another_library, overrides, overriding
 
-NOTHING, DUCKS, EVERYTHING = range(3)  # what is checked
+NOTHING, DUCKS, EVERYTHING = range(3)  # the sets of checked functions
 
 OPERATORS = {
     "__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_",
@@ -60,7 +59,7 @@ OTHERS = frozenset(
     for kind in ("", "r", "i")
     for name in ("pow", "floordiv", "sub", "truediv", "mod", "matmul", "lshift", "rshift", "and", "or", "xor")
 )
-REFUSABLE = frozenset(OPERATORS) | OTHERS  # operators for which a TypeError means: ask the other operand
+REFUSABLE = frozenset(OPERATORS) | OTHERS  # operators for which TypeError means NotImplemented
 
 
 # ----------------------------------------------------------------------------------------------------------- sites
@@ -84,11 +83,11 @@ NOT_OVERRIDABLE = {
         "set_flush_denormal _assert _check _check_value _check_type _check_index _check_not_implemented "
         "broadcast_shapes"
     ),
-}  # by PyTorch's list; what concerns no tensor
+}  # PyTorch's list of functions that do not concern tensors
 
 
 class Site:
-    """One public function, with the codes that it may have."""
+    """One public function and its possible code objects."""
 
     __slots__ = (
         "by_classes",
@@ -107,28 +106,28 @@ class Site:
 
     def __init__(self, function: Any, primitive: bool) -> None:
         self.function = function
-        self.method: str | None = None  # of a Python operator the method that __torch_function__ is given
-        self.access: Any = None  # of an attribute what __torch_function__ is given
+        self.method: str | None = None  # of a Python operator, the method passed to __torch_function__
+        self.access: Any = None  # of an attribute, the accessor passed to __torch_function__
         self.operator = False
-        self.by_classes = True  # not what makes tensors from data: that asks modes only
+        self.by_classes = True  # False for functions that make tensors from data, which call modes only
         self.plain = function.__code__
         self.guarded: Any = None
         self.checked: Any = None
-        self.primitive = primitive  # whether it finds overriding arguments by itself
-        self.unchanged = _copy_of(function)  # what runs behind the guard and the check
+        self.primitive = primitive  # whether it finds overriding arguments itself
+        self.unchanged = _copy_of(function)  # the function behind the guard and the check
         self.written = _written(function)
         decorated = hasattr(function, "__wrapped__") or self.plain.co_flags & STAR
         self.named = self.written.__code__ if decorated else self.plain
 
     @property
     def func(self) -> Any:
-        """What ``__torch_function__`` is given."""
+        """The function that ``__torch_function__`` gets."""
         return self.access or (PUBLIC["Tensor"][self.method] if self.method else self.function)
 
     def guard(self) -> None:
-        """Make the function recover from an overriding argument that makes it fail.
+        """Make the function recover if an overriding argument makes it fail.
 
-        It is what a decorator wrapped that is guarded, not the decorator's function: it has parameters by name.
+        The guard goes to the function inside a decorator, not to the wrapper, because it has named parameters.
         """
         inner = self.written
         code = inner.__code__
@@ -143,7 +142,7 @@ class Site:
             self.guarded = inner.__code__
 
     def check(self, everything: bool) -> None:
-        """Make the function look at its arguments, or not any more."""
+        """Turn the check of the function's arguments on or off."""
         if not everything and self.primitive:
             self.function.__code__ = self.plain
             return
@@ -153,11 +152,11 @@ class Site:
         self.function.__code__ = self.checked
 
     def uncheck(self) -> None:
-        """As it was."""
+        """Turn the check off."""
         self.function.__code__ = self.guarded or self.plain
 
     def enter(self, args: Any, kwargs: dict[str, Any]) -> Any:
-        """A checked function, called."""
+        """Run a call of a checked function."""
         state = STATE.get()
         if state.all and (state.modes or state.classes):
             found = overriding(args, kwargs) if state.classes and self.by_classes else []
@@ -166,7 +165,7 @@ class Site:
         return self.unchanged(*args, **kwargs)
 
     def ask(self, found: list[Any], args: Any, kwargs: Any, state: State | None = None) -> Any:
-        """``ask`` for this function; of an operator a TypeError is a refusal that Python understands."""
+        """``ask`` for this function; for an operator, a TypeError is converted to NotImplemented."""
         if not self.operator:
             return ask(self.func, found, args, kwargs, state)
         try:
@@ -177,7 +176,7 @@ class Site:
             return NotImplemented
 
     def recover(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """After a failure: what to call in its place, or ``None`` if no argument overrides."""
+        """After a failure: the function to call instead, or ``None`` if no argument overrides."""
         state = STATE.get()
         found = _meet(overriding(args, kwargs)) if state.classes and state.all else []
         if not found or _inside_another(sys._getframe(2)):
@@ -187,7 +186,7 @@ class Site:
 
 
 def _inner(fn: Any) -> Any:
-    """What a decorator wrapped, or what the short way of a template falls back to; ``None`` for a plain function."""
+    """The function inside a decorator, or the fallback of a template's fast path; ``None`` for a plain function."""
     if hasattr(fn, "__wrapped__"):
         return fn.__wrapped__
     if "otherwise" in fn.__code__.co_freevars:
@@ -196,7 +195,7 @@ def _inner(fn: Any) -> Any:
 
 
 def _written(fn: Any) -> Any:
-    """The function with the parameters by name: behind decorators, or behind the short way of a template."""
+    """The function with named parameters: inside decorators, or behind a template's fast path."""
     while (inner := _inner(fn)) is not None:
         fn = inner
     return fn
@@ -213,9 +212,9 @@ def _copy_of(fn: Any) -> Any:
 def _given(
     function: Any, code: types.CodeType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """A call's arguments as the user gave them, as far as can be told: without those that are defaults at the end."""
+    """The arguments of the user's call, as far as can be known: without trailing defaults."""
     count = code.co_argcount
-    if not code.co_flags & STAR:  # what a template passes on by position may be given by keyword only
+    if not code.co_flags & STAR:  # keyword-only parameters that a template passes by position
         kwargs = {**dict(zip(code.co_varnames[count:], args[count:], strict=False)), **kwargs}
         args = args[:count]
     if len(args) == count:
@@ -229,7 +228,7 @@ def _given(
 
 SITES: dict[int, Site] = {}  # by the id of the function
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
-# Files whose functions look at their operands themselves.
+# Files whose functions check their operands themselves.
 KINDS = (os.path.join(_PACKAGE, "_kinds", ""), os.path.join(_PACKAGE, "_tape", "inplace.py"))
 HOT = frozenset(("__getitem__", "__setitem__"))  # too often called for a guard
 
@@ -238,7 +237,7 @@ _is_ready = False
 
 
 def ready() -> None:
-    """Guard what is composed of operators, once: when a program first names a function, not when it imports us."""
+    """Guard the functions composed of operators, once: when a program first uses one, not at import."""
     global _is_ready
     if not _is_ready:
         _is_ready = True
@@ -251,11 +250,11 @@ def ready() -> None:
 
 
 _waiting: list[tuple[str, str]] = []
-_SPACES = ("Tensor", "torch", "nn.functional", "linalg", "fft", "special")  # whose functions may be overridden
+_SPACES = ("Tensor", "torch", "nn.functional", "linalg", "fft", "special")  # spaces whose functions may be overridden
 
 
 def add(names: list[tuple[str, str]]) -> None:
-    """Functions have come to these spaces, under these names."""
+    """Add sites for new functions in these spaces, under these names."""
     if _is_ready:
         _add(names)
     else:
@@ -296,7 +295,7 @@ def _add_site(fn: Any, primitive: bool) -> Site:
 def _methods_of_their_own(members: dict[str, Any], shared: set[int]) -> dict[str, Any]:
     """Give ``Tensor`` a copy of each composed function that is also a function of a module.
 
-    A method's first argument is a tensor: most methods need no guard, and the call that a guard costs is felt.
+    A method's first argument is a tensor: most methods need no guard, and the call of a guard is measurable.
     """
     copies: dict[int, Any] = {}
     own = {}
@@ -311,7 +310,7 @@ def _methods_of_their_own(members: dict[str, Any], shared: set[int]) -> dict[str
 
 
 def _copy_throughout(fn: Any) -> Any:
-    """A copy of a function and of what its decorators wrapped."""
+    """A copy of a function and of the functions inside its decorators."""
     inner = _inner(fn)
     copy = _copy_of(fn)
     if inner is not None and first_call_of(fn):
@@ -325,17 +324,17 @@ def _copy_throughout(fn: Any) -> Any:
     functools.update_wrapper(copy, fn)
     if hasattr(fn, "__wrapped__"):
         copy.__wrapped__ = inner_copy
-    else:  # nothing, or the fallback of a template, whose parameters are not those of the function
+    else:  # a plain function, or the fallback of a template, which has other parameters
         del copy.__wrapped__
     return copy
 
 
-TENSORS = frozenset(("other", "src", "source", "exponent", "tensor1", "tensor2", "mat2"))  # also where "Any" is said
+TENSORS = frozenset(("other", "src", "source", "exponent", "tensor1", "tensor2", "mat2"))  # even if annotated "Any"
 NO_TENSORS = frozenset(("size", "sizes", "shape", "n", "start", "end", "low", "high", "m", "fill_value"))
 
 
 def add_function(fn: Any) -> Any:
-    """Decorator: a public function that is not declared as an operator may be overridden too."""
+    """Decorator that lets a public function be overridden although it is not declared as an operator."""
     site = SITES[id(fn)] = Site(fn, False)
     site.guard()
     if _level:
@@ -344,7 +343,7 @@ def add_function(fn: Any) -> Any:
 
 
 def _takes_another(space: str, fn: Any) -> bool:
-    """Whether a function may be given something that overrides: in place of a tensor, beside a method's own."""
+    """Whether a function has a tensor parameter that may override, besides a method's ``self``."""
     code = _written(fn).__code__
     names = code.co_varnames[: code.co_argcount]
     if code.co_flags & STAR:
@@ -357,14 +356,14 @@ def _takes_another(space: str, fn: Any) -> bool:
 
 
 # ----------------------------------------------------------------------------------------------------------- reasons
-_ducks: set[int] = set()  # the overriding classes that live, by id: those that are no tensors, and subclasses
+_ducks: set[int] = set()  # ids of the living overriding classes: subclasses of Tensor and others
 _subclasses: set[int] = set()
 _modes = 0
 _level = NOTHING
 
 
 def _update() -> None:
-    """Bring all functions to what is needed now."""
+    """Give all functions the codes that are needed now."""
     global _level
     level = EVERYTHING if _modes or _subclasses else DUCKS if _ducks else NOTHING
     if level == _level:
@@ -380,7 +379,7 @@ def _update() -> None:
 
 
 def _meet(found: list[Any]) -> list[Any]:
-    """Note the classes of overriding arguments that are no tensors; another library's are refused, not looked for."""
+    """Note the classes of overriding arguments that are not tensors; those of another library raise instead."""
     for a in found:
         if not isinstance(a, Tensor) and id(type(a)) not in _ducks and not of_another_library(type(a)):
             _remember(type(a), _ducks)
@@ -401,7 +400,7 @@ def _forget(key: int, classes: set[int]) -> None:
 
 @subclassed.set
 def new_subclass(cls: Any) -> None:
-    """A subclass of ``Tensor`` was defined."""
+    """Called when a subclass of ``Tensor`` is defined."""
     dispatch = cls.__dict__.get("__torch_dispatch__")
     if dispatch is not None and dispatch is not _disabled_torch_dispatch_impl:
         warn(
@@ -413,7 +412,7 @@ def new_subclass(cls: Any) -> None:
 
 
 def push_mode(mode: Any) -> Any:
-    """Turn a mode on in this thread or task; what ``pop_mode`` needs to turn it off."""
+    """Turn a mode on in this thread or task, and return the argument for ``pop_mode``."""
     global _modes
     ready()
     state = STATE.get()
@@ -424,7 +423,7 @@ def push_mode(mode: Any) -> Any:
 
 
 def pop_mode(token: Any) -> None:
-    """Take back one ``push_mode``."""
+    """Undo one ``push_mode``."""
     global _modes
     STATE.reset(token)
     _modes -= 1
@@ -432,7 +431,7 @@ def pop_mode(token: Any) -> None:
 
 
 def replace_modes(modes: tuple[Any, ...]) -> None:
-    """Let these modes be on in this thread or task, and no others."""
+    """Replace the modes of this thread or task."""
     global _modes
     ready()
     state = STATE.get()
@@ -443,10 +442,10 @@ def replace_modes(modes: tuple[Any, ...]) -> None:
 
 @refused.set
 def from_operator(info: Operator, args: tuple[Any, ...]) -> Any:
-    """An operator met something that is no tensor: the answer of what overrides, or ``...``.
+    """The result of an override if an operator got an argument that is not a tensor, or ``...`` if none overrides.
 
-    Nothing is asked for an operator that a public function called with its own argument: that one will recover, or
-    is checked already.
+    No override is called if a public function called the operator with its own argument: that function will recover, or
+    was already checked.
     """
     ready()
     state = STATE.get()
@@ -458,7 +457,7 @@ def from_operator(info: Operator, args: tuple[Any, ...]) -> Any:
 
 
 def _site_of(info: Operator, frame: Any) -> Site | None:
-    """Which public function is running an operator: the Python operator if it is one."""
+    """The site of the public function that runs an operator: of the Python operator if it is one."""
     members = PUBLIC["Tensor"]
     for _ in range(3):
         name = frame.f_code.co_name
@@ -472,12 +471,12 @@ def _site_of(info: Operator, frame: Any) -> Site | None:
 
 
 _guarded: set[int] = set()  # functions, by id
-_guarded_codes: dict[int, types.CodeType] = {}  # what runs inside of a guard
-_CATCHER = "_apply_inplace"  # what runs inside of ``recover_method``
+_guarded_codes: dict[int, types.CodeType] = {}  # the codes that run inside a guard
+_CATCHER = "_apply_inplace"  # the function that calls ``recover_method``
 
 
 def _inside_another(frame: Any) -> bool:
-    """Whether a public function called this one: it will recover, and is what the user called."""
+    """Whether a public function called this one: that function, which the user called, will recover."""
     while frame is not None and INTERNAL[frame.f_code.co_filename]:
         if id(frame.f_code) in _guarded_codes or frame.f_code.co_name == _CATCHER:
             return True
@@ -487,7 +486,7 @@ def _inside_another(frame: Any) -> bool:
 
 @refused_in_place.set
 def from_inplace(method: str, self: Tensor, other: Any) -> Any:
-    """An operator such as ``+=`` met something that is no tensor: the answer of what overrides."""
+    """``from_operator`` for an operator such as ``+=``."""
     ready()
     site = SITES.get(id(PUBLIC["Tensor"].get(method)))
     instead = site and site.recover((self, other), {})
@@ -501,7 +500,7 @@ def from_inplace(method: str, self: Tensor, other: Any) -> Any:
 
 @recovered.set
 def recover_method(method: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
-    """In an ``except`` clause of a method of tensors: its answer if an argument overrides, else the error again."""
+    """In an ``except`` clause of a tensor's method: return the result of an argument's override, or raise again."""
     ready()
     site = SITES.get(id(PUBLIC["Tensor"].get(method)))
     instead = site and site.recover(args, kwargs or {})
@@ -514,7 +513,7 @@ def recover_method(method: str, args: tuple[Any, ...], kwargs: dict[str, Any] | 
 
 
 def _tell_of_method(error: TypeError, method: str) -> None:
-    """A refusal of the function as one of its in-place form: by that one's name, and without counting ``self``."""
+    """Convert a function's error to its in-place method's: with the method's name, and without counting ``self``."""
     text = str(error.args[0]) if error.args else ""
     name = method.rstrip("_")
     if text.startswith((f"{name}():", f"{method}():")):
@@ -529,7 +528,7 @@ _members: list[Site] = []
 
 
 def _check_members(on: bool) -> None:
-    """Check what the class has beside the declared names: attributes, and methods from elsewhere; or not any more."""
+    """Turn the check of the class's other members on or off: attributes, and methods that are not declared."""
     if not _members:
         _find_members()
     for site in _members:
@@ -547,7 +546,7 @@ def _find_members() -> None:
 
 
 def _attribute_sites(members: Mapping[str, Any]) -> Iterator[Site]:
-    """The sites of those members that are properties."""
+    """The sites of the members that are properties."""
     for name, member in members.items():
         if isinstance(member, property) and name not in NOT_OVERRIDABLE["Tensor"]:
             for fn, access in ((member.fget, "__get__"), (member.fset, "__set__"), (member.fdel, "__delete__")):

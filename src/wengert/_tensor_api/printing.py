@@ -8,7 +8,7 @@ PyTorch formats element by element, each one a tensor, first to find the column 
 whole text is one printf template, built from the shape alone, and one `%` fills in every element at once. The column
 width needs no pass over the elements either: see NOTE [ Widths from extremes ].
 
-Nothing here knows about tensors or nodes, so that this module can be used, and tested, with NumPy alone.
+Nothing here depends on tensors or nodes, so this module can be used, and tested, with NumPy alone.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def set_printoptions(
 
 
 def get_printoptions() -> dict[str, Any]:
-    """The options in force, as keyword arguments for `set_printoptions`.
+    """The current options, as keyword arguments for `set_printoptions`.
 
     >>> get_printoptions()
     {'precision': 4, 'threshold': 1000, 'edgeitems': 3, 'linewidth': 80, 'sci_mode': None}
@@ -87,7 +87,7 @@ def get_printoptions() -> dict[str, Any]:
 
 @contextlib.contextmanager
 def printoptions(**kwargs: Any) -> Iterator[None]:
-    """`set_printoptions(**kwargs)` for the length of a `with` block.
+    """`set_printoptions(**kwargs)` until the end of a `with` block.
 
     >>> with printoptions(threshold=5, edgeitems=1):
     ...     format_array(np.arange(10), dtype_name="int64")
@@ -120,7 +120,7 @@ class _Style(NamedTuple):
 
     @property
     def imaginary(self) -> str:
-        """The conversion for what follows the real part: a sign always, no padding, a j."""
+        """The conversion for the imaginary part: always a sign, no padding, a j."""
         return f"%+{self.flag}{self.conversion}j"
 
 
@@ -132,10 +132,9 @@ _WHOLE = ("#", ".0f")
 # A column is as wide as its longest element, and among numbers of one sign the length of a text is monotone: digits
 # before the point grow with the magnitude, and an exponent takes three digits only at the very large and the very
 # small. So the longest is among the smallest and the largest of either sign, and only those four are formatted to be
-# measured. What not to do: to measure the largest magnitude alone, for -1. is as long as 10. and 1e-120 is longer
-# than 1e+05.
+# measured. Do not measure the largest magnitude alone: -1. is as long as 10., and 1e-120 is longer than 1e+05.
 #
-# Zeros, infinities and nans are printed but never measured: PyTorch lets them stick out, and so must we.
+# Zeros, infinities and nans are printed but never measured: they may exceed the column, as in PyTorch.
 def _float_style(values: np.ndarray) -> _Style:
     """The style that PyTorch gives to floating-point `values`: float64, of any shape."""
     regular = values[np.isfinite(values) & (values != 0)]
@@ -207,7 +206,7 @@ def format_contents(array: np.ndarray, dtype_name: str, indent: int) -> str:
 
 
 def _edges(array: np.ndarray) -> np.ndarray:
-    """What a summary shows of `array`: `edgeitems` at both ends of each dimension longer than twice that."""
+    """The elements of `array` in a summary: `edgeitems` at both ends of each dimension longer than twice that."""
     edge = _options["edgeitems"]
     kept = [
         np.array([*range(edge), *range(length - edge, length)]) if length > 2 * edge else np.arange(length)
@@ -271,12 +270,12 @@ def format_array(
         default_dtype: the default floating dtype, which is not spelled out; nor is its complex counterpart.
         requires_grad: adds `requires_grad=True`, unless there is a `grad_fn_name`.
         grad_fn_name: the class name of the node, `"MulBackward0"`: adds `grad_fn=<MulBackward0>`.
-        class_name: what stands before the bracket: `"tensor"`, or the name of a subclass of `Tensor`.
+        class_name: the text before the bracket: `"tensor"`, or the name of a subclass of `Tensor`.
         tangent: the text of the tangent (`f"{tangent}"`) of a dual tensor in forward mode.
         device: the device, where it is not the default one; the elements of a `"meta"` tensor are not shown.
         indent: the column in which the text will stand, for texts within texts.
 
-    The prefix `Parameter containing:` is for the caller to add.
+    The caller adds the prefix `Parameter containing:`.
 
     >>> x = np.array([[1, 2], [3, 4]], "float32")
     >>> print(format_array(x, dtype_name="float32", requires_grad=True))
@@ -341,7 +340,7 @@ def join_suffixes(text: str, suffixes: Sequence[str], indent: int, column: int =
 
 
 def format_scalar(value: Any, spec: str, owner: object = None) -> str:
-    """What `Tensor.__format__` does, for the tensor `owner` whose elements are `value`, an array or a scalar.
+    """The result of `Tensor.__format__` for the tensor `owner` with the elements `value`, an array or a scalar.
 
     A 0-dimensional tensor is formatted as the Python number it holds; any other as an object, which is its `str`, and
     a `TypeError` if `spec` is not empty. Without an `owner` that object is `value`. As in PyTorch, this is for plain
@@ -356,7 +355,7 @@ def format_scalar(value: Any, spec: str, owner: object = None) -> str:
         return object.__format__(value if owner is None else owner, spec)
     item = value.item() if hasattr(value, "item") else value
     if not isinstance(item, (bool, int, float, complex)):
-        item = float(item)  # ml_dtypes' bfloat16 and the like give themselves as their item
+        item = float(item)  # the item of ml_dtypes' bfloat16 and similar types is the scalar itself
     return format(item, spec)
 
 
@@ -375,6 +374,6 @@ def format_wrapper(class_name: str, value: str, *, level: int, bdim: int | None 
     )
     """
     batch = "" if bdim is None else f", bdim={bdim}"
-    # Blank lines, which part the blocks of three and more dimensions, stay empty.
+    # Blank lines, which separate the blocks of three and more dimensions, are not indented.
     indented = "\n".join("    " + line if line.strip() else line for line in value.split("\n"))
     return f"{class_name}(lvl={level}{batch}, value=\n{indented}\n)"

@@ -1,4 +1,4 @@
-"""What a sparse tensor prints."""
+"""The text of a sparse tensor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .printing import format_array, join_suffixes
 
 
 def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
-    """What a sparse tensor prints."""
+    """The text of a sparse tensor."""
     x = self._payload
     default = dtypes.default_dtype.name
     understood = {default, "complex128" if default == "float64" else "complex64", "int64", "bool"}

@@ -1,7 +1,7 @@
-"""What a tensor is to Python and NumPy: printing, numbers, iteration, NumPy's and DLPack's protocols, subclasses.
+"""Protocols of a tensor: printing, Python numbers, iteration, NumPy's and DLPack's protocols, subclasses.
 
 Sizes, strides and memory are in ``_tensor_api.layout``, copying and pickling in ``_tensor_api.copying``, storages in
-``_tensor_api.storage``, the operators in ``ops``. ``method`` and ``attribute`` enter them under their public names.
+``_tensor_api.storage``, the operators in ``_ops``. ``method`` and ``attribute`` publish them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ method = public
 
 
 def attribute(name: str) -> Callable[[Callable[[Any], Any]], property]:
-    """Decorator: a property of every tensor."""
+    """Decorator that publishes a property of every tensor."""
 
     def decorate(fn: Callable[[Any], Any]) -> property:
         made = property(fn)
@@ -63,7 +63,7 @@ def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
 
 
 def text_of(self: Tensor, indent: int = 0) -> str:
-    """What a tensor prints."""
+    """The text of a tensor, as ``repr`` returns it."""
     a = self._payload
     if getattr(a, "is_sparse", False):
         from .printing_sparse import text_of as sparse_text
@@ -92,7 +92,7 @@ def text_of(self: Tensor, indent: int = 0) -> str:
     )
 
 
-PLAIN_NAMES: set[type] = {Tensor}  # what prints as "tensor"; Parameter adds itself
+PLAIN_NAMES: set[type] = {Tensor}  # classes that print as "tensor"; Parameter adds itself
 
 
 def _inside(payload: Any) -> Tensor:
@@ -100,7 +100,7 @@ def _inside(payload: Any) -> Tensor:
 
 
 def _level(payload: Any) -> int:
-    """How many transforms a payload is under."""
+    """The number of transforms around a payload."""
     level = 0
     while True:
         if isinstance(payload, Tensor):
@@ -132,9 +132,9 @@ def _format(self: Tensor, spec: str) -> str:
 
 # ------------------------------------------------------------------------------------------------------- Python numbers
 def array_of(self: Tensor, refusal: str | None = None) -> Any:
-    """The array that a tensor stands for, whatever transforms it is inside of.
+    """The array behind a tensor, inside any transforms.
 
-    A batched tensor has none: RuntimeError with this text.
+    Raises RuntimeError with this text for a batched tensor, which has none.
     """
     a = self._payload
     if isinstance(a, (np.ndarray, np.generic)):
@@ -154,7 +154,7 @@ def array_of(self: Tensor, refusal: str | None = None) -> Any:
                 raise no_data()
             if a.size == 1:
                 raise no_item()
-            return a  # the caller refuses more elements than one, or none
+            return a  # the caller raises unless there is one element
         elif hasattr(a, "v"):
             a = a.v
         else:
@@ -179,7 +179,7 @@ _OF_SCALAR: dict[type, Any] = {dtype.type: _BY_KIND[dtype.kind] for dtype in BY_
 def _number(a: Any) -> Any:
     """The Python number of an array of one element."""
     value = a.item()
-    return value if type(value) in PYTHON_NUMBERS else float(value)  # bfloat16 gives itself
+    return value if type(value) in PYTHON_NUMBERS else float(value)  # a bfloat16 returns itself
 
 
 @method("Tensor.item")
@@ -187,7 +187,7 @@ def item(self: Tensor) -> Any:
     """The one element as a Python number.
 
     Raises:
-        RuntimeError: more or fewer elements than one.
+        RuntimeError: the tensor does not have exactly one element.
 
     >>> import wengert as torch
     >>> torch.tensor([[2.5]]).item()
@@ -210,7 +210,7 @@ def item(self: Tensor) -> Any:
 
 @method("Tensor.tolist")
 def tolist(self: Tensor) -> Any:
-    """The elements as nested lists of Python numbers, of a 0-dimensional tensor the number.
+    """The elements as nested lists of Python numbers; for a 0-dimensional tensor, the number.
 
     >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).tolist()
@@ -343,7 +343,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     ``force=True`` is ``detach().numpy()``.
 
     Raises:
-        RuntimeError: the tensor requires grad, and recording is on: what is done to an array cannot be recorded.
+        RuntimeError: the tensor requires grad and recording is on: operations on an array cannot be recorded.
 
     >>> import wengert as torch
     >>> t = torch.zeros(2)
@@ -379,7 +379,7 @@ def _no_numpy() -> TypeError:
 
 
 def _unlocked(self: Tensor, a: Any) -> Any:
-    """The memory of a tensor of inference mode may be written to by NumPy, as any tensor's."""
+    """A writable array on an inference tensor's memory, for NumPy."""
     return unlocked(a) if not a.flags.writeable and is_inference(self) else a[...]
 
 
@@ -395,7 +395,7 @@ def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndar
 
 @method("Tensor.__array_wrap__")
 def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
-    # NumPy hands its functions' results here. (PyTorch makes uint8 of bool, from the time when it had no bool.)
+    # NumPy passes its functions' results here. (PyTorch converts bool to uint8, from the time when it had no bool.)
     return wrap(np.asarray(array))
 
 
@@ -425,7 +425,7 @@ def dlpack(self: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 @method("Tensor._refuse_export")
 def _refuse_export(self: Tensor) -> None:
-    """Raises BufferError if the tensor requires grad: what another library computes is not recorded."""
+    """Raises BufferError if the tensor requires grad: another library's computations are not recorded."""
     if self._node is not None:
         raise noted(
             BufferError("Can't export tensors that require gradient, use tensor.detach()"),
@@ -442,7 +442,7 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
 # ----------------------------------------------------------------------------------------------------------- subclasses
 @method("Tensor.as_subclass")
 def as_subclass(self: Tensor, cls: type) -> Tensor:
-    """The same tensor, in the same memory and with the same history, as an instance of a subclass."""
+    """The tensor as an instance of a subclass, with the same memory and history."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError("as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor")
     t = TENSORS.alias(self)
@@ -467,7 +467,7 @@ publish(staticmethod(_make_subclass), "Tensor._make_subclass")
 
 
 def _make_wrapper_subclass(cls: type, size: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """Not there: a tensor without memory of its own would need ``__torch_dispatch__``. NotImplementedError."""
+    """Raises NotImplementedError: a tensor without memory of its own would need ``__torch_dispatch__``."""
     raise noted(
         NotImplementedError(f"_make_wrapper_subclass: {cls.__name__} would have no memory of its own"),
         "Why: here no subclass is asked by __torch_dispatch__, which such a tensor needs for every operator.",

@@ -1,4 +1,4 @@
-"""Putting the declared names where users find them: methods on ``Tensor``, functions in modules, modules on demand."""
+"""Publication of the declared names: methods on ``Tensor``, functions in modules, modules on demand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_AMP = (
     "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
     "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
 )  # fmt: skip
-# Public names of the package that live in a module which is not imported at start.
+# Public names of the package whose module is not imported at start.
 LATE = {
     "vmap": "func",
     "is_anomaly_enabled": "autograd",
@@ -43,9 +43,9 @@ LATE = {
     **dict.fromkeys(_OF_AMP, "amp"),
     **{f"{name.removesuffix('Tensor')}Storage": "storage" for name in (*TYPES, "ComplexFloat", "ComplexDouble")},
 }
-# Private names of PyTorch's that programs use, and that are imported when they are asked for.
+# Private names of PyTorch that programs use, imported on first use.
 _PRIVATE = ("_C", "__config__", "__future__", "_dynamo", "_functorch", "_higher_order_ops", "_tensor_str", "_utils")
-# Modules as they were called when pickles were written that hold these names: objects say that they are theirs.
+# Former names of modules, which old pickles contain: objects name them as their `__module__`.
 FORMER = {
     "_constants": ("_base.constants", "Size _constant device layout memory_format"),
     "_construct": ("_tensor_api.construct", "as_tensor asarray from_dlpack from_numpy frombuffer tensor"),
@@ -65,7 +65,7 @@ FORMER = {
 
 
 def keep_former_names() -> None:
-    """Let objects be found again where pickles hold them."""
+    """Set the module names of objects to those in old pickles."""
     for name, (home, members) in FORMER.items():
         module = import_module(f"{_PACKAGE}.{home}")
         sys.modules[f"{_PACKAGE}.{name}"] = module
@@ -75,7 +75,7 @@ def keep_former_names() -> None:
 
 
 def attach() -> None:
-    """Give ``Tensor`` what the graph's surface declares, and a place for each method that a module brings later."""
+    """Attach the graph's methods to ``Tensor``, and placeholders for the methods of modules not imported yet."""
     keep_former_names()
     for name, module in PUBLIC["Tensor"].home.items():
         setattr(Tensor, name, LateMember(name, module))
@@ -90,7 +90,7 @@ def attach() -> None:
 
 
 def settle() -> None:
-    """Attach what was placed since the last time: methods to ``Tensor``, and to all functions what asks overrides."""
+    """Attach newly published methods to ``Tensor``, and sites of overrides to all new functions."""
     if registry.placed:
         names, registry.placed[:] = [*registry.placed], []
         for space, name in names:
@@ -100,17 +100,17 @@ def settle() -> None:
 
 
 def function(space: str, name: str) -> Any:
-    """A public function; KeyError if there is none of this name."""
+    """A public function by name; KeyError if it does not exist."""
     override_sites.ready()
     if name not in PUBLIC[space]:
-        import_all.run()  # a new one, that the index does not hold yet
-    PUBLIC[space][name]  # its module may be to import
+        import_all.run()  # a new function, not yet in the index
+    PUBLIC[space][name]  # imports its module if needed
     settle()
     return PUBLIC[space][name]
 
 
 def lend(space: str, scope: dict[str, Any]) -> None:
-    """Let a module have the public functions of ``space``: each comes when it is first asked for."""
+    """Let a module serve the public functions of ``space``, each imported on first use."""
     names = PUBLIC[space].names()
 
     def __getattr__(name: str) -> Any:
@@ -124,8 +124,8 @@ def lend(space: str, scope: dict[str, Any]) -> None:
 
 
 def module_names() -> list[str]:
-    """The public modules of the package, and the names that are found in them when first asked for."""
-    import pkgutil  # the import of the package does without it
+    """The public modules of the package, and the names that they import on first use."""
+    import pkgutil  # not needed to import the package
 
     found = {module.name for module in pkgutil.iter_modules(sys.modules[_PACKAGE].__path__) if module.name[0] != "_"}
     return sorted(found - {"ops"} | LATE.keys())

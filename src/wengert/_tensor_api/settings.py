@@ -1,8 +1,7 @@
-"""Process-wide settings that PyTorch has and programs call: threads, determinism, the default device.
+"""Process-wide settings of PyTorch that programs call: threads, determinism, the default device.
 
-The number of threads is that of ``_arrays.threads``, and NumPy's BLAS library is told of it where it can be
-(``_arrays.blas``). What is set in the environment (``OMP_NUM_THREADS``, ``OPENBLAS_NUM_THREADS``) it reads itself when
-it is loaded.
+The number of threads is that of ``_arrays.threads``, which is passed to NumPy's BLAS library if possible
+(``_arrays.blas``). BLAS itself reads the environment (``OMP_NUM_THREADS``, ``OPENBLAS_NUM_THREADS``) when it is loaded.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ def _count(n: Any, function: str) -> int:
 
 @public("torch.set_num_threads")
 def set_num_threads(n: int, /) -> None:
-    """How many threads work on one large operator, NumPy's products included where its BLAS library is OpenBLAS.
+    """Set the number of threads of one large operator, including NumPy's products if its BLAS library is OpenBLAS.
 
-    The digits of results do not depend on it, unless BLAS has cut a large product that is the whole of an operator
-    (``matmul``, ``linear``, ``einsum``) or one of ``linalg``'s.
+    The digits of results do not depend on it, unless BLAS splits a large product that is a whole operator (``matmul``,
+    ``linear``, ``einsum``) or belongs to ``linalg``.
 
     >>> import wengert as torch
     >>> torch.set_num_threads(1)
@@ -49,13 +48,13 @@ def set_num_threads(n: int, /) -> None:
 
 @public("torch.get_num_threads")
 def get_num_threads() -> int:
-    """The number that was set; else that of the environment, else the number of processors."""
+    """The number that was set, else the environment's, else the number of processors."""
     return threads.requested or threads.default_threads()
 
 
 @public("torch.set_num_interop_threads")
 def set_num_interop_threads(n: int, /) -> None:
-    """Keep the number for ``get_num_interop_threads``: operators run one after the other."""
+    """Store the number for ``get_num_interop_threads``: operators run one after the other."""
     _threads["inter"] = _count(n, "set_num_interop_threads")
 
 
@@ -67,7 +66,7 @@ def get_num_interop_threads() -> int:
 
 @public("torch.use_deterministic_algorithms")
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Kept and told: every operator here is deterministic anyway."""
+    """Stored and returned; every operator is deterministic anyway."""
     _deterministic.update(on=bool(mode), warn=bool(warn_only))
 
 
@@ -85,7 +84,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 @public("torch.get_deterministic_debug_mode")
 def get_deterministic_debug_mode() -> int:
-    """0, 1 (warn) or 2 (error): what ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set."""
+    """0, 1 (warn) or 2 (error), as ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set it."""
     return (1 if _deterministic["warn"] else 2) if _deterministic["on"] else 0
 
 
@@ -108,15 +107,15 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 @public("torch.get_default_device")
 def get_default_device() -> device:
-    """The device on which tensors are made where none is given: the CPU, unless a program says another."""
+    """The device of tensors made without the argument ``device``: the CPU, unless the program sets another."""
     chosen = current_device()
-    meta_device(chosen)  # one that is not there may be chosen, but nothing made on it
+    meta_device(chosen)  # an unavailable device may be chosen, but no tensor made on it
     return chosen
 
 
 @public("torch.set_default_device")
 def set_default_device(device: Any) -> None:
-    """Let tensors be made on a device where none is given: on "cpu" (as does ``None``) or on "meta".
+    """Set the device of tensors made without the argument ``device``: "cpu" (also ``None``) or "meta".
 
     >>> import wengert as torch
     >>> torch.set_default_device("meta")
@@ -146,7 +145,7 @@ def result_type(tensor1: Any, tensor2: Any) -> Dtype:
 
 @public("torch.typename")
 def typename(obj: Any) -> str:
-    """The name of an object's type: of a tensor its legacy type, such as ``torch.FloatTensor``."""
+    """The name of an object's type; for a tensor its legacy type, such as ``torch.FloatTensor``."""
     if isinstance(obj, Tensor):
         return obj.type()
     module = getattr(obj, "__module__", "")
@@ -158,7 +157,7 @@ def typename(obj: Any) -> str:
 
 @public("torch.set_float32_matmul_precision")
 def set_float32_matmul_precision(precision: str) -> None:
-    """Kept and told: products of float32 are always computed in float32 (``"highest"``)."""
+    """Stored and returned; float32 products are always computed in float32 (``"highest"``)."""
     if precision not in ("highest", "high", "medium"):
         raise RuntimeError(f"{precision} is not one of 'highest', 'high' or 'medium'")
     _other["matmul"] = precision
@@ -166,20 +165,20 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 @public("torch.get_float32_matmul_precision")
 def get_float32_matmul_precision() -> str:
-    """What ``set_float32_matmul_precision`` set."""
+    """The value set by ``set_float32_matmul_precision``."""
     return _other["matmul"]
 
 
 @public("torch.set_warn_always")
 def set_warn_always(b: bool, /) -> None:
-    """Whether warnings that PyTorch shows once are shown each time."""
+    """Set whether warnings that PyTorch shows once are shown each time."""
     _other["always"] = bool(b)
     errors.always = bool(b)
 
 
 @public("torch.is_warn_always_enabled")
 def is_warn_always_enabled() -> bool:
-    """What ``set_warn_always`` set."""
+    """The value set by ``set_warn_always``."""
     return _other["always"]
 
 

@@ -1,7 +1,7 @@
-"""Storages: the memory that a tensor and its views share, as an object.
+"""Storages: objects for the memory that a tensor and its views share.
 
-Minimal: size, address, elements, and writing to them. ``untyped_storage()`` counts bytes, ``storage()`` (deprecated in
-PyTorch) elements. Here a storage is the NumPy array that owns the memory.
+They have the size, address and elements, and can be written to. ``untyped_storage()`` counts bytes, ``storage()``
+(deprecated in PyTorch) elements. A storage here is the NumPy array that owns the memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .protocol import array_of
 
 
 class _Storage:
-    """What both kinds share: an array of the elements that are counted, and the tensor it was asked of."""
+    """The base class of both kinds: an array of the counted elements, and the tensor whose storage this is."""
 
     def __init__(self, array: np.ndarray, tensor: Tensor) -> None:
         self._array = array
@@ -54,7 +54,7 @@ class _Storage:
     __len__ = size
 
     def __sizeof__(self) -> int:
-        """Bytes of the object and of the memory that it stands for: ``sys.getsizeof(storage)``."""
+        """The bytes of the object and its memory: ``sys.getsizeof(storage)``."""
         return super().__sizeof__() + self.nbytes()
 
     def element_size(self) -> int:
@@ -83,7 +83,7 @@ class _Storage:
         return self
 
     def copy_(self, source: Any, non_blocking: bool = False) -> Any:
-        """Take over another storage's elements, of which there must be as many."""
+        """Copy the elements of another storage of the same size."""
         if len(source) != len(self):
             raise RuntimeError(f"size of source ({len(source)}) and destination ({len(self)}) storages differ")
         self._array[...] = source._array
@@ -91,7 +91,7 @@ class _Storage:
         return self
 
     def clone(self) -> Any:
-        """A storage of its own with the same elements."""
+        """A copy of the storage."""
         return type(self)(self._array.copy(), self._tensor)
 
     def cpu(self) -> Any:
@@ -115,9 +115,9 @@ class UntypedStorage(_Storage):
 
     @classmethod
     def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
-        """The first ``nbytes`` of a file; with ``shared`` writes go to the file, else they stay in this process.
+        """The first ``nbytes`` of a file; with ``shared``, writes change the file, else only this process's memory.
 
-        Raises RuntimeError for a file that is not there or too small.
+        Raises RuntimeError if the file does not exist or is too small.
         """
         memory = wrap(mapped_file(filename, shared, nbytes, DTYPES["uint8"].np))
         return cls(memory._payload, memory)
@@ -152,7 +152,7 @@ class TypedStorage(_Storage):
 
 
 def on_storage(obj: Any, dtype: Any) -> Any:
-    """A 1-dimensional array on a storage's memory, its bytes read as ``dtype``; ``None`` if it is no storage."""
+    """A 1-dimensional array of ``dtype`` on a storage's memory; ``None`` if the object is not a storage."""
     if isinstance(obj, TypedStorage) or (isinstance(obj, UntypedStorage) and dtype is not None):
         return obj._array if dtype is None else obj._array.view(dtype.np)
     return None
@@ -183,7 +183,7 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
 
 @public("Tensor.storage")
 def storage(self: Tensor) -> TypedStorage:
-    """The memory that the tensor and its views share, counted in elements; ``untyped_storage`` is today's form."""
+    """The memory that the tensor and its views share, counted in elements; new code uses ``untyped_storage``."""
     warn_once(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
@@ -208,7 +208,7 @@ def is_storage(obj: Any) -> bool:
 
 # --------------------------------------------------------------------------------------------- memory between processes
 def memory_root(a: np.ndarray) -> Any:
-    """The object that the memory below an array and what it is a view of belongs to; None if NumPy allocated it."""
+    """The object that owns the memory behind an array and its bases; None if NumPy allocated the memory."""
     base: Any = a
     while isinstance(base, (np.ndarray, memoryview)):
         base = base.obj if isinstance(base, memoryview) else base.base
@@ -230,11 +230,11 @@ def is_shared(self: Tensor) -> bool:
 def share_memory_(self: Tensor) -> Tensor:
     """Move the elements to memory that other processes see and write to.
 
-    Call it before views are taken: those of earlier stay on the old memory. Processes forked from this one see it; on
-    Linux also those that get the tensor through ``torch.multiprocessing``, elsewhere they get a copy.
+    Call it before views are made: earlier views remain on the old memory. Processes forked from this one share the
+    memory. Processes that get the tensor through ``torch.multiprocessing`` share it on Linux and get a copy elsewhere.
 
     Raises:
-        RuntimeError: the tensor is a view, whose base would stay where it is.
+        RuntimeError: the tensor is a view, whose base would remain on the old memory.
     """
     if is_shared(self):
         return self

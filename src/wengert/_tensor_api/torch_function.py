@@ -1,10 +1,10 @@
-"""``__torch_function__``: classes and modes that take over what PyTorch's functions do with their instances.
+"""``__torch_function__``: classes and modes that override PyTorch's functions for their instances.
 
-A class overrides if it has a ``__torch_function__`` that is not ``DISABLED``: a subclass of ``Tensor``, or any class at
-all, whose instances may then be given to every public function. ``Tensor``'s own is the default of its subclasses: it
-runs the function on them as on tensors and makes the results instances of the subclass.
+A class overrides if it has a ``__torch_function__`` that is not ``DISABLED``. It may be a subclass of ``Tensor`` or any
+other class; every public function then accepts its instances. ``Tensor``'s own method is the default of its subclasses:
+it runs the function on them as on tensors and converts the results to instances of the subclass.
 
-Where functions ask is in ``_tensor_api.override_sites``.
+``_tensor_api.override_sites`` defines where functions call overrides.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .._tape.tensor import Tensor
 from .construct import FACTORIES
 
 # ------------------------------------------------------------------------------------------------- who overrides
-PLAIN = {Tensor, int, float, bool, str, type(None)}  # types that are known not to
+PLAIN = {Tensor, int, float, bool, str, type(None)}  # types that do not override
 
 
 def overrides(cls: type) -> bool:
@@ -33,7 +33,7 @@ def overrides(cls: type) -> bool:
 
 
 def has_torch_function(relevant_args: Any) -> bool:
-    """Whether one of these arguments overrides, or a mode is on: then ``handle_torch_function`` has the result.
+    """Whether one of these arguments overrides, or a mode is on; if so, ``handle_torch_function`` computes the result.
 
     >>> import wengert as torch
     >>> torch.overrides.has_torch_function((torch.ones(1), 2.0))
@@ -47,9 +47,9 @@ has_torch_function.__module__ = "wengert.overrides"
 
 
 def overriding(args: Any, kwargs: dict[str, Any] | None = None) -> list[Any]:
-    """One argument of each overriding type, in the order in which they are asked: subclasses first, then the first.
+    """One argument of each overriding type, in the order of the calls: subclasses first, then from left to right.
 
-    A sequence counts by what is in it.
+    The items of a sequence count as arguments.
     """
     found: list[Any] = []
     for a in (*args, *kwargs.values()) if kwargs else args:
@@ -80,7 +80,7 @@ def _insert(found: list[Any], a: Any) -> None:
 def of_another_library(cls: type) -> bool:
     """Whether a class is PyTorch's own ``Tensor``, or made from it.
 
-    Both libraries leave what they do not know to the other's ``__torch_function__``, so neither may ask the other.
+    Both libraries leave unknown types to the other's ``__torch_function__``, so neither may call the other's.
     """
     return any(c.__name__ == "Tensor" and c.__module__ == "torch" and c is not Tensor for c in cls.__mro__)
 
@@ -95,22 +95,22 @@ def _foreign(func: Any, cls: type) -> TypeError:
 
 
 def _is_function_of_torch(func: Any) -> bool:
-    """Whether a function that asks our class is PyTorch's: it would ask again and again."""
-    if getattr(sys.modules.get("torch"), "Tensor", Tensor) is Tensor:  # not there, or only a name for this package
+    """Whether a function that calls our class's override is PyTorch's: it would call it again without end."""
+    if getattr(sys.modules.get("torch"), "Tensor", Tensor) is Tensor:  # not imported, or "torch" is this package
         return False
     if isinstance(func, types.FunctionType):
         return str(func.__globals__.get("__name__")).partition(".")[0] == "torch"
-    owner = getattr(func, "__objclass__", None)  # of a method written in C
+    owner = getattr(func, "__objclass__", None)  # for a method written in C
     where = getattr(func, "__module__", None) if owner is None else owner.__module__
     return str(where).partition(".")[0] == "torch"
 
 
 # ------------------------------------------------------------------------------------------------------ asking them
 def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None, state: State | None = None) -> Any:
-    """The result of the innermost mode, or else of the first class, that does not decline.
+    """The first result that is not ``NotImplemented``, of the innermost mode and then of the classes in order.
 
     Raises:
-        TypeError: all of them return ``NotImplemented``.
+        TypeError: all overrides return ``NotImplemented``.
     """
     state = STATE.get() if state is None else state
     for a in found:
@@ -149,7 +149,7 @@ def _declined(func: Any, found: list[Any], mode: Any) -> str:
 
 @taken_over.set
 def default(cls: Any, func: Any, kinds: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-    """``Tensor.__torch_function__``: run the function on tensors; its results are instances of ``cls``."""
+    """``Tensor.__torch_function__``: run the function on tensors and return instances of ``cls``."""
     if not all(issubclass(cls, kind) for kind in kinds):
         return NotImplemented
     if _is_function_of_torch(func):
@@ -162,7 +162,7 @@ def default(cls: Any, func: Any, kinds: Any, args: Any = (), kwargs: dict[str, A
 
 
 def converted(result: Any, cls: Any) -> Any:
-    """Tensors, also those in a tuple or list, as instances of a subclass."""
+    """Convert tensors, also in a tuple or list, to instances of a subclass."""
     if cls is Tensor:
         return result
     if isinstance(result, Tensor):
@@ -185,7 +185,7 @@ _nowrap: set[Any] = set()
 
 
 def nowrap() -> set[Any]:
-    """The attributes whose value stays what it is: ``grad`` and ``_base``."""
+    """The attributes whose value is not converted: ``grad`` and ``_base``."""
     if not _nowrap:
         _nowrap.update(getattr(Tensor, name).__get__ for name in ("grad", "_grad", "_base") if hasattr(Tensor, name))
     return _nowrap
@@ -193,7 +193,7 @@ def nowrap() -> set[Any]:
 
 @functools.cache
 def _names() -> dict[Any, str]:
-    """Every public function and method, and the ways to each attribute of ``Tensor``, by the first of its names."""
+    """The first name of every public function and method, and of the accessors of each attribute of ``Tensor``."""
     names: dict[Any, str] = {fn: f"torch.{fn.__name__}" for fn in FACTORIES}
     for space in ("torch", "nn.functional", "linalg", "fft", "special"):
         for name, fn in PUBLIC.get(space, {}).items():
@@ -209,5 +209,5 @@ def _names() -> dict[Any, str]:
 
 
 def name_of(func: Any) -> str | None:
-    """``"torch.add"``, ``"torch.Tensor.shape.__get__"``; ``None`` for what is not ours."""
+    """``"torch.add"``, ``"torch.Tensor.shape.__get__"``; ``None`` if the function is not ours."""
     return _names().get(func)

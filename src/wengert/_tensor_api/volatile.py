@@ -1,7 +1,7 @@
-"""Legacy ``volatile``: what is computed from a volatile input is volatile and not recorded, whatever else it needs.
+"""Legacy ``volatile``: the result of an operator with a volatile input is volatile and not recorded.
 
-Costs other programs nothing: as long as a volatile tensor lives there is a reason in ``modes.slow_if_recording``, and
-the slow path looks at its operands.
+Other programs pay nothing: while a volatile tensor lives, there is a reason in ``modes.slow_if_recording``, and the
+slow path checks its operands.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _gone(key: int) -> None:
 
 
 def set_volatile(t: Tensor, value: bool) -> None:
-    """``t.volatile = True``, as programs of PyTorch 0.1 write it."""
+    """``t.volatile = True``, the syntax of PyTorch 0.1."""
     if value:
         mark_volatile(t)
     elif t.__dict__.pop("_volatile", None):
