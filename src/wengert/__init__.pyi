@@ -155,7 +155,7 @@ def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def absolute_(self: Tensor) -> Tensor:
     """In-place form of ``abs``, for real tensors."""
 def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians whose cosine each element is."""
+    """The inverse cosine of each element, in radians."""
 def acos_(self: Tensor) -> Tensor:
     """In-place form of ``acos``."""
 def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -165,7 +165,7 @@ def acosh_(self: Tensor) -> Tensor:
 def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
 def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> _tuple[Tensor, Tensor]:
-    """``nn.functional.adaptive_max_pool1d``: the maxima, and where they are."""
+    """``nn.functional.adaptive_max_pool1d``: the maxima and their indices."""
 def add(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
 def addbmm(input: Tensor | Number, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
@@ -183,7 +183,7 @@ def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _float = 1, alpha: 
 def addr(input: Tensor | Number, vec1: Tensor | Number, vec2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * outer(vec1, vec2)``."""
 def adjoint(input: Tensor) -> Tensor:
-    """Each matrix of a batch transposed and conjugated."""
+    """The conjugate transpose of each matrix of a batch."""
 def affine_grid_generator(theta: Tensor, size: Sequence[_int], align_corners: _bool) -> Tensor:
     """``nn.functional.affine_grid``."""
 def alias_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
@@ -201,15 +201,15 @@ def amax(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool =
 def amin(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The smallest element over one, several or all dims; equal ones share the gradient evenly."""
 def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.aminmax:
-    """The smallest and the largest element, of all or along a dim."""
+    """The smallest and the largest of all elements, or along a dim."""
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle of each complex number in radians; of a real one 0 or pi."""
+    """The angle of each element in radians; 0 or pi for a real number."""
 def any(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
 def arange(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
-    """``arange(end)``, ``arange(start, end, step=1)``: the numbers from start up to and without end."""
+    """``arange(end)``, ``arange(start, end, step=1)``: the numbers from start to end, without end."""
 def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians whose cosine each element is."""
+    """The inverse cosine of each element, in radians."""
 def arccos_(self: Tensor) -> Tensor:
     """In-place form of ``acos``."""
 def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -217,7 +217,7 @@ def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def arccosh_(self: Tensor) -> Tensor:
     """In-place form of ``acosh``."""
 def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians whose sine each element is."""
+    """The inverse sine of each element, in radians."""
 def arcsin_(self: Tensor) -> Tensor:
     """In-place form of ``asin``."""
 def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -225,7 +225,7 @@ def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def arcsinh_(self: Tensor) -> Tensor:
     """In-place form of ``asinh``."""
 def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians whose tangent each element is."""
+    """The inverse tangent of each element, in radians."""
 def arctan2(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians of the point (other, input), between -pi and pi."""
 def arctan_(self: Tensor) -> Tensor:
@@ -241,11 +241,11 @@ def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, ou
 def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones."""
 def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Indices that put the elements in order along a dim; equal elements keep their order."""
+    """The indices that sort the elements along a dim; equal elements keep their order."""
 def argwhere(input: Tensor) -> Tensor:
-    """``nonzero``: a row for each element that is not zero."""
+    """The indices of the nonzero elements, a row for each, as in ``nonzero``."""
 def as_strided(input: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
-    """A view of the tensor's storage with any sizes and strides (counted in elements)."""
+    """A view of the tensor's storage with any size and strides (counted in elements)."""
 def as_strided_(self: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
     """In-place form of ``as_strided``."""
 def as_strided_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
@@ -253,11 +253,11 @@ def as_strided_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Ten
 def as_strided_scatter(input: Tensor, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
     """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
 def as_tensor(data: Any, dtype: _dtype | None = None, device: _device | _str | _int | None = None) -> Tensor:
-    """``data`` as a tensor, without a copy where that is possible."""
+    """``data`` as a tensor, without a copy if possible."""
 def asarray(obj: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, copy: _bool | None = None, requires_grad: _bool | None = None) -> Tensor:
     """``obj`` as a tensor: shared memory for tensors, NumPy arrays, DLPack and buffers, else as ``tensor``."""
 def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians whose sine each element is."""
+    """The inverse sine of each element, in radians."""
 def asin_(self: Tensor) -> Tensor:
     """In-place form of ``asin``."""
 def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -265,7 +265,7 @@ def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def asinh_(self: Tensor) -> Tensor:
     """In-place form of ``asinh``."""
 def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians whose tangent each element is."""
+    """The inverse tangent of each element, in radians."""
 def atan2(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians of the point (other, input), between -pi and pi."""
 def atan_(self: Tensor) -> Tensor:
@@ -276,10 +276,10 @@ def atanh_(self: Tensor) -> Tensor:
     """In-place form of ``atanh``."""
 @overload
 def atleast_1d(tensor: Tensor, /) -> Tensor:
-    """Each tensor, a 0-dimensional one with one dimension."""
+    """Each tensor with at least one dimension."""
 @overload
 def atleast_1d(*tensors: Any) -> _tuple[Tensor, ...]:
-    """Each tensor, a 0-dimensional one with one dimension."""
+    """Each tensor with at least one dimension."""
 @overload
 def atleast_2d(tensor: Tensor, /) -> Tensor:
     """Each tensor with at least two dimensions; a vector becomes a row."""
@@ -288,10 +288,10 @@ def atleast_2d(*tensors: Any) -> _tuple[Tensor, ...]:
     """Each tensor with at least two dimensions; a vector becomes a row."""
 @overload
 def atleast_3d(tensor: Tensor, /) -> Tensor:
-    """Each tensor with at least three dimensions: a vector of n becomes (1, n, 1), a matrix (m, n) (m, n, 1)."""
+    """Each tensor with at least three dimensions: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)."""
 @overload
 def atleast_3d(*tensors: Any) -> _tuple[Tensor, ...]:
-    """Each tensor with at least three dimensions: a vector of n becomes (1, n, 1), a matrix (m, n) (m, n, 1)."""
+    """Each tensor with at least three dimensions: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)."""
 def avg_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
 def baddbmm(input: Tensor | Number, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
@@ -308,7 +308,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: _int = 1) -> Tensor:
     """``nn.functional.binary_cross_entropy_with_logits`` with the reduction as a number; the target may broadcast."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
-    """How often each number from 0 on occurs among the elements, or the sum of the weights of those elements."""
+    """The number of elements equal to each integer from 0 on, or the sum of their weights."""
 def binomial(count: Tensor, prob: Tensor, generator: _Generator | None = None) -> Tensor:
     """Numbers of successes in ``count`` trials of probability ``prob``; the two broadcast and have one dtype."""
 bit: _dtype
@@ -318,23 +318,23 @@ bits2x4: _dtype
 bits4x2: _dtype
 bits8: _dtype
 def bitwise_and(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """And of each pair of bits; of bools."""
+    """Bitwise and; logical and for bools."""
 def bitwise_left_shift(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """The bits moved to the left, which multiplies by powers of two."""
+    """Shift the bits to the left, which multiplies by powers of two."""
 def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Each bit flipped; of bools: not."""
+    """Bitwise not; logical not for bools."""
 def bitwise_not_(self: Tensor) -> Tensor:
     """In-place form of ``bitwise_not``."""
 def bitwise_or(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Or of each pair of bits; of bools."""
+    """Bitwise or; logical or for bools."""
 def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """The bits moved to the right, which divides by powers of two and rounds down."""
+    """Shift the bits to the right, which divides by powers of two and rounds down."""
 def bitwise_xor(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Exclusive or of each pair of bits; of bools."""
+    """Bitwise exclusive or; logical exclusive or for bools."""
 def blackman_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)``, of shape (window_length,). See ``hann_window``."""
 def block_diag(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
-    """Tensors of at most two dimensions as blocks on the diagonal of a matrix, zeros elsewhere."""
+    """A block diagonal matrix of tensors with at most two dimensions."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
 bool: _dtype
@@ -345,18 +345,18 @@ def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> _tuple[Tensor, ...
 def broadcast_to(input: Tensor, size: _int | Sequence[_int]) -> Tensor:
     """``input.expand(size)``."""
 def bucketize(input: Tensor | _float, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The bucket between sorted boundaries that each value falls into."""
+    """The index of the bucket between sorted boundaries that contains each value."""
 def can_cast(from_: _dtype, to: _dtype) -> _bool:
     """Whether PyTorch converts a result of dtype `from_` into an output of dtype `to`."""
 def cartesian_prod(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
-    """All combinations of one element from each vector, a row for each."""
+    """The rows of the Cartesian product of vectors."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
-    """Tensors one after the other along a dimension, in their common dtype."""
+    """Concatenate tensors along a dimension, in their common dtype."""
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
     """The p-norm distance of each row of ``(*, P, M)`` and each row of ``(*, R, M)``: ``(*, P, R)``."""
 cdouble: _dtype
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The smallest whole number that is not smaller than each element; its derivative is 0."""
+    """The smallest integer that is at least each element; its derivative is 0."""
 def ceil_(self: Tensor) -> Tensor:
     """In-place form of ``ceil``."""
 def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
@@ -378,29 +378,29 @@ def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Tensor | None = No
 def cholesky_solve(B: Tensor, L: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
-    """Views of at most ``chunks`` pieces of equal size along a dimension; the last may be smaller."""
+    """Split along a dimension into at most ``chunks`` views of equal size; the last may be smaller."""
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
+    """Each element limited to ``min`` and ``max``, numbers or tensors that broadcast; ``max`` if min > max."""
 def clamp_(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``clamp``."""
 def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Each element, at most ``max``: a number, or a tensor that broadcasts."""
+    """Each element limited from above by ``max``, a number or a tensor that broadcasts."""
 def clamp_max_(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``clamp_max``."""
 def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Each element, at least ``min``: a number, or a tensor that broadcasts."""
+    """Each element limited from below by ``min``, a number or a tensor that broadcasts."""
 def clamp_min_(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``clamp_min``."""
 def clip(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
+    """Each element limited to ``min`` and ``max``, numbers or tensors that broadcast; ``max`` if min > max."""
 def clip_(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``clamp``."""
 def clone(input: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
-    """A copy that gradients flow through."""
+    """A copy through which gradients flow."""
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Vectors as the columns of a matrix, matrices side by side."""
+    """Concatenate tensors along the second dimension; vectors become columns."""
 def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
-    """All choices of ``r`` elements of a vector, in its order, a row for each."""
+    """All combinations of ``r`` elements of a vector, one in each row, in the order of the vector."""
 @overload
 def compile(model: Callable[_P, _R], *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[_P, _R]:
     """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
@@ -413,15 +413,15 @@ complex128: _dtype
 complex32: _dtype
 complex64: _dtype
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
-    """Tensors one after the other along a dimension, in their common dtype."""
+    """Concatenate tensors along a dimension, in their common dtype."""
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
-    """Tensors one after the other along a dimension, in their common dtype."""
+    """Concatenate tensors along a dimension, in their common dtype."""
 def cond(pred: _bool | Tensor, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: _tuple[Any, ...] | _list[Any] = ()) -> Any:
     """``true_fn(*operands)`` if ``pred``, a bool or a tensor with one element, is true, else ``false_fn(*operands)``."""
 def conj(input: Tensor) -> Tensor:
-    """The complex conjugate; a real tensor itself."""
+    """The complex conjugate; a real tensor is returned itself."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The complex conjugate; a real tensor itself."""
+    """The complex conjugate; a real tensor is returned itself."""
 def conj_physical_(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``conj_physical``."""
 def constant_pad_nd(input: Tensor, pad: _int | Sequence[_int], value: Tensor | Number = 0) -> Tensor:
@@ -460,7 +460,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
 def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
-    """How many elements are not zero, as int64."""
+    """The number of nonzero elements, as int64."""
 def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """Covariance matrix; rows are variables, columns observations."""
 def cross(input: Tensor, other: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -468,34 +468,34 @@ def cross(input: Tensor, other: Tensor, dim: _int | None = None, *, out: Tensor 
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[Any], target_lengths: Tensor | Sequence[Any], blank: _int = 0, reduction: _int = 1, zero_infinity: _bool = False) -> Tensor:
     """``nn.functional.ctc_loss`` with the reduction as a number: 0 none, 1 mean, 2 sum."""
 def cummax(input: Tensor, dim: _int, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.cummax:
-    """Running maximum along a dim, and where it stands: the last of equal ones."""
+    """Cumulative maximum along a dim, and its index: the last of equal ones."""
 def cummin(input: Tensor, dim: _int, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.cummin:
-    """Running minimum along a dim, and where it stands: the last of equal ones."""
+    """Cumulative minimum along a dim, and its index: the last of equal ones."""
 def cumprod(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero."""
+    """Cumulative product along a dim; integers and bools use int64. Gradients are right where elements are zero."""
 def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Running sum along a dim; integers and bools give int64."""
+    """Cumulative sum along a dim; integers and bools are summed in int64."""
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1, out: Tensor | None = None) -> Tensor:
-    """Running integral along a dim by the trapezoidal rule; one element fewer than ``y`` has."""
+    """Cumulative integral along a dim by the trapezoidal rule; the result has one element less than ``y``."""
 default_generator: _Generator
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Degrees in radians."""
+    """Convert degrees to radians."""
 def deg2rad_(input: Tensor) -> Tensor:
     """In-place form of ``deg2rad``."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The determinant of each square matrix; its derivative is right for singular matrices too."""
 def detach(input: Tensor) -> Tensor:
-    """The same memory without history: a leaf that needs no gradient, and shares the version counter."""
+    """A view without history: a leaf that does not require grad and shares the version counter."""
 def detach_(self: Tensor) -> Tensor:
-    """Cut the tensor off its history, in place."""
+    """Detach the tensor from its history, in place."""
 def detach_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``detach``, as a copy."""
 def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """A vector as the diagonal of a matrix, or a copy of a matrix's diagonal."""
+    """A matrix with a vector on its diagonal, or a copy of a matrix's diagonal."""
 def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
-    """The last dimension as a diagonal of two dimensions of the result, zeros elsewhere."""
+    """Zeros with the last dimension of the input on a diagonal of two dimensions."""
 def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
-    """All elements as the diagonal of a matrix."""
+    """A matrix with all elements of the input on its diagonal."""
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """A view of the diagonal of two dimensions, as a new last dimension."""
 def diagonal_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
@@ -503,17 +503,17 @@ def diagonal_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tenso
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """A copy of ``input`` with ``src`` on a diagonal."""
 def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The n-th difference of neighbours along a dim; ``prepend`` and ``append`` are attached along it first."""
+    """The n-th forward difference along a dim; ``prepend`` and ``append`` are concatenated along it first."""
 def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
+    """The derivative of ``lgamma``: -inf at 0, nan at the negative integers."""
 def digamma_(input: Tensor) -> Tensor:
     """In-place form of ``digamma``."""
 def dist(input: Tensor, other: Tensor, p: _int | _float = 2, *, out: Tensor | None = None) -> Tensor:
-    """The p-norm of the difference of two tensors, which broadcast."""
+    """The p-norm of ``input - other``, broadcasting."""
 def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
-    """``input / other``, broadcasting; integers give the default dtype."""
+    """``input / other``, broadcasting; integers become the default dtype."""
 def divide(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
-    """``input / other``, broadcasting; integers give the default dtype."""
+    """``input / other``, broadcasting; integers become the default dtype."""
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the products of the elements of two vectors."""
 double: _dtype
@@ -526,24 +526,24 @@ def dsmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 def dsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Tensors one behind the other along the third dimension."""
+    """Concatenate tensors along the third dimension."""
 e: _float
 def eig(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
 def einsum(*args: Any) -> Tensor:
     """Sum of products over dimensions named by letters: ``einsum("ij,jk->ik", a, b)`` is a product of matrices."""
 def embedding(weight: Tensor, indices: Tensor, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False) -> Tensor:
-    """The form of ``nn.functional.embedding`` with the matrix first."""
+    """``nn.functional.embedding`` with the matrix as the first argument."""
 def embedding_bag(weight: Tensor, indices: Tensor, offsets: Tensor, scale_grad_by_freq: _bool = False, mode: _int = 0, sparse: _bool = False, per_sample_weights: Tensor | None = None, include_last_offset: _bool = False, padding_idx: _int | None = None) -> _tuple[Tensor, Tensor, Tensor, Tensor]:
-    """``nn.functional.embedding_bag`` with the mode as a number, 0 (sum), 1 (mean) or 2 (maximum), and what it counted."""
+    """``nn.functional.embedding_bag`` with the mode as a number, 0 (sum), 1 (mean) or 2 (maximum), and its counts."""
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: _float, norm_type: _float) -> Tensor:
-    """Scale those rows of a matrix that ``indices`` names and whose norm is larger than ``max_norm`` to it, in place."""
+    """Scale the rows of a matrix at ``indices`` whose norm is larger than ``max_norm`` down to it, in place."""
 def empty(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None, **kwargs: Any) -> Tensor:
-    """A tensor whose elements are whatever is in its memory."""
+    """An uninitialised tensor."""
 def empty_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
-    """Uninitialised, of another tensor's shape and dtype."""
+    """An uninitialised tensor with another tensor's shape and dtype."""
 def empty_permuted(size: _int | Sequence[_int], physical_layout: _int | Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
-    """An uninitialised tensor whose dimensions lie in memory in the given order, outermost first."""
+    """An uninitialised tensor with its dimensions in the given memory order, outermost first."""
 def empty_strided(size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """An uninitialised tensor with given strides, counted in elements."""
 def eq(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -555,17 +555,17 @@ def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def erf_(input: Tensor) -> Tensor:
     """In-place form of ``erf``."""
 def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """One less the error function of each element, exact also where that is near 1."""
+    """``1 - erf(x)`` of each element, accurate where ``erf(x)`` is near 1 too."""
 def erfc_(input: Tensor) -> Tensor:
     """In-place form of ``erfc``."""
 def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The number whose error function each element is, for elements between -1 and 1."""
+    """The inverse of the error function, for elements between -1 and 1."""
 def erfinv_(input: Tensor) -> Tensor:
     """In-place form of ``erfinv``."""
 def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e to the power of each element."""
 def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Two to the power of each element."""
+    """2 to the power of each element."""
 def exp2_(self: Tensor) -> Tensor:
     """In-place form of ``exp2``."""
 def exp_(self: Tensor) -> Tensor:
@@ -573,11 +573,11 @@ def exp_(self: Tensor) -> Tensor:
 def expand_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``expand``, as a copy."""
 def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """``exp(x) - 1``, exact also near 0."""
+    """``exp(x) - 1``, accurate near 0 too."""
 def expm1_(self: Tensor) -> Tensor:
     """In-place form of ``expm1``."""
 def eye(n: _int, m: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
-    """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m is n if it is not given."""
+    """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m defaults to n."""
 def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given."""
 def feature_alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
@@ -589,15 +589,15 @@ def feature_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
 def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     """A tensor like ``input`` with one value everywhere."""
 def fill_(self: Tensor, value: Tensor | Number) -> Tensor:
-    """Write one value, a number or a 0-dimensional tensor, everywhere."""
+    """Fill this tensor with a number or a 0-dimensional tensor."""
 def fill_diagonal_(self: Tensor, fill_value: _float, wrap: _bool = False) -> Tensor:
-    """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
+    """Write a number on the main diagonal; ``wrap`` starts a new diagonal after each square of a tall matrix."""
 def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Each element without its fraction; its derivative is 0."""
+    """Each element without its fractional part; its derivative is 0."""
 def fix_(self: Tensor) -> Tensor:
     """In-place form of ``trunc``."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-    """The dimensions from ``start_dim`` to ``end_dim`` made one; a 0-dimensional tensor becomes one-dimensional."""
+    """Merge the dimensions from ``start_dim`` to ``end_dim``; a 0-dimensional tensor becomes one-dimensional."""
 def flip(input: Tensor, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
     """A copy with some dimensions in reverse order."""
 def fliplr(input: Tensor) -> Tensor:
@@ -617,19 +617,19 @@ float8_e8m0fnu: _dtype
 def float_power(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``pow`` in double precision (complex128 if an operand is complex)."""
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The largest whole number that is not larger than each element; its derivative is 0."""
+    """The largest integer that is at most each element; its derivative is 0."""
 def floor_(self: Tensor) -> Tensor:
     """In-place form of ``floor``."""
 def floor_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Quotient rounded down; it has no derivative."""
 def fmax(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """The larger of each pair of elements; of nan and a number the number."""
+    """The larger of each pair of elements; a number wins over nan."""
 def fmin(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """The smaller of each pair of elements; of nan and a number the number."""
+    """The smaller of each pair of elements; a number wins over nan."""
 def fmod(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """What is left of dividing, with the sign of the dividend, as C's ``fmod``."""
+    """The remainder of division, with the sign of the dividend, like C's ``fmod``."""
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The fraction of each element, with its sign."""
+    """The fractional part of each element, with its sign."""
 def frac_(input: Tensor) -> Tensor:
     """In-place form of ``frac``."""
 def frexp(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.frexp:
@@ -641,47 +641,47 @@ def from_dlpack(ext_tensor: Any, *, device: _device | _str | _int | None = None,
 def from_file(filename: _str | Any, shared: _bool | None = None, size: _int = 0, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A tensor of shape (size,) on the memory of a file, which must hold at least that many elements."""
 def from_numpy(ndarray: np.ndarray) -> Tensor:
-    """A tensor on the memory of a NumPy array: what is written to one is seen in the other."""
+    """A tensor on the memory of a NumPy array: a write to one changes the other."""
 def frombuffer(buffer: Any, *, dtype: _dtype, count: _int = -1, offset: _int = 0, requires_grad: _bool = False) -> Tensor:
     """A 1-dimensional tensor on the memory of an object with Python's buffer protocol."""
 def full(size: _int | Sequence[_int], fill_value: Number, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
-    """A tensor with one value everywhere, whose type decides the dtype if none is given."""
+    """A tensor filled with one value; its type determines the dtype if none is given."""
 def full_like(input: Tensor, fill_value: Number, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
-    """One value everywhere, of another tensor's shape and dtype."""
+    """A tensor filled with one value, with another tensor's shape and dtype."""
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
-    """For each element of ``index`` the element of ``input`` in the same line along ``dim``."""
+    """The elements of ``input`` at the positions ``index`` along ``dim``."""
 def gcd(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The greatest common divisor of each pair of integers."""
 def gcd_(self: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``gcd``."""
 def ge(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether the first element is larger or equal, as bools."""
+    """Whether ``input >= other``, element by element."""
 def geqrf(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.geqrf:
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
 def get_default_device() -> _device:
-    """The device on which tensors are made where none is given: the CPU, unless a program says another."""
+    """The device of tensors made without the argument ``device``: the CPU, unless the program sets another."""
 def get_default_dtype() -> _dtype:
     """The dtype of tensors made from Python floats."""
 def get_deterministic_debug_mode() -> _int:
-    """0, 1 (warn) or 2 (error): what ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set."""
+    """0, 1 (warn) or 2 (error), as ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set it."""
 def get_device(self: Tensor) -> _int:
-    """The number of the accelerator: -1, as tensors are on the CPU."""
+    """The number of the accelerator: -1, because tensors are on the CPU."""
 def get_device_module(device: _device | _str | _int | None = None) -> Any:
     """The module of a device type: ``torch.cpu``, ``torch.cuda``, ..."""
 def get_float32_matmul_precision() -> _str:
-    """What ``set_float32_matmul_precision`` set."""
+    """The value set by ``set_float32_matmul_precision``."""
 def get_num_interop_threads() -> _int:
     """The number that was set, else 1."""
 def get_num_threads() -> _int:
-    """The number that was set; else that of the environment, else the number of processors."""
+    """The number that was set, else the environment's, else the number of processors."""
 def gradient(input: Tensor, *, spacing: Number | Sequence[Any] | None = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
-    """Numerical derivative along each dim, from neighbours: central differences inside, one-sided ones at the edges."""
+    """Numerical derivative along each dim: central differences inside, one-sided differences at the edges."""
 def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether the first element is the larger one, as bools."""
+    """Whether ``input > other``, element by element."""
 def greater_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether the first element is larger or equal, as bools."""
+    """Whether ``input >= other``, element by element."""
 def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
     """``nn.functional.grid_sample`` with numbers for the modes."""
 def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
@@ -691,16 +691,16 @@ def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _int, paddi
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
     """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
 def gru(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
-    """As ``lstm``, with one state: ``(input, h, params, has_biases, ...)`` gives output and h."""
+    """A GRU; see ``lstm``. It has one state: ``(input, h, params, has_biases, ...)`` gives output and h."""
 def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of a GRU: the new state."""
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether the first element is the larger one, as bools."""
+    """Whether ``input > other``, element by element."""
 half: _dtype
 def hamming_window(window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``alpha - beta * cos(2 pi n / N)``, of shape (window_length,). See ``hann_window``."""
 def hann_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
-    """Half of a cosine's period, lifted: ``sin(pi n / N) ** 2``, of shape (window_length,)."""
+    """The Hann window ``sin(pi n / N) ** 2``, of shape (window_length,)."""
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
     """Each element, or 0 if its absolute value is at most ``lambd``."""
 has_cuda: _bool
@@ -712,21 +712,21 @@ has_mps: _bool
 has_openmp: _bool
 has_spectral: _bool
 def hash_tensor(input: Tensor, dim: _int | Sequence[_int] = (), *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
-    """A hash (uint64) of the elements along dims, of all by default: the exclusive or of their 64-bit patterns."""
+    """A uint64 hash of the elements along dims, by default of all: the exclusive or of their 64-bit patterns."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """0 of a negative element, 1 of a positive one, and that of ``values`` of 0."""
+    """0 for negative elements, 1 for positive ones, and the element of ``values`` for 0."""
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, reduction: _int = 1) -> Tensor:
     """``nn.functional.hinge_embedding_loss`` with the reduction as a number."""
 def histc(input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None) -> Tensor:
-    """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0)."""
+    """The number of elements in each of ``bins`` bins of equal width from min to max (of the data if both are 0)."""
 def histogram(input: Tensor, bins: _int | Tensor, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.histogram:
-    """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
+    """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges."""
 def histogramdd(input: Tensor, bins: _int | Sequence[Any], *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogramdd:
-    """Counts of points (the last dim holds coordinates) in the cells of a grid."""
+    """Counts of points in the cells of a grid; the last dim holds the coordinates."""
 def hsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Tensors one after the other along the second dimension, vectors along their only one."""
+    """Concatenate tensors along the second dimension, vectors along their only dimension."""
 def hypot(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
 def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -740,19 +740,19 @@ def igammac(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None)
 def imag(input: Tensor) -> Tensor:
     """A view of the imaginary part of a complex tensor."""
 def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
-    """A copy of ``input`` with ``alpha`` times the parts of ``source`` added at some indices of a dimension."""
+    """A copy of ``input`` with ``alpha`` times the slices of ``source`` added at some indices of a dimension."""
 def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
+    """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension."""
 def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
     """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension."""
 def index_put(input: Tensor, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
-    """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points."""
+    """A copy of ``input`` with ``values`` written, or added, at the positions of a tuple of index tensors."""
 def index_put_(self: Tensor, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
     """In-place form of ``index_put``."""
 def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
-    """A copy of ``input`` in which all that ``source`` has for an index of a dimension is reduced to one value."""
+    """A copy of ``input`` with the slices of ``source`` reduced into the slices at some indices of a dimension."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy of the parts of ``input`` at some indices of a dimension."""
+    """A copy of the slices of ``input`` at some indices of a dimension."""
 inf: _float
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
@@ -775,11 +775,11 @@ def inverse(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 def is_complex(input: Tensor) -> _bool:
     """Whether the dtype is a complex one."""
 def is_conj(self: Tensor) -> _bool:
-    """False: here a tensor's memory holds its elements as they are, all of them."""
+    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
 def is_deterministic_algorithms_warn_only_enabled() -> _bool:
     """What ``use_deterministic_algorithms`` set."""
 def is_distributed(self: Tensor) -> _bool:
-    """False: here a tensor's memory holds its elements as they are, all of them."""
+    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
 def is_floating_point(input: Tensor) -> _bool:
     """Whether the dtype is a floating one."""
 def is_grad_enabled() -> _bool:
@@ -789,7 +789,7 @@ def is_inference(self: Tensor) -> _bool:
 def is_inference_mode_enabled() -> _bool:
     """Whether inference mode is on in this thread or task."""
 def is_neg(self: Tensor) -> _bool:
-    """False: here a tensor's memory holds its elements as they are, all of them."""
+    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
 def is_nonzero(input: Tensor) -> _bool:
     """Whether the one element of a tensor is not zero."""
 def is_same_size(self: Tensor, other: Tensor) -> _bool:
@@ -803,17 +803,17 @@ def is_tensor(obj: Any) -> TypeIs[Tensor]:
 def is_vulkan_available() -> _bool:
     """False."""
 def is_warn_always_enabled() -> _bool:
-    """What ``set_warn_always`` set."""
+    """The value set by ``set_warn_always``."""
 def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
     """Whether each element is close to the other: ``abs(input - other) <= atol + rtol * abs(other)``."""
 def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is neither infinite nor nan."""
 def isin(elements: Tensor | _float, test_elements: Tensor | _float, *, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Whether each element is among the test elements (is not, with ``invert``)."""
+    """Whether each element is among the test elements; ``invert`` negates the result."""
 def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether each element is infinite; of a complex one, whether a part is."""
+    """Whether each element is infinite; a complex element is infinite if either part is."""
 def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether each element is not a number; of a complex one, whether a part is."""
+    """Whether each element is nan; a complex element is nan if either part is."""
 def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is minus infinity."""
 def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -830,7 +830,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: _int = 1, *, log_target: _b
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.kthvalue:
-    """The k-th smallest element along a dim (k counts from 1), and where it is."""
+    """The k-th smallest element along a dim (k counts from 1), and its index."""
 def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
     """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted."""
 def lcm(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -842,14 +842,14 @@ def ldexp(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -
 def ldexp_(input: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``ldexp``."""
 def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether the first element is smaller or equal, as bools."""
+    """Whether ``input <= other``, element by element."""
 legacy_contiguous_format: _memory_format
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input + weight * (end - input)``; the weight is a number or a tensor."""
 def less(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether the first element is the smaller one, as bools."""
+    """Whether ``input < other``, element by element."""
 def less_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether the first element is smaller or equal, as bools."""
+    """Whether ``input <= other``, element by element."""
 def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function of each element."""
 def lgamma_(input: Tensor) -> Tensor:
@@ -857,17 +857,17 @@ def lgamma_(input: Tensor) -> Tensor:
 def linalg_inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix."""
 def linspace(start: Tensor | Number, end: Tensor | Number, steps: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
-    """``steps`` numbers at equal distances from start to end, both included."""
+    """``steps`` evenly spaced numbers from start to end, both included."""
 def lobpcg(A: Tensor, k: _int | None = None, B: Tensor | None = None, X: Tensor | None = None, n: _int | None = None, iK: Tensor | None = None, niter: _int | None = None, tol: _float | None = None, largest: _bool | None = None, method: _str | None = None, tracker: Any = None, ortho_iparams: _dict[_str, _int] | None = None, ortho_fparams: _dict[_str, _float] | None = None, ortho_bparams: _dict[_str, _bool] | None = None) -> _tuple[Tensor, Tensor]:
     """The ``k`` largest (or smallest) eigenvalues (*, k) and eigenvectors (*, m, k) of symmetric A (*, m, m)."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The natural logarithm of each element: -inf of 0, nan of a negative one."""
+    """The natural logarithm of each element; -inf for 0 and nan for negative elements."""
 def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm to the base 10 of each element."""
 def log10_(self: Tensor) -> Tensor:
     """In-place form of ``log10``."""
 def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """``log(1 + x)``, exact also near 0."""
+    """``log(1 + x)``, accurate near 0 too."""
 def log1p_(self: Tensor) -> Tensor:
     """In-place form of ``log1p``."""
 def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -883,21 +883,21 @@ def logaddexp(input: Tensor, other: Tensor | Number, *, out: Tensor | None = Non
 def logaddexp2(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``log2(2 ** input + 2 ** other)`` without overflow."""
 def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
-    """Logarithm of the running sum of exponentials along a dim, without overflow."""
+    """Logarithm of the cumulative sum of exponentials along a dim, without overflow."""
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
 def logical_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether both elements are other than zero."""
+    """Whether both elements are nonzero."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is zero."""
 def logical_not_(self: Tensor) -> Tensor:
     """In-place form of ``logical_not``."""
 def logical_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether at least one of the elements is other than zero."""
+    """Whether at least one of the elements is nonzero."""
 def logical_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether just one of the elements is other than zero."""
+    """Whether exactly one of the elements is nonzero."""
 def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """``log(x / (1 - x))`` of each element, kept at a distance of ``eps`` from 0 and 1 if one is given."""
+    """``log(x / (1 - x))`` of each element; with ``eps``, x is clamped to [eps, 1 - eps] first."""
 def logit_(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``logit``."""
 def logspace(start: Tensor | Number, end: Tensor | Number, steps: _int | None = None, base: _float = 10.0, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
@@ -912,7 +912,7 @@ def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b
 def lstsq(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
 def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether the first element is the smaller one, as bools."""
+    """Whether ``input < other``, element by element."""
 @overload
 def lu(input: Tensor, pivot: _bool=True, get_infos: Literal[False]=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _tuple[Tensor, Tensor]:
     """Deprecated in PyTorch: see ``linalg.lu_factor``."""
@@ -922,7 +922,7 @@ def lu(input: Tensor, pivot: _bool=True, *, get_infos: Literal[True], out: Tenso
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.lu_solve``."""
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.lu_unpack:
-    """P, L and U of what ``lu_factor`` returns; what is not wanted is empty."""
+    """P, L and U from the results of ``lu_factor``; a factor that is not wanted is empty."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 1) -> Tensor:
     """``nn.functional.margin_ranking_loss`` with the reduction as a number."""
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
@@ -936,7 +936,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
 def matrix_power(A: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
-    """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
+    """The n-th power of each square matrix, by repeated squaring; if n is negative, the power of its inverse."""
 def matrix_rank(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. Please use the `torch.linalg.matrix_rank` function instead."""
 @overload
@@ -955,7 +955,7 @@ def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int |
 def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
 def max_pool1d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
-    """``nn.functional.max_pool1d``: the maxima, and where they are."""
+    """``nn.functional.max_pool1d``: the maxima and their indices."""
 @overload
 def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
@@ -969,17 +969,17 @@ def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int |
 def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest element of each window of volumes; see ``max_pool2d``."""
 def maximum(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
+    """The larger of each pair of elements; nan if either is nan. On a tie each gets half of the gradient."""
 def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
-    """Mean of the elements: of all of them, or along one or several dims. Only for floating and complex dtypes."""
+    """Mean of all elements, or along one or several dims; only for floating and complex dtypes."""
 @overload
 def median(input: Tensor) -> Tensor:
-    """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
+    """The lower median of all elements, or along a dim with its index; nan if any element is nan."""
 @overload
 def median(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.median:
-    """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
+    """The lower median of all elements, or along a dim with its index; nan if any element is nan."""
 def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: _str | None = None) -> _tuple[Tensor, ...]:
-    """Views of vectors, expanded to the grid that they span: one dimension for each."""
+    """Expand vectors to views on the grid that they span, with one dimension for each vector."""
 @overload
 def min(input: Tensor, *, out: Tensor | None=None) -> Tensor:
     """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
@@ -990,17 +990,17 @@ def min(input: Tensor, other: Tensor, *, out: Tensor | None=None) -> Tensor:
 def min(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.min:
     """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
 def minimum(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
+    """The smaller of each pair of elements; nan if either is nan. On a tie each gets half of the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
 def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.mode:
-    """The most frequent element along a dim (the smallest of several), and where it is last."""
+    """The most frequent element along a dim (the smallest of several), and its last index."""
 def moveaxis(input: Tensor, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
-    """A view with some dimensions moved to other positions, the others in their order."""
+    """A view with some dimensions moved to other positions; the others stay in order."""
 def movedim(input: Tensor, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
-    """A view with some dimensions moved to other positions, the others in their order."""
+    """A view with some dimensions moved to other positions; the others stay in order."""
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The elements in order along the first dim."""
+    """Sort along the first dim."""
 def mul(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Product of each pair of elements, broadcasting."""
 def multinomial(input: Tensor, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
@@ -1013,17 +1013,17 @@ def mvlgamma(input: Tensor, p: _int, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p."""
 nan: _float
 def nan_to_num(input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
+    """Replace nan by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
 def nan_to_num_(input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``nan_to_num``."""
 def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Mean of the elements that are not nan."""
 @overload
 def nanmedian(input: Tensor) -> Tensor:
-    """The median of the elements that are not nan, as ``median``."""
+    """The median of the elements that are not nan; see ``median``."""
 @overload
 def nanmedian(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.nanmedian:
-    """The median of the elements that are not nan, as ``median``."""
+    """The median of the elements that are not nan; see ``median``."""
 def nanquantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Tensor | None = None) -> Tensor:
     """The q-th quantiles of the elements that are not nan; see ``quantile``."""
 def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
@@ -1033,7 +1033,7 @@ def narrow(input: Tensor, dim: _int, start: Tensor | Number, length: _int) -> Te
 def narrow_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``narrow``, as a copy."""
 def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
-    """``nn.functional.batch_norm``, the batch's means and inverse deviations (empty when not training)."""
+    """``nn.functional.batch_norm`` with the means and inverse deviations of the batch (empty if not training)."""
 def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
 def native_dropout(input: Tensor, p: _float, train: _bool | None) -> _tuple[Tensor, Tensor]:
@@ -1054,19 +1054,19 @@ def negative_(self: Tensor) -> Tensor:
     """In-place form of ``neg``."""
 newaxis: None
 def nextafter(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """The next number after each element in the direction of the other."""
+    """The next representable number after ``input`` towards ``other``."""
 @overload
 def nonzero(input: Tensor, *, as_tuple: Literal[False]=False, out: Tensor | None=None) -> Tensor:
-    """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension."""
+    """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension."""
 @overload
 def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> _tuple[Tensor, ...]:
-    """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension."""
+    """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension."""
 def nonzero_static(input: Tensor, *, size: _int, fill_value: _int = -1, out: Tensor | None = None) -> Tensor:
-    """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
+    """``nonzero`` with exactly ``size`` rows, truncated or filled with ``fill_value``."""
 def norm(input: Tensor, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
 def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
-    """The norm of the elements over all dims but ``dim`` (-1: over all), which keep size 1."""
+    """The norm over all dims but ``dim`` (-1: over all dims), with the reduced dims kept at size 1."""
 def normal(mean: Tensor | Number, std: Tensor | Number = 1.0, size: _int | Sequence[_int] | None = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """Normal numbers: of the tensors ``mean`` and ``std`` (either may be a number), or of two numbers and a ``size``."""
 def not_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -1078,7 +1078,7 @@ def numel(self: Tensor) -> _int:
 def ones(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """A tensor of ones."""
 def ones_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
-    """Ones of another tensor's shape and dtype."""
+    """A tensor of ones with another tensor's shape and dtype."""
 def orgqr(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -1088,7 +1088,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
     """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
 def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _int = 2) -> _tuple[Tensor, Tensor, Tensor]:
-    """``svd_lowrank`` of A with the means of its columns taken off: the principal directions are V's columns."""
+    """``svd_lowrank`` of A minus the means of its columns; the columns of V are the principal directions."""
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row."""
 def permute(input: Tensor, *order: Any, dims: _int | Sequence[_int] | None = None) -> Tensor:
@@ -1111,29 +1111,29 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
 def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The derivative of order n of ``digamma``, n >= 0."""
 def positive(input: Tensor) -> Tensor:
-    """The tensor itself; an error for bools."""
+    """Return the tensor itself; bools are an error."""
 def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """Each element to the power of the exponent's; either may be a number."""
+    """``input ** exponent``, broadcasting; either operand may be a number."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Each element, times ``weight`` if it is negative; one weight, or one for each index of dim 1."""
 preserve_format: _memory_format
 def prod(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Product of all elements, or along one dim. Its gradient is right where elements are zero, in every order."""
+    """Product of all elements, or along one dim. Gradients of every order are right where elements are zero."""
 def promote_types(type1: _dtype, type2: _dtype) -> _dtype:
-    """The smallest dtype, as PyTorch's table has it, that both can be converted to."""
+    """The smallest dtype, by PyTorch's table, that both dtypes can be converted to."""
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
-    """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
+    """A copy of ``input`` with ``source`` written, or added, at some flat indices, in row-major order."""
 qint32: _dtype
 qint8: _dtype
 def qr(input: Tensor, some: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.qr:
     """Deprecated in PyTorch: see ``linalg.qr``."""
 def quantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Tensor | None = None) -> Tensor:
-    """The q-th quantiles of all elements or along a dim; a 1-dimensional ``q`` gives a first dim. nan if there is one."""
+    """The q-th quantiles of all elements or along a dim; nan if any is nan. A 1-dimensional ``q`` adds a first dim."""
 quint2x4: _dtype
 quint4x2: _dtype
 quint8: _dtype
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Radians in degrees."""
+    """Convert radians to degrees."""
 def rad2deg_(input: Tensor) -> Tensor:
     """In-place form of ``rad2deg``."""
 def rand(*size: _int | Sequence[_int], generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
@@ -1151,11 +1151,11 @@ def randn_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dt
 def randperm(n: _int, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A random permutation of 0, ..., n - 1; int64 if no dtype is given."""
 def range(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
-    """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, and of the default dtype."""
+    """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, in the default dtype."""
 def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension; a view if the tensor is contiguous."""
+    """Flatten to one dimension; a view if the tensor is contiguous."""
 def real(input: Tensor) -> Tensor:
-    """A view of the real part; a real tensor itself."""
+    """A view of the real part; a real tensor is returned itself."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over each element."""
 def reciprocal_(input: Tensor) -> Tensor:
@@ -1165,43 +1165,43 @@ def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def relu_(input: Tensor) -> Tensor:
     """In-place form of ``relu``."""
 def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
+    """The remainder of division, with the sign of the divisor, like Python's ``%``."""
 def renorm(input: Tensor, p: _int | _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None) -> Tensor:
-    """Each slice along ``dim`` whose p-norm is above ``maxnorm`` brought down to that norm."""
+    """Scale each slice along ``dim`` whose p-norm is above ``maxnorm`` down to that norm."""
 def repeat_interleave(input: Tensor, repeats: Tensor | Number | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
-    """Each element, or each part along ``dim``, repeated: all as often, or as often as a tensor of counts says."""
+    """Repeat each element, or each slice along ``dim``; ``repeats`` is one count for all or a tensor of counts."""
 def reshape(input: Tensor, *size: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
-    """The same elements in another shape: a view where the memory allows it, else a copy."""
+    """Reshape to ``size``: a view where the memory allows it, else a copy."""
 def resize_(self: Tensor, *sizes: _int | Sequence[_int], memory_format: _memory_format | None = None) -> Tensor:
-    """Another size on the same memory, in row-major order; more memory is taken if it does not suffice."""
+    """Change the size in place, in row-major order; larger memory is allocated if needed."""
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
-    """``self.resize_(other.shape)``; a sparse tensor that stores nothing takes a sparse one's shape."""
+    """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``."""
 def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself: conjugates and negatives are always computed."""
+    """Return the tensor itself: conjugates and negatives are always computed."""
 def resolve_neg(input: Tensor) -> Tensor:
-    """The tensor itself: conjugates and negatives are always computed."""
+    """Return the tensor itself: conjugates and negatives are always computed."""
 def result_type(tensor1: Any, tensor2: Any) -> _dtype:
     """The dtype of the result of an operator on two tensors or numbers."""
 def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
 def rnn_relu(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
-    """As ``gru``: ``h' = relu(W x + b + U h + c)``."""
+    """An RNN with ``h' = relu(W x + b + U h + c)``; see ``gru`` for the arguments."""
 def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of an RNN with ``relu``: the new state."""
 def rnn_tanh(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
-    """As ``gru``: ``h' = tanh(W x + b + U h + c)``."""
+    """An RNN with ``h' = tanh(W x + b + U h + c)``; see ``gru`` for the arguments."""
 def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of an RNN with ``tanh``: the new state."""
 def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
-    """A copy with the elements moved along dimensions, those pushed out coming in at the other end."""
+    """A copy with the elements shifted cyclically along dimensions."""
 def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = (0, 1)) -> Tensor:
-    """A copy turned by ``k`` quarters in the plane of two dimensions, from the first towards the second."""
+    """A copy rotated by ``k`` quarter turns in the plane of two dimensions, from the first towards the second."""
 def round(input: Tensor, *, decimals: _int | None = None, out: Tensor | None = None) -> Tensor:
-    """The nearest whole number, the even one of two; with ``decimals`` so many digits behind the point."""
+    """The nearest integer, with ties rounded to even, or the nearest number with ``decimals`` decimal places."""
 def round_(input: Tensor, *, decimals: _int | None = None, out: Tensor | None = None) -> Tensor:
     """In-place form of ``round``."""
 def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Tensors one below the other; vectors are rows."""
+    """Concatenate tensors along the first dimension; vectors become rows."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False) -> Tensor:
     """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds."""
 def rrelu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -1215,19 +1215,19 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
 def saddmm(input: Tensor | Number, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
 def scalar_tensor(s: Any, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
-    """A 0-dimensional tensor, of the default dtype if none is given."""
+    """A 0-dimensional tensor of a number, in the default dtype if none is given."""
 def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | Number | None = None, *, value: Tensor | Number | None = None, reduce: _str | None = None, out: Tensor | None = None) -> Tensor:
-    """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
+    """A copy of ``input`` with ``src`` (a tensor or a number) written at the positions ``index`` along ``dim``."""
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
+    """A copy of ``input`` with ``src`` added at the positions ``index`` along ``dim``."""
 def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
-    """A copy of ``input`` in which all that ``src`` has for a place is reduced to one value."""
+    """A copy of ``input`` with the elements of ``src`` reduced at the positions ``index`` along ``dim``."""
 def searchsorted(sorted_sequence: Tensor, input: Tensor | _float, *, out_int32: _bool = False, right: _bool = False, side: _str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
-    """Where each value would be inserted into a sorted sequence, or into the sorted rows of its leading dims."""
+    """The index at which to insert each value into a sorted sequence, or into the row with the same leading dims."""
 def segment_reduce(data: Tensor, reduce: _str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: _int = 0, unsafe: _bool = False, initial: _float | None = None) -> Tensor:
     """The "sum", "mean", "prod", "max" or "min" of each segment of ``data`` along ``axis``."""
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
-    """A view of the part at one index of a dimension, which goes away."""
+    """A view of the slice at one index of a dimension, without that dimension."""
 def select_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``select``, as a copy."""
 def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor:
@@ -1237,7 +1237,7 @@ def selu(input: Tensor, inplace: _bool = False) -> Tensor:
 def selu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``selu``."""
 def set_default_device(device: _device | _str | _int | None) -> None:
-    """Let tensors be made on a device where none is given: on "cpu" (as does ``None``) or on "meta"."""
+    """Set the device of tensors made without the argument ``device``: "cpu" (also ``None``) or "meta"."""
 def set_default_dtype(d: _dtype, /) -> None:
     """Make `d`, which must be floating, the dtype of tensors made from Python floats, in all threads."""
 def set_default_tensor_type(t: Any, /) -> None:
@@ -1245,19 +1245,19 @@ def set_default_tensor_type(t: Any, /) -> None:
 def set_deterministic_debug_mode(debug_mode: _int | _str) -> None:
     """``use_deterministic_algorithms`` by a word or its number: "default" (0), "warn" (1) or "error" (2)."""
 def set_float32_matmul_precision(precision: _str) -> None:
-    """Kept and told: products of float32 are always computed in float32 (``"highest"``)."""
+    """Stored and returned; float32 products are always computed in float32 (``"highest"``)."""
 def set_flush_denormal(mode: _bool, /) -> _bool:
     """False: NumPy's treatment of denormal numbers cannot be changed from here."""
 def set_num_interop_threads(n: _int, /) -> None:
-    """Keep the number for ``get_num_interop_threads``: operators run one after the other."""
+    """Store the number for ``get_num_interop_threads``: operators run one after the other."""
 def set_num_threads(n: _int, /) -> None:
-    """How many threads work on one large operator, NumPy's products included where its BLAS library is OpenBLAS."""
+    """Set the number of threads of one large operator, including NumPy's products if its BLAS library is OpenBLAS."""
 def set_printoptions(precision: _int | None = None, threshold: _float | None = None, edgeitems: _int | None = None, linewidth: _int | None = None, profile: _str | None = None, sci_mode: _bool | None = None) -> None:
     """Set how tensors are printed, for the whole process."""
 def set_warn_always(b: _bool, /) -> None:
-    """Whether warnings that PyTorch shows once are shown each time."""
+    """Set whether warnings that PyTorch shows once are shown each time."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The sign; of a complex number the number of absolute value one in its direction, 0 of 0."""
+    """The sign of each element; a complex number is divided by its absolute value, and 0 stays 0."""
 def sgn_(input: Tensor) -> Tensor:
     """In-place form of ``sgn``."""
 short: _dtype
@@ -1266,11 +1266,11 @@ def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def sigmoid_(input: Tensor) -> Tensor:
     """In-place form of ``sigmoid``."""
 def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """-1, 0 or 1, as each element's sign; 0 of nan."""
+    """-1, 0 or 1 according to each element's sign; 0 for nan."""
 def sign_(input: Tensor) -> Tensor:
     """In-place form of ``sign``."""
 def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether each element's sign bit is set: also that of -0."""
+    """Whether each element's sign bit is set; it is set for -0 too."""
 def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of each element, an angle in radians."""
 def sin_(self: Tensor) -> Tensor:
@@ -1290,30 +1290,30 @@ def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None 
 def slogdet(input: Tensor) -> _return_types.slogdet:
     """See ``linalg.slogdet``."""
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
-    """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first."""
+    """exp(x) over its sum along a dim: positive numbers that add up to one. The input is converted to ``dtype`` first."""
 def solve(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. `torch.solve` is deprecated in favor of `torch.linalg.solve`."""
 def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.sort:
-    """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest."""
+    """Sort along a dim: values and their indices. Equal elements keep their order, and nan is the largest."""
 sparse_bsc: _layout
 sparse_bsr: _layout
 sparse_coo: _layout
 def sparse_coo_tensor(indices: Tensor | Sequence[Any] | None = None, values: Tensor | Sequence[Any] | None = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None, is_coalesced: _bool | None = None) -> Tensor:
-    """A tensor that stores some of its elements: those at ``indices``, of shape ``(sparse_dim, nnz)``."""
+    """A tensor that stores only its elements at ``indices``, which have shape ``(sparse_dim, nnz)``."""
 sparse_csc: _layout
 sparse_csr: _layout
 def split(tensor: Tensor, split_size_or_sections: Any = None, dim: _int = 0, *, split_size: Any = None) -> _tuple[Tensor, ...]:
-    """Views of pieces along a dimension: of one size (the last may be smaller), or of the sizes in a list."""
+    """Split along a dimension into views of one size (the last may be smaller) or of the sizes in a list."""
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
-    """``split``, as copies."""
+    """``split`` with copies instead of views."""
 def split_with_sizes(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
-    """Views of pieces of these sizes along a dimension."""
+    """Split along a dimension into views of the given sizes."""
 def split_with_sizes_copy(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
-    """``split_with_sizes``, as copies."""
+    """``split_with_sizes`` with copies instead of views."""
 def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The square root of each element; nan of a negative one."""
+    """The square root of each element; nan for negative elements."""
 def sqrt_(self: Tensor) -> Tensor:
     """In-place form of ``sqrt``."""
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1321,29 +1321,29 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def square_(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``square``."""
 def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None, *, axis: Any = None) -> Tensor:
-    """A view without the dimensions of size one: all of them, or those named."""
+    """A view without the dimensions of size one, or without those in ``dim``."""
 def squeeze_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``squeeze``, as a copy."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
-    """Tensors of one shape side by side along a new dimension."""
+    """Stack tensors of one shape along a new dimension."""
 @overload
 def std(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False, *, out: Tensor | None=None) -> Tensor:
-    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
 @overload
 def std(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False, out: Tensor | None=None) -> Tensor:
-    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
 @overload
 def std(input: Tensor, unbiased: _bool=True) -> Tensor:
-    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
 @overload
 def std_mean(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
-    """Standard deviation and mean; arguments as of ``std``."""
+    """Standard deviation and mean; the arguments are those of ``std``."""
 @overload
 def std_mean(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
-    """Standard deviation and mean; arguments as of ``std``."""
+    """Standard deviation and mean; the arguments are those of ``std``."""
 @overload
 def std_mean(input: Tensor, unbiased: _bool=True) -> _tuple[Tensor, Tensor]:
-    """Standard deviation and mean; arguments as of ``std``."""
+    """Standard deviation and mean; the arguments are those of ``std``."""
 def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
     """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
 strided: _layout
@@ -1352,7 +1352,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, al
 def subtract(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
-    """Sum of the elements: of all of them, or along one or several dims."""
+    """Sum of all elements, or along one or several dims."""
 def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.svd:
     """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
 def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
@@ -1366,11 +1366,11 @@ def sym_float(a: Any) -> _float:
 def sym_int(a: Any) -> _int:
     """An integer from a number, rounded towards zero."""
 def sym_ite(b: _bool, t: Any, f: Any) -> Any:
-    """``t`` if ``b``, else ``f``; both of one type."""
+    """``t`` if ``b``, else ``f``; both must have the same type."""
 def sym_max(a: Any, b: Any) -> Any:
-    """The larger of two numbers, a float if one of them is."""
+    """The larger of two numbers, as a float if either is a float."""
 def sym_min(a: Any, b: Any) -> Any:
-    """The smaller of two numbers, a float if one of them is."""
+    """The smaller of two numbers, as a float if either is a float."""
 def sym_not(a: Any) -> _bool:
     """The negation of a bool."""
 def sym_sqrt(a: Any) -> _float:
@@ -1380,13 +1380,13 @@ def sym_sum(args: Iterable[Any]) -> Any:
 def symeig(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. The default behavior has changed from using the upper triangular portion to the lower one."""
 def t(input: Tensor) -> Tensor:
-    """A matrix transposed; tensors of fewer dimensions as they are."""
+    """The transpose of a matrix; tensors of fewer dimensions are unchanged."""
 def t_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``t``, as a copy."""
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The elements at some numbers, counted in row-major order."""
+    """The elements at some flat indices, in row-major order."""
 def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
-    """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row."""
+    """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of the flat tensors."""
 def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The tangent of each element, an angle in radians."""
 def tan_(self: Tensor) -> Tensor:
@@ -1398,7 +1398,7 @@ def tanh_(self: Tensor) -> Tensor:
 def tensor(data: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new leaf tensor with a copy of ``data``: a number, nested lists or tuples, a NumPy array, a tensor."""
 def tensor_split(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
-    """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices."""
+    """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list."""
 def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[_int] = 2, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over some dimensions of a and as many of b."""
 def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
@@ -1406,9 +1406,9 @@ def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = 
 def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``threshold``."""
 def tile(input: Tensor, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
-    """``repeat``, the numbers counted from the last dimension."""
+    """``repeat`` with the numbers aligned to the last dimensions."""
 def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.topk:
-    """The k largest (or smallest) elements along a dim, always in order, and where they are."""
+    """The k largest (or smallest) elements along a dim, always sorted, and their indices."""
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal."""
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
@@ -1416,9 +1416,9 @@ def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
 def transpose_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``transpose``, as a copy."""
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1, out: Tensor | None = None) -> Tensor:
-    """Integral along a dim by the trapezoidal rule, at points ``x`` or at a spacing ``dx``."""
+    """Integral along a dim by the trapezoidal rule, at points ``x`` or with spacing ``dx``."""
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1, out: Tensor | None = None) -> Tensor:
-    """Integral along a dim by the trapezoidal rule, at points ``x`` or at a spacing ``dx``."""
+    """Integral along a dim by the trapezoidal rule, at points ``x`` or with spacing ``dx``."""
 def triangular_solve(b: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.triangular_solve:
     """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -1434,11 +1434,11 @@ def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None
 def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``div`` without rounding."""
 def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Each element without its fraction; its derivative is 0."""
+    """Each element without its fractional part; its derivative is 0."""
 def trunc_(self: Tensor) -> Tensor:
     """In-place form of ``trunc``."""
 def typename(obj: Any) -> _str:
-    """The name of an object's type: of a tensor its legacy type, such as ``torch.FloatTensor``."""
+    """The name of an object's type; for a tensor its legacy type, such as ``torch.FloatTensor``."""
 uint1: _dtype
 uint16: _dtype
 uint2: _dtype
@@ -1451,41 +1451,41 @@ uint64: _dtype
 uint7: _dtype
 uint8: _dtype
 def unbind(input: Tensor, dim: _int = 0) -> _tuple[Tensor, ...]:
-    """Views of the parts at each index of a dimension."""
+    """Views of the slices at each index of a dimension."""
 def unbind_copy(input: Tensor, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
-    """``unbind``, as copies."""
+    """``unbind`` with copies instead of views."""
 def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
-    """One dimension made several; one of ``sizes`` may be -1."""
+    """Split one dimension into several; one of ``sizes`` may be -1."""
 def unfold_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``unfold``, as a copy."""
 @overload
 def unique(input: Tensor, sorted: _bool=True, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
-    """The different elements, or slices along a dim, always in order."""
+    """The unique elements, or slices along a dim, always sorted."""
 @overload
 def unique(input: Tensor, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
-    """The different elements, or slices along a dim, always in order."""
+    """The unique elements, or slices along a dim, always sorted."""
 @overload
 def unique_consecutive(input: Tensor, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
-    """The first of each run of equal elements, or of equal slices along a dim."""
+    """The first element of each run of equal elements, or of equal slices along a dim."""
 @overload
 def unique_consecutive(input: Tensor, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
-    """The first of each run of equal elements, or of equal slices along a dim."""
+    """The first element of each run of equal elements, or of equal slices along a dim."""
 def unique_dim(input: Tensor, dim: _int, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False) -> _tuple[Tensor, Tensor, Tensor]:
-    """``torch.unique`` along a dimension, with inverse and counts, which are empty if they were not asked for."""
+    """``torch.unique`` along a dimension, with inverse indices and counts, which are empty unless requested."""
 def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> _tuple[Tensor, ...]:
-    """Numbers of elements in row-major order as one tensor of positions for each dimension."""
+    """Convert flat indices in row-major order to one tensor of indices for each dimension."""
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
-    """``chunk``, of copies that may be written to in place."""
+    """``chunk`` whose results may be written to in place."""
 def unsafe_split(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
-    """``split``, of copies that may be written to in place."""
+    """``split`` whose results may be written to in place."""
 def unsafe_split_with_sizes(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
-    """``split_with_sizes``, of copies that may be written to in place."""
+    """``split_with_sizes`` whose results may be written to in place."""
 def unsqueeze(input: Tensor, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
     """A view with a dimension of size one at position ``dim``."""
 def unsqueeze_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``unsqueeze``, as a copy."""
 def use_deterministic_algorithms(mode: _bool, *, warn_only: _bool = False) -> None:
-    """Kept and told: every operator here is deterministic anyway."""
+    """Stored and returned; every operator is deterministic anyway."""
 def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
     """The powers of a vector's elements, descending unless ``increasing``."""
 @overload
@@ -1499,47 +1499,47 @@ def var(input: Tensor, unbiased: _bool=True) -> Tensor:
     """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
 @overload
 def var_mean(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
-    """Variance and mean; arguments as of ``var``."""
+    """Variance and mean; the arguments are those of ``var``."""
 @overload
 def var_mean(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
-    """Variance and mean; arguments as of ``var``."""
+    """Variance and mean; the arguments are those of ``var``."""
 @overload
 def var_mean(input: Tensor, unbiased: _bool=True) -> _tuple[Tensor, Tensor]:
-    """Variance and mean; arguments as of ``var``."""
+    """Variance and mean; the arguments are those of ``var``."""
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``dot`` with the first vector conjugated."""
 def view_as_complex(input: Tensor) -> Tensor:
-    """A view of a real tensor whose last dimension is two as a complex one."""
+    """A complex view of a real tensor whose last dimension has size two."""
 def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """``view_as_complex`` with memory of its own."""
+    """A copy of ``view_as_complex(input)``."""
 def view_as_real(input: Tensor) -> Tensor:
-    """A view of a complex tensor as a real one with a last dimension of two: its parts."""
+    """A real view with a last dimension of size two, which holds the real and imaginary parts."""
 def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """``view_as_real`` with memory of its own."""
+    """A copy of ``view_as_real(input)``."""
 def view_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``view``, as a copy."""
 def vsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Tensors one below the other; vectors are rows."""
+    """Concatenate tensors along the first dimension; vectors become rows."""
 @overload
 def where(condition: Tensor) -> _tuple[Tensor, ...]:
-    """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast."""
+    """The element of ``input`` where ``condition`` holds, else the element of ``other``; all three broadcast."""
 @overload
 def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None=None) -> Tensor:
-    """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast."""
+    """The element of ``input`` where ``condition`` holds, else the element of ``other``; all three broadcast."""
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: _tuple[Any, ...] | _list[Any]) -> Any:
     """``carried_inputs``, replaced by ``body_fn(*carried_inputs)`` as long as ``cond_fn(*carried_inputs)`` is true."""
 def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
+    """``input * log(other)``, and 0 where ``input`` is 0 and ``other`` is not nan."""
 def xlogy_(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """In-place form of ``xlogy``."""
 def zero_(self: Tensor) -> Tensor:
-    """Write zeros everywhere."""
+    """Fill this tensor with zeros."""
 def zeros(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """A tensor of zeros."""
 def zeros_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
-    """Zeros of another tensor's shape and dtype."""
+    """A tensor of zeros with another tensor's shape and dtype."""
 
 __all__ = [
     "AcceleratorError",

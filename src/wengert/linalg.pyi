@@ -50,7 +50,7 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix."""
 def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_inv_ex:
-    """The inverses and, for each, 0 or the place of the zero pivot that leaves it without one."""
+    """The inverses and, for each matrix, 0 or the position of the zero pivot that makes it singular."""
 def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_ldl_factor:
     """L and D with ``A = L D L^T`` (``L^H`` if ``hermitian``), D with blocks of size 1 and 2, in one compact matrix."""
 def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_ldl_factor_ex:
@@ -74,13 +74,13 @@ def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 def matrix_norm(A: Tensor, ord: Any = 'fro', dim: _int | Sequence[_int] = (-2, -1), keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows)."""
 def matrix_power(A: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
-    """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
+    """The n-th power of each square matrix, by repeated squaring; if n is negative, the power of its inverse."""
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Tensor | None = None) -> Tensor:
-    """How many singular values are above ``max(atol, rtol * largest)``."""
+    """The number of singular values above ``max(atol, rtol * largest)``."""
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Product of several matrices, in the order of multiplication that costs least."""
 def norm(A: Tensor, ord: Any | _str | None = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Norm of a vector (``ord`` a number) or of matrices (``ord`` a number or ``"fro"``, ``"nuc"``), as NumPy's."""
+    """Norm of a vector (``ord`` a number) or of matrices (``ord`` a number or ``"fro"``, ``"nuc"``), as in NumPy."""
 def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Tensor | None = None) -> Tensor:
     """The Moore-Penrose inverse; singular values up to ``max(atol, rtol * largest)`` count as zero."""
 def qr(A: Tensor, mode: _str = 'reduced', *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_qr:
@@ -98,7 +98,7 @@ def svd(A: Tensor, full_matrices: _bool = True, *, driver: _str | None = None, o
 def svdvals(A: Tensor, *, driver: _str | None = None, out: Tensor | None = None) -> Tensor:
     """The singular values of matrices, in descending order."""
 def tensorinv(A: Tensor, ind: _int = 2, *, out: Tensor | None = None) -> Tensor:
-    """The inverse of the map that ``tensordot`` makes of A, whose first ``ind`` dimensions are its output's."""
+    """The inverse of the map ``tensordot(A, x)``, whose output has the first ``ind`` dimensions of A."""
 def tensorsolve(A: Tensor, B: Tensor, dims: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
     """X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first."""
 def vander(x: Tensor, *, N: _int | None = None) -> Tensor:
@@ -106,7 +106,7 @@ def vander(x: Tensor, *, N: _int | None = None) -> Tensor:
 def vecdot(x: Tensor, y: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast."""
 def vector_norm(x: Tensor, ord: _int | _float = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Norm of the elements as one vector, or of the vectors along dims. ``ord`` may be any number, 0, inf and -inf too."""
+    """Norm of the elements as one vector, or of the vectors along dims. ``ord`` is any number, 0, inf or -inf."""
 
 __all__ = [
     "LinAlgError",

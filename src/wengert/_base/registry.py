@@ -95,17 +95,10 @@ class Operator:
 
     # derivatives and transforms
     differentiable: tuple[bool, ...] = (True,)  # for each output
-<<<<<<< HEAD
-    underived: tuple[int, ...] = ()  # operands that have no formula
-    no_derivative: str | None = None  # the reason if it has no derivative
-    absent: bool = False  # whether a cotangent that did not arrive is None to the formula, not zeros
-    constants_from: int | None = None  # from which on a sequence's operands have no edge
-=======
     underived: tuple[int, ...] = ()  # operands without a formula
-    why_not: str | None = None  # the reason if it has no derivative
+    no_derivative: str | None = None  # the reason if it has no derivative
     absent: bool = False  # whether the formula gets None, not zeros, for a missing cotangent
     constants_from: int | None = None  # the index from which on a sequence's operands have no edge
->>>>>>> h-e3
     jvp: Callable[..., Any] | None = None  # (xp, tangents, out, *args) -> tangent of out
     batch: Any = None  # the batching rule
     saved_as: dict[str, Any] = {}  # PyTorch's names of saved values, if they differ

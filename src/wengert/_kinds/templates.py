@@ -181,25 +181,14 @@ class Flags(dict[str, Any]):
         return False
 
 
-<<<<<<< HEAD
 def rendered(template: str, flags: Flags, depth: int = 0) -> list[str]:
-    """The lines of a template without what the flags rule out, ``depth`` columns to the right.
-
-    ``line  #? condition``: the line, and what is indented below it, only if the condition on flags holds.
-    ``#? condition``: the same for what is indented below, which moves to the left.
-    ``line  #| condition``: if it does not hold, the line goes and what is indented below it moves to the left.
-    ``@piece``, ``@piece(flag="text", flag=other_flag)``: the piece of this name, with these flags besides.
-    ``{flag}``: the flag's value.
-=======
-def rendered(lines: list[str], flags: Flags) -> list[str]:
-    """The lines of a template that remain for these flags.
+    """The lines of a template that remain for these flags, ``depth`` columns to the right.
 
     ``line  #? condition``: keep the line, and the lines indented below it, only if the condition on flags holds.
     ``#? condition``: keep the lines indented below only if it holds, and dedent them.
     ``line  #| condition``: if it does not hold, remove the line and dedent the lines indented below it.
-    ``@piece``, ``@piece(flag=value)``: insert the piece of this name, with these additional flags. ``{flag}``: insert
-    the flag's value.
->>>>>>> h-e3
+    ``@piece``, ``@piece(flag="text", flag=other_flag)``: insert the piece of this name, with these additional flags.
+    ``{flag}``: insert the flag's value.
     """
     out: list[str] = []
     outer: list[tuple[int, int | None]] = [(-1, depth)]  # where blocks begin, and how far each moves; None: it goes

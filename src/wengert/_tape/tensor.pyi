@@ -63,7 +63,7 @@ def current_fn(tensor: Tensor) -> _Node | None: ...
 def shared_cell(tensor: Tensor) -> Any: ...
 
 class Tensor(metaclass=TensorMeta):
-    """A multi-dimensional array that can record what is computed from it."""
+    """A multi-dimensional array that can record the operators applied to it."""
     _payload: Any
     _node: Any
     _box: Any
@@ -71,16 +71,16 @@ class Tensor(metaclass=TensorMeta):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def H(self) -> Tensor:
-        """A matrix transposed and conjugated."""
+        """The conjugate transpose of a matrix."""
     @property
     def T(self) -> Tensor:
-        """The tensor with its dimensions in reverse order."""
+        """A view with the dimensions in reverse order."""
     def __abs__(self) -> Tensor:
         """The absolute value of each element; its derivative at 0 is 0."""
     def __add__(self, other: Tensor | Number, /) -> Tensor:
         """Sum of each pair of elements, broadcasting."""
     def __and__(self, other: Tensor | Number, /) -> Tensor:
-        """And of each pair of bits; of bools."""
+        """Bitwise and; logical and for bools."""
     def __array__(self, dtype: _dtype | None = None, copy: _bool | None = None) -> np.ndarray: ...
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any: ...
     def __array_ufunc__(self, ufunc: Any, method: _str, *inputs: Any, **options: Any) -> Any: ...
@@ -92,7 +92,7 @@ class Tensor(metaclass=TensorMeta):
     def __deepcopy__(self, memo: _dict[_int, Any]) -> Tensor: ...
     def __dir__(self) -> _list[_str]: ...
     def __div__(self, other: Tensor | Number, /) -> Tensor:
-        """Quotient of each pair of elements, broadcasting; integers give the default dtype."""
+        """Quotient of each pair of elements, broadcasting; integers become the default dtype."""
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any:
         """The tensor's memory for another library (the DLPack protocol); one that requires grad is refused."""
     def __dlpack_device__(self) -> _tuple[_int, _int]:
@@ -104,11 +104,11 @@ class Tensor(metaclass=TensorMeta):
         """Quotient rounded down; it has no derivative."""
     def __format__(self, spec: _str) -> _str: ...
     def __ge__(self, other: Tensor | Number, /) -> Tensor:
-        """Whether the first element is larger or equal, as bools."""
+        """Whether ``input >= other``, element by element."""
     def __getitem__(self, key: _Index | _tuple[_Index, ...]) -> Tensor:
-        """``x[...]``: a view if everything is an int, a slice, ``None`` or ``...``; else a copy of what is asked for."""
+        """``x[...]``: a view if the key has only ints, slices, ``None`` and ``...``; else a copy of the selected part."""
     def __gt__(self, other: Tensor | Number, /) -> Tensor:
-        """Whether the first element is the larger one, as bools."""
+        """Whether ``input > other``, element by element."""
     def __hash__(self) -> _int: ...
     def __iadd__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``add``."""
@@ -142,16 +142,16 @@ class Tensor(metaclass=TensorMeta):
     def __ixor__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``bitwise_xor``."""
     def __le__(self, other: Tensor | Number, /) -> Tensor:
-        """Whether the first element is smaller or equal, as bools."""
+        """Whether ``input <= other``, element by element."""
     def __len__(self) -> _int: ...
     def __lshift__(self, other: Tensor | Number, /) -> Tensor:
-        """The bits moved to the left, which multiplies by powers of two."""
+        """Shift the bits to the left, which multiplies by powers of two."""
     def __lt__(self, other: Tensor | Number, /) -> Tensor:
-        """Whether the first element is the smaller one, as bools."""
+        """Whether ``input < other``, element by element."""
     def __matmul__(self, other: Tensor | Number, /) -> Tensor:
         """``a @ b``: see ``matmul``."""
     def __mod__(self, other: Tensor | Number, /) -> Tensor:
-        """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
+        """The remainder of division, with the sign of the divisor, like Python's ``%``."""
     def __mul__(self, other: Tensor | Number, /) -> Tensor:
         """Product of each pair of elements, broadcasting."""
     def __ne__(self, other: Any, /) -> Tensor:  # type: ignore[override]
@@ -159,17 +159,17 @@ class Tensor(metaclass=TensorMeta):
     def __neg__(self) -> Tensor:
         """Each element with its sign changed."""
     def __or__(self, other: Tensor | Number, /) -> Tensor:
-        """Or of each pair of bits; of bools."""
+        """Bitwise or; logical or for bools."""
     def __pos__(self) -> Tensor:
-        """The tensor itself; an error for bools."""
+        """Return the tensor itself; bools are an error."""
     def __pow__(self, other: Tensor | Number, /) -> Tensor:
-        """Each element to the power of the other operand's, broadcasting."""
+        """``input ** other``, broadcasting."""
     def __radd__(self, other: Tensor | Number, /) -> Tensor:
         """Sum of each pair of elements, broadcasting."""
     def __rand__(self, other: Tensor | Number, /) -> Tensor:
         """``and`` with a number on the left."""
     def __rdiv__(self, other: Tensor | Number, /) -> Tensor:
-        """A number divided by each element, as PyTorch does: the reciprocal times the number."""
+        """A number divided by each element, computed as in PyTorch: the reciprocal times the number."""
     def __reduce_ex__(self, protocol: Any) -> _tuple[Any, ...]: ...
     def __repr__(self, *, tensor_contents: Any = None) -> _str: ...
     def __reversed__(self) -> Tensor: ...
@@ -186,45 +186,45 @@ class Tensor(metaclass=TensorMeta):
     def __ror__(self, other: Tensor | Number, /) -> Tensor:
         """``or`` with a number on the left."""
     def __rpow__(self, other: Tensor | Number, /) -> Tensor:
-        """A number (or what else stands on the left) to the power of each element."""
+        """The left operand to the power of each element."""
     def __rrshift__(self, other: Tensor | Number, /) -> Tensor:
         """``rshift`` with a number on the left."""
     def __rshift__(self, other: Tensor | Number, /) -> Tensor:
-        """The bits moved to the right, which divides by powers of two and rounds down."""
+        """Shift the bits to the right, which divides by powers of two and rounds down."""
     def __rsub__(self, other: Tensor | Number, /) -> Tensor:
-        """The second operand less the first."""
+        """``other - input``."""
     def __rtruediv__(self, other: Tensor | Number, /) -> Tensor:
-        """A number divided by each element, as PyTorch does: the reciprocal times the number."""
+        """A number divided by each element, computed as in PyTorch: the reciprocal times the number."""
     def __rxor__(self, other: Tensor | Number, /) -> Tensor:
         """``xor`` with a number on the left."""
     def __setitem__(self, key: _Index | _tuple[_Index, ...], value: Any) -> None:
-        """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
+        """``x[...] = v``: write ``v`` (a tensor that broadcasts, or a number) into the part that ``x[...]`` reads."""
     def __sub__(self, other: Tensor | Number, /) -> Tensor:
         """Difference of each pair of elements, broadcasting."""
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """What a subclass makes of a function: it runs as on tensors, and its results are of the subclass."""
+        """The default for subclasses: run the function on tensors and return instances of the subclass."""
     def __truediv__(self, other: Tensor | Number, /) -> Tensor:
-        """Quotient of each pair of elements, broadcasting; integers give the default dtype."""
+        """Quotient of each pair of elements, broadcasting; integers become the default dtype."""
     def __xor__(self, other: Tensor | Number, /) -> Tensor:
-        """Exclusive or of each pair of bits; of bools."""
+        """Bitwise exclusive or; logical exclusive or for bools."""
     @property
     def _backward_hooks(self) -> Any:
         """The hooks of ``register_hook`` by their handles' ids; ``None`` if there are none."""
     @property
     def _base(self) -> Tensor | None:
-        """The tensor that this one is a view of; ``None`` if it is no view."""
+        """The tensor that this one is a view of; ``None`` if it is not a view."""
     @property
     def _cdata(self) -> _int:
-        """A number that no other living tensor has. PyTorch's is the address of a C++ object; pyro compares them."""
+        """A number that is unique among living tensors. PyTorch returns the address of a C++ object; pyro compares them."""
     def _coalesced_(self, coalesced: _bool) -> Tensor:
-        """Say, unchecked, that each index occurs once and in order, or that this is not known."""
+        """Mark the tensor, without a check, as coalesced or not."""
     def _dimI(self) -> _int:
-        """How many dimensions are sparse; 0 for a dense tensor."""
+        """The number of sparse dimensions; 0 for a dense tensor."""
     def _dimV(self) -> _int:
-        """How many dimensions are dense."""
+        """The number of dense dimensions."""
     def _indices(self) -> Tensor:
-        """``indices``, whatever the tensor."""
+        """``indices`` of any sparse tensor, coalesced or not."""
     def _is_all_true(self) -> Tensor:
         """Whether all elements of a bool tensor are True."""
     def _is_any_true(self) -> Tensor:
@@ -237,22 +237,22 @@ class Tensor(metaclass=TensorMeta):
         """A leaf of a subclass on the memory of ``data``, outside of its history."""
     @staticmethod
     def _make_wrapper_subclass(cls: _type, size: _int | Sequence[_int], *args: Any, **kwargs: Any) -> Tensor:
-        """Not there: a tensor without memory of its own would need ``__torch_dispatch__``. NotImplementedError."""
+        """Raises NotImplementedError: a tensor without memory of its own would need ``__torch_dispatch__``."""
     def _nnz(self) -> _int:
-        """How many elements (or dense parts) are stored."""
+        """The number of stored elements (or dense parts)."""
     @property
     def _post_accumulate_grad_hooks(self) -> Any:
         """The hooks of ``register_post_accumulate_grad_hook`` by their handles' ids; ``None`` if there are none."""
     def _refuse_export(self) -> None:
-        """Raises BufferError if the tensor requires grad: what another library computes is not recorded."""
+        """Raises BufferError if the tensor requires grad: another library's computations are not recorded."""
     def _typed_storage(self) -> _TypedStorage:
         """``storage()`` without its warning."""
     def _values(self) -> Tensor:
-        """``values``, whatever the tensor, and not recorded."""
+        """``values`` of any sparse tensor, coalesced or not; not recorded."""
     @property
     def _version(self) -> _int: ...
     def _view_func(self, new_base: Tensor) -> Tensor | None:
-        """The view that this one is of its base, of another tensor of the same sizes and strides; ``None`` for no view."""
+        """Apply this view's operators to another base of the same sizes and strides; ``None`` if this is not a view."""
     def abs(self) -> Tensor:
         """The absolute value of each element; its derivative at 0 is 0."""
     def abs_(self) -> Tensor:
@@ -262,7 +262,7 @@ class Tensor(metaclass=TensorMeta):
     def absolute_(self) -> Tensor:
         """In-place form of ``abs``, for real tensors."""
     def acos(self) -> Tensor:
-        """The angle in radians whose cosine each element is."""
+        """The inverse cosine of each element, in radians."""
     def acos_(self) -> Tensor:
         """In-place form of ``acos``."""
     def acosh(self) -> Tensor:
@@ -298,7 +298,7 @@ class Tensor(metaclass=TensorMeta):
     def addr_(self, vec1: Tensor | Number, vec2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``addr``."""
     def adjoint(self) -> Tensor:
-        """Each matrix of a batch transposed and conjugated."""
+        """The conjugate transpose of each matrix of a batch."""
     def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
     def allclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
@@ -308,15 +308,15 @@ class Tensor(metaclass=TensorMeta):
     def amin(self, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
         """The smallest element over one, several or all dims; equal ones share the gradient evenly."""
     def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> _return_types.aminmax:
-        """The smallest and the largest element, of all or along a dim."""
+        """The smallest and the largest of all elements, or along a dim."""
     def angle(self) -> Tensor:
-        """The angle of each complex number in radians; of a real one 0 or pi."""
+        """The angle of each element in radians; 0 or pi for a real number."""
     def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
     def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
         """Replace each element by a Python function of it; slow, and never recorded."""
     def arccos(self) -> Tensor:
-        """The angle in radians whose cosine each element is."""
+        """The inverse cosine of each element, in radians."""
     def arccos_(self) -> Tensor:
         """In-place form of ``acos``."""
     def arccosh(self) -> Tensor:
@@ -324,7 +324,7 @@ class Tensor(metaclass=TensorMeta):
     def arccosh_(self) -> Tensor:
         """In-place form of ``acosh``."""
     def arcsin(self) -> Tensor:
-        """The angle in radians whose sine each element is."""
+        """The inverse sine of each element, in radians."""
     def arcsin_(self) -> Tensor:
         """In-place form of ``asin``."""
     def arcsinh(self) -> Tensor:
@@ -332,7 +332,7 @@ class Tensor(metaclass=TensorMeta):
     def arcsinh_(self) -> Tensor:
         """In-place form of ``asinh``."""
     def arctan(self) -> Tensor:
-        """The angle in radians whose tangent each element is."""
+        """The inverse tangent of each element, in radians."""
     def arctan2(self, other: Tensor | Number) -> Tensor:
         """The angle in radians of the point (other, input), between -pi and pi."""
     def arctan2_(self, other: Tensor | Number) -> Tensor:
@@ -348,19 +348,19 @@ class Tensor(metaclass=TensorMeta):
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones."""
     def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
-        """Indices that put the elements in order along a dim; equal elements keep their order."""
+        """The indices that sort the elements along a dim; equal elements keep their order."""
     def argwhere(self) -> Tensor:
-        """``nonzero``: a row for each element that is not zero."""
+        """The indices of the nonzero elements, a row for each, as in ``nonzero``."""
     def as_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
-        """A view of the tensor's storage with any sizes and strides (counted in elements)."""
+        """A view of the tensor's storage with any size and strides (counted in elements)."""
     def as_strided_(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
         """In-place form of ``as_strided``."""
     def as_strided_scatter(self, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
         """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
     def as_subclass(self, cls: _type[_R]) -> _R:
-        """The same tensor, in the same memory and with the same history, as an instance of a subclass."""
+        """The tensor as an instance of a subclass, with the same memory and history."""
     def asin(self) -> Tensor:
-        """The angle in radians whose sine each element is."""
+        """The inverse sine of each element, in radians."""
     def asin_(self) -> Tensor:
         """In-place form of ``asin``."""
     def asinh(self) -> Tensor:
@@ -368,7 +368,7 @@ class Tensor(metaclass=TensorMeta):
     def asinh_(self) -> Tensor:
         """In-place form of ``asinh``."""
     def atan(self) -> Tensor:
-        """The angle in radians whose tangent each element is."""
+        """The inverse tangent of each element, in radians."""
     def atan2(self, other: Tensor | Number) -> Tensor:
         """The angle in radians of the point (other, input), between -pi and pi."""
     def atan2_(self, other: Tensor | Number) -> Tensor:
@@ -392,29 +392,29 @@ class Tensor(metaclass=TensorMeta):
     def bfloat16(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.bfloat16``; itself if it is in that dtype already."""
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
-        """How often each number from 0 on occurs among the elements, or the sum of the weights of those elements."""
+        """The number of elements equal to each integer from 0 on, or the sum of their weights."""
     def bitwise_and(self, other: Tensor | Number) -> Tensor:
-        """And of each pair of bits; of bools."""
+        """Bitwise and; logical and for bools."""
     def bitwise_and_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``bitwise_and``."""
     def bitwise_left_shift(self, other: Tensor | Number) -> Tensor:
-        """The bits moved to the left, which multiplies by powers of two."""
+        """Shift the bits to the left, which multiplies by powers of two."""
     def bitwise_left_shift_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``bitwise_left_shift``."""
     def bitwise_not(self) -> Tensor:
-        """Each bit flipped; of bools: not."""
+        """Bitwise not; logical not for bools."""
     def bitwise_not_(self) -> Tensor:
         """In-place form of ``bitwise_not``."""
     def bitwise_or(self, other: Tensor | Number) -> Tensor:
-        """Or of each pair of bits; of bools."""
+        """Bitwise or; logical or for bools."""
     def bitwise_or_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``bitwise_or``."""
     def bitwise_right_shift(self, other: Tensor | Number) -> Tensor:
-        """The bits moved to the right, which divides by powers of two and rounds down."""
+        """Shift the bits to the right, which divides by powers of two and rounds down."""
     def bitwise_right_shift_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``bitwise_right_shift``."""
     def bitwise_xor(self, other: Tensor | Number) -> Tensor:
-        """Exclusive or of each pair of bits; of bools."""
+        """Bitwise exclusive or; logical exclusive or for bools."""
     def bitwise_xor_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``bitwise_xor``."""
     def bmm(self, mat2: Tensor) -> Tensor:
@@ -430,7 +430,7 @@ class Tensor(metaclass=TensorMeta):
     def cdouble(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.complex128``; itself if it is in that dtype already."""
     def ceil(self) -> Tensor:
-        """The smallest whole number that is not smaller than each element; its derivative is 0."""
+        """The smallest integer that is at least each element; its derivative is 0."""
     def ceil_(self) -> Tensor:
         """In-place form of ``ceil``."""
     def cfloat(self, memory_format: _memory_format | None = None) -> Tensor:
@@ -446,39 +446,39 @@ class Tensor(metaclass=TensorMeta):
     def cholesky_solve(self, L: Tensor, upper: _bool = False) -> Tensor:
         """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
     def chunk(self, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
-        """Views of at most ``chunks`` pieces of equal size along a dimension; the last may be smaller."""
+        """Split along a dimension into at most ``chunks`` views of equal size; the last may be smaller."""
     def clamp(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
-        """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
+        """Each element limited to ``min`` and ``max``, numbers or tensors that broadcast; ``max`` if min > max."""
     def clamp_(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         """In-place form of ``clamp``."""
     def clamp_max(self, max: Tensor | Number) -> Tensor:
-        """Each element, at most ``max``: a number, or a tensor that broadcasts."""
+        """Each element limited from above by ``max``, a number or a tensor that broadcasts."""
     def clamp_max_(self, max: Tensor | Number) -> Tensor:
         """In-place form of ``clamp_max``."""
     def clamp_min(self, min: Tensor | Number) -> Tensor:
-        """Each element, at least ``min``: a number, or a tensor that broadcasts."""
+        """Each element limited from below by ``min``, a number or a tensor that broadcasts."""
     def clamp_min_(self, min: Tensor | Number) -> Tensor:
         """In-place form of ``clamp_min``."""
     def clip(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
-        """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
+        """Each element limited to ``min`` and ``max``, numbers or tensors that broadcast; ``max`` if min > max."""
     def clip_(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         """In-place form of ``clamp``."""
     def clone(self, *, memory_format: _memory_format | None = None) -> Tensor:
-        """A copy that gradients flow through."""
+        """A copy through which gradients flow."""
     def coalesce(self) -> Tensor:
-        """Each index once, in order, with the sum of its values."""
+        """A sparse tensor with each index once, in order, and the sum of its values."""
     def conj(self) -> Tensor:
-        """The complex conjugate; a real tensor itself."""
+        """The complex conjugate; a real tensor is returned itself."""
     def conj_physical(self) -> Tensor:
-        """The complex conjugate; a real tensor itself."""
+        """The complex conjugate; a real tensor is returned itself."""
     def conj_physical_(self) -> Tensor:
         """In-place form of ``conj_physical``."""
     def const_data_ptr(self) -> _int:
         """The address of the first element; 0 if there is none."""
     def contiguous(self, memory_format: _memory_format | None = None) -> Tensor:
-        """The tensor itself if its elements lie in memory in row-major order, else a copy in which they do."""
+        """Return the tensor itself if it is contiguous in ``memory_format`` (row-major by default), else a copy that is."""
     def copy_(self, src: Tensor | Number, non_blocking: _bool = False) -> Tensor:
-        """Write another tensor's values, broadcast and in self's dtype, into self."""
+        """Write the values of ``src`` into this tensor, broadcast and converted to its dtype."""
     def copysign(self, other: Tensor | Number) -> Tensor:
         """The absolute value of the first operand with the sign of the second."""
     def copysign_(self, other: Tensor | Number) -> Tensor:
@@ -494,77 +494,77 @@ class Tensor(metaclass=TensorMeta):
     def cosh_(self) -> Tensor:
         """In-place form of ``cosh``."""
     def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """How many elements are not zero, as int64."""
+        """The number of nonzero elements, as int64."""
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """Covariance matrix; rows are variables, columns observations."""
     def cpu(self, memory_format: _memory_format | None = None) -> Tensor:
-        """The tensor itself: it is on the CPU; an error for one without data."""
+        """Return the tensor itself, which is on the CPU; a tensor without data is an error."""
     def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
         """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
     def cuda(self, device: _device | _int | _str | None=None, non_blocking: _bool=False, memory_format: _memory_format=...) -> Tensor:
         """There is no cuda: an AssertionError, as in PyTorch built without it."""
     def cummax(self, dim: _int) -> _return_types.cummax:
-        """Running maximum along a dim, and where it stands: the last of equal ones."""
+        """Cumulative maximum along a dim, and its index: the last of equal ones."""
     def cummin(self, dim: _int) -> _return_types.cummin:
-        """Running minimum along a dim, and where it stands: the last of equal ones."""
+        """Cumulative minimum along a dim, and its index: the last of equal ones."""
     def cumprod(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
-        """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero."""
+        """Cumulative product along a dim; integers and bools use int64. Gradients are right where elements are zero."""
     def cumprod_(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """In-place form of ``cumprod``."""
     def cumsum(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
-        """Running sum along a dim; integers and bools give int64."""
+        """Cumulative sum along a dim; integers and bools are summed in int64."""
     def cumsum_(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """In-place form of ``cumsum``."""
     @property
     def data(self) -> Tensor:
-        """The same memory outside of the graph, with a version count of its own."""
+        """A tensor on the same memory, outside the graph, with a version count of its own."""
     @data.setter
     def data(self, value: Tensor) -> None: ...
     def data_ptr(self) -> _int:
         """The address of the first element; 0 if there is none."""
     def deg2rad(self) -> Tensor:
-        """Degrees in radians."""
+        """Convert degrees to radians."""
     def deg2rad_(self) -> Tensor:
         """In-place form of ``deg2rad``."""
     def dense_dim(self) -> _int:
-        """How many dimensions are dense."""
+        """The number of dense dimensions."""
     def det(self) -> Tensor:
         """The determinant of each square matrix; its derivative is right for singular matrices too."""
     def detach(self) -> Tensor:
-        """The same memory without history: a leaf that needs no gradient, and shares the version counter."""
+        """A view without history: a leaf that does not require grad and shares the version counter."""
     def detach_(self) -> Tensor:
-        """Cut the tensor off its history, in place."""
+        """Detach the tensor from its history, in place."""
     @property
     def device(self) -> _device:
-        """Where the tensor lives: ``device(type='cpu')``, or ``device(type='meta')`` for one without data."""
+        """The tensor's device: ``device(type='cpu')``, or ``device(type='meta')`` for a tensor without data."""
     def diag(self, diagonal: _int = 0) -> Tensor:
-        """A vector as the diagonal of a matrix, or a copy of a matrix's diagonal."""
+        """A matrix with a vector on its diagonal, or a copy of a matrix's diagonal."""
     def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
-        """The last dimension as a diagonal of two dimensions of the result, zeros elsewhere."""
+        """Zeros with the last dimension of the input on a diagonal of two dimensions."""
     def diagflat(self, offset: _int = 0) -> Tensor:
-        """All elements as the diagonal of a matrix."""
+        """A matrix with all elements of the input on its diagonal."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """A view of the diagonal of two dimensions, as a new last dimension."""
     def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """A copy of ``input`` with ``src`` on a diagonal."""
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-        """The n-th difference of neighbours along a dim; ``prepend`` and ``append`` are attached along it first."""
+        """The n-th forward difference along a dim; ``prepend`` and ``append`` are concatenated along it first."""
     def digamma(self) -> Tensor:
-        """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
+        """The derivative of ``lgamma``: -inf at 0, nan at the negative integers."""
     def digamma_(self) -> Tensor:
         """In-place form of ``digamma``."""
     def dim(self) -> _int:
         """The number of dimensions."""
     def dim_order(self, *, ambiguity_check: Any = False) -> _tuple[_int, ...]:
-        """The dimensions in the order in which they lie in memory, the outermost first."""
+        """The dimensions in their order in memory, the outermost first."""
     def dist(self, other: Tensor, p: _int | _float = 2) -> Tensor:
-        """The p-norm of the difference of two tensors, which broadcast."""
+        """The p-norm of ``input - other``, broadcasting."""
     def div(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
-        """``input / other``, broadcasting; integers give the default dtype."""
+        """``input / other``, broadcasting; integers become the default dtype."""
     def div_(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
         """In-place form of ``div``."""
     def divide(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
-        """``input / other``, broadcasting; integers give the default dtype."""
+        """``input / other``, broadcasting; integers become the default dtype."""
     def divide_(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
         """In-place form of ``div``."""
     def dot(self, tensor: Tensor) -> Tensor:
@@ -591,17 +591,17 @@ class Tensor(metaclass=TensorMeta):
     def erf_(self) -> Tensor:
         """In-place form of ``erf``."""
     def erfc(self) -> Tensor:
-        """One less the error function of each element, exact also where that is near 1."""
+        """``1 - erf(x)`` of each element, accurate where ``erf(x)`` is near 1 too."""
     def erfc_(self) -> Tensor:
         """In-place form of ``erfc``."""
     def erfinv(self) -> Tensor:
-        """The number whose error function each element is, for elements between -1 and 1."""
+        """The inverse of the error function, for elements between -1 and 1."""
     def erfinv_(self) -> Tensor:
         """In-place form of ``erfinv``."""
     def exp(self) -> Tensor:
         """e to the power of each element."""
     def exp2(self) -> Tensor:
-        """Two to the power of each element."""
+        """2 to the power of each element."""
     def exp2_(self) -> Tensor:
         """In-place form of ``exp2``."""
     def exp_(self) -> Tensor:
@@ -611,21 +611,21 @@ class Tensor(metaclass=TensorMeta):
     def expand_as(self, other: Tensor) -> Tensor:
         """``self.expand(other.shape)``."""
     def expm1(self) -> Tensor:
-        """``exp(x) - 1``, exact also near 0."""
+        """``exp(x) - 1``, accurate near 0 too."""
     def expm1_(self) -> Tensor:
         """In-place form of ``expm1``."""
     def exponential_(self, lambd: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with exponential numbers of rate ``lambd``."""
     def fill_(self, value: Tensor | Number) -> Tensor:
-        """Write one value, a number or a 0-dimensional tensor, everywhere."""
+        """Fill this tensor with a number or a 0-dimensional tensor."""
     def fill_diagonal_(self, fill_value: _float, wrap: _bool = False) -> Tensor:
-        """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
+        """Write a number on the main diagonal; ``wrap`` starts a new diagonal after each square of a tall matrix."""
     def fix(self) -> Tensor:
-        """Each element without its fraction; its derivative is 0."""
+        """Each element without its fractional part; its derivative is 0."""
     def fix_(self) -> Tensor:
         """In-place form of ``trunc``."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-        """The dimensions from ``start_dim`` to ``end_dim`` made one; a 0-dimensional tensor becomes one-dimensional."""
+        """Merge the dimensions from ``start_dim`` to ``end_dim``; a 0-dimensional tensor becomes one-dimensional."""
     def flip(self, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
         """A copy with some dimensions in reverse order."""
     def fliplr(self) -> Tensor:
@@ -639,7 +639,7 @@ class Tensor(metaclass=TensorMeta):
     def float_power_(self, exponent: Tensor | Number) -> Tensor:
         """In-place form of ``float_power``, for double precision only."""
     def floor(self) -> Tensor:
-        """The largest whole number that is not larger than each element; its derivative is 0."""
+        """The largest integer that is at most each element; its derivative is 0."""
     def floor_(self) -> Tensor:
         """In-place form of ``floor``."""
     def floor_divide(self, other: Tensor | Number) -> Tensor:
@@ -647,27 +647,27 @@ class Tensor(metaclass=TensorMeta):
     def floor_divide_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``floor_divide``."""
     def fmax(self, other: Tensor | Number) -> Tensor:
-        """The larger of each pair of elements; of nan and a number the number."""
+        """The larger of each pair of elements; a number wins over nan."""
     def fmin(self, other: Tensor | Number) -> Tensor:
-        """The smaller of each pair of elements; of nan and a number the number."""
+        """The smaller of each pair of elements; a number wins over nan."""
     def fmod(self, other: Tensor | Number) -> Tensor:
-        """What is left of dividing, with the sign of the dividend, as C's ``fmod``."""
+        """The remainder of division, with the sign of the dividend, like C's ``fmod``."""
     def fmod_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``fmod``."""
     def frac(self) -> Tensor:
-        """The fraction of each element, with its sign."""
+        """The fractional part of each element, with its sign."""
     def frac_(self) -> Tensor:
         """In-place form of ``frac``."""
     def frexp(self) -> _return_types.frexp:
         """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
-        """For each element of ``index`` the element of ``input`` in the same line along ``dim``."""
+        """The elements of ``input`` at the positions ``index`` along ``dim``."""
     def gcd(self, other: Tensor | Number) -> Tensor:
         """The greatest common divisor of each pair of integers."""
     def gcd_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``gcd``."""
     def ge(self, other: Tensor | Number) -> Tensor:
-        """Whether the first element is larger or equal, as bools."""
+        """Whether ``input >= other``, element by element."""
     def ge_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``ge``."""
     def geometric_(self, p: _float, *, generator: _Generator | None = None) -> Tensor:
@@ -677,32 +677,32 @@ class Tensor(metaclass=TensorMeta):
     def ger(self, vec2: Tensor) -> Tensor:
         """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
     def get_device(self) -> _int:
-        """The number of the accelerator: -1, as tensors are on the CPU."""
+        """The number of the accelerator: -1, because tensors are on the CPU."""
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that backward passes have accumulated here; ``None`` before the first."""
+        """The gradient that backward passes have accumulated; ``None`` before the first pass."""
     @grad.setter
     def grad(self, value: Tensor | None) -> None: ...
     @grad.deleter
     def grad(self) -> None: ...
     @property
     def grad_dtype(self) -> Any:
-        """The dtype of ``.grad``, which is the tensor's unless the program sets another; ``None`` for any."""
+        """The dtype of ``.grad``: the tensor's dtype unless the program sets another; ``None`` allows any."""
     @grad_dtype.setter
     def grad_dtype(self, value: Any) -> None: ...
     @property
     def grad_fn(self) -> _Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
     def greater(self, other: Tensor | Number) -> Tensor:
-        """Whether the first element is the larger one, as bools."""
+        """Whether ``input > other``, element by element."""
     def greater_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``gt``."""
     def greater_equal(self, other: Tensor | Number) -> Tensor:
-        """Whether the first element is larger or equal, as bools."""
+        """Whether ``input >= other``, element by element."""
     def greater_equal_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``ge``."""
     def gt(self, other: Tensor | Number) -> Tensor:
-        """Whether the first element is the larger one, as bools."""
+        """Whether ``input > other``, element by element."""
     def gt_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``gt``."""
     def half(self, memory_format: _memory_format | None = None) -> Tensor:
@@ -710,15 +710,15 @@ class Tensor(metaclass=TensorMeta):
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
         """Each element, or 0 if its absolute value is at most ``lambd``."""
     def hash_tensor(self, dim: _int | Sequence[_int] = (), *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
-        """A hash (uint64) of the elements along dims, of all by default: the exclusive or of their 64-bit patterns."""
+        """A uint64 hash of the elements along dims, by default of all: the exclusive or of their 64-bit patterns."""
     def heaviside(self, values: Tensor) -> Tensor:
-        """0 of a negative element, 1 of a positive one, and that of ``values`` of 0."""
+        """0 for negative elements, 1 for positive ones, and the element of ``values`` for 0."""
     def heaviside_(self, values: Tensor) -> Tensor:
         """In-place form of ``heaviside``."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
-        """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0)."""
+        """The number of elements in each of ``bins`` bins of equal width from min to max (of the data if both are 0)."""
     def histogram(self, bins: _int | Tensor, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
-        """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
+        """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges."""
     def hsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
     def hypot(self, other: Tensor | Number) -> Tensor:
@@ -743,11 +743,11 @@ class Tensor(metaclass=TensorMeta):
     @imag.setter
     def imag(self, value: Tensor) -> None: ...
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
-        """A copy of ``input`` with ``alpha`` times the parts of ``source`` added at some indices of a dimension."""
+        """A copy of ``input`` with ``alpha`` times the slices of ``source`` added at some indices of a dimension."""
     def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
         """In-place form of ``index_add``."""
     def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
-        """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
+        """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension."""
     def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """In-place form of ``index_copy``."""
     def index_fill(self, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
@@ -755,17 +755,17 @@ class Tensor(metaclass=TensorMeta):
     def index_fill_(self, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
         """In-place form of ``index_fill``."""
     def index_put(self, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
-        """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points."""
+        """A copy of ``input`` with ``values`` written, or added, at the positions of a tuple of index tensors."""
     def index_put_(self, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
         """In-place form of ``index_put``."""
     def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
-        """A copy of ``input`` in which all that ``source`` has for an index of a dimension is reduced to one value."""
+        """A copy of ``input`` with the slices of ``source`` reduced into the slices at some indices of a dimension."""
     def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """In-place form of ``index_reduce``."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
-        """A copy of the parts of ``input`` at some indices of a dimension."""
+        """A copy of the slices of ``input`` at some indices of a dimension."""
     def indices(self) -> Tensor:
-        """The places of the stored elements, of shape ``(sparse_dim, nnz)``; of a coalesced tensor only."""
+        """The indices of the stored elements, of shape ``(sparse_dim, nnz)``; for a coalesced tensor only."""
     def inner(self, other: Tensor) -> Tensor:
         """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
     def int(self, memory_format: _memory_format | None = None) -> Tensor:
@@ -773,13 +773,13 @@ class Tensor(metaclass=TensorMeta):
     def inverse(self) -> Tensor:
         """The inverse of each square matrix."""
     def is_coalesced(self) -> _bool:
-        """Whether each index occurs once, in order."""
+        """Whether each index is known to occur once, in order."""
     def is_complex(self) -> _bool:
         """Whether the dtype is a complex one."""
     def is_conj(self) -> _bool:
-        """False: here a tensor's memory holds its elements as they are, all of them."""
+        """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
     def is_contiguous(self, memory_format: _memory_format | None = ...) -> _bool:
-        """Whether the elements lie in memory in row-major order, or in that of ``memory_format``."""
+        """Whether the elements are in row-major order in memory, or in the order of ``memory_format``."""
     @property
     def is_cpu(self) -> _bool:
         """Whether the tensor is on the CPU."""
@@ -787,7 +787,7 @@ class Tensor(metaclass=TensorMeta):
     def is_cuda(self) -> _bool:
         """False: no tensor here is of kind 'cuda'."""
     def is_distributed(self) -> _bool:
-        """False: here a tensor's memory holds its elements as they are, all of them."""
+        """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
     def is_floating_point(self) -> _bool:
         """Whether the dtype is a floating one."""
     def is_inference(self) -> _bool:
@@ -797,7 +797,7 @@ class Tensor(metaclass=TensorMeta):
         """False: no tensor here is of kind 'ipu'."""
     @property
     def is_leaf(self) -> _bool:
-        """True for a tensor made by the user, or one that needs no gradient."""
+        """True for a tensor that the user made or that needs no gradient."""
     @property
     def is_maia(self) -> _bool:
         """False: no tensor here is of kind 'maia'."""
@@ -814,7 +814,7 @@ class Tensor(metaclass=TensorMeta):
     def is_mtia(self) -> _bool:
         """False: no tensor here is of kind 'mtia'."""
     def is_neg(self) -> _bool:
-        """False: here a tensor's memory holds its elements as they are, all of them."""
+        """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
     @property
     def is_nested(self) -> _bool:
         """False: no tensor here is of kind 'nested'."""
@@ -828,7 +828,7 @@ class Tensor(metaclass=TensorMeta):
     def is_same_size(self, other: Tensor) -> _bool:
         """Whether two tensors have the same shape."""
     def is_set_to(self, tensor: Tensor) -> _bool:
-        """Whether two tensors are the same memory seen in the same way: shape, strides and offset."""
+        """Whether two tensors have the same memory, shape, strides and offset."""
     def is_shared(self) -> _bool:
         """Whether processes forked from this one see the tensor's memory: see ``share_memory_``."""
     def is_signed(self) -> _bool:
@@ -853,9 +853,9 @@ class Tensor(metaclass=TensorMeta):
     def isfinite(self) -> Tensor:
         """Whether each element is neither infinite nor nan."""
     def isinf(self) -> Tensor:
-        """Whether each element is infinite; of a complex one, whether a part is."""
+        """Whether each element is infinite; a complex element is infinite if either part is."""
     def isnan(self) -> Tensor:
-        """Whether each element is not a number; of a complex one, whether a part is."""
+        """Whether each element is nan; a complex element is nan if either part is."""
     def isneginf(self) -> Tensor:
         """Whether each element is minus infinity."""
     def isposinf(self) -> Tensor:
@@ -872,10 +872,10 @@ class Tensor(metaclass=TensorMeta):
     def kron(self, other: Tensor) -> Tensor:
         """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> _return_types.kthvalue:
-        """The k-th smallest element along a dim (k counts from 1), and where it is."""
+        """The k-th smallest element along a dim (k counts from 1), and its index."""
     @property
     def layout(self) -> _layout:
-        """How the elements are stored: ``torch.strided`` or ``torch.sparse_coo``."""
+        """The layout of the elements in memory: ``torch.strided`` or ``torch.sparse_coo``."""
     def lcm(self, other: Tensor | Number) -> Tensor:
         """The least common multiple of each pair of integers."""
     def lcm_(self, other: Tensor | Number) -> Tensor:
@@ -885,7 +885,7 @@ class Tensor(metaclass=TensorMeta):
     def ldexp_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``ldexp``."""
     def le(self, other: Tensor | Number) -> Tensor:
-        """Whether the first element is smaller or equal, as bools."""
+        """Whether ``input <= other``, element by element."""
     def le_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``le``."""
     def lerp(self, end: Tensor, weight: Tensor | Number) -> Tensor:
@@ -893,11 +893,11 @@ class Tensor(metaclass=TensorMeta):
     def lerp_(self, end: Tensor, weight: Tensor | Number) -> Tensor:
         """In-place form of ``lerp``."""
     def less(self, other: Tensor | Number) -> Tensor:
-        """Whether the first element is the smaller one, as bools."""
+        """Whether ``input < other``, element by element."""
     def less_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``lt``."""
     def less_equal(self, other: Tensor | Number) -> Tensor:
-        """Whether the first element is smaller or equal, as bools."""
+        """Whether ``input <= other``, element by element."""
     def less_equal_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``le``."""
     def lgamma(self) -> Tensor:
@@ -905,13 +905,13 @@ class Tensor(metaclass=TensorMeta):
     def lgamma_(self) -> Tensor:
         """In-place form of ``lgamma``."""
     def log(self) -> Tensor:
-        """The natural logarithm of each element: -inf of 0, nan of a negative one."""
+        """The natural logarithm of each element; -inf for 0 and nan for negative elements."""
     def log10(self) -> Tensor:
         """The logarithm to the base 10 of each element."""
     def log10_(self) -> Tensor:
         """In-place form of ``log10``."""
     def log1p(self) -> Tensor:
-        """``log(1 + x)``, exact also near 0."""
+        """``log(1 + x)``, accurate near 0 too."""
     def log1p_(self) -> Tensor:
         """In-place form of ``log1p``."""
     def log2(self) -> Tensor:
@@ -929,11 +929,11 @@ class Tensor(metaclass=TensorMeta):
     def logaddexp2(self, other: Tensor | Number) -> Tensor:
         """``log2(2 ** input + 2 ** other)`` without overflow."""
     def logcumsumexp(self, dim: _int) -> Tensor:
-        """Logarithm of the running sum of exponentials along a dim, without overflow."""
+        """Logarithm of the cumulative sum of exponentials along a dim, without overflow."""
     def logdet(self) -> Tensor:
         """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
     def logical_and(self, other: Tensor | Number) -> Tensor:
-        """Whether both elements are other than zero."""
+        """Whether both elements are nonzero."""
     def logical_and_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``logical_and``."""
     def logical_not(self) -> Tensor:
@@ -941,15 +941,15 @@ class Tensor(metaclass=TensorMeta):
     def logical_not_(self) -> Tensor:
         """In-place form of ``logical_not``."""
     def logical_or(self, other: Tensor | Number) -> Tensor:
-        """Whether at least one of the elements is other than zero."""
+        """Whether at least one of the elements is nonzero."""
     def logical_or_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``logical_or``."""
     def logical_xor(self, other: Tensor | Number) -> Tensor:
-        """Whether just one of the elements is other than zero."""
+        """Whether exactly one of the elements is nonzero."""
     def logical_xor_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``logical_xor``."""
     def logit(self, eps: _float | None = None) -> Tensor:
-        """``log(x / (1 - x))`` of each element, kept at a distance of ``eps`` from 0 and 1 if one is given."""
+        """``log(x / (1 - x))`` of each element; with ``eps``, x is clamped to [eps, 1 - eps] first."""
     def logit_(self, eps: _float | None = None) -> Tensor:
         """In-place form of ``logit``."""
     def logsumexp(self, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
@@ -959,7 +959,7 @@ class Tensor(metaclass=TensorMeta):
     def lstsq(self, *args: Any, **kwargs: Any) -> Any:
         """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
     def lt(self, other: Tensor | Number) -> Tensor:
-        """Whether the first element is the smaller one, as bools."""
+        """Whether ``input < other``, element by element."""
     def lt_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``lt``."""
     @overload
@@ -972,10 +972,10 @@ class Tensor(metaclass=TensorMeta):
         """Deprecated in PyTorch: see ``linalg.lu_solve``."""
     @property
     def mH(self) -> Tensor:
-        """Each matrix of a batch transposed and conjugated."""
+        """The conjugate transpose of each matrix of a batch."""
     @property
     def mT(self) -> Tensor:
-        """The last two dimensions exchanged: each matrix of a batch transposed."""
+        """The transpose of each matrix of a batch: the last two dimensions exchanged."""
     def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
         """Replace each element by a Python function of it and of two other tensors' elements."""
     def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
@@ -995,7 +995,7 @@ class Tensor(metaclass=TensorMeta):
     def matrix_exp(self) -> Tensor:
         """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
     def matrix_power(self, n: _int) -> Tensor:
-        """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
+        """The n-th power of each square matrix, by repeated squaring; if n is negative, the power of its inverse."""
     def matrix_rank(self, *args: Any, **kwargs: Any) -> Any:
         """Removed from PyTorch. Please use the `torch.linalg.matrix_rank` function instead."""
     @overload
@@ -1008,15 +1008,15 @@ class Tensor(metaclass=TensorMeta):
     def max(self, dim: _int, keepdim: _bool=False) -> _return_types.max:
         """Largest elements."""
     def maximum(self, other: Tensor | Number) -> Tensor:
-        """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
+        """The larger of each pair of elements; nan if either is nan. On a tie each gets half of the gradient."""
     def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, **spelling: Any) -> Tensor:
-        """Mean of the elements: of all of them, or along one or several dims. Only for floating and complex dtypes."""
+        """Mean of all elements, or along one or several dims; only for floating and complex dtypes."""
     @overload
     def median(self) -> Tensor:
-        """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
+        """The lower median of all elements, or along a dim with its index; nan if any element is nan."""
     @overload
     def median(self, dim: _int, keepdim: _bool=False) -> _return_types.median:
-        """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
+        """The lower median of all elements, or along a dim with its index; nan if any element is nan."""
     @overload
     def min(self) -> Tensor:
         """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
@@ -1027,19 +1027,19 @@ class Tensor(metaclass=TensorMeta):
     def min(self, dim: _int, keepdim: _bool=False) -> _return_types.min:
         """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
     def minimum(self, other: Tensor | Number) -> Tensor:
-        """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
+        """The smaller of each pair of elements; nan if either is nan. On a tie each gets half of the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
         """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> _return_types.mode:
-        """The most frequent element along a dim (the smallest of several), and where it is last."""
+        """The most frequent element along a dim (the smallest of several), and its last index."""
     def module_load(self, other: Tensor, assign: _bool = False) -> Tensor:
-        """What a parameter becomes when ``other`` is loaded into it: ``other`` itself, or this tensor with its values."""
+        """The new value of a parameter: ``other`` if ``assign``, else this tensor with the values of ``other``."""
     def moveaxis(self, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
-        """A view with some dimensions moved to other positions, the others in their order."""
+        """A view with some dimensions moved to other positions; the others stay in order."""
     def movedim(self, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
-        """A view with some dimensions moved to other positions, the others in their order."""
+        """A view with some dimensions moved to other positions; the others stay in order."""
     def msort(self) -> Tensor:
-        """The elements in order along the first dim."""
+        """Sort along the first dim."""
     def mul(self, other: Tensor | Number) -> Tensor:
         """Product of each pair of elements, broadcasting."""
     def mul_(self, other: Tensor | Number) -> Tensor:
@@ -1060,17 +1060,17 @@ class Tensor(metaclass=TensorMeta):
     def name(self) -> Any:
         """``None``: kept for programs that ask."""
     def nan_to_num(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
-        """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
+        """Replace nan by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
     def nan_to_num_(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """In-place form of ``nan_to_num``."""
     def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """Mean of the elements that are not nan."""
     @overload
     def nanmedian(self) -> Tensor:
-        """The median of the elements that are not nan, as ``median``."""
+        """The median of the elements that are not nan; see ``median``."""
     @overload
     def nanmedian(self, dim: _int, keepdim: _bool=False) -> _return_types.nanmedian:
-        """The median of the elements that are not nan, as ``median``."""
+        """The median of the elements that are not nan; see ``median``."""
     def nanquantile(self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
         """The q-th quantiles of the elements that are not nan; see ``quantile``."""
     def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
@@ -1104,29 +1104,29 @@ class Tensor(metaclass=TensorMeta):
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
         """PyTorch 0.1's form of ``new_empty`` (given sizes) and ``new_tensor`` (given a list)."""
     def new_empty(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
-        """Uninitialised, of this tensor's dtype."""
+        """An uninitialised tensor with this tensor's dtype."""
     def new_empty_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False) -> Tensor:
-        """Uninitialised, with given strides, of this tensor's dtype."""
+        """An uninitialised tensor with given strides and this tensor's dtype."""
     def new_full(self, size: _int | Sequence[_int], fill_value: Number, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False) -> Tensor:
-        """One value everywhere, of this tensor's dtype."""
+        """A tensor filled with one value, with this tensor's dtype."""
     def new_ones(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
-        """Ones of this tensor's dtype."""
+        """A tensor of ones with this tensor's dtype."""
     def new_tensor(self, data: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False) -> Tensor:
-        """A new leaf with a copy of the data, of this tensor's dtype."""
+        """A new leaf with a copy of the data and this tensor's dtype."""
     def new_zeros(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
-        """Zeros of this tensor's dtype."""
+        """A tensor of zeros with this tensor's dtype."""
     def nextafter(self, other: Tensor | Number) -> Tensor:
-        """The next number after each element in the direction of the other."""
+        """The next representable number after ``input`` towards ``other``."""
     def nextafter_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``nextafter``."""
     @overload
     def nonzero(self, *, as_tuple: Literal[False]=False) -> Tensor:
-        """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension."""
+        """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension."""
     @overload
     def nonzero(self, *, as_tuple: Literal[True]) -> _tuple[Tensor, ...]:
-        """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension."""
+        """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension."""
     def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
-        """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
+        """``nonzero`` with exactly ``size`` rows, truncated or filled with ``fill_value``."""
     def norm(self, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None) -> Tensor:
         """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
     def normal(self, std: Tensor | Number = 1.0, *, generator: _Generator | None = None) -> Tensor:
@@ -1149,7 +1149,7 @@ class Tensor(metaclass=TensorMeta):
         """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
     @property
     def output_nr(self) -> _int:
-        """Which of its node's outputs this tensor is."""
+        """The index of this tensor among its node's outputs."""
     def permute(self, *order: Any, dims: _int | Sequence[_int] | None = None) -> Tensor:
         """A view with the dimensions in another order."""
     def pin_memory(self, device: _device | _str | _int | None = None) -> Tensor:
@@ -1161,34 +1161,34 @@ class Tensor(metaclass=TensorMeta):
     def polygamma_(self, n: _int) -> Tensor:
         """In-place form of ``polygamma``."""
     def positive(self) -> Tensor:
-        """The tensor itself; an error for bools."""
+        """Return the tensor itself; bools are an error."""
     def pow(self, exponent: Tensor | Number) -> Tensor:
-        """Each element to the power of the exponent's; either may be a number."""
+        """``input ** exponent``, broadcasting; either operand may be a number."""
     def pow_(self, exponent: Tensor | Number) -> Tensor:
         """In-place form of ``pow``."""
     def prelu(self, weight: Tensor) -> Tensor:
         """Each element, times ``weight`` if it is negative; one weight, or one for each index of dim 1."""
     def prod(self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
-        """Product of all elements, or along one dim. Its gradient is right where elements are zero, in every order."""
+        """Product of all elements, or along one dim. Gradients of every order are right where elements are zero."""
     def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
-        """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
+        """A copy of ``input`` with ``source`` written, or added, at some flat indices, in row-major order."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """In-place form of ``put``."""
     def qr(self, some: _bool = True) -> _return_types.qr:
         """Deprecated in PyTorch: see ``linalg.qr``."""
     def quantile(self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
-        """The q-th quantiles of all elements or along a dim; a 1-dimensional ``q`` gives a first dim. nan if there is one."""
+        """The q-th quantiles of all elements or along a dim; nan if any is nan. A 1-dimensional ``q`` adds a first dim."""
     def rad2deg(self) -> Tensor:
-        """Radians in degrees."""
+        """Convert radians to degrees."""
     def rad2deg_(self) -> Tensor:
         """In-place form of ``rad2deg``."""
     def random_(self, *args: Any, generator: _Generator | None = None, **kwargs: Any) -> Tensor:
         """Fill with integers: ``random_()`` up to the dtype's largest; ``random_(to)``, ``random_(from, to)`` below ``to``."""
     def ravel(self) -> Tensor:
-        """All elements in one dimension; a view if the tensor is contiguous."""
+        """Flatten to one dimension; a view if the tensor is contiguous."""
     @property
     def real(self) -> Tensor:
-        """A view of the real part; a real tensor itself."""
+        """A view of the real part; a real tensor is returned itself."""
     @real.setter
     def real(self, value: Tensor) -> None: ...
     def reciprocal(self) -> Tensor:
@@ -1206,17 +1206,17 @@ class Tensor(metaclass=TensorMeta):
     def relu_(self) -> Tensor:
         """In-place form of ``relu``."""
     def remainder(self, other: Tensor | Number) -> Tensor:
-        """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
+        """The remainder of division, with the sign of the divisor, like Python's ``%``."""
     def remainder_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``remainder``."""
     def renorm(self, p: _int | _float, dim: _int, maxnorm: _float) -> Tensor:
-        """Each slice along ``dim`` whose p-norm is above ``maxnorm`` brought down to that norm."""
+        """Scale each slice along ``dim`` whose p-norm is above ``maxnorm`` down to that norm."""
     def renorm_(self, p: _int | _float, dim: _int, maxnorm: _float) -> Tensor:
         """In-place form of ``renorm``."""
     def repeat(self, *repeats: _int | Sequence[_int], **given: Any) -> Tensor:
-        """A copy with the tensor several times side by side along each dimension; more numbers add dimensions in front."""
+        """A copy that repeats the tensor along each dimension; additional numbers add dimensions in front."""
     def repeat_interleave(self, repeats: Tensor | Number | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
-        """Each element, or each part along ``dim``, repeated: all as often, or as often as a tensor of counts says."""
+        """Repeat each element, or each slice along ``dim``; ``repeats`` is one count for all or a tensor of counts."""
     @property
     def requires_grad(self) -> _bool:
         """Whether operators on this tensor are recorded."""
@@ -1225,32 +1225,32 @@ class Tensor(metaclass=TensorMeta):
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """Turn recording for this leaf on or off, in place."""
     def reshape(self, *size: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
-        """The same elements in another shape: a view where the memory allows it, else a copy."""
+        """Reshape to ``size``: a view where the memory allows it, else a copy."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """``self.reshape(other.shape)``."""
     def resize(self, *sizes: _int | Sequence[_int]) -> Tensor:
-        """*Legacy:* another shape for the same number of elements, as ``reshape``."""
+        """*Legacy:* ``reshape``."""
     def resize_(self, *sizes: _int | Sequence[_int], memory_format: _memory_format | None = None) -> Tensor:
-        """Another size on the same memory, in row-major order; more memory is taken if it does not suffice."""
+        """Change the size in place, in row-major order; larger memory is allocated if needed."""
     def resize_as(self, tensor: Tensor) -> Tensor:
         """*Legacy:* ``self.resize(tensor.shape)``."""
     def resize_as_(self, other: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
-        """``self.resize_(other.shape)``; a sparse tensor that stores nothing takes a sparse one's shape."""
+        """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``."""
     def resolve_conj(self) -> Tensor:
-        """The tensor itself: conjugates and negatives are always computed."""
+        """Return the tensor itself: conjugates and negatives are always computed."""
     def resolve_neg(self) -> Tensor:
-        """The tensor itself: conjugates and negatives are always computed."""
+        """Return the tensor itself: conjugates and negatives are always computed."""
     def retain_grad(self) -> None:
         """Keep this intermediate result's gradient in ``.grad``."""
     @property
     def retains_grad(self) -> _bool:
-        """Whether ``retain_grad`` is in force for this intermediate result."""
+        """Whether this intermediate result retains its gradient, see ``retain_grad``."""
     def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
-        """A copy with the elements moved along dimensions, those pushed out coming in at the other end."""
+        """A copy with the elements shifted cyclically along dimensions."""
     def rot90(self, k: _int = 1, dims: _int | Sequence[_int] = (0, 1)) -> Tensor:
-        """A copy turned by ``k`` quarters in the plane of two dimensions, from the first towards the second."""
+        """A copy rotated by ``k`` quarter turns in the plane of two dimensions, from the first towards the second."""
     def round(self, *, decimals: _int | None = None) -> Tensor:
-        """The nearest whole number, the even one of two; with ``decimals`` so many digits behind the point."""
+        """The nearest integer, with ties rounded to even, or the nearest number with ``decimals`` decimal places."""
     def round_(self, *, decimals: _int | None = None) -> Tensor:
         """In-place form of ``round``."""
     def rsqrt(self) -> Tensor:
@@ -1258,25 +1258,25 @@ class Tensor(metaclass=TensorMeta):
     def rsqrt_(self) -> Tensor:
         """In-place form of ``rsqrt``."""
     def scatter(self, dim: _int, index: Tensor, src: Tensor | Number | None = None, *, value: Tensor | Number | None = None, reduce: _str | None = None) -> Tensor:
-        """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
+        """A copy of ``input`` with ``src`` (a tensor or a number) written at the positions ``index`` along ``dim``."""
     def scatter_(self, dim: _int, index: Tensor, src: Tensor | Number | None = None, *, value: Tensor | Number | None = None, reduce: _str | None = None) -> Tensor:
         """In-place form of ``scatter``."""
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
-        """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
+        """A copy of ``input`` with ``src`` added at the positions ``index`` along ``dim``."""
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """In-place form of ``scatter_add``."""
     def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
-        """A copy of ``input`` in which all that ``src`` has for a place is reduced to one value."""
+        """A copy of ``input`` with the elements of ``src`` reduced at the positions ``index`` along ``dim``."""
     def scatter_reduce_(self, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """In-place form of ``scatter_reduce``."""
     def select(self, dim: _int, index: _int) -> Tensor:
-        """A view of the part at one index of a dimension, which goes away."""
+        """A view of the slice at one index of a dimension, without that dimension."""
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
         """A copy of ``input`` with ``src`` at one index of a dimension."""
     def set_(self, source: Tensor | _int | Sequence[_int] | None = None, storage_offset: _int = 0, size: _int | Sequence[_int] | None = None, stride: _int | Sequence[_int] | None = None) -> Tensor:
-        """Make a tensor use another's memory and size; without a source, none."""
+        """Make a tensor use the memory and size of ``source``; without a source the tensor becomes empty."""
     def sgn(self) -> Tensor:
-        """The sign; of a complex number the number of absolute value one in its direction, 0 of 0."""
+        """The sign of each element; a complex number is divided by its absolute value, and 0 stays 0."""
     def sgn_(self) -> Tensor:
         """In-place form of ``sgn``."""
     @property
@@ -1291,11 +1291,11 @@ class Tensor(metaclass=TensorMeta):
     def sigmoid_(self) -> Tensor:
         """In-place form of ``sigmoid``."""
     def sign(self) -> Tensor:
-        """-1, 0 or 1, as each element's sign; 0 of nan."""
+        """-1, 0 or 1 according to each element's sign; 0 for nan."""
     def sign_(self) -> Tensor:
         """In-place form of ``sign``."""
     def signbit(self) -> Tensor:
-        """Whether each element's sign bit is set: also that of -0."""
+        """Whether each element's sign bit is set; it is set for -0 too."""
     def sin(self) -> Tensor:
         """The sine of each element, an angle in radians."""
     def sin_(self) -> Tensor:
@@ -1319,21 +1319,21 @@ class Tensor(metaclass=TensorMeta):
     def slogdet(self) -> _return_types.slogdet:
         """See ``linalg.slogdet``."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
-        """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first."""
+        """exp(x) over its sum along a dim: positive numbers that add up to one. The input is converted to ``dtype`` first."""
     def solve(self, *args: Any, **kwargs: Any) -> Any:
         """Removed from PyTorch. `torch.solve` is deprecated in favor of `torch.linalg.solve`."""
     def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool | None = False) -> _return_types.sort:
-        """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest."""
+        """Sort along a dim: values and their indices. Equal elements keep their order, and nan is the largest."""
     def sparse_dim(self) -> _int:
-        """How many dimensions are sparse; 0 for a dense tensor."""
+        """The number of sparse dimensions; 0 for a dense tensor."""
     def sparse_mask(self, mask: Tensor) -> Tensor:
-        """The elements of a dense tensor where ``mask``, a sparse one of its shape, stores something."""
+        """A sparse tensor with the elements of a dense tensor at the indices of the sparse tensor ``mask``."""
     def split(self, split_size_or_sections: Any = None, dim: _int = 0, *, split_size: Any = None) -> _tuple[Tensor, ...]:
-        """Views of pieces along a dimension: of one size (the last may be smaller), or of the sizes in a list."""
+        """Split along a dimension into views of one size (the last may be smaller) or of the sizes in a list."""
     def split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
-        """Views of pieces of these sizes along a dimension."""
+        """Split along a dimension into views of the given sizes."""
     def sqrt(self) -> Tensor:
-        """The square root of each element; nan of a negative one."""
+        """The square root of each element; nan for negative elements."""
     def sqrt_(self) -> Tensor:
         """In-place form of ``sqrt``."""
     def square(self) -> Tensor:
@@ -1341,30 +1341,30 @@ class Tensor(metaclass=TensorMeta):
     def square_(self) -> Tensor:
         """In-place form of ``square``."""
     def squeeze(self, dim: _int | Sequence[_int] | None = None, *, axis: Any = None) -> Tensor:
-        """A view without the dimensions of size one: all of them, or those named."""
+        """A view without the dimensions of size one, or without those in ``dim``."""
     def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """In-place form of ``squeeze``."""
     @overload
     def std(self, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> Tensor:
-        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
     @overload
     def std(self, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> Tensor:
-        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
     @overload
     def std(self, unbiased: _bool=True) -> Tensor:
-        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
     def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
         """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
     def storage(self) -> _TypedStorage:
-        """The memory that the tensor and its views share, counted in elements; ``untyped_storage`` is today's form."""
+        """The memory that the tensor and its views share, counted in elements; new code uses ``untyped_storage``."""
     def storage_offset(self) -> _int:
-        """How many elements the first one lies behind the beginning of the storage."""
+        """The offset of the first element from the beginning of the storage, in elements."""
     @overload
     def stride(self, dim: None=None) -> _tuple[_int, ...]:
-        """How many elements lie between neighbours in each dimension, or in one."""
+        """The distance in elements between neighbours in each dimension, or in one."""
     @overload
     def stride(self, dim: _int) -> _int:
-        """How many elements lie between neighbours in each dimension, or in one."""
+        """The distance in elements between neighbours in each dimension, or in one."""
     def sub(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
     def sub_(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
@@ -1374,9 +1374,9 @@ class Tensor(metaclass=TensorMeta):
     def subtract_(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """In-place form of ``sub``."""
     def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, **spelling: Any) -> Tensor:
-        """Sum of the elements: of all of them, or along one or several dims."""
+        """Sum of all elements, or along one or several dims."""
     def sum_to_size(self, *size: _int | Sequence[_int]) -> Tensor:
-        """The elements summed until the shape is ``size``, from which ``self``'s shape must be a broadcast."""
+        """Sum the elements down to the shape ``size``, which must broadcast to the shape of ``self``."""
     def svd(self, some: _bool = True, compute_uv: _bool = True) -> _return_types.svd:
         """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
@@ -1390,13 +1390,13 @@ class Tensor(metaclass=TensorMeta):
     def symeig(self, *args: Any, **kwargs: Any) -> Any:
         """Removed from PyTorch. The default behavior has changed from using the upper triangular portion to the lower one."""
     def t(self) -> Tensor:
-        """A matrix transposed; tensors of fewer dimensions as they are."""
+        """The transpose of a matrix; tensors of fewer dimensions are unchanged."""
     def t_(self) -> Tensor:
         """In-place form of ``t``."""
     def take(self, index: Tensor) -> Tensor:
-        """The elements at some numbers, counted in row-major order."""
+        """The elements at some flat indices, in row-major order."""
     def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
-        """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row."""
+        """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of the flat tensors."""
     def tan(self) -> Tensor:
         """The tangent of each element, an angle in radians."""
     def tan_(self) -> Tensor:
@@ -1406,21 +1406,21 @@ class Tensor(metaclass=TensorMeta):
     def tanh_(self) -> Tensor:
         """In-place form of ``tanh``."""
     def tensor_split(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
-        """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices."""
+        """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list."""
     def tile(self, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
-        """``repeat``, the numbers counted from the last dimension."""
+        """``repeat`` with the numbers aligned to the last dimensions."""
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The tensor in another dtype or on another device: itself if nothing changes and ``copy`` is not asked for."""
+        """Convert to another dtype or device; returns the tensor itself if nothing changes, unless ``copy`` is true."""
     def to_dense(self, dtype: _dtype | None = None, *, masked_grad: Any = None) -> Tensor:
-        """A sparse tensor with all its zeros; a dense one is itself. Converted if ``dtype`` is given."""
+        """Convert a sparse tensor to a dense one, in ``dtype`` if it is given; a dense tensor is returned itself."""
     def to_sparse(self, sparse_dim: Any = None, *, layout: _layout | None = None, **_: Any) -> Tensor:
-        """The tensor with only its elements stored that are not zero, of the first ``sparse_dim`` dimensions."""
+        """A sparse tensor of the nonzero elements; its first ``sparse_dim`` dimensions are sparse."""
     def to_sparse_coo(self, sparse_dim: Any = None, *, layout: _layout | None = None, **_: Any) -> Tensor:
-        """The tensor with only its elements stored that are not zero, of the first ``sparse_dim`` dimensions."""
+        """A sparse tensor of the nonzero elements; its first ``sparse_dim`` dimensions are sparse."""
     def tolist(self) -> _list[Any]:
-        """The elements as nested lists of Python numbers, of a 0-dimensional tensor the number."""
+        """The elements as nested lists of Python numbers; for a 0-dimensional tensor, the number."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> _return_types.topk:
-        """The k largest (or smallest) elements along a dim, always in order, and where they are."""
+        """The k largest (or smallest) elements along a dim, always sorted, and their indices."""
     def trace(self) -> Tensor:
         """The sum of a matrix's diagonal."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
@@ -1442,7 +1442,7 @@ class Tensor(metaclass=TensorMeta):
     def true_divide_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``div``."""
     def trunc(self) -> Tensor:
-        """Each element without its fraction; its derivative is 0."""
+        """Each element without its fractional part; its derivative is 0."""
     def trunc_(self) -> Tensor:
         """In-place form of ``trunc``."""
     @overload
@@ -1452,33 +1452,33 @@ class Tensor(metaclass=TensorMeta):
     def type(self, dtype: _str | _dtype, non_blocking: _bool=False) -> Tensor:
         """The name of the tensor's type, or the tensor converted to another."""
     def type_as(self, other: Tensor) -> Tensor:
-        """The tensor in the dtype of another."""
+        """Convert the tensor to the dtype of ``other``."""
     def unbind(self, dim: _int = 0) -> _tuple[Tensor, ...]:
-        """Views of the parts at each index of a dimension."""
+        """Views of the slices at each index of a dimension."""
     def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
-        """One dimension made several; one of ``sizes`` may be -1."""
+        """Split one dimension into several; one of ``sizes`` may be -1."""
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
-        """A view of all windows of ``size`` elements along a dimension, every ``step`` elements, in a new last dimension."""
+        """A view of the windows of ``size`` elements, one every ``step`` elements along a dimension; they are the last dim."""
     def uniform_(self, *args: Any, generator: _Generator | None = None, **kwargs: Any) -> Tensor:
         """Fill with numbers uniform on [from, to): ``uniform_(from=0, to=1)``."""
     @overload
     def unique(self, sorted: _bool=True, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
-        """The different elements, or slices along a dim, always in order."""
+        """The unique elements, or slices along a dim, always sorted."""
     @overload
     def unique(self, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
-        """The different elements, or slices along a dim, always in order."""
+        """The unique elements, or slices along a dim, always sorted."""
     @overload
     def unique_consecutive(self, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
-        """The first of each run of equal elements, or of equal slices along a dim."""
+        """The first element of each run of equal elements, or of equal slices along a dim."""
     @overload
     def unique_consecutive(self, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
-        """The first of each run of equal elements, or of equal slices along a dim."""
+        """The first element of each run of equal elements, or of equal slices along a dim."""
     def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
-        """``chunk``, of copies that may be written to in place."""
+        """``chunk`` whose results may be written to in place."""
     def unsafe_split(self, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
-        """``split``, of copies that may be written to in place."""
+        """``split`` whose results may be written to in place."""
     def unsafe_split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
-        """``split_with_sizes``, of copies that may be written to in place."""
+        """``split_with_sizes`` whose results may be written to in place."""
     def unsqueeze(self, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
         """A view with a dimension of size one at position ``dim``."""
     def unsqueeze_(self, dim: _int) -> Tensor:
@@ -1486,7 +1486,7 @@ class Tensor(metaclass=TensorMeta):
     def untyped_storage(self) -> _UntypedStorage:
         """The memory that the tensor and its views share, counted in bytes."""
     def values(self) -> Tensor:
-        """The stored elements, of shape ``(nnz, *dense shape)``; of a coalesced tensor only."""
+        """The stored elements, of shape ``(nnz, *dense shape)``; for a coalesced tensor only."""
     @overload
     def var(self, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> Tensor:
         """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
@@ -1499,7 +1499,7 @@ class Tensor(metaclass=TensorMeta):
     def vdot(self, other: Tensor) -> Tensor:
         """``dot`` with the first vector conjugated."""
     def view(self, *shape: Any, size: _int | Sequence[_int] | None = None, dtype: _dtype | None = None) -> Tensor:
-        """The same memory in another shape, or, given a dtype, its bytes as elements of another type."""
+        """A view of the same memory with another shape, or, given a dtype, as elements of another type."""
     def view_as(self, other: Tensor) -> Tensor:
         """``self.view(other.shape)``."""
     @property
@@ -1512,10 +1512,10 @@ class Tensor(metaclass=TensorMeta):
     def where(self, condition: Tensor, other: Tensor | Number) -> Tensor:
         """``self`` where the condition holds, else ``other``."""
     def xlogy(self, other: Tensor | Number) -> Tensor:
-        """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
+        """``input * log(other)``, and 0 where ``input`` is 0 and ``other`` is not nan."""
     def xlogy_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``xlogy``."""
     def xpu(self, *args: Any, **kwargs: Any) -> Tensor:
         """There is no xpu: an AssertionError, as in PyTorch built without it."""
     def zero_(self) -> Tensor:
-        """Write zeros everywhere."""
+        """Fill this tensor with zeros."""

@@ -27,7 +27,7 @@ _R = TypeVar("_R")
 def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
 def adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
-    """The means of as many parts of each image as ``output_size`` wants; ``None`` keeps a dimension's size."""
+    """The means of ``output_size`` parts of each image; ``None`` keeps a dimension's size."""
 def adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of parts of volumes; see ``adaptive_avg_pool2d``."""
 @overload
@@ -37,15 +37,15 @@ def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None]
 def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest elements of parts of signals."""
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Any:
-    """``adaptive_max_pool1d``: the maxima, and where they are, whatever ``return_indices`` says."""
+    """``adaptive_max_pool1d``: the maxima and their indices, whatever ``return_indices`` is."""
 @overload
 def adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False]=False) -> Tensor:
-    """The largest elements of as many parts of each image as ``output_size`` wants."""
+    """The largest elements of ``output_size`` parts of each image."""
 @overload
 def adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
-    """The largest elements of as many parts of each image as ``output_size`` wants."""
+    """The largest elements of ``output_size`` parts of each image."""
 def adaptive_max_pool2d_with_indices(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Any:
-    """``adaptive_max_pool2d``: the maxima, and where they are, whatever ``return_indices`` says."""
+    """``adaptive_max_pool2d``: the maxima and their indices, whatever ``return_indices`` is."""
 @overload
 def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False]=False) -> Tensor:
     """The largest elements of parts of volumes."""
@@ -53,11 +53,11 @@ def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None]
 def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest elements of parts of volumes."""
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Any:
-    """``adaptive_max_pool3d``: the maxima, and where they are, whatever ``return_indices`` says."""
+    """``adaptive_max_pool3d``: the maxima and their indices, whatever ``return_indices`` is."""
 def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: _bool | None = None) -> Tensor:
     """The places for ``grid_sample`` that apply affine maps ``(N, 2, 3)`` to images of ``size`` ``(N, C, H, W)``."""
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
-    """Dropout for SELU: dropped elements become its lower limit, and mean and variance stay."""
+    """Dropout for SELU: dropped elements become its lower limit; mean and variance are unchanged."""
 def avg_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
 def avg_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -119,7 +119,7 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
     """``alpha_dropout`` of whole channels (dimension 1)."""
 def fold(input: Tensor, output_size: _int | Sequence[_int | None] | None, kernel_size: _int | Sequence[_int], dilation: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, stride: _int | Sequence[_int] = 1) -> Tensor:
-    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``: ``unfold``, back."""
+    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``."""
 @overload
 def fractional_max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int] | None=None, output_ratio: _float | Sequence[_float] | None=None, return_indices: Literal[False]=False, _random_samples: Tensor | None=None) -> Tensor:
     """The largest elements of windows at random places of images ``(N, C, H, W)`` or ``(C, H, W)``."""
@@ -201,7 +201,7 @@ def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int |
 def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
 def max_pool1d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
-    """``nn.functional.max_pool1d``: the maxima, and where they are."""
+    """``nn.functional.max_pool1d``: the maxima and their indices."""
 @overload
 def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
@@ -243,7 +243,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
 def normalize(input: Tensor, p: _float = 2.0, dim: _int | Sequence[_int] = 1, eps: _float = 1e-12, *, out: Tensor | None = None) -> Tensor:
     """The vectors along ``dim`` divided by their p-norm, or by ``eps`` if that is larger."""
 def one_hot(tensor: Tensor, num_classes: _int = -1) -> Tensor:
-    """For each class number a row of zeros with a one in its place."""
+    """A vector for each class number, with a one at that index and zeros elsewhere."""
 def pad(input: Tensor, pad: _int | Sequence[_int], mode: _str = 'constant', value: _float | None = None) -> Tensor:
     """The tensor padded: ``pad`` is (left, right) for the last dimension, then for the one before it, and so on."""
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
@@ -285,7 +285,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: _bool | None = N
 def soft_margin_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """``log(1 + exp(-target * input))`` for targets of 1 and -1."""
 def softmax(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None) -> Tensor:
-    """exp(x) over its sum along a dim. Without ``dim`` (as old programs call it) dim 1, or 0 for 0, 1 or 3 dimensions."""
+    """exp(x) over its sum along a dim. ``dim`` is 1 by default, or 0 for 0, 1 or 3 dimensions (as old programs expect)."""
 def softmin(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None) -> Tensor:
     """Softmax of the negated input; see ``nn.functional.softmax`` for a missing ``dim``."""
 def softplus(input: Tensor, beta: _float = 1, threshold: _float = 20, *, out: Tensor | None = None) -> Tensor:
@@ -305,7 +305,7 @@ def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2, eps: _float = 1e-06, swap: _bool = False, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """``max(0, margin + d(anchor, positive) - d(anchor, negative))`` with d the ``pairwise_distance``."""
 def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: _float = 1.0, swap: _bool = False, reduction: _str = 'mean') -> Tensor:
-    """``triplet_margin_loss`` with a distance of the user's."""
+    """``triplet_margin_loss`` with a given distance function."""
 def unfold(input: Tensor, kernel_size: _int | Sequence[_int], dilation: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, stride: _int | Sequence[_int] = 1) -> Tensor:
     """The windows of images ``(N, C, H, W)`` as columns: ``(N, C * kernel elements, windows)``."""
 def upsample(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: _bool | None = None) -> Tensor:
