@@ -223,11 +223,11 @@ class TransformerEncoder(_Stack):
         super().__init__()
         self._copy(encoder_layer, num_layers, norm)
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
-        no_derivative = _why_not_nested(encoder_layer)
-        self.use_nested_tensor = enable_nested_tensor and not no_derivative
-        if enable_nested_tensor and no_derivative:
+        why_not = _why_not_nested(encoder_layer)
+        self.use_nested_tensor = enable_nested_tensor and not why_not
+        if enable_nested_tensor and why_not:
             warnings.warn(
-                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {no_derivative}",
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why_not}",
                 stacklevel=2,
             )
 
