@@ -8,6 +8,7 @@ program ends (``_ends``) where PyTorch refuses what wengert can do or makes a mi
 from __future__ import annotations
 
 import random
+import re
 import warnings
 from types import ModuleType
 from typing import Any
@@ -101,7 +102,10 @@ def _program(seed: int) -> list[str]:
     lines = [f"{n}=R({r.choice([(3,), (2, 3), (3, 3), ()])},{r.random() < 0.6},'f4')" for n in "abc"]
     known = "abc"
     for _ in range(r.randint(4, 12)):
-        lines.append(_line(r, known))
+        line = _line(r, known)
+        if re.search(r"\b(\w)\.addmm_\((\1,|\w,\1\))", line):
+            continue  # a product that is written over one of its factors: PyTorch's result depends on the processor
+        lines.append(line)
         if lines[-1][1] == "=" and lines[-1][0] not in known:
             known += lines[-1][0]
     return lines

@@ -54,7 +54,8 @@ def cast(t: Any, dtype: Any) -> Any:
     if logical_dtype(t) is dtype:
         return t
     a = t._payload
-    if t._node is None and type(a) is np.ndarray and not slow_if_recording and a.dtype.kind != "c":  # nothing to record
+    if t._node is None and type(a) is np.ndarray and a.flags.forc and not slow_if_recording and a.dtype.kind != "c":
+        # Nothing to record, and no order of expanded dims to keep.
         try:
             return wrap(a.astype(dtype))
         except ARITHMETIC:  # strict warnings raise for a number that does not fit
