@@ -88,3 +88,29 @@ def test_tables_read_as_a_whole_are_complete() -> None:
     names = {name for groups in INDEX.values() for name in groups.get("torch", "").split()}
     assert names <= set(PUBLIC["torch"].keys())
     assert len(REGISTRY) == len(list(REGISTRY))
+
+
+def test_an_interrupted_first_use_does_no_harm() -> None:
+    """Ctrl-C while a first use imports an operator module: the next use imports it again, whole."""
+    program = """
+import wengert as torch
+from wengert._kinds import declare
+register, seen = declare.register, []
+
+def interrupted(info):
+    register(info)
+    seen.append(info.name)
+    if len(seen) == 4:
+        raise KeyboardInterrupt
+
+declare.register = interrupted
+x = torch.tensor([1., 2.])
+for use in (lambda: x.exp(), lambda: len(torch.__all__) and list(__import__("wengert")._base.registry.REGISTRY)):
+    try:
+        use()
+    except KeyboardInterrupt:
+        print("interrupted")
+    declare.register = register
+print((x * 0).exp().tolist(), (x * x + x.sum()).tolist(), torch.linalg.det(torch.eye(2)).item())
+"""
+    assert python(program) == "interrupted\n[1.0, 1.0] [4.0, 7.0] 1.0"

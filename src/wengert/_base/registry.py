@@ -19,25 +19,22 @@ from .late_names import LateFunction, Table
 class Namespace:
     """Functions by name: the ``xp`` argument of a derivative formula."""
 
-    def __init__(self, name: str) -> None:
-        self.namespace = name
-
 
 class OfValues(Namespace):
     """Operators on the values of transforms, each made when a formula first uses its name."""
 
     def __getattr__(self, name: str) -> Any:
-        fn = types.MethodType(bind.run, REGISTRY[name]) if name in REGISTRY else None
-        if fn is None:
+        if name not in REGISTRY:
             raise AttributeError(f"no operator is called {name}")
+        fn = types.MethodType(bind.run, REGISTRY[name])
         setattr(self, name, fn)
         return fn
 
 
-TENSORS: Any = Namespace("T")
-TRANSFORMED: Any = OfValues("U")
-ARRAYS: Any = Namespace("RAW")
-COMPLEX_ARRAYS: Any = Namespace("RAW")  # the same functions; only its identity differs: the cotangent is complex
+TENSORS: Any = Namespace()
+TRANSFORMED: Any = OfValues()
+ARRAYS: Any = Namespace()
+COMPLEX_ARRAYS: Any = Namespace()  # the same functions; only its identity differs: the cotangent is complex
 COMPLEX_ARRAYS.__dict__ = ARRAYS.__dict__
 
 XPS: list[Any] = []  # one raw namespace per array library
@@ -217,7 +214,8 @@ def bind_raw(xp: Any, info: Operator) -> None:
 def register(info: Operator) -> None:
     """Add an operator to the registry and to every namespace."""
     name = info.name
-    assert not dict.__contains__(REGISTRY, name), f"two operators are called {name}"
+    there = dict.get(REGISTRY, name)  # the same declaration: an import of its module that was interrupted, once more
+    assert there is None or there.body.__code__ == info.body.__code__, f"two operators are called {name}"
     REGISTRY[name] = info
     setattr(TENSORS, name, info.op)
     for xp in XPS:

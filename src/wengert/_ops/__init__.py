@@ -51,8 +51,8 @@ def load_all() -> None:
     """Import all of them."""
     global _all_loaded
     if not _all_loaded:
-        _all_loaded = True
         _import((*MODULES, *(module for module in INDEX if module[0] == ".")))  # those of other rooms too
+        _all_loaded = True  # only now: an import may be interrupted, and another thread must wait for it
 
 
 _all_loaded = False
