@@ -9,6 +9,9 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from .._base.constants import type_name
+from .._tape.error_text import not_a_tensor
+
 EVERY_DIM = tuple(tuple(range(ndim)) for ndim in range(65))  # NumPy's limit
 
 
@@ -60,9 +63,7 @@ def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: st
             return operator.index(value)
         except (TypeError, RuntimeError):
             pass
-    from .._tape.error_text import type_text
-
-    raise TypeError(f"{name}(): argument '{argument}' (position 2) must be {wanted}, not {type_text(value)}")
+    raise TypeError(f"{name}(): argument '{argument}' (position 2) must be {wanted}, not {type_name(value)}")
 
 
 def _element(value: Any, position: int, name: str) -> int:
@@ -71,11 +72,9 @@ def _element(value: Any, position: int, name: str) -> int:
             return operator.index(value)
         except (TypeError, RuntimeError):
             pass
-    from .._tape.error_text import type_text
-
     raise TypeError(
         f"{name}(): argument 'dim' failed to unpack the object at pos {position + 1} with error "
-        f'"type must be tuple of ints,but got {type_text(value)}"'
+        f'"type must be tuple of ints,but got {type_name(value)}"'
     )
 
 
@@ -91,9 +90,7 @@ def rank(input: Any, name: str) -> int:
         ndim: int = input._payload.ndim
         return ndim
     except AttributeError:
-        from .._tape.error_text import type_text
-
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}") from None
+        raise not_a_tensor(name, "input", 1, input) from None
 
 
 def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:

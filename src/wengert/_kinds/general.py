@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 
 from .._base import registry
+from .._base.constants import type_name
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import nearest
 from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish, register
-from .._tape.error_text import broadcast_error, type_text
+from .._tape.error_text import broadcast_error, not_a_tensor
 from .._tape.node import FREED, Box, Parts, Port, port_of
 from .._tape.promotion import cast, common_dtype
 from .._tape.saved import is_complex, stale, unbox
@@ -252,11 +253,8 @@ def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
     for position, t in enumerate(operands):
         if t is not None and not isinstance(t, Tensor) and type(t) not in PYTHON_NUMBERS:
             if info.arity < 0:
-                raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_text(t)}")
-            raise TypeError(
-                f"{info.called}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, "
-                f"not {type_text(t)}"
-            )
+                raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_name(t)}")
+            raise not_a_tensor(info.called, info.params[position], position + 1, t)
     raise AttributeError(f"{info.name}: a tensor without payload")
 
 

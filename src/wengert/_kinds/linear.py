@@ -13,7 +13,7 @@ import numpy as np
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY
 from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish
-from .._tape.error_text import cpp_name, type_text
+from .._tape.error_text import cpp_name, not_a_tensor
 from .._tape.node import Box
 from .._tape.saved import is_complex, unbox
 from .._tape.tensor import Tensor, alias_payload
@@ -364,11 +364,7 @@ def _no_tensor(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:
 
             if isinstance(t, Transformed):
                 return bind(info, x, y, c, *p)
-            name = info.name.strip("_")
-            raise TypeError(
-                f"{name}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, not "
-                f"{type_text(t)}"
-            )
+            raise not_a_tensor(info.name.strip("_"), info.params[position], position + 1, t)
     return refuse_first(info, x, y, c, *p)
 
 

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import warn
 from .._base.modes import is_grad_enabled
 from .._payloads.meta import Meta, on_meta
 from .._payloads.transforms import DEPTH, Dual
-from .._tape.error_text import cpp_name, type_text
+from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor
 from .._tape.views import count_write, writable
@@ -169,7 +170,7 @@ def write_out(
     outs = out if isinstance(out, (tuple, list)) else (out,)
     for o in outs:
         if not isinstance(o, Tensor):
-            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_text(out)}")
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
     if DEPTH.get() and _has_duals((*args, *outs)):
         raise NotImplementedError(
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"

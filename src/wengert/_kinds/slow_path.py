@@ -12,12 +12,13 @@ import numpy as np
 
 from .._arrays.library import INEXACT
 from .._base import dtypes as _dtypes
+from .._base.constants import type_name
 from .._base.errors import OtherLibraryError, noted
 from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
 from .._base.registry import ARRAYS, XP, Operator
 from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
-from .._tape.error_text import broadcast_error, type_text
+from .._tape.error_text import broadcast_error, not_a_tensor
 from .._tape.inference import mark_results, refuse_saved
 from .._tape.promotion import NUMBER_DTYPES, cast, common_dtype, default_np, logical_dtype
 from .._tape.tensor import Tensor, alias_payload, stale_views, wrap
@@ -285,10 +286,7 @@ def refuse_first(info: Operator, *args: Any) -> Any:
         if not isinstance(a, Tensor):
             name = ("input", "other", "tensor2")[position]
             raise noted(
-                TypeError(
-                    f"{_refused_as(info)}(): argument '{name}' (position {position + 1}) must be Tensor, "
-                    f"not {type_text(a)}"
-                ),
+                not_a_tensor(_refused_as(info), name, position + 1, a),
                 "What to do: make it a tensor first, with torch.tensor(...) or torch.as_tensor(...).",
             )
     raise AttributeError(f"{info.name}: a tensor without payload")
@@ -300,8 +298,7 @@ def _refused_as(info: Operator) -> str:
 
 
 def _no_tensor(info: Operator, y: Any, position: int) -> TypeError:
-    name = _refused_as(info)
-    return TypeError(f"{name}(): argument 'other' (position {position}) must be Tensor, not {type_text(y)}")
+    return not_a_tensor(_refused_as(info), "other", position, y)
 
 
 def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
@@ -365,7 +362,7 @@ def _no_overload(info: Operator, *given: Any) -> TypeError:
     head, tail = ("", "") if method else ("Tensor input, ", ", *, Tensor out = None")
     return TypeError(
         f"{_refused_as(info)}() received an invalid combination of arguments - got "
-        f"({', '.join(map(type_text, given))}), but expected one of:\n"
+        f"({', '.join(map(type_name, given))}), but expected one of:\n"
         f" * ({head}Tensor other{tail})\n * ({head}Number other{tail})\n"
     )
 

@@ -18,7 +18,7 @@ NOTE [ The hot path ]
 NOTE [ First calls ]
     Importing the package compiles nothing. A hot function starts as a trampoline: a function with the right signature
     that assembles the text, replaces its own code by the result and runs it. It remains the same object, because
-    programs hold references to it. Use ``copy_of`` to copy such a function, so that the copy's code is replaced too.
+    programs hold references to it. Use ``variant`` to copy such a function, so that the copy's code is replaced too.
 """
 
 from __future__ import annotations

@@ -11,8 +11,6 @@ from .node import AccumulateGrad
 from .promotion import logical_dtype
 from .tensor import Tensor
 
-type_text = type_name  # the name that `_kinds` uses
-
 
 def not_a_tensor(function: str, argument: str, position: int, value: Any) -> TypeError:
     """PyTorch's error for an argument that must be a tensor; positions count from 1."""
