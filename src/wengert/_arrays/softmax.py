@@ -89,15 +89,11 @@ def _fill_log_softmax_backward(r: Any, g: Any, y: Any) -> None:
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
     n = x.shape[dim]
-    if 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in BLAS_FLOATS:
+    small = n <= _SMALL_ROW and x.size * n <= _SMALL and dim == x.ndim - 1
+    if (small or x.size < _MANY) and x.size and x.dtype in BLAS_FLOATS:
         flat = x.ravel()
         r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
-        r /= r.dot(table_of_ones(n, n, x.dtype))
-        return r
-    if 0 < x.size < _MANY and x.dtype in BLAS_FLOATS:
-        flat = x.ravel()
-        r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
-        r /= sum_over(r, dim, True)
+        r /= r.dot(table_of_ones(n, n, x.dtype)) if small else sum_over(r, dim, True)
         return r
     if x.dtype.itemsize == 2:
         return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)

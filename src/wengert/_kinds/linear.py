@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays.library import ARITHMETIC, INEXACT
-from .._base.dtypes import BY_NUMPY
+from .._base.dtypes import BY_NUMPY, FLOAT32
 from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish
 from .._tape.error_text import cpp_name, not_a_tensor
 from .._tape.node import Box
@@ -229,7 +229,6 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
 
 
 MANY = 1 << 15  # from this number of elements on, a product calls its library function
-FLOAT32 = np.dtype(np.float32)
 RAW_REFUSALS = (ValueError, TypeError, *ARITHMETIC)  # sizes that do not fit, another library's array, strict warnings
 
 

@@ -264,7 +264,7 @@ def add(names: list[tuple[str, str]]) -> None:
 def _add(names: list[tuple[str, str]]) -> None:
     operators = {id(info.op) for _, info in REGISTRY.here()}
     primitives = operators.union(id(info.method) for _, info in REGISTRY.here() if info.method is not None)
-    functions = {(space, name): dict(PUBLIC[space].here())[name] for space, name in names if space in _SPACES}
+    functions = {(space, name): PUBLIC[space][name] for space, name in names if space in _SPACES}
     shared = {id(fn) for (space, _), fn in functions.items() if space != "Tensor"} - operators
     own = _methods_of_their_own({name: fn for (space, name), fn in functions.items() if space == "Tensor"}, shared)
     functions.update((("Tensor", name), fn) for name, fn in own.items())

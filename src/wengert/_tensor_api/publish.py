@@ -95,7 +95,7 @@ def settle() -> None:
         names, registry.placed[:] = [*registry.placed], []
         for space, name in names:
             if space == "Tensor":
-                setattr(Tensor, name, dict.__getitem__(PUBLIC[space], name))
+                setattr(Tensor, name, PUBLIC[space][name])
         override_sites.add(names)
 
 

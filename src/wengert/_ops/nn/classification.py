@@ -13,6 +13,7 @@ import numpy as np
 from ..._arrays.along import all_below
 from ..._arrays.losses import MEAN, NONE, SUM, places_of_targets, weights_of_targets
 from ..._arrays.softmax_large import row_starts
+from ..._base.dtypes import INT64
 from ..._base.errors import noted
 from ..._base.registry import TENSORS, public
 from ..._kinds.general import general, named_by
@@ -284,9 +285,6 @@ def _classes(n: int, like: Tensor) -> Any:
     return beside(like, np.arange(n))
 
 
-_INT64 = np.dtype(np.int64)
-
-
 def _check_rows(a: Any) -> None:
     if a.ndim > 2 or (a.ndim and a.shape[-1] == 0):
         raise RuntimeError(
@@ -322,7 +320,7 @@ def multi_margin_loss(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
             f"size). Expected target size [{rows}], but got {list(t.shape)}. Input has shape {list(a.shape)}."
         )
-    if logical_dtype(target) != _INT64:
+    if logical_dtype(target) != INT64:
         raise RuntimeError(f"expected scalar type Long but found {dtype_name(target)}")
     n = a.shape[-1] if a.ndim else 1
     if isinstance(t, (np.ndarray, np.generic)) and t.size and not all_below(t, n):
