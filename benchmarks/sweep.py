@@ -3,7 +3,8 @@
 The calls (`sweep_calls.py`) are everyday ones: every elementwise operator of wengert's registry, and expressions and
 statements with the rest, not recording and recording. `--database` takes instead every operator of PyTorch's own
 operator database, exotic ones too, on its first small sample. A call that raises or warns in one of the two libraries,
-or whose results differ in shape or dtype, is left out and counted.
+or whose results differ in shape or dtype, is left out and counted. Calls above the bound are shown with their floor,
+where `sweep_floors.py` has one: the time of NumPy's calls alone.
 
 Both libraries run in this process on one thread, in turns; a figure is the least CPU time of a call over the rounds.
 """
@@ -27,6 +28,7 @@ from typing import Any
 
 from benchmarks.rounds import THREAD_VARIABLES
 from benchmarks.sweep_calls import Call, database, everyday
+from benchmarks.sweep_floors import floors
 
 GEOMETRIC_MEAN, WORST, SUM_OF_DIM = 0.85, 2.0, 0.7  # the ratios to torch 2.13 that must be held
 SUM_CALL = "m.sum(1)"
@@ -114,8 +116,21 @@ def geometric_mean(ratios: list[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-def report(timings: dict[str, tuple[float, float]], left_out: Counter[str], slowest: int) -> str:
-    """The figures, the calls that break a bound and the slowest."""
+def measure_floors(timings: dict[str, tuple[float, float]]) -> dict[str, float]:
+    """Seconds of NumPy's calls alone, for each call above the bound whose floor is known."""
+    known, found = floors(), {}
+    for name, (theirs, mine) in timings.items():
+        function = known.get(name.removesuffix(", recording"))
+        if function and mine > WORST * theirs:
+            function()
+            found[name] = min(_turn(function, max(3, int(TURN / mine))) for _ in range(ROUNDS))
+    return found
+
+
+def report(
+    timings: dict[str, tuple[float, float]], bare: dict[str, float], left_out: Counter[str], slowest: int
+) -> str:
+    """The figures, the calls that break a bound and the slowest, with their floors."""
     ratios = sorted(((mine / theirs, name) for name, (theirs, mine) in timings.items()), reverse=True)
     above = ", ".join(f"{sum(ratio > bound for ratio, _ in ratios)} above {bound:g}" for bound in (1, 1.5, WORST))
     lines = [f"{len(ratios)} calls, geometric mean {geometric_mean([ratio for ratio, _ in ratios]):.3f}, {above}"]
@@ -124,9 +139,13 @@ def report(timings: dict[str, tuple[float, float]], left_out: Counter[str], slow
         lines += [f"{title}: {len(part)} calls, geometric mean {geometric_mean(part):.3f}"] if part else []
     if left_out:
         lines.append("left out: " + ", ".join(f"{why} ({n})" for why, n in left_out.most_common()))
-    shown = max(slowest, sum(r > WORST for r, _ in ratios))
-    lines += [f"{r:6.2f}  {timings[name][1] * 1e6:7.2f} / {timings[name][0] * 1e6:.2f} µs  {name[:150]}"
-              for r, name in ratios[:shown]]  # fmt: skip
+    over = [name for ratio, name in ratios if ratio > WORST]
+    beyond = sum(bare[name] > WORST * timings[name][0] for name in over if name in bare)
+    lines += [f"of the {len(over)} above {WORST:g}, NumPy's calls alone are above it in {beyond}"] if over else []
+    for ratio, name in ratios[: max(slowest, len(over))]:
+        theirs, mine = timings[name]
+        floor = f"floor {bare[name] / theirs:5.2f}" if name in bare else " " * 11
+        lines.append(f"{ratio:6.2f}  {floor}  {mine * 1e6:7.2f} / {theirs * 1e6:.2f} µs  {name[:150]}")
     lines += [f"{name}: {timings[name][1] / timings[name][0]:.2f}"
               for name in (SUM_CALL, f"{SUM_CALL}, recording") if name in timings]  # fmt: skip
     return "\n".join(lines)
@@ -178,7 +197,9 @@ def main(arguments: list[str] | None = None) -> int:
     if not timings:
         print("no call has that in its name; --list names them", file=sys.stderr)
         return 1
-    print(("\r" + " " * 120 + "\r" if live else "") + report(timings, left_out, options.slowest))
+    print(
+        ("\r" + " " * 120 + "\r" if live else "") + report(timings, measure_floors(timings), left_out, options.slowest)
+    )
     if options.json:
         options.json.write_text(json.dumps({name: list(pair) for name, pair in timings.items()}, indent=0) + "\n")
     return int(options.check and not held(timings))

@@ -177,7 +177,8 @@ def _typical_sample(cases: Any, op: Any, dtype: Any, recording: bool) -> Any:
     return min(small)[2] if small else None
 
 
-def _operands(lib: Any, recording: bool) -> dict[str, Any]:
+def operands(lib: Any, recording: bool) -> dict[str, Any]:
+    """The names that the texts use, in one library."""
     numbers = [0.5, -1.25, 2.0, 0.75, 1.5, -0.5, 3.0, 0.25, -2.0, 1.25, 0.125, 1.0]
     floating = {
         "x": lib.tensor([0.5, 0.25, 0.75, 0.875]),
@@ -204,19 +205,20 @@ def _operands(lib: Any, recording: bool) -> dict[str, Any]:
 
 def _texts(lines: str) -> list[str]:
     """The texts with each of the words between braces."""
-    return [text for line in lines.strip().splitlines() for each in line.split("; ") for text in _spelled(each)]
+    return [text for line in lines.strip().splitlines() for each in line.split("; ") for text in spelled(each)]
 
 
-def _spelled(text: str) -> list[str]:
+def spelled(text: str) -> list[str]:
+    """The text with each of the words that stand between its braces."""
     before, brace, rest = text.partition("{")
     if not brace:
         return [text]
     words, _, after = rest.partition("}")
-    return [before + word + end for word in words.split("|") for end in _spelled(after)]
+    return [before + word + end for word in words.split("|") for end in spelled(after)]
 
 
 def _expressions(libs: tuple[Any, ...], texts: list[str], recording: bool) -> Iterator[Call]:
-    spaces = [_operands(lib, recording) for lib in libs]
+    spaces = [operands(lib, recording) for lib in libs]
     floating = set("xymnbvspw")
     for text in texts:
         if recording and not floating & set(compile(text, "<sweep>", "exec").co_names):
@@ -226,7 +228,7 @@ def _expressions(libs: tuple[Any, ...], texts: list[str], recording: bool) -> It
 
 
 def _statements(libs: tuple[Any, ...]) -> Iterator[Call]:
-    spaces = [_operands(lib, False) for lib in libs]
+    spaces = [operands(lib, False) for lib in libs]
     for text in _texts(STATEMENTS):
         functions = [_function("t", text, space) for space in spaces]
         yield Call(text, functions[0], functions[1], (spaces[0]["m"].clone, spaces[1]["m"].clone))
