@@ -18,17 +18,6 @@ import numpy as np
 
 from .hooks import hook
 
-__all__ = [
-    "LAYOUTS",
-    "MEMORY_FORMATS",
-    "Size",
-    "device",
-    "layout",
-    "make_size",
-    "memory_format",
-    "type_name",
-]
-
 _HEAP_TYPE = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 
 
@@ -66,7 +55,7 @@ def type_name(value: object) -> str:
 
 
 class _Frozen:
-    """Attributes are set once, by `_set`."""
+    """Attributes are set once, by `_frozen`."""
 
     __slots__ = ()
 
@@ -79,7 +68,12 @@ class _Frozen:
         self.__setattr__(name, None)
 
 
-_set = object.__setattr__
+def _frozen(cls: type, **attributes: Any) -> Any:
+    """An object of a frozen class."""
+    self: Any = object.__new__(cls)
+    for name, value in attributes.items():
+        object.__setattr__(self, name, value)
+    return self
 
 
 class _Constant(_Frozen):
@@ -105,10 +99,8 @@ def _constant(name: str) -> _Constant:
     return _CONSTANTS[name]
 
 
-def _make_constant(cls: type, name: str) -> Any:
-    self: Any = object.__new__(cls)
-    _set(self, "name", name)
-    _CONSTANTS[name] = self
+def _make_constant(cls: type, name: str, **attributes: Any) -> Any:
+    self = _CONSTANTS[name] = _frozen(cls, name=name, **attributes)
     return self
 
 
@@ -321,10 +313,7 @@ def _intern(name: str, index: int | None) -> device:
             UserWarning,
             stacklevel=4,
         )
-    self = object.__new__(device)
-    _set(self, "type", name)
-    _set(self, "index", index)
-    return _DEVICES.setdefault((name, index), self)
+    return _DEVICES.setdefault((name, index), _frozen(device, type=name, index=index))
 
 
 def _device_mismatch(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:

@@ -25,7 +25,6 @@ from .constants import (
     Size,
     _Constant,
     _make_constant,
-    _set,
     _TorchClass,
     channels_last,
     channels_last_3d,
@@ -119,18 +118,12 @@ _WITHOUT_NUMPY = frozenset(("bfloat16", "complex32"))
 
 
 def _make_dtype(name: str, scalar_name: str, abbr: str, kind: str, itemsize: int) -> dtype:
-    self = _make_constant(dtype, name)
-    _set(self, "scalar_name", scalar_name)
-    _set(self, "abbr", abbr)
-    _set(self, "kind", kind)
-    _set(self, "itemsize", itemsize)
-    _set(self, "is_floating_point", kind.startswith("float"))
-    _set(self, "is_complex", kind == "complex")
+    more: dict[str, Any] = {"is_floating_point": kind.startswith("float"), "is_complex": kind == "complex"}
     if kind not in _NO_SIGN:
-        _set(self, "is_signed", kind != "bool" and "unsigned" not in kind and name != "float8_e8m0fnu")
+        more["is_signed"] = kind != "bool" and "unsigned" not in kind and name != "float8_e8m0fnu"
     if kind in _NUMPY_KINDS and name not in _WITHOUT_NUMPY:
-        _set(self, "np", np.dtype(name))
-    return self
+        more["np"] = np.dtype(name)
+    return _make_constant(dtype, name, scalar_name=scalar_name, abbr=abbr, kind=kind, itemsize=itemsize, **more)
 
 
 bool_ = _make_dtype("bool", "Bool", "b8", "bool", 1)
@@ -288,7 +281,7 @@ def from_numpy_dtype(np_dtype: np.dtype) -> dtype:
 
 
 def _learn_bfloat16(np_dtype: np.dtype) -> None:
-    _set(bfloat16, "np", np_dtype)
+    object.__setattr__(bfloat16, "np", np_dtype)
     BY_NUMPY[np_dtype] = bfloat16
     for group in (FLOATING, INEXACT, REAL):
         group.add(np_dtype)

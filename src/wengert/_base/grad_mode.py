@@ -31,7 +31,7 @@ class ContextDecorator:
                 FutureWarning,
                 stacklevel=2,
             )
-            return lambda *args, **kwargs: self._call(fn, args, kwargs)  # type: ignore[return-value]
+            fn = functools.partial(fn)  # type: ignore[assignment]
         if inspect.isgeneratorfunction(fn):
             return _wrap_generator(self.clone, fn)
         if inspect.iscoroutinefunction(fn):
@@ -49,10 +49,6 @@ class ContextDecorator:
                 return fn(*args, **kwargs)
 
         return wrapped  # type: ignore[return-value]
-
-    def _call(self, fn: Any, args: Any, kwargs: Any) -> Any:
-        with self.clone():
-            return fn(*args, **kwargs)
 
     def __enter__(self) -> Any:
         raise NotImplementedError
@@ -119,7 +115,19 @@ def _wrap_generator(make: Any, fn: Any) -> Any:
     return generator
 
 
-class no_grad(_ModeDecorator):
+class _WithoutOptions(_ModeDecorator):
+    """A mode that also decorates without a call: ``@no_grad`` is ``@no_grad()``."""
+
+    @overload
+    def __new__(cls, orig_func: None = None) -> Self: ...
+    @overload
+    def __new__(cls, orig_func: _F) -> _F: ...
+    def __new__(cls, orig_func: Any = None) -> Any:
+        self = object.__new__(cls)
+        return self if orig_func is None else self(orig_func)
+
+
+class no_grad(_WithoutOptions):
     """Context manager and decorator that turns recording off, per thread and per asyncio task.
 
     >>> import wengert as torch
@@ -130,20 +138,12 @@ class no_grad(_ModeDecorator):
     False
     """
 
-    @overload
-    def __new__(cls, orig_func: None = None) -> Self: ...
-    @overload
-    def __new__(cls, orig_func: _F) -> _F: ...
-    def __new__(cls, orig_func: Any = None) -> Any:
-        self = object.__new__(cls)
-        return self if orig_func is None else self(orig_func)
-
     def __enter__(self) -> None:
         state = State(False, False, None) if MODE.get() is None else changed(grad=False)
         self._entered = (MODE.set(state), self._entered)
 
 
-class enable_grad(_ModeDecorator):
+class enable_grad(_WithoutOptions):
     """Context manager and decorator that turns recording on, also within ``no_grad``.
 
     >>> import wengert as torch
@@ -153,14 +153,6 @@ class enable_grad(_ModeDecorator):
     >>> y.requires_grad
     True
     """
-
-    @overload
-    def __new__(cls, orig_func: None = None) -> Self: ...
-    @overload
-    def __new__(cls, orig_func: _F) -> _F: ...
-    def __new__(cls, orig_func: Any = None) -> Any:
-        self = object.__new__(cls)
-        return self if orig_func is None else self(orig_func)
 
     def _target(self) -> State | None:
         return changed(grad=True)
@@ -190,9 +182,7 @@ class set_grad_enabled(_ModeDecorator):
         return super().__call__(fn)
 
     def clone(self) -> Any:
-        manager = object.__new__(_Setting)
-        manager.mode = self.mode
-        return manager
+        return grad_mode(self.mode)
 
     def __enter__(self) -> None:
         MODE.set(changed(grad=self.mode))
@@ -202,13 +192,6 @@ class set_grad_enabled(_ModeDecorator):
 
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
-
-
-class _Setting(_ModeDecorator):
-    mode: bool
-
-    def _target(self) -> State | None:
-        return changed(grad=self.mode)
 
 
 class inference_mode(_ModeDecorator):

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import Any
 
-from .constants import _Frozen, _set, _TorchClass
+from .constants import _Frozen, _frozen, _TorchClass
 from .dtypes import (
     DTYPES,
     as_dtype,
@@ -40,7 +40,21 @@ _FLOAT_FORMATS = {
 }
 
 
-class finfo(_Frozen, metaclass=_TorchClass):
+class _Limits(_Frozen):
+    """Limits are equal if they are of one dtype, which is also what pickle writes."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+    dtype: str
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.dtype == other.dtype
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (DTYPES[self.dtype],)
+
+
+class finfo(_Limits, metaclass=_TorchClass):
     """The limits of a floating dtype or of the parts of a complex dtype; the default dtype if no argument is given.
 
     Attributes:
@@ -60,7 +74,6 @@ class finfo(_Frozen, metaclass=_TorchClass):
     """
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
-    __hash__ = None  # type: ignore[assignment]
     bits: int
     dtype: str
     eps: float
@@ -79,31 +92,20 @@ class finfo(_Frozen, metaclass=_TorchClass):
         names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
         return f"finfo({', '.join(f'{name}={getattr(self, name):g}' for name in names)}, dtype={self.dtype})"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, finfo) and self.dtype == other.dtype
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return finfo, (DTYPES[self.dtype],)
-
 
 @functools.cache  # the result is immutable
 def _make_finfo(of: dtype) -> finfo:
     if of not in _FLOAT_FORMATS:
         raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
     bits, eps, tiny, largest = _FLOAT_FORMATS[of]
-    self = object.__new__(finfo)
-    _set(self, "bits", bits)
-    _set(self, "dtype", of.name)
-    _set(self, "eps", eps)
-    _set(self, "max", largest)
-    _set(self, "min", -largest if of.is_signed else tiny)
-    _set(self, "tiny", tiny)
-    _set(self, "smallest_normal", tiny)
-    _set(self, "resolution", float(f"1e-{int(-math.log10(eps))}"))
-    return self
+    lowest, resolution = -largest if of.is_signed else tiny, float(f"1e-{int(-math.log10(eps))}")
+    return _frozen(  # type: ignore[no-any-return]
+        finfo, bits=bits, dtype=of.name, eps=eps, max=largest, min=lowest, tiny=tiny, smallest_normal=tiny,
+        resolution=resolution,
+    )  # fmt: skip
 
 
-class iinfo(_Frozen, metaclass=_TorchClass):
+class iinfo(_Limits, metaclass=_TorchClass):
     """The limits of an integer dtype.
 
     Attributes:
@@ -119,7 +121,6 @@ class iinfo(_Frozen, metaclass=_TorchClass):
     """
 
     __slots__ = ("bits", "dtype", "max", "min")
-    __hash__ = None  # type: ignore[assignment]
     bits: int
     dtype: str
     max: int
@@ -133,22 +134,12 @@ class iinfo(_Frozen, metaclass=_TorchClass):
             raise NotImplementedError(f"\"dtype\" not implemented for '{of.scalar_name}'")
         if of.kind not in ("signed", "unsigned"):
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
-        self = object.__new__(cls)
         bits = of.itemsize * 8
-        _set(self, "bits", bits)
-        _set(self, "dtype", of.name)
-        _set(self, "max", 2 ** (bits - of.is_signed) - 1)
-        _set(self, "min", -(2 ** (bits - 1)) if of.is_signed else 0)
-        return self
+        lowest = -(2 ** (bits - 1)) if of.is_signed else 0
+        return _frozen(cls, bits=bits, dtype=of.name, max=2 ** (bits - of.is_signed) - 1, min=lowest)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, iinfo) and self.dtype == other.dtype
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return iinfo, (DTYPES[self.dtype],)
 
 
 def _one_dtype(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtype:

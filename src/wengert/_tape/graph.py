@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.errors import noted
+from .._base.errors import noted, warn_once
 from .._base.grad_mode import grad_mode
 from .._base.hooks import hook
 from .._base.modes import in_transform, is_grad_enabled, transforms
@@ -207,7 +207,12 @@ def backward(
         nodes = [_kept(t) for t in listed]
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph:
-        _warn_create_graph()
+        warn_once(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+            "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
+            "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to "
+            "None after use to break the cycle and avoid the leak."
+        )
     if nodes is None:
         _run(roots, keep, create_graph, None)
     else:
@@ -233,23 +238,6 @@ def _kept(t: Any) -> Node:
     if isinstance(t, Tensor):
         retain_grad(t)
     return _input_node(t)
-
-
-def _warn_create_graph() -> None:
-    global _warned_create_graph
-    if not _warned_create_graph:
-        _warned_create_graph = True
-        warnings.warn(
-            "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-            "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
-            "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to "
-            "None after use to break the cycle and avoid the leak.",
-            UserWarning,
-            stacklevel=3,
-        )
-
-
-_warned_create_graph = False
 
 
 def _run(roots: Any, keep: bool, create_graph: bool, nodes: Any, returned: bool = False) -> Any:

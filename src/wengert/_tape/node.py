@@ -226,17 +226,11 @@ class Node:
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_inputs, grad_outputs)`` after each run of this node; it may return new grad_inputs."""
-        h = hooks_of(self)
-        if h.post is None:
-            h.post = HookDict()
-        return _add_hook(h.post, fn)
+        return add_hook(self, "post", fn)
 
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_outputs)`` before each run of this node; it may return new grad_outputs."""
-        h = hooks_of(self)
-        if h.pre is None:
-            h.pre = HookDict()
-        return _add_hook(h.pre, fn)
+        return add_hook(self, "pre", fn)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
@@ -270,7 +264,13 @@ def hooks_of(node: Node) -> Hooks:
     return node.h
 
 
-def _add_hook(hooks: dict[int, Any], fn: Callable[..., Any]) -> RemovableHandle:
+def add_hook(node: Node, kind: str, fn: Callable[..., Any]) -> RemovableHandle:
+    """Add a function to one of a node's dicts of ``Hooks``, such as "pre"."""
+    h = hooks_of(node)
+    hooks = getattr(h, kind)
+    if hooks is None:
+        hooks = HookDict()
+        setattr(h, kind, hooks)
     handle = RemovableHandle(hooks)
     hooks[handle.id] = fn
     return handle

@@ -20,7 +20,7 @@ from .._base.errors import noted, where
 from .._base.modes import in_transform, is_inference_mode_enabled, transforms
 from .error_text import cpp_name
 from .inference import is_inference
-from .node import AccumulateGrad, HookDict, RemovableHandle, hooks_of, leaf_node
+from .node import AccumulateGrad, RemovableHandle, add_hook, hooks_of, leaf_node
 from .tensor import Tensor, alias_payload, current_fn, device_of, make, new
 from .view_chain import reshaped_in_place
 
@@ -297,12 +297,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
             "Why: no backward pass ever reaches this tensor.",
             "What to do: make it, or something it is computed from, with requires_grad=True.",
         )
-    h = hooks_of(fn)
-    if h.tensor_pre is None:
-        h.tensor_pre = HookDict()
-    handle = RemovableHandle(h.tensor_pre)
-    h.tensor_pre[handle.id] = hook
-    return handle
+    return add_hook(fn, "tensor_pre", hook)
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
@@ -312,12 +307,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if type(fn) is not AccumulateGrad:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    h = hooks_of(fn)
-    if h.post_accumulate is None:
-        h.post_accumulate = HookDict()
-    handle = RemovableHandle(h.post_accumulate)
-    h.post_accumulate[handle.id] = hook
-    return handle
+    return add_hook(fn, "post_accumulate", hook)
 
 
 Tensor.requires_grad = Tensor.requires_grad.setter(assign_requires_grad)

@@ -255,6 +255,26 @@ class _Opening:
 
 
 # ------------------------------------------------------------------------------------------------------ _raw_saved_NAME
+def _check_registrable(freed: bool, packed: bool, saved: bool) -> None:
+    """Raise PyTorch's error for ``register_hooks`` on a value that was freed, is packed already or was not saved."""
+    if freed:
+        raise RuntimeError(
+            "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
+            "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+            "through the graph a second time or if you need to access saved variables after calling backward."
+        )
+    if packed:
+        raise RuntimeError(
+            "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
+            "is allowed at a time."
+        )
+    if not saved:
+        raise noted(
+            RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden"),
+            "Why: this derivative does not need the value, so it was not saved.",
+        )
+
+
 class SavedTensor:
     """One saved value of a node, ``grad_fn._raw_saved_NAME``: hooks can be registered on it."""
 
@@ -291,23 +311,8 @@ class SavedTensor:
         """Pack this saved value now, and unpack it where it is read."""
         place = self._place()
         box = self._box()
-        if box is FREED:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
-                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-                "to backward through the graph a second time or if you need to access saved variables after calling "
-                "backward."
-            )
-        if isinstance(box, PackedBox):
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
-                "hooks is allowed at a time."
-            )
-        if not isinstance(box, Box) or place is None:
-            raise noted(
-                RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden"),
-                "Why: this derivative does not need the value, so it was not saved.",
-            )
+        _check_registrable(box is FREED, isinstance(box, PackedBox), isinstance(box, Box))
+        assert place is not None
         _put(self._node, place, pack(box, (pack_hook, unpack_hook)))
         _watch(self._node)
 
@@ -332,21 +337,9 @@ class SavedOfFunction:
 
     def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         """Pack this saved value now, and unpack it where it is read."""
-        if self._ctx._boxes is FREED:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
-                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-                "to backward through the graph a second time or if you need to access saved variables after calling "
-                "backward."
-            )
-        box, fn = self._ctx._boxes[self._k]
-        if box is None:
-            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        if callable(box):
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
-                "hooks is allowed at a time."
-            )
+        freed = self._ctx._boxes is FREED
+        box, fn = (None, None) if freed else self._ctx._boxes[self._k]
+        _check_registrable(freed, callable(box), box is not None)
         output = isinstance(fn, int)
         node = self._ctx._output_node(fn) if output else fn
         boxes = list(self._ctx._boxes)

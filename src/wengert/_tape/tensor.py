@@ -24,7 +24,7 @@ import numpy as np
 from .._base.dtypes import BY_NUMPY, device, make_size
 from .._base.hooks import hook
 from .._base.torch_function import DISABLED, subclassed, taken_over
-from .node import AccumulateGrad, Box, Node, Port, box_of, hooks_of, leaf_node, version_of, view_of
+from .node import AccumulateGrad, Box, Node, Port, box_of, view_of
 
 new: Any = object.__new__
 CPU = device("cpu")
@@ -260,23 +260,3 @@ def current_fn(tensor: Tensor) -> Node | None:
 
         refresh(tensor)
     return tensor._node
-
-
-def shared_cell(tensor: Tensor) -> Any:
-    """The version cell of a tensor, made on first use, which an alias can share."""
-    return version_of(tensor)
-
-
-__all__ = [
-    "CPU",
-    "META",
-    "Tensor",
-    "alias_payload",
-    "current_fn",
-    "device_of",
-    "hooks_of",
-    "leaf_node",
-    "make",
-    "new",
-    "wrap",
-]

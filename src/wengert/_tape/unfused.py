@@ -30,24 +30,16 @@ def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
         _take_apart(n, graph)
         return Node.next_functions.fget(n)  # type: ignore[attr-defined]
 
-    def names(n: Any) -> list[str]:
-        _take_apart(n, graph)
-        return list(Node.__dir__(n))
+    def of_head(name: str) -> Any:
+        def method(n: Any, *args: Any) -> Any:
+            _take_apart(n, graph)
+            return getattr(Node, name)(n, *args)
 
-    def register_hook(n: Any, fn: Any) -> Any:  # the hook gets the cotangents of the node's own inputs
-        _take_apart(n, graph)
-        return Node.register_hook(n, fn)
-
-    def register_prehook(n: Any, fn: Any) -> Any:
-        _take_apart(n, graph)
-        return Node.register_prehook(n, fn)
-
-    def call(n: Any, *grads: Any) -> Any:
-        _take_apart(n, graph)
-        return Node.__call__(n, *grads)
+        return method
 
     N.next_functions = property(next_functions, doc=Node.next_functions.__doc__)
-    N.__dir__, N.register_hook, N.register_prehook, N.__call__ = names, register_hook, register_prehook, call
+    for name in ("__dir__", "__call__", "register_hook", "register_prehook"):  # hooks get the node's own cotangents
+        setattr(N, name, of_head(name))
 
 
 def _take_apart(n: Any, graph: Callable[[Any], Node | None]) -> None:

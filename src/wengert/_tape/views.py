@@ -371,27 +371,25 @@ def record_write(tensor: Tensor, node: Node) -> None:
 
 def record_slices(tensor: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
     """``record_write`` for a view that was never made: the part of ``tensor`` that ``chain`` selects was written."""
-    if getattr(tensor, "_view", None) is None:
-        slices = CopySlices(tensor, chain, node)
-        _set_history(tensor, slices)
-    else:
-        base, mine = chain_of(tensor)
-        slices = CopySlices(base, mine + chain, node)
-        _set_history(base, slices, tensor)
-        _set_node(tensor, AsStridedBackward0(base, mine, slices.code, slices.lasti))
+    slices: Any = rebase_history(tensor, node, chain)
     version_of(tensor).write(slices.seq, slices.code, slices.lasti)
 
 
 # ------------------------------------------------------------------------------------------------------------- rebasing
-def rebase_history(self: Tensor, node: Node | None) -> None:
-    """Set the new history of a tensor that was written in place, of its base and of the other views."""
+def rebase_history(self: Tensor, node: Node | None, part: tuple[Any, ...] | None = None) -> Node | None:
+    """Set the new history of a tensor that was written in place, of its base and of the other views.
+
+    ``part``: the chain of the part of the tensor that was written. Returns the new node of the tensor or its base.
+    """
     if getattr(self, "_view", None) is None:
-        _set_history(self, node)
-        return
+        made = node if part is None else CopySlices(self, part, node)
+        _set_history(self, made)
+        return made
     base, chain = chain_of(self)
-    slices = CopySlices(base, chain, node)
+    slices = CopySlices(base, chain + (part or ()), node)
     _set_history(base, slices, self)
     _set_node(self, AsStridedBackward0(base, chain, slices.code, slices.lasti))
+    return slices
 
 
 def _set_node(tensor: Tensor, node: Node | None) -> None:
