@@ -370,7 +370,7 @@ def _refused(message: str) -> pickle.UnpicklingError:
             "load with `weights_only=True` please check the recommended steps in the following error message.\n\t"
         )
         return pickle.UnpicklingError(f"{start}WeightsUnpickler error: {message}")
-    if "damaged" in message or "truncated" in message:
+    if any(word in message for word in ("damaged", "truncated", "negative byte count")):
         return noted(
             pickle.UnpicklingError(f"Weights only load failed. WeightsUnpickler error: {message}"),
             "Why: the file is not what torch.save wrote; it was cut off or changed afterwards.",

@@ -48,7 +48,7 @@ def _shapes(operands: list[Any]) -> list[tuple[int, ...]]:
 def elementwise(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """The operands broadcast; the dtype comes from a run on one element."""
     shape = np.broadcast_shapes(*_shapes(operands))
-    out = run(info, [stand_in(a, (1,) * _rank(a), one=True) for a in operands], p)
+    out = _on_one_element(info, operands, p)
     source = next((a for a in operands if isinstance(a, Meta) and a.shape == shape), None)
 
     def made(r: Any) -> Meta:
@@ -57,14 +57,15 @@ def elementwise(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return tuple(map(made, out)) if isinstance(out, tuple) else made(out)
 
 
-def _rank(a: Any) -> int:
-    return len(getattr(a, "shape", ()))
+def _on_one_element(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """The result of a run on one element of each operand."""
+    return run(info, [stand_in(a, (1,) * len(getattr(a, "shape", ())), one=True) for a in operands], p)
 
 
 def reduced_loss(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """Elementwise, then perhaps reduced to one number: a run on one element shows whether."""
     shape = np.broadcast_shapes(*_shapes(operands))
-    out = run(info, [stand_in(a, (1,) * _rank(a), one=True) for a in operands], p)
+    out = _on_one_element(info, operands, p)
     return Meta(shape if out.ndim == len(shape) else (), out.dtype)
 
 
@@ -72,7 +73,7 @@ def to_number(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """One number of all elements."""
     if any(0 in s for s in _shapes(operands)):
         return None
-    return Meta((), run(info, [stand_in(a, (1,) * _rank(a), one=True) for a in operands], p).dtype)
+    return Meta((), _on_one_element(info, operands, p).dtype)
 
 
 def like_first(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
@@ -125,13 +126,8 @@ def _product(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
         batch = np.broadcast_shapes(sx[:-2], sy[:-2])
     except ValueError:
         return None
-    shape = (*batch, *sx[-2:-1], *(sy[-1:] if len(sy) > 1 else ()))
-    return Meta(shape, _promoted(info, operands, p))
-
-
-def _promoted(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    """The dtype of a product is that of its factors, which already have one dtype."""
-    return plain_dtype(operands[0].dtype)
+    # the factors have one dtype already
+    return Meta((*batch, *sx[-2:-1], *(sy[-1:] if len(sy) > 1 else ())), plain_dtype(x.dtype))
 
 
 def _added_product(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
@@ -154,10 +150,6 @@ def _contraction(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any
         if sizes.setdefault(label, n) != n:
             return None
     return Meta(tuple(sizes[label] for label in out), x.dtype)
-
-
-def _outer(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    return Meta((*operands[0].shape, *operands[1].shape), operands[0].dtype)
 
 
 def _layer(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:

@@ -113,6 +113,10 @@ class Transformed:
     tag: int
     v: Any
 
+    def __init__(self, v: Any, tag: int) -> None:
+        self.v = v
+        self.tag = tag
+
     @property
     def dtype(self) -> ValueDtype:
         """The elements' dtype."""
@@ -136,80 +140,18 @@ class Transformed:
         """The shape that the program sees."""
         return tuple(self.v.shape)
 
-    def __add__(self, other: Any) -> Any:
-        return TRANSFORMED.add(self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return TRANSFORMED.add(self, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return TRANSFORMED.sub(self, other)
-
     def __rsub__(self, other: Any) -> Any:
         return TRANSFORMED.add(TRANSFORMED.neg(self), other)
 
-    def __mul__(self, other: Any) -> Any:
-        return TRANSFORMED.mul(self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return TRANSFORMED.mul(self, other)
-
-    def __truediv__(self, other: Any) -> Any:
-        return TRANSFORMED.div(self, other)
-
     def __rtruediv__(self, other: Any) -> Any:
         return TRANSFORMED.mul(TRANSFORMED.reciprocal(self), other)
-
-    def __pow__(self, other: Any) -> Any:
-        return TRANSFORMED.pow(self, other)
-
-    def __neg__(self) -> Any:
-        return TRANSFORMED.neg(self)
-
-    def __eq__(self, other: object) -> Any:
-        return TRANSFORMED.eq(self, other)
-
-    def __ne__(self, other: object) -> Any:
-        return TRANSFORMED.ne(self, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return TRANSFORMED.lt(self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return TRANSFORMED.le(self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return TRANSFORMED.gt(self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return TRANSFORMED.ge(self, other)
-
-    def __and__(self, other: Any) -> Any:
-        return TRANSFORMED.bitwise_and(self, other)
-
-    def __or__(self, other: Any) -> Any:
-        return TRANSFORMED.bitwise_or(self, other)
-
-    def __xor__(self, other: Any) -> Any:
-        return TRANSFORMED.bitwise_xor(self, other)
-
-    def __lshift__(self, other: Any) -> Any:
-        return TRANSFORMED.bitwise_left_shift(self, other)
-
-    def __rshift__(self, other: Any) -> Any:
-        return TRANSFORMED.bitwise_right_shift(self, other)
-
-    def __invert__(self) -> Any:
-        return TRANSFORMED.bitwise_not(self)
-
-    __hash__ = object.__hash__
 
     def __getitem__(self, index: Any) -> Any:
         return TRANSFORMED.getitem(self, index if isinstance(index, tuple) else (index,))
 
     def payload_like(self, make: Any) -> Any:
         """A value of the same nesting on the array ``make(shape, dtype)`` (``_tape.tensor.payload_like``)."""
-        return type(self)(payload_like(self.v, make), self.tag)  # type: ignore[call-arg]
+        return type(self)(payload_like(self.v, make), self.tag)
 
     def primal(self) -> Any:
         """This value without tangents at any depth."""
@@ -224,6 +166,20 @@ class Transformed:
     def copy(self) -> Any:
         """Return the value itself, because values are never written to."""
         return self
+
+
+def _python_operator(name: str) -> Any:
+    """The operator of this name as a method of values."""
+    return lambda self, *other: getattr(TRANSFORMED, name)(self, *other)
+
+
+for _method, _name in {
+    "add": "add", "radd": "add", "sub": "sub", "mul": "mul", "rmul": "mul", "truediv": "div", "pow": "pow",
+    "neg": "neg", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "and": "bitwise_and",
+    "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
+    "invert": "bitwise_not",
+}.items():  # fmt: skip
+    setattr(Transformed, f"__{_method}__", _python_operator(_name))
 
 
 class Dual(Transformed):
@@ -251,10 +207,6 @@ class Batched(Transformed):
 
     __slots__ = ()
 
-    def __init__(self, v: Any, tag: int) -> None:
-        self.v = v
-        self.tag = tag
-
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.v.shape[1:])
@@ -264,10 +216,6 @@ class OwnTape(Transformed):
     """An unchanged value on a tape of its own level."""
 
     __slots__ = ()
-
-    def __init__(self, v: Any, tag: int) -> None:
-        self.v = v
-        self.tag = tag
 
 
 class Constant(Transformed):

@@ -1,6 +1,6 @@
 """Unpicklers: ``WeightsUnpickler``, which runs no code, and Python's unpickler with PyTorch's names.
 
-``WeightsUnpickler`` interprets only the opcodes that ``torch.save`` writes. It knows the names in ``admitted``; the
+``WeightsUnpickler`` interprets only the opcodes that ``torch.save`` writes (``_SAFE``). It knows the names in ``admitted``; the
 error for another name shows it. It calls only functions that are admitted there or that the program has allowed by
 ``add_safe_globals``, sets no attributes of classes or functions, and does not recurse.
 """
@@ -27,8 +27,47 @@ BLOCKED = ("sys", "os", "posix", "nt")
 
 
 # ------------------------------------------------------------------------------------------------------ the interpreter
-class WeightsUnpickler:
+class _Bounded:
+    """The part of a file that a pickle may read."""
+
+    def __init__(self, file: Any, limit: int) -> None:
+        self._file = file
+        self.left = limit
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, which must be there."""
+        self.left -= size
+        data: bytes = self._file.read(size) if self.left >= 0 else b""
+        if len(data) != size:
+            raise UnpicklingError("pickle data was truncated")
+        return data
+
+    def readline(self) -> bytes:
+        """The next line, of at most 1000 bytes."""
+        data: bytes = self._file.readline(1000)
+        self.left -= len(data)
+        if not data.endswith(b"\n"):
+            raise UnpicklingError("pickle data was truncated")
+        return data
+
+
+class _Memo(dict[int, Any]):
+    def __missing__(self, number: int) -> Any:
+        raise IndexError(f"no object has the number {number}")
+
+
+class _Actions(dict[int, Callable[[Any], None]]):
+    """The methods of an unpickler by opcode."""
+
+    def __missing__(self, code: int) -> Any:
+        raise UnpicklingError(f"Unsupported operand {code}")
+
+
+class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
     """Reads one pickle of tensors and plain containers from a binary file.
+
+    It is Python's unpickler, restricted to the opcodes in ``_SAFE`` and with checked versions of those that look up a
+    name, call something, or change an object.
 
     Args:
         file: the file, positioned at the pickle; nothing is read beyond the pickle's end.
@@ -38,16 +77,13 @@ class WeightsUnpickler:
     """
 
     def __init__(self, file: Any, limit: int, persistent_load: Callable[[Any], Any], encoding: str = "utf-8") -> None:
-        self._file = file
-        self._left = limit
+        super().__init__(_Bounded(file, limit), encoding=encoding)
+        self._empty = not limit
         self._budget = 4 * max(limit, getattr(persistent_load, "size", 0)) + (1 << 16)
-        self._persistent_load = persistent_load
-        self._encoding = encoding
+        self._storage = persistent_load
         self._user = allowed_by_user()
         self._user_values = {id(value) for value in self._user.values()}
-        self._memo: dict[int, Any] = {}
-        self._stack: list[Any] = []
-        self._marks: list[list[Any]] = []
+        self.memo = _Memo()
 
     def load(self) -> Any:
         """Read and return the object.
@@ -56,43 +92,16 @@ class WeightsUnpickler:
             UnpicklingError: the pickle is damaged, or uses something that is not allowed.
             EOFError: the file is empty.
         """
-        code = self._file.read(1)
-        if not code:
+        if self._empty:
             raise EOFError("Ran out of input")
-        self._left -= 1
         try:
-            while code != pickle.STOP:
-                action = _ACTIONS.get(code)
-                if action is None:
-                    raise UnpicklingError(f"Unsupported operand {code[0]}")
-                action(self)
-                code = self._take(1)
-            return self._stack.pop()
+            return super().load()
         except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
             raise UnpicklingError(f"the pickle is damaged: {type(error).__name__}: {error}") from error
 
-    def _take(self, size: int) -> bytes:
-        self._left -= size
-        data = self._file.read(size) if self._left >= 0 else b""
-        if len(data) != size:
-            raise UnpicklingError("pickle data was truncated")
-        return data
-
-    def _line(self) -> str:
-        data = self._file.readline(1000)
-        self._left -= len(data)
-        if not data.endswith(b"\n"):
-            raise UnpicklingError("pickle data was truncated")
-        return data[:-1].decode("utf-8")
-
-    def _pop_mark(self) -> list[Any]:
-        items = self._stack
-        self._stack = self._marks.pop()
-        return items
-
     # ---- names, calls, state
-    def _global(self) -> None:
-        module, name = self._line(), self._line()
+    def load_global(self) -> None:
+        module, name = (self.readline()[:-1].decode("utf-8") for _ in range(2))
         if (module, name) in _compat_pickle.NAME_MAPPING:
             module, name = _compat_pickle.NAME_MAPPING[module, name]
         module = _compat_pickle.IMPORT_MAPPING.get(module, module)
@@ -100,9 +109,9 @@ class WeightsUnpickler:
         if module in BLOCKED:
             raise UnpicklingError(f"Trying to load unsupported GLOBAL {full} whose module {module} is blocked.")
         if full in KNOWN:
-            self._stack.append(KNOWN[full])
+            self.stack.append(KNOWN[full])
         elif full in self._user:
-            self._stack.append(self._user[full])
+            self.stack.append(self._user[full])
         else:
             shown = full.removeprefix("builtins.")
             raise UnpicklingError(
@@ -112,23 +121,23 @@ class WeightsUnpickler:
                 "this class/function."
             )
 
-    def _call(self) -> None:
-        args, function = self._stack.pop(), self._stack[-1]
+    def load_reduce(self) -> None:
+        args, function = self.stack.pop(), self.stack[-1]
         if type(args) is not tuple:
             raise UnpicklingError(f"Can only call with a tuple of arguments, but got {type(args)}")
-        self._stack[-1] = self._called(function, args, f"Trying to call reduce for unrecognized function {function!r}")
+        self.stack[-1] = self._called(function, args, f"Trying to call reduce for unrecognized function {function!r}")
 
-    def _new_object(self) -> None:
-        args, cls = self._stack.pop(), self._stack.pop()
+    def load_newobj(self) -> None:
+        args, cls = self.stack.pop(), self.stack.pop()
         if type(args) is not tuple:
             raise UnpicklingError(f"Can only call with a tuple of arguments, but got {type(args)}")
         if id(cls) in self._user_values and isinstance(cls, type):
-            self._stack.append(cls.__new__(cls, *args))
+            self.stack.append(cls.__new__(cls, *args))
             return
         message = (
             f"Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got {cls!r}"
         )
-        self._stack.append(self._called(cls, args, message))
+        self.stack.append(self._called(cls, args, message))
 
     def _called(self, function: Any, args: tuple[Any, ...], refusal: str) -> Any:
         call = CALLS.get(function) if isinstance(function, (type, FunctionType)) else None
@@ -144,10 +153,10 @@ class WeightsUnpickler:
         if self._budget < 0:
             raise UnpicklingError("the pickle would take much more memory than the file has bytes")
 
-    def _build(self) -> None:
-        state, obj = self._stack.pop(), self._stack[-1]
+    def load_build(self) -> None:
+        state, obj = self.stack.pop(), self.stack[-1]
         if type(obj) is Tensor:
-            self._stack[-1] = self._old_tensor(state)
+            self.stack[-1] = self._old_tensor(state)
         elif type(obj) is Parameter:
             self._old_parameter(obj, state)
         elif type(obj) is OrderedDict:
@@ -178,38 +187,38 @@ class WeightsUnpickler:
         obj.data = data
         obj.requires_grad = requires_grad is True
 
-    def _persistent(self) -> None:
-        ident = self._stack.pop()
+    def load_binpersid(self) -> None:
+        ident = self.stack.pop()
         if type(ident) is not tuple or not ident:
             raise UnpicklingError(f"persistent_load id must be tuple or int, but got {type(ident)}")
         if ident[0] not in ("storage", b"storage"):
             raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(ident[0])}")
-        self._stack.append(self._persistent_load(ident))
+        self.stack.append(self._storage(ident))
 
     # ---- containers
-    def _append(self) -> None:
-        item = self._stack.pop()
+    def load_append(self) -> None:
+        item = self.stack.pop()
         self._target(list, "append to lists").append(item)
 
-    def _appends(self) -> None:
-        items = self._pop_mark()
+    def load_appends(self) -> None:
+        items = self.pop_mark()
         self._target(list, "extend lists").extend(items)
 
-    def _add_items(self) -> None:
-        items = self._pop_mark()
+    def load_additems(self) -> None:
+        items = self.pop_mark()
         for item in items:
             check_key(item)
         self._target(set, "add to sets").update(items)
 
-    def _set_item(self) -> None:
-        value, key = self._stack.pop(), self._stack.pop()
+    def load_setitem(self) -> None:
+        value, key = self.stack.pop(), self.stack.pop()
         self._set_items_of([key, value])
 
-    def _set_items(self) -> None:
-        self._set_items_of(self._pop_mark())
+    def load_setitems(self) -> None:
+        self._set_items_of(self.pop_mark())
 
     def _set_items_of(self, items: list[Any]) -> None:
-        target = self._stack[-1]
+        target = self.stack[-1]
         if type(target) not in (dict, OrderedDict, Counter):
             raise UnpicklingError(
                 f"Can only SETITEMS for dict, collections.OrderedDict, collections.Counter, but got {type(target)}"
@@ -219,57 +228,10 @@ class WeightsUnpickler:
             target[key] = value
 
     def _target(self, kind: type, what: str) -> Any:
-        target = self._stack[-1]
+        target = self.stack[-1]
         if type(target) is not kind:
             raise UnpicklingError(f"Can only {what}, but got {type(target)}")
         return target
-
-    def _mark(self) -> None:
-        self._marks.append(self._stack)
-        self._stack = []
-
-    def _tuple(self) -> None:
-        items = tuple(self._pop_mark())
-        self._stack.append(items)
-
-    def _last(self, count: int) -> None:
-        if len(self._stack) < count:
-            raise UnpicklingError("the pickle is damaged: too few items on the stack")
-        self._stack[-count:] = [tuple(self._stack[-count:])]
-
-    # ---- values
-    def _unpacked(self, form: struct.Struct) -> int:
-        return form.unpack(self._take(form.size))[0]
-
-    def _push(self, value: Any) -> None:
-        self._stack.append(value)
-
-    def _text(self, form: struct.Struct) -> None:
-        self._push(str(self._take(self._unpacked(form)), "utf-8", "surrogatepass"))
-
-    def _old_text(self, form: struct.Struct) -> None:
-        size = self._unpacked(form)
-        if size < 0:
-            raise UnpicklingError("the pickle is damaged: a negative size")
-        data = self._take(size)
-        self._push(data if self._encoding == "bytes" else data.decode(self._encoding, "strict"))
-
-    def _long(self, form: struct.Struct) -> None:
-        size = self._unpacked(form)
-        if size < 0:
-            raise UnpicklingError("the pickle is damaged: a negative size")
-        self._push(int.from_bytes(self._take(size), "little", signed=True))
-
-    def _put(self, form: struct.Struct) -> None:
-        self._memo[self._unpacked(form)] = self._stack[-1]
-
-    def _get(self, form: struct.Struct) -> None:
-        self._push(self._memo[self._unpacked(form)])
-
-    def _protocol(self) -> None:
-        protocol = self._take(1)[0]
-        if protocol > pickle.HIGHEST_PROTOCOL:
-            raise UnpicklingError(f"unsupported pickle protocol: {protocol}")
 
 
 def _set_state(obj: Any, state: Any) -> None:
@@ -287,45 +249,15 @@ def _set_state(obj: Any, state: Any) -> None:
         setattr(obj, name, value)
 
 
-_U1, _U2, _U4, _I4, _F8 = (struct.Struct(form) for form in ("<B", "<H", "<I", "<i", ">d"))
-_ACTIONS: dict[bytes, Callable[[WeightsUnpickler], None]] = {
-    pickle.PROTO: WeightsUnpickler._protocol,
-    pickle.GLOBAL: WeightsUnpickler._global,
-    pickle.REDUCE: WeightsUnpickler._call,
-    pickle.NEWOBJ: WeightsUnpickler._new_object,
-    pickle.BUILD: WeightsUnpickler._build,
-    pickle.BINPERSID: WeightsUnpickler._persistent,
-    pickle.MARK: WeightsUnpickler._mark,
-    pickle.APPEND: WeightsUnpickler._append,
-    pickle.APPENDS: WeightsUnpickler._appends,
-    pickle.SETITEM: WeightsUnpickler._set_item,
-    pickle.SETITEMS: WeightsUnpickler._set_items,
-    pickle.ADDITEMS: WeightsUnpickler._add_items,
-    pickle.TUPLE: WeightsUnpickler._tuple,
-    pickle.TUPLE1: lambda self: self._last(1),
-    pickle.TUPLE2: lambda self: self._last(2),
-    pickle.TUPLE3: lambda self: self._last(3),
-    pickle.NONE: lambda self: self._push(None),
-    pickle.NEWTRUE: lambda self: self._push(True),
-    pickle.NEWFALSE: lambda self: self._push(False),
-    pickle.EMPTY_TUPLE: lambda self: self._push(()),
-    pickle.EMPTY_LIST: lambda self: self._push([]),
-    pickle.EMPTY_DICT: lambda self: self._push({}),
-    pickle.EMPTY_SET: lambda self: self._push(set()),
-    pickle.BININT: lambda self: self._push(self._unpacked(_I4)),
-    pickle.BININT1: lambda self: self._push(self._unpacked(_U1)),
-    pickle.BININT2: lambda self: self._push(self._unpacked(_U2)),
-    pickle.BINFLOAT: lambda self: self._push(self._unpacked(_F8)),
-    pickle.LONG1: lambda self: self._long(_U1),
-    pickle.LONG4: lambda self: self._long(_I4),
-    pickle.BINUNICODE: lambda self: self._text(_U4),
-    pickle.SHORT_BINSTRING: lambda self: self._old_text(_U1),
-    pickle.BINSTRING: lambda self: self._old_text(_I4),
-    pickle.BINPUT: lambda self: self._put(_U1),
-    pickle.LONG_BINPUT: lambda self: self._put(_U4),
-    pickle.BINGET: lambda self: self._get(_U1),
-    pickle.LONG_BINGET: lambda self: self._get(_U4),
-}
+_SAFE = (
+    "additems append appends binfloat binget binint binint1 binint2 binpersid binput binstring binunicode build "
+    "empty_dictionary empty_list empty_set empty_tuple false global long1 long4 long_binget long_binput mark newobj "
+    "none proto reduce setitem setitems short_binstring stop true tuple tuple1 tuple2 tuple3"
+)
+_BY_NAME = {f"load_{name}": getattr(WeightsUnpickler, f"load_{name}") for name in _SAFE.split()}
+WeightsUnpickler.dispatch = _Actions(
+    (code, _BY_NAME[fn.__name__]) for code, fn in WeightsUnpickler.dispatch.items() if fn.__name__ in _BY_NAME
+)
 
 
 # ------------------------------------------------------------------------------------------------- the unpickler of all
