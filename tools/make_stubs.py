@@ -134,12 +134,8 @@ def _from_source(node: ast.FunctionDef) -> Iterator[str]:
 def tensor_stub() -> str:
     """`_tape/tensor.pyi`."""
     path = PACKAGE / "_tape/tensor.py"
-    listed = importlib.import_module("wengert._tape.tensor").__all__
     defined = "\n".join(own_definitions(path))
-    own = {line.split("(")[0].split(":")[0].split()[-1] for line in defined.splitlines() if line and line[0] != " "}
-    foreign = [name for name in listed if name not in own and name != "Tensor"]
-    rest = "".join(f"{name}: Any\n" for name in foreign)
-    return f"{HEADER}{PRELUDE.format(dots='..')}\n{ALIASES}{rest}\n{defined}\n{tensor_class()}"
+    return f"{HEADER}{PRELUDE.format(dots='..')}\n{ALIASES}\n{defined}\n{tensor_class()}"
 
 
 # -------------------------------------------------------------------------------------------------------------- modules

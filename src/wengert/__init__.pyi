@@ -22,13 +22,11 @@ from .random import Generator as _Generator
 from . import amp as amp
 from . import autograd as autograd
 from . import backends as backends
-from . import compiler as compiler
 from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
 from . import fft as fft
 from . import func as func
-from . import functional as functional
 from . import fx as fx
 from . import hub as hub
 from . import library as library
@@ -67,7 +65,9 @@ from ._base.limits import finfo as finfo
 from ._base.limits import iinfo as iinfo
 from ._compat import accelerator as accelerator
 from ._compat import ao as ao
+from ._compat import compiler as compiler
 from ._compat import cpu as cpu
+from ._compat import functional as functional
 from ._compat import futures as futures
 from ._compat import jit as jit
 from ._compat import mps as mps
@@ -76,11 +76,13 @@ from ._compat import quantization as quantization
 from ._compat import xpu as xpu
 from ._compat.accelerator import Event as Event
 from ._compat.accelerator import Stream as Stream
+from ._compat.compiler import SymBool as SymBool
+from ._compat.compiler import SymFloat as SymFloat
+from ._compat.compiler import SymInt as SymInt
 from ._compat.futures import Future as Future
 from ._compat.jit import ScriptFunction as ScriptFunction
 from ._compat.jit import ScriptModule as ScriptModule
 from ._compat.jit import fork as fork
-from ._compat.jit import wait as wait
 from ._saving.file_reader import PyTorchFileReader as PyTorchFileReader
 from ._tape.tensor import Tensor as Tensor
 from ._tensor_api.storage import TypedStorage as TypedStorage
@@ -105,9 +107,6 @@ from .amp.grad_scaler import GradScaler as GradScaler
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .autograd.anomaly_mode import set_anomaly_enabled as set_anomaly_enabled
-from .compiler import SymBool as SymBool
-from .compiler import SymFloat as SymFloat
-from .compiler import SymInt as SymInt
 from .func._vmap import vmap as vmap
 from .random import Generator as Generator
 from .random import get_rng_state as get_rng_state
@@ -1522,6 +1521,8 @@ def vsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | 
     """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenate tensors along the first dimension; vectors become rows."""
+def wait(future: Any) -> Any:
+    """The result of a future."""
 @overload
 def where(condition: Tensor) -> _tuple[Tensor, ...]:
     """The element of ``input`` where ``condition`` holds, else the element of ``other``; all three broadcast."""

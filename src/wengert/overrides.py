@@ -68,16 +68,10 @@ def handle_torch_function(public_api: Callable[..., Any], relevant_args: Any, *a
     """
     state = STATE.get()
     found = overriding(tuple(relevant_args)) if state.classes and state.all else []
+    result = torch_function.answer(public_api, found, (args, kwargs), state)
+    if result is not NotImplemented:
+        return result
     modes = state.modes if state.all else ()
-    if modes:
-        with _pop_mode_temporarily() as mode:
-            result = mode.__torch_function__(public_api, tuple(type(a) for a in found), args, kwargs)
-        if result is not NotImplemented:
-            return result
-    for a in found:
-        result = a.__torch_function__(public_api, tuple(type(b) for b in found), args, kwargs)
-        if result is not NotImplemented:
-            return result
     name = f"{public_api.__module__}.{public_api.__name__}"
     raise TypeError(
         f"no implementation found for {resolve_name(public_api) or name!r} on types that implement "

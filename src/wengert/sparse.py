@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from ._base import dtypes
 from ._kinds.dims import normal_dim
 from ._ops.names.sparse import (
     coalesce,
@@ -30,6 +29,7 @@ from ._ops.names.sparse import (
     values,
 )
 from ._tape.tensor import Tensor, wrap
+from ._tensor_api.legacy_types import TYPES
 
 __all__ = ["addmm", "log_softmax", "mm", "softmax", "sum"]
 
@@ -46,30 +46,19 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
 
 def _legacy_type(name: str) -> Any:
     """The class of ``torch.sparse.FloatTensor(indices, values, size)`` and similar names in old programs."""
+    dtype = TYPES[name].dtype
 
     def make(*args: Any) -> Tensor:
-        dtype = getattr(dtypes, _LEGACY[name])
         if len(args) >= 2 and isinstance(args[0], Tensor):
             return sparse_coo_tensor(args[0], args[1], *args[2:3], dtype=dtype)
         return sparse_coo_tensor(size=args[0] if args and not isinstance(args[0], int) else args, dtype=dtype)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"*Legacy:* a sparse tensor of ``torch.{_LEGACY[name]}``: ``torch.sparse_coo_tensor`` today."
+    make.__doc__ = f"*Legacy:* a sparse tensor of ``{dtype}``: ``torch.sparse_coo_tensor`` today."
     return make
 
 
-_LEGACY = {
-    "FloatTensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "ShortTensor": "int16",
-    "CharTensor": "int8",
-    "ByteTensor": "uint8",
-}
-for _name in _LEGACY:
-    globals()[_name] = _legacy_type(_name)
+globals().update({name: _legacy_type(name) for name in TYPES if name not in ("BFloat16Tensor", "BoolTensor")})
 
 
 def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0) -> Tensor:

@@ -37,7 +37,7 @@ ROOMS = (
     ("_tensor_api",),
     ("_ops",),
     # PyTorch's names of what the rooms above have
-    ("linalg", "fft", "special", "signal", "sparse", "masked", "random", "quasirandom", "functional", "return_types",
+    ("linalg", "fft", "special", "signal", "sparse", "masked", "random", "quasirandom", "return_types",
      "types", "overrides", "amp", "testing", "utils._device", "utils._flops", "utils._pytree", "utils._pytree_nodes"),
     # users' own operators, which modules and checkpoints are made of, and what they need
     ("autograd.function", "autograd._function_node", "autograd._function_forward", "autograd.forward_ad",
@@ -48,7 +48,7 @@ ROOMS = (
     ("autograd",),
     ("_saving", "serialization", "storage", "hub", "safetensors", "utils.model_zoo"),
     # programs for PyTorch, and what only says that something is not there
-    ("_compat", "_cli", "__main__", "utils.collect_env", "profiler", "library", "ops", "compiler", "distributed", "fx",
+    ("_compat", "_cli", "__main__", "utils.collect_env", "profiler", "library", "ops", "distributed", "fx",
      "onnx", "testing._internal"),
     ("",),
 )  # fmt: skip

@@ -28,9 +28,10 @@ def _entry(package: str) -> str:
 
 
 def open_rows(package: dict[str, Any]) -> None:
-    """Let a package that is a file, given as its ``globals()``, find its rows, and have the names of its own row."""
+    """Let a file, given as its ``globals()``, have the names of its own row, and if it is a package find its rows."""
     name = package["__name__"].partition(".")[2]
-    package["__path__"].append(_entry(name))
+    if "__path__" in package:
+        package["__path__"].append(_entry(name))
     if name:
         fill(package, name)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import typing
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from enum import Enum
 from importlib import import_module
 from typing import Any
 
 from wengert._base.absent import absent_class, answering, named, refusing
+from wengert._base.modes import in_transform
 
 from . import _devices as devices
 from . import _switches as switches
@@ -23,9 +25,9 @@ Part = Callable[[str], dict[str, Any]]  # module name -> names
 
 # ---------------------------------------------------------------------------------------------- what a row consists of
 def _find(place: str) -> Any:
-    """``"module:name"`` below the package."""
+    """``"module:name"`` below the package, or ``":name"`` of it."""
     module, _, name = place.partition(":")
-    return getattr(import_module(f"wengert.{module}"), name)
+    return getattr(import_module(f"wengert.{module}".rstrip(".")), name)
 
 
 def answers(names: str, answer: Any, doc: str | None = None) -> Part:
@@ -277,13 +279,46 @@ ROWS: dict[str, tuple[Any, ...]] = {
     ),
     "backends.quantized": ("there are no quantized tensors.", values(engine="none", supported_engines=["none"])),
     # compiling, tracing, exporting
+    "compiler": (
+        "", answers("is_compiling is_dynamo_compiling is_exporting", no),
+        answers("allow_in_graph assume_constant_result", itself),
+        answers("disable", lambda fn=None, recursive=True, *, reason=None: itself if fn is None else fn, FUNCTION),
+        answers("substitute_in_graph", lambda original_fn, **kwargs: itself, "A decorator that changes nothing."),
+        answers("list_backends", lambda exclude_tags=(): [], "``[]``, since there is no compiler."),
+        answers("reset cudagraph_mark_step_begin", lambda: None, "Does nothing: nothing is compiled."),
+        answers("set_stance", contextmanager(lambda stance="default", **kwargs: (yield)), "A context: no effect."),
+        classes("SymInt SymFloat SymBool", object, "A value unknown to a compiler: none is. For annotations."),
+    ),
     "_dynamo": (
-        "", answers("is_dynamo_supported", no, UNTRACED), answers("run", lambda fn=None: fn, FUNCTION),
+        "", aliases("compiler", "allow_in_graph assume_constant_result disable is_compiling list_backends reset"),
+        answers("optimize", lambda *args, **kwargs: _find("compiler:compile")(None), "``torch.compile``, a decorator."),
+        answers("is_dynamo_supported", no, UNTRACED), answers("run", lambda fn=None: fn, FUNCTION),
         answers("disallow_in_graph forbid_in_graph", itself), answers("graph_break", lambda msg="": None, UNTRACED),
         answers("mark_dynamic", lambda t, index, **kwargs: None, UNTRACED),
         answers("maybe_mark_dynamic", lambda t, index: None, UNTRACED),
         answers("mark_static_address", lambda t, guard=False: None, UNTRACED),
         answers("mark_static", lambda t, index=None: None, UNTRACED),
+    ),
+    "_C": (
+        "", answers("_get_tracing_state", none), answers("_is_tracing", no),
+        answers("_are_functorch_transforms_active", lambda: in_transform() is not None, "Whether one is running."),
+        answers("_log_api_usage_once", lambda event: None, "Does nothing: the use of APIs is not counted."),
+        answers("_get_privateuse1_backend_name", lambda: "privateuseone", "PyTorch's name of a program's device."),
+        answers("_ExcludeDispatchKeyGuard", lambda keys: nullcontext(), "A context that does nothing."),
+        values(has_lapack=True, has_mkl=False, has_openmp=False, has_cuda=False, has_mps=False, has_xpu=False),
+        classes("_ImperativeEngine", object, "The class of ``Variable._execution_engine``."),
+        # PyTorch chooses kernels by these keys; here they are only names, which libraries put into sets
+        values(DispatchKey=Enum(
+            "DispatchKey",
+            "CPU CUDA XPU Meta Autograd AutogradCPU AutogradCUDA AutocastCPU AutocastCUDA AutocastXPU FuncTorchBatched "
+            "CompositeImplicitAutograd CompositeExplicitAutograd Python ADInplaceOrView", module="wengert._C")),
+    ),
+    "_C._functorch": (
+        "", answers("is_legacy_batchedtensor", lambda tensor: False, "False: there is one vmap."),
+        answers("is_functionaltensor", lambda tensor: False, UNTRACED),
+        refusals("_add_batch_dim _remove_batch_dim", NotImplementedError,
+                 "torch._C._functorch: wengert cannot make a tensor one of a transform's from outside",
+                 "What to do: let torch.vmap map tensors, not objects that hold tensors."),
     ),
     "_dynamo._trace_wrapped_higher_order_op": (
         """a context inside of which PyTorch's ``vmap`` takes elements by mapped indices. transformers enters it.
@@ -333,6 +368,10 @@ ROWS: dict[str, tuple[Any, ...]] = {
         classes("TracerWarning", Warning, "What PyTorch's tracer warns with. Programs filter it."),
         classes("Error", RuntimeError, "An error of TorchScript, which is never run."),
         values(_overload=itself, _overload_method=itself),
+        answers("wait", lambda future: future.wait(), "The result of a future."),
+        refusals("load save", RuntimeError, "torch.jit.{}: wengert has no TorchScript",
+                 "Why: such a file holds a compiled program, which wengert can neither make nor run.",
+                 "What to do: torch.save(module.state_dict(), path), and load_state_dict into the module's class."),
     ),
     "jit.annotations": (
         "names of ``typing`` that programs import from here.",
@@ -385,7 +424,11 @@ ROWS: dict[str, tuple[Any, ...]] = {
     ),
     "distributed.tensor.experimental": (
         "", answers("implicit_replication", contextmanager(lambda: (yield)), "A context that does nothing.")),
-    # names that are elsewhere now
+    # names that are elsewhere
+    "functional": ("functions that are also ``torch.NAME``, in the module where PyTorch defines them.", aliases("",
+        "atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors cartesian_prod cdist "
+        "chain_matmul einsum istft lu meshgrid norm pca_lowrank split stft svd_lowrank tensordot unique "
+        "unique_consecutive unravel_index")),
     "__future__": ("how ``Module.to`` and its like convert parameters.", aliases("nn.modules._conversion",
         "get_overwrite_module_params_on_conversion get_swap_module_params_on_conversion "
         "set_overwrite_module_params_on_conversion set_swap_module_params_on_conversion")),

@@ -170,7 +170,11 @@ class Transformed:
 
 def _python_operator(name: str) -> Any:
     """The operator of this name as a method of values."""
-    return lambda self, *other: getattr(TRANSFORMED, name)(self, *other)
+
+    def operator(self: Transformed, *other: Any) -> Any:
+        return getattr(TRANSFORMED, name)(self, *other)
+
+    return operator
 
 
 for _method, _name in {

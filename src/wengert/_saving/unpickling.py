@@ -1,8 +1,8 @@
 """Unpicklers: ``WeightsUnpickler``, which runs no code, and Python's unpickler with PyTorch's names.
 
-``WeightsUnpickler`` interprets only the opcodes that ``torch.save`` writes (``_SAFE``). It knows the names in ``admitted``; the
-error for another name shows it. It calls only functions that are admitted there or that the program has allowed by
-``add_safe_globals``, sets no attributes of classes or functions, and does not recurse.
+``WeightsUnpickler`` interprets only the opcodes that ``torch.save`` writes (``_SAFE``). It knows the names in
+``admitted``; the error for another name shows it. It calls only functions that are admitted there or that the program
+has allowed by ``add_safe_globals``, sets no attributes of classes or functions, and does not recurse.
 """
 
 from __future__ import annotations

@@ -23,8 +23,6 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-hooks_of: Any
-leaf_node: Any
 
 new: Any
 
@@ -59,8 +57,6 @@ def alias_payload(tensor: Tensor, view: Tensor | None=None) -> Any: ...
 stale_views: Any
 
 def current_fn(tensor: Tensor) -> _Node | None: ...
-
-def shared_cell(tensor: Tensor) -> Any: ...
 
 class Tensor(metaclass=TensorMeta):
     """A multi-dimensional array that can record the operators applied to it."""

@@ -116,23 +116,29 @@ def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None, s
     for a in found:
         if of_another_library(type(a)):
             raise _foreign(func, type(a))
+    result = answer(func, found, (args, kwargs) if kwargs else (args,), state)
+    if result is not NotImplemented:
+        return result
+    raise TypeError(_declined(func, found, state.modes[-1] if state.modes and state.all else None))
+
+
+def answer(func: Any, found: list[Any], arguments: tuple[Any, ...], state: State) -> Any:
+    """``ask`` without its error: ``NotImplemented`` if all overrides return it."""
     kinds = tuple(type(a) for a in found)
-    rest = (args, kwargs) if kwargs else (args,)
-    mode = state.modes[-1] if state.modes and state.all else None
-    if mode is not None:
+    if state.modes and state.all:
         token = STATE.set(state._replace(modes=state.modes[:-1]))
         try:
-            result = mode.__torch_function__(func, kinds, *rest)
+            result = state.modes[-1].__torch_function__(func, kinds, *arguments)
         finally:
             STATE.reset(token)
         if result is not NotImplemented:
             return result
     if state.classes:
         for a in found:
-            result = a.__torch_function__(func, kinds, *rest)
+            result = a.__torch_function__(func, kinds, *arguments)
             if result is not NotImplemented:
                 return result
-    raise TypeError(_declined(func, found, mode))
+    return NotImplemented
 
 
 def _declined(func: Any, found: list[Any], mode: Any) -> str:

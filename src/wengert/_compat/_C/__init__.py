@@ -9,48 +9,15 @@ False
 from __future__ import annotations
 
 import threading
-from contextlib import nullcontext
-from enum import Enum
 from typing import Any
 
 from wengert._base.dtypes import Size, device, dtype, layout, memory_format
 from wengert._base.grad_mode import set_grad_enabled
-from wengert._base.modes import in_transform
 from wengert._base.torch_function import STATE, _disabled_torch_dispatch_impl, _disabled_torch_function_impl
+from wengert._compat import open_rows
 from wengert._tape.tensor import Tensor
 from wengert._tensor_api.generator import Generator
-from wengert._tensor_api.torch_function import overrides as _overrides_functions
-
-__all__ = [
-    "DisableTorchFunction",
-    "DisableTorchFunctionSubclass",
-    "DispatchKey",
-    "DispatchKeySet",
-    "Generator",
-    "Size",
-    "TensorBase",
-    "_TensorBase",
-    "_TensorMeta",
-    "_are_functorch_transforms_active",
-    "_disabled_torch_dispatch_impl",
-    "_disabled_torch_function_impl",
-    "_get_default_device",
-    "_get_privateuse1_backend_name",
-    "_get_tracing_state",
-    "_has_torch_function",
-    "_has_torch_function_unary",
-    "_has_torch_function_variadic",
-    "_is_torch_function_enabled",
-    "_is_torch_function_mode_enabled",
-    "_is_tracing",
-    "_len_torch_function_stack",
-    "_log_api_usage_once",
-    "_nn",
-    "device",
-    "dtype",
-    "layout",
-    "memory_format",
-]
+from wengert._tensor_api.torch_function import has_torch_function as _has_torch_function
 
 TensorBase = _TensorBase = Tensor  # one class here
 _TensorMeta = type(Tensor)
@@ -99,59 +66,11 @@ def _len_torch_function_stack() -> int:
     return len(STATE.get().modes)
 
 
-def _has_torch_function(args: Any) -> bool:
-    """Whether one of the arguments has ``__torch_function__``, or a mode is active."""
-    return _is_torch_function_mode_enabled() or (
-        _is_torch_function_enabled() and any(_overrides_functions(type(a)) for a in args)
-    )
-
-
-def _has_torch_function_unary(arg: Any) -> bool:
-    """The same of one argument."""
-    return _has_torch_function((arg,))
-
-
-def _has_torch_function_variadic(*args: Any) -> bool:
-    """The same of several."""
-    return _has_torch_function(args)
-
-
-def _get_tracing_state() -> None:
-    """``None``: nothing is ever traced."""
-
-
-def _is_tracing() -> bool:
-    """False: nothing is ever traced."""
-    return False
-
-
-def _are_functorch_transforms_active() -> bool:
-    """Whether a transform of ``torch.func`` is running."""
-    return in_transform() is not None
-
-
-def _log_api_usage_once(event: str) -> None:
-    """Does nothing: the use of APIs is not counted."""
-
-
-def _get_privateuse1_backend_name() -> str:
-    """PyTorch's default name of the device that a program may add."""
-    return "privateuseone"
-
-
 def _get_default_device() -> str:
     """The type of the default device."""
     from wengert._tensor_api.settings import get_default_device
 
     return get_default_device().type
-
-
-#: PyTorch chooses kernels by these keys; in wengert they are only names, which libraries put into sets
-DispatchKey = Enum(
-    "DispatchKey",
-    "CPU CUDA XPU Meta Autograd AutogradCPU AutogradCUDA AutocastCPU AutocastCUDA AutocastXPU FuncTorchBatched "
-    "CompositeImplicitAutograd CompositeExplicitAutograd Python ADInplaceOrView",
-)
 
 
 class DispatchKeySet(frozenset[Any]):
@@ -160,11 +79,6 @@ class DispatchKeySet(frozenset[Any]):
     def __new__(cls, key: Any) -> Any:
         """The set of this key."""
         return super().__new__(cls, (key,))
-
-
-def _ExcludeDispatchKeyGuard(keys: Any) -> Any:
-    """A context that does nothing: no kernel is chosen by a key."""
-    return nullcontext()
 
 
 class _nn:
@@ -186,12 +100,6 @@ class _nn:
         return where, found, non_blocking, kept
 
 
-class _ImperativeEngine:
-    """The class of ``Variable._execution_engine``."""
-
-
-has_lapack = True
-has_mkl = has_openmp = has_cuda = has_mps = has_xpu = False
 _stashed = threading.local()
 
 
@@ -222,8 +130,12 @@ def _set_grad_enabled(enabled: bool) -> None:
     set_grad_enabled(enabled)
 
 
+open_rows(globals())
+
 # Names in modules that are imported on access.
 _LATE = {
+    "_has_torch_function_unary": ".overrides:has_torch_function_unary",
+    "_has_torch_function_variadic": ".overrides:has_torch_function_variadic",
     "_autograd": "._C._autograd",
     "_functions": "._C._functions",
     "_current_autograd_node": ".autograd._task",

@@ -8,16 +8,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from wengert._base.errors import noted
+from wengert._compat import open_rows
 from wengert._payloads.transforms import Batched, Dual, OwnTape, Transformed
 from wengert._tape.tensor import Tensor, wrap
-
-__all__ = [
-    "get_unwrapped", "is_batchedtensor", "is_functionaltensor", "is_functorch_wrapped_tensor", "is_gradtrackingtensor",
-    "is_legacy_batchedtensor",
-]  # fmt: skip
 
 
 def is_batchedtensor(tensor: Tensor) -> bool:
@@ -46,26 +39,4 @@ def get_unwrapped(tensor: Tensor) -> Tensor:
     return wrap(tensor._payload.v)
 
 
-def _add_batch_dim(*args: Any) -> Tensor:
-    """Not possible: levels are ``vmap``'s own.
-
-    Raises:
-        NotImplementedError: always.
-    """
-    raise noted(
-        NotImplementedError("torch._C._functorch: wengert cannot make a tensor one of a transform's from outside"),
-        "What to do: let torch.vmap map tensors, not objects that hold tensors.",
-    )
-
-
-_remove_batch_dim = _add_batch_dim
-
-
-def is_legacy_batchedtensor(tensor: Tensor) -> bool:
-    """False: there is one vmap."""
-    return False
-
-
-def is_functionaltensor(tensor: Tensor) -> bool:
-    """False: nothing is traced."""
-    return False
+open_rows(globals())

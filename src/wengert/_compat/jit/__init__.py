@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from wengert._base.errors import noted, warn_once
+from wengert._base.errors import warn_once
 from wengert._compat import open_rows
 
 from ..futures import Future
 
 __all__ = [
-    "Attribute", "Final", "Future", "fork", "freeze", "ignore", "isinstance", "load", "save", "script", "set_module",
-    "trace", "trace_module", "wait",
+    "Attribute", "Final", "Future", "fork", "freeze", "ignore", "isinstance", "script", "set_module", "trace",
+    "trace_module",
 ]  # fmt: skip
 
 _isinstance = isinstance
@@ -88,37 +88,6 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
     future: Future[Any] = Future()
     future.set_result(func(*args, **kwargs))
     return future
-
-
-def wait(future: Future[Any]) -> Any:
-    """The result of a future."""
-    return future.wait()
-
-
-def _no_programs(what: str) -> RuntimeError:
-    return noted(
-        RuntimeError(f"torch.jit.{what}: wengert has no TorchScript"),
-        "Why: such a file holds a compiled program, which wengert can neither make nor run.",
-        "What to do: torch.save(module.state_dict(), path), and load_state_dict into the module's class.",
-    )
-
-
-def save(m: Any, f: Any, _extra_files: Any = None) -> None:
-    """Not possible.
-
-    Raises:
-        RuntimeError: always.
-    """
-    raise _no_programs("save")
-
-
-def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_shapes: bool = False) -> Any:
-    """Not possible.
-
-    Raises:
-        RuntimeError: always.
-    """
-    raise _no_programs("load")
 
 
 def set_module(obj: Any, mod: str) -> None:

@@ -21,7 +21,7 @@ from ...random import Generator as _Generator
 from ..._tape.tensor import Tensor as Tensor
 from collections.abc import Callable
 from typing import Any, Final
-from wengert._base.errors import noted, warn_once
+from wengert._base.errors import warn_once
 from wengert._compat import open_rows
 from ..futures import Future
 def _notice() -> None:
@@ -44,14 +44,6 @@ class Attribute:
     def __init__(self, value: Any, type: Any) -> None:
         ...
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
-    ...
-def wait(future: Future[Any]) -> Any:
-    ...
-def _no_programs(what: str) -> RuntimeError:
-    ...
-def save(m: Any, f: Any, _extra_files: Any=None) -> None:
-    ...
-def load(f: Any, map_location: Any=None, _extra_files: Any=None, _restore_shapes: bool=False) -> Any:
     ...
 def set_module(obj: Any, mod: str) -> None:
     ...
@@ -80,12 +72,16 @@ def is_scripting() -> _bool:
     """False."""
 def is_tracing() -> _bool:
     """False."""
+def load(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: RuntimeError."""
 def onednn_fusion_enabled() -> _bool:
     """False."""
 def optimize_for_inference(mod: Any, other_methods: Any = None) -> Any:
     """The module itself."""
 def optimized_execution(should_optimize: Any) -> Any:
     """A context that does nothing."""
+def save(*args: Any, **kwargs: Any) -> Any:
+    """Not possible here: RuntimeError."""
 def script_if_tracing(fn: Any) -> Any:
     """The function itself."""
 def script_method(fn: Any) -> Any:
@@ -97,6 +93,8 @@ class strict_fusion(_Base_strict_fusion):
     ...
 def unused(fn: Any) -> Any:
     """The function itself."""
+def wait(future: Any) -> Any:
+    """The result of a future."""
 
 __all__ = [
     "Attribute",
