@@ -62,18 +62,10 @@ def _set(items: Any = ()) -> set[Any]:
     return set(items)
 
 
-def _frozenset(items: Any = ()) -> frozenset[Any]:
-    return frozenset(_set(items))
-
-
 def _complex(real: Any, imag: Any) -> complex:
     if type(real) is not float or type(imag) is not float:
         raise UnpicklingError("complex: only of two floats")
     return complex(real, imag)
-
-
-def _ordered(items: Any = ()) -> OrderedDict[Any, Any]:
-    return OrderedDict(_pairs(items))
 
 
 def _counter(items: Any = None) -> Counter[Any]:
@@ -102,10 +94,6 @@ def _device(*args: Any) -> device:
     return device(*args)
 
 
-def _parameter(data: Any = None, requires_grad: Any = True) -> Any:
-    return rebuilding._rebuild_parameter(data, requires_grad, None)
-
-
 def _empty_tensor(*args: Any) -> Tensor:
     if args:
         raise UnpicklingError("a tensor's class is called without arguments in a checkpoint")
@@ -113,16 +101,16 @@ def _empty_tensor(*args: Any) -> Tensor:
 
 
 CALLS: dict[Any, Callable[..., Any]] = {
-    OrderedDict: _ordered,
+    OrderedDict: lambda items=(): OrderedDict(_pairs(items)),
     Counter: _counter,
-    Parameter: _parameter,
+    Parameter: lambda data=None, requires_grad=True: rebuilding._rebuild_parameter(data, requires_grad, None),
     Size: _size,
     Tensor: _empty_tensor,
     device: _device,
     _encode: _encode,
     bytearray: _bytearray,
     set: _set,
-    frozenset: _frozenset,
+    frozenset: lambda items=(): frozenset(_set(items)),
     complex: _complex,
     rebuilding._get_layout: rebuilding._get_layout,
     rebuilding._rebuild_from_type_v2: rebuilding._rebuild_from_type_v2,

@@ -16,16 +16,6 @@ from .._tensor_api.storage import UntypedStorage
 Restore = Callable[[Any, str], Any]
 
 
-def cpu_tag(storage: Any) -> str | None:
-    """The tag of a storage on the CPU."""
-    return "cpu" if storage.device.type == "cpu" else None
-
-
-def cpu_restore(storage: Any, location: str) -> Any:
-    """A storage whose tag is "cpu"."""
-    return storage if location == "cpu" else None
-
-
 def device_restore(storage: Any, location: str) -> Any:
     """The error for the tag of a missing device."""
     kind = location.partition(":")[0]
@@ -41,11 +31,6 @@ def device_restore(storage: Any, location: str) -> Any:
     return None
 
 
-def meta_tag(storage: Any) -> str | None:
-    """The tag of a storage without data."""
-    return "meta" if storage.device.type == "meta" else None
-
-
 def meta_restore(storage: Any, location: str) -> Any:
     """A storage of the same size without data, for the tag "meta"."""
     if location != "meta":
@@ -54,10 +39,15 @@ def meta_restore(storage: Any, location: str) -> Any:
     return UntypedStorage(a, wrap(a))  # type: ignore[arg-type]
 
 
+def _tag(kind: str) -> Callable[[Any], Any]:
+    """The function that tags storages on a device of this type."""
+    return lambda storage: kind if storage.device.type == kind else None
+
+
 packages: list[tuple[int, Callable[[Any], Any], Restore]] = [
-    (10, cpu_tag, cpu_restore),
+    (10, _tag("cpu"), lambda storage, location: storage if location == "cpu" else None),
     (20, lambda storage: None, device_restore),
-    (22, meta_tag, meta_restore),
+    (22, _tag("meta"), meta_restore),
 ]
 """``(priority, tagger, deserializer)``, tried in this order."""
 

@@ -37,20 +37,13 @@ def _attributes(self: Tensor) -> dict[str, Any]:
 
 def rebuild(cls: type, a: Any, requires_grad: bool) -> Tensor:
     """A tensor from its pickled state."""
-    if not isinstance(a, (np.ndarray, np.generic)):  # a sparse array, or one without data
-        t = new(cls)
-        t._payload = a
-        t._box = t._node = None
-        if requires_grad:
-            leaf_node(t)
-        return t
-    known = BY_NUMPY[a.dtype].np
-    if a.dtype is not known:  # unpickling made another dtype object; operators compare dtypes by identity
-        a = a.view(known)
+    if isinstance(a, (np.ndarray, np.generic)):
+        known = BY_NUMPY[a.dtype].np
+        if a.dtype is not known:  # unpickling made another dtype object; operators compare dtypes by identity
+            a = a.view(known)
     t = new(cls)
     t._payload = a
-    t._box = None
-    t._node = None
+    t._box = t._node = None
     if requires_grad:
         leaf_node(t)
     return t

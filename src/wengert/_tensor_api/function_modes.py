@@ -11,7 +11,7 @@ from .._base.registry import PUBLIC
 from .._base.torch_function import STATE
 from .._tape.tensor import CPU
 from .construct import FACTORIES
-from .override_sites import pop_mode, push_mode, replace_modes
+from .override_sites import replace_modes
 
 
 class BaseTorchFunctionMode:
@@ -19,22 +19,21 @@ class BaseTorchFunctionMode:
 
     __module__ = "wengert.overrides"
 
-    _tokens: list[Any]
+    _before: list[tuple[Any, ...]]  # the active modes before each entry
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         """Handle a call."""
         return func(*args, **(kwargs or {}))
 
     def __enter__(self) -> Any:
-        token = push_mode(self)
-        try:
-            self._tokens.append(token)
-        except AttributeError:
-            self._tokens = [token]
+        if not hasattr(self, "_before"):  # a subclass need not call __init__
+            self._before = []
+        self._before.append(STATE.get().modes)
+        replace_modes((*self._before[-1], self))
         return self
 
     def __exit__(self, *exc: object) -> None:
-        pop_mode(self._tokens.pop())
+        replace_modes(self._before.pop())
 
 
 class TorchFunctionMode(BaseTorchFunctionMode):

@@ -12,13 +12,18 @@ from typing import Any
 STAR, STARS = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
 
 
+def _count(code: types.CodeType) -> int:
+    """The number of a function's parameters, with ``*args`` and ``**kwargs``."""
+    return code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & STAR) + bool(code.co_flags & STARS)
+
+
 def by_position(fn: Any) -> Any:
     """A copy with only positional parameters: ``*args`` is a tuple and ``**kwargs`` a dict.
 
     The interpreter calls such a function in a few nanoseconds; forwarding keywords takes about a hundred.
     """
     code = fn.__code__
-    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & STAR) + bool(code.co_flags & STARS)
+    count = _count(code)
     flags = code.co_flags & ~(STAR | STARS)
     code = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
     return types.FunctionType(code, fn.__globals__, fn.__name__, None, fn.__closure__)
@@ -114,9 +119,7 @@ def with_constants(
     names = template.co_varnames
     real: tuple[str, ...] = ()
     if keep_names:
-        count = original.co_argcount + original.co_kwonlyargcount + bool(original.co_flags & 4)
-        count += bool(original.co_flags & 8)
-        real = original.co_varnames[:count]
+        real = original.co_varnames[: _count(original)]
     renamed = dict(zip(names, real, strict=False))
 
     def constant(c: Any) -> Any:

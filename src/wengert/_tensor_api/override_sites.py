@@ -89,21 +89,6 @@ NOT_OVERRIDABLE = {
 class Site:
     """One public function and its possible code objects."""
 
-    __slots__ = (
-        "by_classes",
-        "checked",
-        "access",
-        "function",
-        "guarded",
-        "method",
-        "named",
-        "operator",
-        "plain",
-        "primitive",
-        "unchanged",
-        "written",
-    )
-
     def __init__(self, function: Any, primitive: bool) -> None:
         self.function = function
         self.method: str | None = None  # of a Python operator, the method passed to __torch_function__
@@ -175,11 +160,14 @@ class Site:
         except TypeError:
             return NotImplemented
 
-    def recover(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """After a failure: the function to call instead, or ``None`` if no argument overrides."""
+    def recover(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: Any = None) -> Any:
+        """After a failure: the function to call instead, or ``None`` if no argument overrides.
+
+        ``frame``: where the failed function was called; by default two calls up, as for a guard.
+        """
         state = STATE.get()
         found = _meet(overriding(args, kwargs)) if state.classes and state.all else []
-        if not found or _inside_another(sys._getframe(2)):
+        if not found or _inside_another(frame or sys._getframe(2)):
             return None
         args, kwargs = _given(self.unchanged if self.named is self.plain else self.written, self.named, args, kwargs)
         return lambda: self.ask(found, args, kwargs)
@@ -241,10 +229,9 @@ def ready() -> None:
     global _is_ready
     if not _is_ready:
         _is_ready = True
-        for factory in FACTORIES:
-            _add_site(factory, True).by_classes = False
-        for fn in (graph.grad, graph.backward):
-            _add_site(fn, True)
+        for fn in (*FACTORIES, graph.grad, graph.backward):
+            SITES[id(fn)] = Site(fn, True)
+            SITES[id(fn)].by_classes = fn not in FACTORIES
         _add(_waiting)
         _waiting.clear()
 
@@ -271,7 +258,7 @@ def _add(names: list[tuple[str, str]]) -> None:
     for (space, name), fn in sorted(functions.items(), key=lambda item: _SPACES.index(item[0][0])):
         if id(fn) in SITES or not isinstance(fn, types.FunctionType) or name in NOT_OVERRIDABLE.get(space, ()):
             continue
-        site = _add_site(fn, id(fn) in primitives and "otherwise" not in fn.__code__.co_freevars)
+        site = SITES[id(fn)] = Site(fn, id(fn) in primitives and "otherwise" not in fn.__code__.co_freevars)
         if space == "Tensor":
             site.operator = name in REFUSABLE
             site.method = OPERATORS.get(name)
@@ -285,11 +272,6 @@ def _add(names: list[tuple[str, str]]) -> None:
             _members.append(site)
             if _level == EVERYTHING:
                 site.check(True)
-
-
-def _add_site(fn: Any, primitive: bool) -> Site:
-    site = SITES[id(fn)] = Site(fn, primitive)
-    return site
 
 
 def _methods_of_their_own(members: dict[str, Any], shared: set[int]) -> dict[str, Any]:
@@ -411,25 +393,6 @@ def new_subclass(cls: Any) -> None:
         _remember(cls, _subclasses)
 
 
-def push_mode(mode: Any) -> Any:
-    """Turn a mode on in this thread or task, and return the argument for ``pop_mode``."""
-    global _modes
-    ready()
-    state = STATE.get()
-    token = STATE.set(state._replace(modes=(*state.modes, mode)))
-    _modes += 1
-    _update()
-    return token
-
-
-def pop_mode(token: Any) -> None:
-    """Undo one ``push_mode``."""
-    global _modes
-    STATE.reset(token)
-    _modes -= 1
-    _update()
-
-
 def replace_modes(modes: tuple[Any, ...]) -> None:
     """Replace the modes of this thread or task."""
     global _modes
@@ -484,12 +447,17 @@ def _inside_another(frame: Any) -> bool:
     return False
 
 
+def _instead_of(method: str, args: tuple[Any, ...], kwargs: dict[str, Any], frame: Any) -> Any:
+    """What to call instead of a tensor's method that failed, if an argument overrides."""
+    ready()
+    site = SITES.get(id(PUBLIC["Tensor"].get(method)))
+    return site and site.recover(args, kwargs, frame)
+
+
 @refused_in_place.set
 def from_inplace(method: str, self: Tensor, other: Any) -> Any:
     """``from_operator`` for an operator such as ``+=``."""
-    ready()
-    site = SITES.get(id(PUBLIC["Tensor"].get(method)))
-    instead = site and site.recover((self, other), {})
+    instead = _instead_of(method, (self, other), {}, sys._getframe(1))
     try:
         return instead() if instead else NotImplemented
     except OtherLibraryError:
@@ -501,9 +469,7 @@ def from_inplace(method: str, self: Tensor, other: Any) -> Any:
 @recovered.set
 def recover_method(method: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
     """In an ``except`` clause of a tensor's method: return the result of an argument's override, or raise again."""
-    ready()
-    site = SITES.get(id(PUBLIC["Tensor"].get(method)))
-    instead = site and site.recover(args, kwargs or {})
+    instead = _instead_of(method, args, kwargs or {}, sys._getframe(1))
     if not instead:
         error = sys.exception()
         if type(error) is TypeError and method.endswith("_") and not method.endswith("__"):

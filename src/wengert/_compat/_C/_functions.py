@@ -20,43 +20,32 @@ from wengert.autograd.function import Function
 __all__ = ["AccumulateGrad", "DelayedError", "UndefinedGrad"]
 
 
-class _Error(Function):
+class _Unchanged(Function):
     @staticmethod
-    def forward(ctx: Any, message: str, *tensors: Any) -> Any:
+    def forward(ctx: Any, message: str | None, *tensors: Any) -> Any:
         ctx.message = message
         return tuple(t.detach() for t in tensors)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        raise RuntimeError(ctx.message)
-
-
-class _Undefined(Function):
-    @staticmethod
-    def forward(ctx: Any, *tensors: Any) -> Any:
-        return tuple(t.detach() for t in tensors)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        return (None,) * len(grads)
-
-
-def _one_or_all(results: tuple[Any, ...]) -> Any:
-    return results[0] if len(results) == 1 else results
+        if ctx.message is not None:
+            raise RuntimeError(ctx.message)
+        return (None,) * (1 + len(grads))
 
 
 class DelayedError:
     """Returns tensors unchanged; their backward raises an error with this message."""
 
     def __init__(self, message: str, num_inputs: int) -> None:
-        self.message = message
+        self.message: str | None = message
 
     def __call__(self, *tensors: Any) -> Any:
-        return _one_or_all(_Error.apply(self.message, *tensors))
+        results = _Unchanged.apply(self.message, *tensors)
+        return results[0] if len(results) == 1 else results
 
 
-class UndefinedGrad:
+class UndefinedGrad(DelayedError):
     """Returns tensors unchanged; their backward passes no gradient on."""
 
-    def __call__(self, *tensors: Any) -> Any:
-        return _one_or_all(_Undefined.apply(*tensors))
+    def __init__(self) -> None:
+        self.message = None
