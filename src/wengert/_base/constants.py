@@ -220,14 +220,12 @@ class device(_Frozen, metaclass=_TorchClass):
     def __new__(cls, *args: Any, **kwargs: Any) -> device:
         if len(args) == 1 and not kwargs:
             return _device_from(args[0], args, kwargs)
-        if not args and len(kwargs) == 1 and kwargs.keys() <= {"device", "type"}:
-            return _device_from(next(iter(kwargs.values())), args, kwargs)
-        if len(args) == 2 and not kwargs:
-            return _device_of_parts(*args)
-        if len(args) == 1 and kwargs.keys() == {"index"}:
-            return _device_of_parts(args[0], kwargs["index"])
-        if not args and kwargs.keys() == {"type", "index"}:
-            return _device_of_parts(kwargs["type"], kwargs["index"])
+        count = len(args) + len(kwargs)
+        if count == 1 and kwargs.keys() <= {"device", "type"}:
+            return _device_from(*kwargs.values(), args, kwargs)
+        named = {**dict(zip(("type", "index"), args, strict=False)), **kwargs}
+        if count == 2 and named.keys() == {"type", "index"}:
+            return _device_of_parts(named["type"], named["index"])
         raise _device_mismatch(args, kwargs)
 
     def __repr__(self) -> str:

@@ -49,6 +49,13 @@ def fill(module: dict[str, Any], name: str) -> None:
     module["__all__"] = sorted(listed)
 
 
+def _below(package: str) -> list[str]:
+    """The last names of the rows right below a package."""
+    from ._rows import ROWS
+
+    return [last for owner, _, last in (row.rpartition(".") for row in ROWS) if owner == package]
+
+
 class RowFinder:
     """Finds the rows of a package: an entry of its ``__path__`` that is the table's file and the package's name."""
 
@@ -65,7 +72,7 @@ class RowFinder:
         if name not in ROWS:
             return None
         loader: Any = RowLoader()
-        spec = ModuleSpec(fullname, loader, origin=TABLE, is_package=any(row.startswith(f"{name}.") for row in ROWS))
+        spec = ModuleSpec(fullname, loader, origin=TABLE, is_package=bool(_below(name)))
         spec.has_location = True
         if spec.submodule_search_locations is not None:
             spec.submodule_search_locations.append(_entry(name))
@@ -73,13 +80,9 @@ class RowFinder:
 
     def iter_modules(self, prefix: str = "") -> Iterator[tuple[str, bool]]:
         """What ``pkgutil`` asks for: names, and whether they are packages."""
-        from ._rows import ROWS
-
         package = self.package.strip(os.sep)
-        for name in ROWS:
-            owner, _, last = name.rpartition(".")
-            if owner == package:
-                yield prefix + last, any(row.startswith(f"{name}.") for row in ROWS)
+        for last in _below(package):
+            yield prefix + last, bool(_below(f"{package}.{last}".lstrip(".")))
 
 
 class RowLoader:
@@ -96,11 +99,9 @@ class RowLoader:
         what = ROWS[name][0] or f"see ``torch.{name.rpartition('.')[0]}``."
         module.__doc__ = f"``torch.{name}``: {inspect.cleandoc(what)}"
         fill(vars(module), name)
-        for row in ROWS:
-            owner, _, last = row.rpartition(".")
-            if owner == name:
-                import_module(f"{PACKAGE}.{row}")
-                module.__all__ += [last] if last[0] != "_" else []
+        for last in _below(name):
+            import_module(f"{PACKAGE}.{name}.{last}")
+            module.__all__ += [last] if last[0] != "_" else []
 
 
 sys.path_hooks.append(RowFinder)

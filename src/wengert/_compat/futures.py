@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import concurrent.futures
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 __all__ = ["Future", "collect_all", "wait_all"]
 
@@ -20,40 +20,36 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
-class Future(Generic[T]):
+class Future(concurrent.futures.Future[T]):
     """A value that is set later: ``concurrent.futures.Future`` with PyTorch's names.
 
     ``devices`` is accepted; there are none besides the CPU.
     """
 
     def __init__(self, *, devices: Any = None) -> None:
-        self._future: concurrent.futures.Future[T] = concurrent.futures.Future()
-
-    def done(self) -> bool:
-        """Whether the value or an error is set."""
-        return self._future.done()
+        super().__init__()
 
     def wait(self) -> T:
         """Wait for the value and return it, or raise the error."""
-        return self._future.result()
+        return self.result()
 
     def value(self) -> T:
         """The value of a future that is done. Raises RuntimeError if it is not done."""
         if not self.done():
             raise RuntimeError("Cannot call value() on a Future that is not done")
-        return self._future.result()
+        return self.result()
 
     def set_result(self, result: T) -> None:
         """Set the value. Raises RuntimeError if it is already set."""
         if self.done():
             raise RuntimeError("Future is already marked as completed.")
-        self._future.set_result(result)
+        super().set_result(result)
 
-    def set_exception(self, result: BaseException) -> None:
+    def set_exception(self, result: Any) -> None:  # type: ignore[override]  # PyTorch's name of the argument
         """Set an error instead of a value."""
         if not isinstance(result, Exception):
             raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")
-        self._future.set_exception(result)
+        super().set_exception(result)
 
     def then(self, callback: Callable[[Future[T]], S]) -> Future[S]:
         """A future of ``callback(self)``, which is called as soon as this one is done."""
@@ -65,12 +61,8 @@ class Future(Generic[T]):
             except Exception as error:  # noqa: BLE001  it is the result
                 later.set_exception(error)
 
-        self._future.add_done_callback(call)
+        self.add_done_callback(call)
         return later
-
-    def add_done_callback(self, callback: Callable[[Future[T]], None]) -> None:
-        """Call ``callback(self)`` as soon as this one is done."""
-        self._future.add_done_callback(lambda _: callback(self))
 
 
 def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:

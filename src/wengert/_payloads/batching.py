@@ -23,7 +23,7 @@ def batched(info: Operator, operands: list[Any], inner: list[Any], mine: list[bo
     """Apply an operator's batching rule; ``mine`` marks the values of ``inner`` that have the batch dimension."""
     rule = info.batch
     if rule == "elementwise":
-        return call(info, _aligned(operands, inner, mine), p)
+        return call(info, _aligned(operands, inner, mine, (0,) * len(operands)), p)
     if rule == "shape":
         return call(info, _expanded(inner, mine), p)
     if rule == "loop":
@@ -32,7 +32,7 @@ def batched(info: Operator, operands: list[Any], inner: list[Any], mine: list[bo
         if rule[0] == "dim":
             return call(info, _expanded(inner, mine), _shifted(info, operands, p, rule[1]))
         if rule[0] == "core":
-            return call(info, _core_aligned(operands, inner, mine, rule[1]), p)
+            return call(info, _aligned(operands, inner, mine, rule[1]), p)
         if rule[0] == "fold":
             return _folded(info, inner, mine, p, rule[1])
     if callable(rule):
@@ -56,16 +56,6 @@ def batch_size(inner: list[Any], mine: list[bool]) -> int:
 
 def _rank(a: Any) -> int:
     return getattr(a, "ndim", 0)
-
-
-def _aligned(operands: list[Any], inner: list[Any], mine: list[bool]) -> list[Any]:
-    rank = max(_rank(a) for a in operands)
-    return [
-        TRANSFORMED.reshape(v, (v.shape[0],) + (1,) * (rank - _rank(a)) + tuple(v.shape[1:]))
-        if m and _rank(a) < rank
-        else v
-        for v, a, m in zip(inner, operands, mine, strict=True)
-    ]
 
 
 def _expanded(inner: list[Any], mine: list[bool]) -> list[Any]:
@@ -96,7 +86,7 @@ def _shift(dim: Any, rank: int) -> Any:
     return tuple(_shift(d, rank) for d in dim)
 
 
-def _core_aligned(operands: list[Any], inner: list[Any], mine: list[bool], core: tuple[int, ...]) -> list[Any]:
+def _aligned(operands: list[Any], inner: list[Any], mine: list[bool], core: tuple[int, ...]) -> list[Any]:
     lead = max(_rank(a) - c for a, c in zip(operands, core, strict=True) if a is not None)
     out = []
     for v, a, m, c in zip(inner, operands, mine, core, strict=True):

@@ -187,30 +187,23 @@ class Operators:
         return refuse
 
     def _add_scaled(self, x: Any, y: Any, alpha: Any) -> Any:
-        """``add`` with a factor."""
         if isinstance(x, Sparse) or not isinstance(y, Sparse):
             return self.add(x, self.mul(y, alpha) if isinstance(y, Sparse) else y)
         return dense_plus(np.asarray(x), y, alpha)
 
     def _sub_scaled(self, x: Any, y: Any, alpha: Any) -> Any:
-        """``sub`` with a factor."""
         return self._add_scaled(x, y, -alpha)
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: Any, y: Any, factor: int = 1) -> Any:
         """The sum: sparse for two sparse arrays, dense for a dense and a sparse array."""
         if not isinstance(x, Sparse):
-            return dense_plus(np.asarray(x), y, 1)
+            return dense_plus(np.asarray(x), y, factor)
         if not isinstance(y, Sparse):
             raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
-        return joined(x, y, 1)
+        return joined(x, y, factor)
 
     def sub(self, x: Any, y: Any) -> Any:
-        """As ``add``."""
-        if not isinstance(x, Sparse):
-            return dense_plus(np.asarray(x), y, -1)
-        if not isinstance(y, Sparse):
-            raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
-        return joined(x, y, -1)
+        return self.add(x, y, -1)
 
     def mul(self, x: Any, y: Any) -> Any:
         """The product with a number, or of two arrays at the indices that both store."""
@@ -237,11 +230,9 @@ class Operators:
         return x.like(x.values**y)
 
     def clone(self, x: Any, *layout: Any) -> Sparse:
-        """A copy."""
         return x.copy()
 
     def alias(self, x: Any) -> Sparse:
-        """The array itself."""
         return x
 
     def zeros_like(self, x: Any, *rest: Any) -> Sparse:
@@ -255,11 +246,9 @@ class Operators:
         return empty(x)
 
     def _to_copy(self, x: Any, dtype: Any) -> Sparse:
-        """Convert to another dtype."""
         return x.astype(dtype)
 
     def sum_all(self, x: Any) -> Any:
-        """The sum of all values."""
         return ARRAYS.sum_all(x.values)
 
     def sum_dim(self, x: Any, dims: Any, keepdim: bool) -> Any:
@@ -279,7 +268,6 @@ class Operators:
         return scipy_product(x, y)
 
     def copy(self, x: Any, y: Any, *rest: Any) -> Any:
-        """Copy one sparse tensor into another."""
         if not isinstance(x, Sparse) or not isinstance(y, Sparse):
             raise RuntimeError("copy() between dense and sparse Tensors is not implemented!")
         return y.astype(x.values.dtype)
@@ -302,7 +290,6 @@ class Operators:
         return Sparse(x.indices[order], x.values, tuple(shape), dim0 == dim1 and x.coalesced)
 
     def matrix_t(self, x: Any) -> Sparse:
-        """A matrix's transpose."""
         return self.transpose_dims(x, 0, 1) if x.ndim == 2 else x
 
     def permute(self, x: Any, dims: Any) -> Sparse:
@@ -313,7 +300,6 @@ class Operators:
         return Sparse(x.indices[list(dims[:n])], x.values, tuple(x.shape[d] for d in dims))
 
     def unsqueeze_dim(self, x: Any, dim: int) -> Sparse:
-        """Insert a dimension of size one."""
         n = len(x.indices)
         shape = (*x.shape[:dim], 1, *x.shape[dim:])
         if dim > n:
@@ -348,7 +334,6 @@ class Operators:
         return Sparse(indices, x.values[chosen], shape)
 
     def unbind(self, x: Any, dim: int) -> Any:
-        """All rows."""
         return tuple(self.select(x, dim, i) for i in range(x.shape[dim]))
 
     def cat(self, xs: Any, dim: int) -> Sparse:
@@ -368,7 +353,6 @@ class Operators:
         return Sparse(np.concatenate(indices, 1), np.concatenate([x.values for x in xs]), shape)
 
     def stack(self, xs: Any, dim: int) -> Sparse:
-        """Stack along a new dimension."""
         return self.cat([self.unsqueeze_dim(x, dim) for x in xs], dim)
 
     def any_dim(self, x: Any, dims: Any, keepdim: bool) -> Any:
@@ -384,7 +368,6 @@ class Operators:
         return ARRAYS.sum_to(x.to_dense(), shape)
 
     def conj(self, x: Any) -> Sparse:
-        """The complex conjugate."""
         return x.like(np.conj(x.values))
 
 

@@ -13,7 +13,7 @@ from .._payloads.meta import Meta
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import _array, whole_numbers
 from .._tensor_api.layout import strides_of
-from .._tensor_api.legacy_types import TYPES
+from .._tensor_api.legacy_types import TYPES, tensortype
 from .._tensor_api.storage import TypedStorage, UntypedStorage
 
 MAX_DIMS = 64  # NumPy's
@@ -101,13 +101,8 @@ def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
 
 
 # ---------------------------------------------------------------------------------------------- storages by their names
-class _OfOneDtype(type):
+class _OfOneDtype(tensortype):
     """The class of ``FloatStorage`` and its like: a name for a dtype, as ``FloatTensor`` is."""
-
-    dtype: Dtype
-
-    def __repr__(cls) -> str:
-        return f"<class 'torch.{cls.__name__}'>"
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype

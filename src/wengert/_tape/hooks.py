@@ -50,17 +50,21 @@ def call_tensor_hooks(n: Node, h: Hooks, g: Any, create_graph: bool) -> Any:
     if h.tensor_pre:
         given = _as_tensor(g)  # one object for all hooks: a hook may set attributes on it for the next one
         with grad_mode(create_graph):
-            for hook in list(h.tensor_pre.values()):
-                result = hook(given)
-                if result is not None:
-                    _check_one(result, given, hook)
-                    given = result
-        g = _back(given, g)
+            g = _back(_through(h.tensor_pre, given, _check_one), g)
     if h.retain is not None and g is not None:
         tensor = h.retain()
         if tensor is not None:
             _retain(tensor, g)
     return g
+
+
+def _through(hooks: Any, given: Any, check: Any, *more: Any) -> Any:
+    """Call ``hook(given, *more)`` for each hook; ``check(result, given, hook)`` replaces ``given``."""
+    for hook in list((hooks or {}).values()):
+        result = hook(given, *more)
+        if result is not None:
+            given = check(result, given, hook)
+    return given
 
 
 def _retain(tensor: Tensor, g: Any) -> None:
@@ -78,7 +82,7 @@ def _name(hook: Any) -> str:
     return getattr(hook, "__name__", "<unknown>")
 
 
-def _check_one(result: Any, given: Any, hook: Any) -> None:
+def _check_one(result: Any, given: Any, hook: Any) -> Any:
     """Check the result of a hook that must return one gradient."""
     if given is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
@@ -100,6 +104,7 @@ def _check_one(result: Any, given: Any, hook: Any) -> None:
             RuntimeError(f"hook '{_name(hook)}' has changed the size of value"),
             f"Which: {_place(hook)}; it was given shape {list(given.shape)} and returned {list(result.shape)}.",
         )
+    return result
 
 
 def _place(hook: Any) -> str:
@@ -127,10 +132,7 @@ def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[An
     """Call ``node.register_prehook`` hooks: each may return new grad_outputs."""
     given = tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
-        for hook in list((h.pre or {}).values()):
-            result = hook(given)
-            if result is not None:
-                given = _check_all(result, given, hook)
+        given = _through(h.pre, given, _check_all)
     return tuple(_back(r, g) for r, g in zip(given, gs, strict=True))
 
 
@@ -178,10 +180,7 @@ def _call_posthooks(
     aligned: list[Any] = [None if edge is None else next(found) for edge in edges]
     given, outputs = tuple(_as_tensor(a) for a in aligned), tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
-        for hook in list((h.post or {}).values()):
-            result = hook(given, outputs)
-            if result is not None:
-                given = _check_all(result, given, hook)
+        given = _through(h.post, given, _check_all, outputs)
     aligned = [_back(r, a) for r, a in zip(given, aligned, strict=True)]
     return tuple(x for edge, value in zip(edges, aligned, strict=True) if edge is not None for x in (edge, value))
 
@@ -192,20 +191,12 @@ def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> 
         return
     with grad_mode(create_graph):
         if h.post_accumulate:
-            variable = m.variable
-            for hook in list(h.post_accumulate.values()):
-                result = hook(variable)
-                if result is not None:
-                    _refuse_result(result)
+            _through(h.post_accumulate, m.variable, _refuse_result)
         if h.post:
-            given = (_as_tensor(g),)
-            for hook in list(h.post.values()):
-                result = hook((), given)
-                if result is not None:
-                    _check_all(result, (), hook)
+            _through(h.post, (), _check_all, (_as_tensor(g),))
 
 
-def _refuse_result(result: Any) -> None:
+def _refuse_result(result: Any, given: Any, hook: Any) -> None:
     """A hook after accumulation must return None."""
     if not isinstance(result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type_name(result)}'")

@@ -100,12 +100,12 @@ def _collect(inplace: bool, results: list[Tensor]) -> Any:
     return results if inplace else tuple(results)
 
 
-def _make_unary(op: str, inplace: bool) -> Callable[..., Any]:
-    name = f"_foreach_{op}{'_' * inplace}"
+def _make_each(short: str, fn: Callable[..., Tensor] | None = None) -> Callable[..., Any]:
+    """The function that calls ``fn``, by default the operator of this name, for each tensor of a list."""
 
-    def function(self: Any) -> Any:
-        fn = _operator(op, inplace)
-        return _collect(inplace, [fn(t) for t in _tensors(name, self)])
+    def function(self: Any, *args: Any, **kwargs: Any) -> Any:
+        each = fn or PUBLIC["Tensor"][short]
+        return _collect(short.endswith("_"), [each(t, *args, **kwargs) for t in _tensors(f"_foreach_{short}", self)])
 
     return function
 
@@ -161,17 +161,6 @@ def _make_ternary(op: str, inplace: bool) -> Callable[..., Any]:
     return function
 
 
-def _foreach_norm(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, ...]:
-    """The vector norm of each tensor."""
-    norm = PUBLIC["linalg"]["vector_norm"]
-    return tuple(norm(t, ord, dtype=dtype) for t in _tensors("_foreach_norm", self))
-
-
-def _foreach_powsum(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, ...]:
-    """The sum of the absolute values to the power ``ord`` of each tensor."""
-    return tuple(t.abs().pow(ord).sum(dtype=dtype) for t in _tensors("_foreach_powsum", self))
-
-
 def _foreach_max(self: Any) -> tuple[Tensor, ...]:
     """The largest element of each tensor."""
     tensors = _tensors("_foreach_max", self)
@@ -189,10 +178,8 @@ def _foreach_mm(self: Any, mat2: Any) -> tuple[Tensor, ...]:
     return tuple(t.mm(o) for t, o in zip(tensors, others, strict=True))
 
 
-def _foreach_clone(self: Any, *, memory_format: Any = None) -> tuple[Tensor, ...]:
-    """A copy of each tensor."""
-    extra = {} if memory_format is None else {"memory_format": memory_format}
-    return tuple(t.clone(**extra) for t in _tensors("_foreach_clone", self))
+def _clone(t: Tensor, *, memory_format: Any = None) -> Tensor:
+    return t.clone() if memory_format is None else t.clone(memory_format=memory_format)
 
 
 def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> list[Tensor]:
@@ -202,16 +189,16 @@ def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> list[Tens
     return [t.copy_(s) for t, s in zip(tensors, sources, strict=True)]
 
 
-def _foreach_zero_(self: Any) -> list[Tensor]:
-    """Set each tensor to zero."""
-    return [t.zero_() for t in _tensors("_foreach_zero_", self)]
-
-
 def _make_all() -> None:
-    made: dict[str, Callable[..., Any]] = {}
+    made: dict[str, Callable[..., Any]] = {
+        "zero_": _make_each("zero_"),
+        "clone": _make_each("clone", _clone),
+        "norm": _make_each("norm", lambda t, ord=2, dtype=None: PUBLIC["linalg"]["vector_norm"](t, ord, dtype=dtype)),
+        "powsum": _make_each("powsum", lambda t, ord=2, dtype=None: t.abs().pow(ord).sum(dtype=dtype)),
+    }
     for inplace in (False, True):
         end = "_" * inplace
-        made.update({op + end: _make_unary(op, inplace) for op in _UNARY})
+        made.update({op + end: _make_each(op + end) for op in _UNARY})
         made.update({op + end: _make_binary(op, inplace) for op in _BINARY})
         made.update({op + end: _make_ternary(op, inplace) for op in ("addcmul", "addcdiv")})
         made["lerp" + end] = _make_lerp(inplace)

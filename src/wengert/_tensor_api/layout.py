@@ -367,9 +367,8 @@ def _constant(name: str, value: Any, doc: str) -> None:
     publish(property(get), f"Tensor.{name}")
 
 
-for _name in ("cuda", "xpu", "ipu", "mps", "xla", "vulkan", "maia", "mtia", "mkldnn", "sparse_csr"):
-    _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
-for _name in ("quantized", "nested"):
+_KINDS = ("cuda", "xpu", "ipu", "mps", "xla", "vulkan", "maia", "mtia", "mkldnn", "sparse_csr", "quantized", "nested")
+for _name in _KINDS:
     _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
 
 

@@ -212,14 +212,13 @@ def _tensors(xs: Any) -> list[Any]:
     return [_tensor(x) for x in (xs.unbind(0) if isinstance(xs, Tensor) else xs)]
 
 
-def _sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    (x,) = _operands((a,), dtype)
-    return _reduce("sum", x, axis, _flag(keepdims))
+def _reducing(name: str) -> Any:
+    return lambda a, axis=None, dtype=None, *, keepdims=False: _reduce(
+        name, *_operands((a,), dtype), axis, _flag(keepdims)
+    )
 
 
-def _prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    (x,) = _operands((a,), dtype)
-    return _reduce("prod", x, axis, _flag(keepdims))
+_sum = _reducing("sum")
 
 
 def _mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
@@ -246,10 +245,7 @@ def _spread(name: str) -> Any:
 
 
 def _extreme(name: str) -> Any:
-    def extreme(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-        return _reduce(name, a, axis, _flag(keepdims))
-
-    return extreme
+    return lambda a, axis=None, *, keepdims=False: _reduce(name, a, axis, _flag(keepdims))
 
 
 def _scan(name: str) -> Any:
@@ -289,28 +285,16 @@ def _dot(a: Any, b: Any) -> Any:
     return _torch["tensordot"](x, y, ([x.ndim - 1], [y.ndim - 2]))
 
 
-def _transpose(a: Any, axes: Any = None) -> Any:
-    return a.permute(tuple(reversed(range(a.ndim))) if axes is None else tuple(axes))
-
-
 def _reshape(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> Any:
     if order not in ("C", "A"):
         raise NotImplementedError(f"numpy.reshape(order={order!r}) of a tensor that requires grad")
     return a.reshape(shape if shape is not None else kwargs["newshape"])
 
 
-def _squeeze(a: Any, axis: Any = None) -> Any:
-    return a.squeeze() if axis is None else a.squeeze(axis)
-
-
 def _expand_dims(a: Any, axis: Any) -> Any:
     for d in sorted(axis) if isinstance(axis, (tuple, list)) else (axis,):
         a = a.unsqueeze(d)
     return a
-
-
-def _tile(a: Any, reps: Any) -> Any:
-    return _torch["tile"](a, (reps,) if isinstance(reps, int) else tuple(reps))
 
 
 def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
@@ -324,12 +308,6 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max:
     return _torch["clamp"](a, *bounds)
 
 
-def _round(a: Any, decimals: int = 0) -> Any:
-    if not a.is_floating_point():
-        return a.clone()
-    return _torch["round"](a, decimals=decimals)
-
-
 def _take(a: Any, indices: Any, axis: Any = None) -> Any:
     index = _tensor(indices)
     if axis is None:
@@ -338,16 +316,8 @@ def _take(a: Any, indices: Any, axis: Any = None) -> Any:
     return a[(slice(None),) * axis + (index,)]
 
 
-def _sort(a: Any, axis: Any = -1, **_: Any) -> Any:
-    return _torch["sort"](a.reshape(-1), 0)[0] if axis is None else _torch["sort"](a, axis)[0]
-
-
 def _flip(m: Any, axis: Any = None) -> Any:
     return _torch["flip"](m, _all_dims(m) if axis is None else (axis,) if isinstance(axis, int) else axis)
-
-
-def _median(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    return _quantile(a, 0.5, axis, keepdims=keepdims)
 
 
 def _quantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: Any = False) -> Any:
@@ -368,30 +338,6 @@ def _average(a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = F
     return _sum(x * w, axis, keepdims=keepdims) / _sum(w, axis, keepdims=keepdims)
 
 
-def _einsum(equation: str, *operands: Any, optimize: Any = None) -> Any:
-    return _torch["einsum"](equation, *_operands(operands, None))
-
-
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    return _linalg["norm"](x, ord, axis, keepdims)
-
-
-def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    return _linalg["svd"](a, full_matrices) if compute_uv else _linalg["svdvals"](a)
-
-
-def _eigh(a: Any, UPLO: str = "L") -> Any:
-    return _linalg["eigh"](a, UPLO)
-
-
-def _qr(a: Any, mode: str = "reduced") -> Any:
-    return _linalg["qr"](a, mode)
-
-
-def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    return list(_torch["tensor_split"](ary, indices_or_sections, axis))
-
-
 def _of_first(fn: Any) -> Any:
     """A function here with the same arguments, of which arrays are converted to tensors."""
     return lambda *args, **kwargs: fn(*(_tensor(a) if isinstance(a, np.ndarray) else a for a in args), **kwargs)
@@ -405,37 +351,44 @@ def _fftn_of(name: str) -> Any:
     return lambda a, s=None, axes=None, norm=None: _fft[name](a, s, axes, norm)
 
 
-def _size(a: Any, axis: Any = None) -> int:
-    return a.numel() if axis is None else a.shape[axis]
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "sum": _sum, "prod": _prod, "mean": _mean, "std": _spread("std"), "var": _spread("var"), "average": _average,
+    "sum": _sum, "prod": _reducing("prod"), "mean": _mean, "std": _spread("std"), "var": _spread("var"),
+    "average": _average,
     "max": _extreme("amax"), "amax": _extreme("amax"), "min": _extreme("amin"), "amin": _extreme("amin"),
-    "median": _median, "quantile": _quantile, "percentile": _percentile, "size": _size,
+    "median": lambda a, axis=None, *, keepdims=False: _quantile(a, 0.5, axis, keepdims=keepdims),
+    "quantile": _quantile, "percentile": _percentile,
+    "size": lambda a, axis=None: a.numel() if axis is None else a.shape[axis],
     "cumsum": _scan("cumsum"), "cumprod": _scan("cumprod"),
     "concatenate": _concatenate, "stack": lambda arrays, axis=0: _torch["stack"](_tensors(arrays), axis),
     "vstack": _stacked("vstack"), "hstack": _stacked("hstack"), "dstack": _stacked("dstack"),
-    "column_stack": _stacked("column_stack"), "split": _split, "array_split": _split,
+    "column_stack": _stacked("column_stack"),
+    **dict.fromkeys(("split", "array_split"), lambda ary, indices_or_sections, axis=0: list(
+        _torch["tensor_split"](ary, indices_or_sections, axis))),
     "where": _where, "dot": _dot, "inner": lambda a, b: _torch["inner"](*_operands((a, b), None)),
     "outer": lambda a, b: _torch["outer"](*(t.reshape(-1) for t in _operands((a, b), None))),
     "vdot": lambda a, b: _torch["vdot"](*(t.reshape(-1) for t in _operands((a, b), None))),
     "tensordot": lambda a, b, axes=2: _torch["tensordot"](*_operands((a, b), None), axes),
-    "kron": lambda a, b: _torch["kron"](*_operands((a, b), None)), "einsum": _einsum,
+    "kron": lambda a, b: _torch["kron"](*_operands((a, b), None)),
+    "einsum": lambda equation, *operands, optimize=None: _torch["einsum"](equation, *_operands(operands, None)),
     "trace": lambda a, offset=0, axis1=0, axis2=1: a.diagonal(offset, axis1, axis2).sum(-1),
     "diag": lambda v, k=0: _torch["diag"](v, k), "diagonal": _of_first(_torch["diagonal"]),
     "tril": lambda m, k=0: _torch["tril"](m, k), "triu": lambda m, k=0: _torch["triu"](m, k),
-    "reshape": _reshape, "ravel": lambda a, order="C": _reshape(a, -1, order), "transpose": _transpose,
+    "reshape": _reshape, "ravel": lambda a, order="C": _reshape(a, -1, order),
+    "transpose": lambda a, axes=None: a.permute(tuple(reversed(range(a.ndim))) if axes is None else tuple(axes)),
     "swapaxes": lambda a, axis1, axis2: a.transpose(axis1, axis2),
     "moveaxis": _torch["movedim"],
-    "squeeze": _squeeze, "expand_dims": _expand_dims,
+    "squeeze": lambda a, axis=None: a.squeeze() if axis is None else a.squeeze(axis), "expand_dims": _expand_dims,
     "broadcast_to": lambda array, shape: array.expand((shape,) if isinstance(shape, int) else tuple(shape)),
     "broadcast_arrays": lambda *arrays: _torch["broadcast_tensors"](*_tensors(arrays)),
     "atleast_1d": _of_first(_torch["atleast_1d"]), "atleast_2d": _of_first(_torch["atleast_2d"]),
     "atleast_3d": _of_first(_torch["atleast_3d"]),
-    "tile": _tile, "repeat": _repeat, "flip": _flip, "roll": lambda a, shift, axis=None: _torch["roll"](a, shift, axis),
+    "tile": lambda a, reps: _torch["tile"](a, (reps,) if isinstance(reps, int) else tuple(reps)),
+    "repeat": _repeat, "flip": _flip, "roll": lambda a, shift, axis=None: _torch["roll"](a, shift, axis),
     "rot90": lambda m, k=1, axes=(0, 1): _torch["rot90"](m, k, axes),
-    "clip": _clip, "round": _round, "around": _round, "take": _take, "sort": _sort,
+    "clip": _clip, "take": _take,
+    **dict.fromkeys(("round", "around"), lambda a, decimals=0: (
+        _torch["round"](a, decimals=decimals) if a.is_floating_point() else a.clone())),
+    "sort": lambda a, axis=-1, **_: _torch["sort"](*((a.reshape(-1), 0) if axis is None else (a, axis)))[0],
     "take_along_axis": lambda arr, indices, axis=-1: _torch["take_along_dim"](arr, _tensor(indices), axis),
     "real": _torch["real"], "imag": lambda val: val.imag if val.is_complex() else val * 0,
     "angle": _torch["angle"], "nan_to_num": lambda x, nan=0.0: _torch["nan_to_num"](x, nan),
@@ -444,7 +397,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "diff": lambda a, n=1, axis=-1: _torch["diff"](a, n, axis), "cross": lambda a, b: _torch["cross"](a, b, dim=-1),
     "trapezoid": lambda y, x=None, dx=1.0, axis=-1: _torch["trapezoid"](y, dx=dx, dim=axis) if x is None
     else _torch["trapezoid"](y, _tensor(x), dim=axis),
-    "linalg.norm": _norm, "linalg.svd": _svd, "linalg.eigh": _eigh, "linalg.qr": _qr,
+    "linalg.norm": lambda x, ord=None, axis=None, keepdims=False: _linalg["norm"](x, ord, axis, keepdims),
+    "linalg.svd": lambda a, full_matrices=True, compute_uv=True, hermitian=False: (
+        _linalg["svd"](a, full_matrices) if compute_uv else _linalg["svdvals"](a)),
+    "linalg.eigh": lambda a, UPLO="L": _linalg["eigh"](a, UPLO),
+    "linalg.qr": lambda a, mode="reduced": _linalg["qr"](a, mode),
     "linalg.eigvalsh": lambda a, UPLO="L": _linalg["eigvalsh"](a, UPLO),
     "linalg.inv": _linalg["inv"], "linalg.det": _linalg["det"],
     "linalg.solve": lambda a, b: _linalg["solve"](*_operands((a, b), None)),
@@ -455,9 +412,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{f"fft.{name}": _fft_of(name) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
     **{f"fft.{name}": _fftn_of(name) for name in ("fftn", "ifftn", "rfftn", "irfftn")},
 }  # fmt: skip
-ALWAYS = frozenset(
-    ("mean", "repeat", "std", "var", "size", "round", "around")
-)  # functions whose NumPy code would go wrong with a tensor's methods
+# functions whose NumPy code would go wrong with a tensor's methods
+ALWAYS = frozenset(("mean", "repeat", "std", "var", "size", "round", "around"))
 UNRECORDED = frozenset(
     ("argmax", "argmin", "argsort", "allclose", "isclose", "array_equal", "array_equiv", "count_nonzero", "nonzero")
     + ("argwhere", "searchsorted", "shape", "ndim", "iscomplexobj", "isrealobj", "result_type", "zeros_like")

@@ -172,14 +172,13 @@ def get_float32_matmul_precision() -> str:
 @public("torch.set_warn_always")
 def set_warn_always(b: bool, /) -> None:
     """Set whether warnings that PyTorch shows once are shown each time."""
-    _other["always"] = bool(b)
     errors.always = bool(b)
 
 
 @public("torch.is_warn_always_enabled")
 def is_warn_always_enabled() -> bool:
     """The value set by ``set_warn_always``."""
-    return _other["always"]
+    return errors.always
 
 
 @public("torch.set_flush_denormal")
@@ -188,7 +187,7 @@ def set_flush_denormal(mode: bool, /) -> bool:
     return False
 
 
-_other: dict[str, Any] = {"matmul": "highest", "always": False}
+_other: dict[str, Any] = {"matmul": "highest"}
 
 
 # ----------------------------------------------------------------------------------------------------------- assertions
