@@ -67,8 +67,8 @@ def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any
         text = _type_text(hints[name], f"Parameter {name}")
         if mutates_args == "unknown" or name in mutates_args:
             text = text.replace("Tensor", f"Tensor(a{len(parts)}!)", 1)
-        default = "" if parameter.default is parameter.empty else f"={_default_text(parameter.default)}"
-        parts.append(f"{text} {name}{default}")
+        value = f'"{parameter.default}"' if isinstance(parameter.default, str) else parameter.default
+        parts.append(f"{text} {name}" + ("" if value is parameter.empty else f"={value}"))
     unknown = [] if mutates_args == "unknown" else [name for name in mutates_args if name not in signature.parameters]
     if unknown:
         raise ValueError(
@@ -100,10 +100,6 @@ def _type_text(hint: Any, who: str) -> str:
     if hint not in names:
         raise ValueError(f"infer_schema(func): {who} has unsupported type {hint}. The valid types are: {list(names)}.")
     return names[hint]
-
-
-def _default_text(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 # ------------------------------------------------------------------------------------------------------------ operators

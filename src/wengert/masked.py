@@ -31,35 +31,27 @@ __all__ = [
 
 
 # ---------------------------------------------------------------------------------------------------------- what counts
-def _smallest(dtype: Dtype, name: str) -> Any:
-    if dtype.is_floating_point:
-        return -math.inf
-    return _bounds(dtype, name).min
+def _bound(sign: int) -> Callable[[Dtype, str], Any]:
+    """The largest value of a dtype, or for a negative sign the smallest."""
+
+    def bound(dtype: Dtype, name: str) -> Any:
+        if dtype.is_floating_point:
+            return sign * math.inf
+        if dtype.is_complex or dtype is bool_:
+            raise NotImplementedError(f"identity of {name} on {dtype} input")
+        return iinfo(dtype).max if sign > 0 else iinfo(dtype).min
+
+    return bound
 
 
-def _largest(dtype: Dtype, name: str) -> Any:
-    if dtype.is_floating_point:
-        return math.inf
-    return _bounds(dtype, name).max
-
-
-def _bounds(dtype: Dtype, name: str) -> Any:
-    if dtype.is_complex or dtype is bool_:
-        raise NotImplementedError(f"identity of {name} on {dtype} input")
-    return iinfo(dtype)
-
-
-def _lowest(dtype: Dtype, name: str) -> Any:
-    return complex(-math.inf) if dtype.is_complex else _smallest(dtype, name)
-
-
+_smallest, _largest = _bound(-1), _bound(1)
 _NEUTRAL: dict[str, Callable[[Dtype, str], Any]] = {
     "sum": lambda dtype, name: 0,
     "prod": lambda dtype, name: 1,
     "amax": _smallest,
     "argmax": _smallest,
     "logaddexp": _smallest,
-    "logsumexp": _lowest,
+    "logsumexp": lambda dtype, name: complex(-math.inf) if dtype.is_complex else _smallest(dtype, name),
     "amin": _largest,
     "argmin": _largest,
     "median": lambda dtype, name: math.nan,

@@ -253,10 +253,7 @@ def _save_zip(obj: object, file: Any, pickle_module: Any, protocol: int, folder:
     if not no_byteorder:
         archive.add("byteorder", sys.byteorder.encode())
     for key, memory in table.memory.items():
-        if _options.skip_data:
-            archive.reserve(f"data/{key}", memory.nbytes)
-        else:
-            archive.add(f"data/{key}", memory.view("u1"))
+        archive.add(f"data/{key}", None if _options.skip_data else memory.view("u1"), memory.nbytes)
     archive.add("version", b"3\n")
     archive.close()
 

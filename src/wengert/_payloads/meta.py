@@ -179,7 +179,7 @@ _INDEXING = frozenset(
 def check_devices(name: str, tensors: Any) -> None:
     """Raise for tensors on several devices; a 0-dimensional tensor may be on the CPU beside tensors elsewhere."""
     given = [t._payload if isinstance(t, Tensor) else t for t in tensors if hasattr(t, "dtype")]
-    places = [_place(a) for a in given]
+    places = ["meta" if on_meta(a) else "cpu" for a in given]
     if "meta" not in places or "cpu" not in places:
         return
     if name in _INDEXING and places[0] == "meta":
@@ -192,10 +192,6 @@ def check_devices(name: str, tensors: Any) -> None:
                 "Why: a tensor on device 'meta' has no elements to compute with.",
                 "What to do: make both on one device, or move the one with elements by .to('meta').",
             )
-
-
-def _place(a: Any) -> str:
-    return "meta" if on_meta(a) else "cpu"
 
 
 def on_meta(a: Any) -> bool:
@@ -212,16 +208,20 @@ def on_meta(a: Any) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------------------- layout
-def dense_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """The strides in bytes of an array in row-major order."""
+def row_major_strides(shape: tuple[int, ...], step: int = 1) -> tuple[int, ...]:
+    """The strides of a new array in row-major order, as PyTorch counts them; ``step``: the last one."""
     strides = []
-    step = itemsize
     for n in reversed(shape):
         strides.append(step)
         step *= max(n, 1)
-    if step >= 1 << 63:
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
     return tuple(reversed(strides))
+
+
+def dense_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """The strides in bytes of an array in row-major order."""
+    if math.prod([max(n, 1) for n in shape]) * itemsize >= 1 << 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+    return row_major_strides(shape, itemsize)
 
 
 def _extent(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int:

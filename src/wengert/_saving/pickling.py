@@ -105,9 +105,8 @@ class TorchPickling:
         if kind in _PLAIN:
             return NotImplemented
         if isinstance(obj, Tensor):
-            if _has_own_reduction(type(obj)):
-                return NotImplemented
-            return _reduce_tensor(obj)
+            own: Any = kind.__reduce_ex__
+            return _reduce_tensor(obj) if own is Tensor.__reduce_ex__ else NotImplemented
         if isinstance(obj, Generator):
             state = obj.get_state_array()
             return Generator, (dtypes.device("cpu"),), (obj.initial_seed(), None, wrap(state))
@@ -121,11 +120,6 @@ class TorchPickling:
         return inherited(obj) if inherited is not None else NotImplemented
 
 
-def _has_own_reduction(cls: type) -> bool:
-    reduction: Any = cls.__reduce_ex__
-    return reduction is not Tensor.__reduce_ex__
-
-
 def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
     function: Any
     args: tuple[Any, ...]
@@ -137,30 +131,24 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
             return rebuilding._rebuild_parameter_with_state, (obj.data, obj.requires_grad, hooks, attributes)
         return rebuilding._rebuild_parameter, (obj.data, obj.requires_grad, hooks)
     if getattr(obj._payload, "is_sparse", False):
-        return _reduce_sparse(obj._payload)
+        a = obj._payload
+        data = (wrap(a.indices), wrap(a.values), dtypes.Size(a.shape), a.coalesced)
+        return rebuilding._rebuild_sparse_tensor, (dtypes.sparse_coo, data)
     if obj.is_meta:
         function = rebuilding._rebuild_meta_tensor_no_storage
         args = (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)
-        state = _state(obj)
-        if type(obj) is Tensor and not state:
-            return function, args
-        return rebuilding._rebuild_from_type_v2, (function, type(obj), args, state)
-    place = place_of(obj)
-    by_name = BY_NUMPY[place.memory.dtype] in NAME_OF_DTYPE
-    storage = storage_on(place.memory if by_name else place.memory.view(np.uint8), by_name)
-    function = rebuilding._rebuild_tensor_v2
-    args = (storage, place.offset, place.size, place.stride, obj.requires_grad, hooks)
-    if not by_name:
-        function, args = rebuilding._rebuild_tensor_v3, (*args, obj.dtype)
+    else:
+        place = place_of(obj)
+        by_name = BY_NUMPY[place.memory.dtype] in NAME_OF_DTYPE
+        storage = storage_on(place.memory if by_name else place.memory.view(np.uint8), by_name)
+        function = rebuilding._rebuild_tensor_v2
+        args = (storage, place.offset, place.size, place.stride, obj.requires_grad, hooks)
+        if not by_name:
+            function, args = rebuilding._rebuild_tensor_v3, (*args, obj.dtype)
     state = _state(obj)
     if type(obj) is Tensor and not state:
         return function, args
     return rebuilding._rebuild_from_type_v2, (function, type(obj), args, state)
-
-
-def _reduce_sparse(a: Any) -> tuple[Any, ...]:
-    data = (wrap(a.indices), wrap(a.values), dtypes.Size(a.shape), a.coalesced)
-    return rebuilding._rebuild_sparse_tensor, (dtypes.sparse_coo, data)
 
 
 def _state(obj: Tensor) -> Any:

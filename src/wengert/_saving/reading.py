@@ -6,6 +6,7 @@ import io
 import mmap
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .records import Archive, Record, damaged
 from .storages import storage_on
 
 
+@dataclass
 class StorageReader:
     """``persistent_load`` of one archive.
 
@@ -30,17 +32,16 @@ class StorageReader:
         skip: do not read the storages (``skip_data``).
     """
 
-    def __init__(
-        self, archive: Archive, restore: Restore, swapped: bool, mapped: Any, verify: bool, skip: bool
-    ) -> None:
-        self.archive = archive
-        self.restore = restore
-        self.swapped = swapped
-        self.mapped = mapped
-        self.verify = verify
-        self.skip = skip
+    archive: Archive
+    restore: Restore
+    swapped: bool
+    mapped: Any
+    verify: bool
+    skip: bool
+
+    def __post_init__(self) -> None:
         self.known: dict[str, Any] = {}
-        self.size = archive.size
+        self.size = self.archive.size
 
     def __call__(self, ident: Any) -> Any:
         """The storage of a persistent id."""
@@ -63,7 +64,8 @@ class StorageReader:
         if not isinstance(raw, np.ndarray):  # without data
             return storage_on(raw.view(dtype.np), typed)
         memory = raw[: count * dtype.itemsize]
-        memory = memory.view(dtype.np) if memory.ctypes.data % dtype.np.alignment == 0 else _moved(memory, dtype.np)
+        aligned = memory.ctypes.data % dtype.np.alignment == 0  # a mapped record may lie elsewhere: it is copied
+        memory = memory.view(dtype.np) if aligned else np.frombuffer(bytearray(memory), dtype.np)
         if self.swapped and typed:
             memory = memory.byteswap()
         storage = storage_on(memory, typed)
@@ -77,11 +79,6 @@ class StorageReader:
         if not self.skip:
             self.archive.read_into(name, raw, self.verify)
         return raw
-
-
-def _moved(raw: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """An aligned copy of a mapped record that is not aligned."""
-    return np.frombuffer(bytearray(raw), dtype)
 
 
 def checked_id(ident: Any, size: int) -> tuple[Any, bool, str, str, int]:

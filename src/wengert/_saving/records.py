@@ -68,15 +68,12 @@ class ArchiveWriter:
             self._place += done
             view = view[done:]
 
-    def add(self, name: str, data: Any) -> None:
-        """Write one record: bytes, or a 1-dimensional array's buffer."""
-        self._add(name, memoryview(data).nbytes, data)
+    def add(self, name: str, data: Any, size: int = 0) -> None:
+        """Write one record: bytes, or a 1-dimensional array's buffer.
 
-    def reserve(self, name: str, size: int) -> None:
-        """Write a record of zeros without a checksum, to be filled later by the program."""
-        self._add(name, size, None)
-
-    def _add(self, name: str, size: int, data: Any) -> None:
+        ``data=None``: ``size`` zeros without a checksum, to be filled later by the program.
+        """
+        size = size if data is None else memoryview(data).nbytes
         full = f"{self._folder}/{name}".encode()
         crc = _crc(data) if data is not None and self._checksums else 0
         header, wide = self._place, size >= _LIMIT

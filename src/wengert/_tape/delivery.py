@@ -113,9 +113,7 @@ def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False, obs
 
 
 def _observed(m: Any, g: Any, create_graph: bool, hooks_done: bool) -> None:
-    def step() -> None:
-        accumulate(m, g, create_graph, hooks_done, observed=True)
-
+    step: Any = partial(accumulate, m, g, create_graph, hooks_done, observed=True)
     for observer in tuple(leaf_observers):
         step = partial(observer, m, g, step)
     step()

@@ -9,6 +9,7 @@ added to in place. ``_tape.passes`` is the interface of the pass to hooks, ``_ta
 
 from __future__ import annotations
 
+from functools import partial
 from heapq import heappop, heappush
 from sys import _getframe as getframe
 from typing import Any
@@ -180,17 +181,10 @@ def _stepped(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
 
 def _observed(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """Run the step, wrapped by the observers."""
-
-    def step() -> tuple[Any, ...]:
-        return _stepped(n, g, keep, create_graph)
-
+    step: Any = partial(_stepped, n, g, keep, create_graph)
     for observer in observers:
-        step = _around(observer, n, g, step)
-    return step()
-
-
-def _around(observer: Any, n: Any, g: Any, step: Any) -> Any:
-    return lambda: observer(n, g, step)
+        step = partial(observer, n, g, step)
+    return step()  # type: ignore[no-any-return]
 
 
 def _walk(

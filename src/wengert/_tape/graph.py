@@ -43,12 +43,8 @@ def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep:
 
 
 # ------------------------------------------------------------------------------------------------- backward and grad
-def _is_one(value: Any) -> bool:
-    return isinstance(value, Tensor) or hasattr(value, "output_nr")
-
-
 def _listed(value: Any) -> list[Any]:
-    return [value] if _is_one(value) else list(value)
+    return [value] if isinstance(value, Tensor) or hasattr(value, "output_nr") else list(value)
 
 
 def _listed_inputs(inputs: Any, who: str) -> list[Any]:
@@ -312,7 +308,7 @@ def grad(
                     f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
                     "allow_unused=True if this is the desired behavior."
                 ),
-                f"Which: input {i}{_shape_text(ins[i])}.",
+                f"Which: input {i}" + (f", of shape {list(ins[i].shape)}." if isinstance(ins[i], Tensor) else "."),
                 "Why: no operation leads from it to the outputs; perhaps it was replaced, detached or computed after "
                 "them.",
                 code="W010",
@@ -333,10 +329,6 @@ def zeros_like(t: Any) -> Tensor:
         if not isinstance(t._payload, (np.ndarray, np.generic))
         else wrap(np.zeros(t._payload.shape, t._payload.dtype))
     )
-
-
-def _shape_text(t: Any) -> str:
-    return f", of shape {list(t.shape)}" if isinstance(t, Tensor) else ""
 
 
 def tensor_backward(

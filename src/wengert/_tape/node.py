@@ -343,7 +343,8 @@ class AccumulateGrad(Node):
         """The leaf tensor, or a new tensor on its memory if the program has dropped the leaf."""
         tensor = self.ref()
         if tensor is None:
-            tensor = _remake(self)
+            tensor = object.__new__(self.cls)
+            tensor._payload, tensor._box, tensor._node = self.box.a, self.box, self
             self.ref = weakref.ref(tensor)
         return tensor
 
@@ -356,14 +357,6 @@ class AccumulateGrad(Node):
 
     def __repr__(self) -> str:
         return f"<AccumulateGrad object at {id(self):#x}>"
-
-
-def _remake(node: AccumulateGrad) -> Any:
-    tensor = object.__new__(node.cls)
-    tensor._payload = node.box.a
-    tensor._box = node.box
-    tensor._node = node
-    return tensor
 
 
 def leaf_node(tensor: Any) -> AccumulateGrad:

@@ -13,11 +13,6 @@ from .._base.registry import TENSORS
 from .tensor import Tensor, wrap
 
 
-def kind_of(t: Tensor) -> tuple[Any, str]:
-    """The operand's category in the promotion rules."""
-    return (logical_dtype(t), "dim" if t._payload.ndim else "zero")
-
-
 def logical_dtype(t: Tensor) -> Any:
     """The NumPy dtype of a tensor whose payload may be a transform's value."""
     a = t._payload
@@ -39,9 +34,13 @@ NUMBER_DTYPES = {
 
 def common_dtype(operands: Any) -> Any:
     """The NumPy dtype in which PyTorch computes with these tensors and Python numbers."""
-    return _dtypes.PROMOTED[
-        tuple([kind_of(t) if isinstance(t, Tensor) else (NUMBER_DTYPES[type(t)], "scalar") for t in operands])
-    ]
+    kinds: list[tuple[Any, str]] = []  # the operands' categories in the promotion rules
+    for t in operands:
+        if isinstance(t, Tensor):
+            kinds.append((logical_dtype(t), "dim" if t._payload.ndim else "zero"))
+        else:
+            kinds.append((NUMBER_DTYPES[type(t)], "scalar"))
+    return _dtypes.PROMOTED[tuple(kinds)]
 
 
 def default_np() -> Any:

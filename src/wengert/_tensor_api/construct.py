@@ -168,9 +168,7 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
         return _copied(data, dtype)
     if isinstance(data, (np.ndarray, np.generic)):
         a = checked_array(data)
-        return (
-            a.astype(BY_NUMPY[a.dtype].np if dtype is None else dtype.np) if dtype is None else converted(a, dtype.np)
-        )
+        return a.astype(BY_NUMPY[a.dtype].np) if dtype is None else converted(a, dtype.np)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{ty.__name__}'")
     if hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__"):

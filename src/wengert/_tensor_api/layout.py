@@ -19,7 +19,7 @@ from .._base.errors import noted
 from .._base.registry import REGISTRY, publish
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
-from .._payloads.meta import Meta, laid_out, no_kernel
+from .._payloads.meta import Meta, laid_out, no_kernel, row_major_strides
 from .._tape.error_text import expect_tensor
 from .._tape.inference import is_inference
 from .._tape.node import view_of
@@ -106,18 +106,9 @@ def strides_of(a: Any) -> tuple[int, ...]:
     """An array's strides in elements."""
     strides = getattr(a, "strides", None)
     if strides is None or (type(a) is np.ndarray and not a.size):  # NumPy and PyTorch differ for empty arrays
-        return contiguous_strides(a.shape)
+        return row_major_strides(a.shape)
     n = a.itemsize
     return tuple([s // n for s in strides])
-
-
-def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of a new array in row-major order, as PyTorch counts them."""
-    strides, step = [], 1
-    for n in reversed(shape):
-        strides.append(step)
-        step *= max(n, 1)
-    return tuple(reversed(strides))
 
 
 @method("Tensor.is_contiguous")

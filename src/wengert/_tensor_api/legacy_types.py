@@ -125,7 +125,10 @@ def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
 
 def new_of(dtype: Dtype, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """A tensor by the old rules: from sizes (uninitialised), a sequence, an array or tensor, or no argument."""
-    _check_device(kwargs.pop("device", None), name)
+    device = kwargs.pop("device", None)
+    if device is not None and dtypes.device(device).type != "cpu":
+        kind = dtypes.device(device).type
+        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind} was passed")
     if kwargs:
         (key, value), *rest = kwargs.items()
         if rest or args or key not in ("size", "data", "other"):
@@ -140,12 +143,6 @@ def new_of(dtype: Dtype, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
         raise _mismatch(args, {})
     sizes = first if len(args) == 1 and isinstance(first, dtypes.Size) else args
     return made(np.empty(_sizes(sizes), dtype.np))
-
-
-def _check_device(device: Any, name: str) -> None:
-    if device is not None and dtypes.device(device).type != "cpu":
-        kind = dtypes.device(device).type
-        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind} was passed")
 
 
 def _is_size(value: Any) -> bool:

@@ -116,8 +116,9 @@ def array_of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | No
         flat = [_number(x, np_dtype) for x in flat]
         kinds = dict.fromkeys(map(type, flat))
     kind = np_dtype.kind
-    if kind == "f" and np_dtype.itemsize > 2 and _modest(flat, kinds):
-        return np.array(flat, np_dtype)
+    if kind == "f" and np_dtype.itemsize > 2 and len(flat) < 32 and complex not in kinds:
+        if min(flat) > -6e4 and max(flat) < 6e4:  # they overflow no dtype: NumPy's warnings need not be turned off
+            return np.array(flat, np_dtype)
     try:
         if kind in "iu":
             return _integers(flat, kinds, np_dtype)
@@ -138,11 +139,6 @@ def array_of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | No
                 "can't convert negative int to unsigned" if negative else "int too big to convert"
             ) from None
         raise error from None
-
-
-def _modest(flat: list[Any], kinds: dict[type, None]) -> bool:
-    """Whether a few real numbers are too small to overflow any dtype: then NumPy's warnings need not be turned off."""
-    return len(flat) < 32 and complex not in kinds and min(flat) > -6e4 and max(flat) < 6e4
 
 
 def _inferred(flat: list[Any], kinds: dict[type, None]) -> Dtype:

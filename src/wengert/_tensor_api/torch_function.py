@@ -187,14 +187,10 @@ def as_subclass(t: Tensor, cls: Any) -> Any:
         STATE.reset(token)
 
 
-_nowrap: set[Any] = set()
-
-
+@functools.cache
 def nowrap() -> set[Any]:
     """The attributes whose value is not converted: ``grad`` and ``_base``."""
-    if not _nowrap:
-        _nowrap.update(getattr(Tensor, name).__get__ for name in ("grad", "_grad", "_base") if hasattr(Tensor, name))
-    return _nowrap
+    return {getattr(Tensor, name).__get__ for name in ("grad", "_grad", "_base") if hasattr(Tensor, name)}
 
 
 @functools.cache
