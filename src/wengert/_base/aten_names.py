@@ -5,6 +5,7 @@ An operator is named after its node, whose name is PyTorch's, or else after its 
 
 from __future__ import annotations
 
+import functools
 import re
 
 from .registry import Operator
@@ -19,18 +20,12 @@ _EXCEPTIONS = {
     "_log_softmax_backward_data", "_unique2": "_unique2", "attention": "scaled_dot_product_attention",
 }  # fmt: skip
 
-_known: dict[str, str] = {}
 
-
+@functools.cache
 def aten_name(info: Operator) -> str:
     """``"mm"`` of ``mat_mat``: the operator's name without the namespace ``aten::``."""
-    name = _known.get(info.name)
-    if name is None:
-        name = _known[info.name] = _EXCEPTIONS.get(info.name) or _of_node(info)
-    return name
-
-
-def _of_node(info: Operator) -> str:
+    if info.name in _EXCEPTIONS:
+        return _EXCEPTIONS[info.name]
     plain = info.name.strip("_")
     if info.node is None:
         return plain

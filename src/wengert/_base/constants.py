@@ -222,7 +222,7 @@ class device(_Frozen, metaclass=_TorchClass):
             return _device_from(args[0], args, kwargs)
         count = len(args) + len(kwargs)
         if count == 1 and kwargs.keys() <= {"device", "type"}:
-            return _device_from(*kwargs.values(), args, kwargs)
+            return _device_from(next(iter(kwargs.values())), args, kwargs)
         named = {**dict(zip(("type", "index"), args, strict=False)), **kwargs}
         if count == 2 and named.keys() == {"type", "index"}:
             return _device_of_parts(named["type"], named["index"])
@@ -347,18 +347,14 @@ class memory_format(_Constant, metaclass=_TorchClass):
     __slots__ = ()
 
 
-strided: layout = _make_constant(layout, "strided")
-sparse_coo: layout = _make_constant(layout, "sparse_coo")
-sparse_csr: layout = _make_constant(layout, "sparse_csr")
-sparse_csc: layout = _make_constant(layout, "sparse_csc")
-sparse_bsr: layout = _make_constant(layout, "sparse_bsr")
-sparse_bsc: layout = _make_constant(layout, "sparse_bsc")
-jagged: layout = _make_constant(layout, "jagged")
-_mkldnn: layout = _make_constant(layout, "_mkldnn")
-contiguous_format: memory_format = _make_constant(memory_format, "contiguous_format")
-preserve_format: memory_format = _make_constant(memory_format, "preserve_format")
-channels_last: memory_format = _make_constant(memory_format, "channels_last")
-channels_last_3d: memory_format = _make_constant(memory_format, "channels_last_3d")
+strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged, _mkldnn = (
+    _make_constant(layout, name)
+    for name in ("strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged", "_mkldnn")
+)
+contiguous_format, preserve_format, channels_last, channels_last_3d = (
+    _make_constant(memory_format, name)
+    for name in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
+)
 legacy_contiguous_format = contiguous_format
 
 LAYOUTS: dict[str, layout] = {name: each for name, each in _CONSTANTS.items() if isinstance(each, layout)}

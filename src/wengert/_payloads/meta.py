@@ -23,7 +23,7 @@ from .._arrays.memory import memory_order
 from .._base import dtypes
 from .._base.errors import LinAlgError, noted
 from .._base.registry import ARRAYS, TRANSFORMED, XP, Operator
-from .._tape.tensor import Tensor, wrap
+from .._tape.tensor import META, Tensor, device_of, wrap
 from .transforms import DEEPEST, VALUE_DTYPES, Transformed, plain_dtype
 
 META_DEPTH = DEEPEST + 2  # a depth that no transform has: these dtypes belong to meta payloads only
@@ -196,15 +196,7 @@ def check_devices(name: str, tensors: Any) -> None:
 
 def on_meta(a: Any) -> bool:
     """Whether a payload, or the payload inside a transform's value, has no data."""
-    while True:
-        if isinstance(a, Tensor):
-            a = a._payload
-        elif isinstance(a, Meta):
-            return True
-        elif isinstance(a, Transformed):
-            a = a.v
-        else:
-            return False
+    return device_of(a) is META
 
 
 # --------------------------------------------------------------------------------------------------------------- layout

@@ -273,10 +273,10 @@ def bind(info: Operator, *args: Any) -> Any:
         from .batching import batched
 
         out = batched(info, operands, inner, mine, p)
-        return Batched(out, tag) if info.outputs == 1 else tuple(Batched(o, tag) for o in out)
+        return _each(info, lambda o: Batched(o, tag), out)
     if any(isinstance(a, OwnTape) for a, m in zip(operands, mine, strict=True) if m):
         out = call(info, inner, p)
-        return OwnTape(out, tag) if info.outputs == 1 else tuple(OwnTape(o, tag) for o in out)
+        return _each(info, lambda o: OwnTape(o, tag), out)
     return _dual(info, operands, inner, mine, p, tag)
 
 
@@ -290,7 +290,7 @@ def _bottom(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     if any(isinstance(a, Tensor) for a in operands):
         lifted = [a if isinstance(a, Tensor) or a is None or type(a) in PYTHON_NUMBERS else wrap(a) for a in operands]
         out = info.op(*lifted, *p) if info.arity >= 0 else info.op(lifted, *p)
-        return _bare(out) if info.outputs == 1 else tuple(_bare(o) for o in out)
+        return _each(info, lambda t: t if t._node is not None else t._payload, out)  # with its history, if it has one
     if any(isinstance(a, Transformed) for a in operands):  # not a transform's value: an array without data
         from .meta import computed
 
@@ -300,12 +300,7 @@ def _bottom(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     if not any(isinstance(a, Tensor) for a in lifted):
         lifted[0] = wrap(np.asarray(lifted[0]))
     out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
-    return out._payload if info.outputs == 1 else tuple(o._payload for o in out)
-
-
-def _bare(t: Tensor) -> Any:
-    """A Tensor as a payload: itself if it has a history, else its payload."""
-    return t if t._node is not None else t._payload
+    return _each(info, lambda t: t._payload, out)
 
 
 # --------------------------------------------------------------------------------------------------------- forward mode
@@ -313,16 +308,17 @@ def _dual(info: Operator, operands: list[Any], inner: list[Any], mine: list[bool
     out = call(info, inner, p)
     tangents = [a.t if m else None for a, m in zip(operands, mine, strict=True)]
     if info.node is None or all(t is None for t in tangents):
-        if info.outputs == 1:
-            return Dual(out, None, tag)
-        return tuple(Dual(o, None, tag) for o in out)
+        return _each(info, lambda o: Dual(o, None, tag), out)
     if info.jvp is not None:
         t = info.jvp(TRANSFORMED, tangents, out, *inner, *p)
     else:
         t = transposed_jvp(info, tangents, out, inner, p)
-    if info.outputs == 1:
-        return Dual(out, t, tag)
-    return tuple(Dual(o, k, tag) for o, k in zip(out, t, strict=True))
+    return _each(info, lambda o, k: Dual(o, k, tag), out, t)
+
+
+def _each(info: Operator, fn: Any, *outputs: Any) -> Any:
+    """``fn`` of an operator's result, or of each of its results."""
+    return fn(*outputs) if info.outputs == 1 else tuple(map(fn, *outputs))
 
 
 def transposed_jvp(info: Operator, tangents: list[Any], out: Any, inner: list[Any], p: tuple[Any, ...]) -> Any:
@@ -337,13 +333,7 @@ def transposed_jvp(info: Operator, tangents: list[Any], out: Any, inner: list[An
             return _transposed(info, tangents, inner, p, lambda a: a)
     with grad_mode(True), entered() as tag:  # this tape must be younger than the operands' transforms
         ts = _transposed(info, tangents, inner, p, lambda a: OwnTape(a, tag))
-    if info.outputs == 1:
-        return _without_lift(ts, tag)
-    return tuple(_without_lift(t, tag) for t in ts)
-
-
-def _without_lift(a: Any, tag: int) -> Any:
-    return a.v if isinstance(a, OwnTape) and a.tag == tag else a
+    return _each(info, lambda a: a.v if isinstance(a, OwnTape) and a.tag == tag else a, ts)
 
 
 def _transposed(info: Operator, tangents: list[Any], inner: list[Any], p: tuple[Any, ...], lift: Any) -> Any:

@@ -107,7 +107,7 @@ class _OfOneDtype(tensortype):
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
 
-    def __call__(cls, *args: Any) -> TypedStorage:
+    def __call__(cls, *args: Any) -> TypedStorage:  # type: ignore[override]
         if len(args) > 1:
             raise TypeError(f"{cls.__name__}() takes a size or a sequence, not {len(args)} arguments")
         if not args or isinstance(args[0], int):

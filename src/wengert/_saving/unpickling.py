@@ -101,10 +101,7 @@ class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
 
     # ---- names, calls, state
     def load_global(self) -> None:
-        module, name = (self.readline()[:-1].decode("utf-8") for _ in range(2))
-        if (module, name) in _compat_pickle.NAME_MAPPING:
-            module, name = _compat_pickle.NAME_MAPPING[module, name]
-        module = _compat_pickle.IMPORT_MAPPING.get(module, module)
+        module, name = _in_python_3(*(self.readline()[:-1].decode("utf-8") for _ in range(2)))
         full = f"{module}.{name}"
         if module in BLOCKED:
             raise UnpicklingError(f"Trying to load unsupported GLOBAL {full} whose module {module} is blocked.")
@@ -234,6 +231,12 @@ class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
         return target
 
 
+def _in_python_3(module: str, name: str) -> tuple[str, str]:
+    """The name in Python 3 of a name that Python 2 may have written."""
+    module, name = _compat_pickle.NAME_MAPPING.get((module, name), (module, name))
+    return _compat_pickle.IMPORT_MAPPING.get(module, module), name
+
+
 def _set_state(obj: Any, state: Any) -> None:
     """Set the state of an object of an allowed class, as pickle does."""
     own = getattr(obj, "__setstate__", None)
@@ -314,10 +317,7 @@ def globals_in(file: Any) -> set[str]:
     strings: list[str] = []
     for code, value, _ in pickletools.genops(file):
         if code.name in ("GLOBAL", "INST"):
-            module, _, name = value.partition(" ")
-            if (module, name) in _compat_pickle.NAME_MAPPING:
-                module, name = _compat_pickle.NAME_MAPPING[module, name]
-            names.add(f"{_compat_pickle.IMPORT_MAPPING.get(module, module)}.{name}")
+            names.add(".".join(_in_python_3(*value.split(" ", 1))))
         elif code.name == "STACK_GLOBAL" and len(strings) >= 2:
             names.add(".".join(strings[-2:]))
         elif isinstance(value, str):

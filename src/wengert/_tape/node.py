@@ -18,6 +18,7 @@ NOTE [ Boxes ]
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 import weakref
@@ -239,16 +240,14 @@ class Node:
         return f"<{self.name()} object at {id(self):#x}>"
 
 
-_named: dict[tuple[type, str], type] = {}
+@functools.cache
+def _class_named(cls: type, name: str) -> type:
+    return type(name, (cls,), {"__slots__": (), "__module__": cls.__module__})
 
 
 def named(node: Any, name: str) -> Any:
     """The node under another name, for an operator that is implemented as another one."""
-    cls = type(node)
-    made = _named.get((cls, name))
-    if made is None:
-        made = _named[cls, name] = type(name, (cls,), {"__slots__": (), "__module__": cls.__module__})
-    node.__class__ = made
+    node.__class__ = _class_named(type(node), name)  # type: ignore[arg-type]  # mypy: a class is hashable
     return node
 
 

@@ -7,6 +7,7 @@ unpack hook's result. As in PyTorch, packed values are not checked for writes in
 
 from __future__ import annotations
 
+import functools
 import threading
 import weakref
 from collections.abc import Callable
@@ -86,20 +87,15 @@ def _pack(box: Box, hooks: Hooks, fn: Node | None) -> PackedBox:
 Place = tuple[Any, ...]  # the position of a box: (slot,), ("s", index) or ("s", index, position in a list)
 
 
-class _KeptIn(dict[type, tuple[tuple[str, ...], bool]]):
-    """A dict from a node class to its slots that may hold a box, and whether it has a list of saved values."""
-
-    def __missing__(self, cls: type) -> tuple[tuple[str, ...], bool]:
-        found = self[cls] = tuple(slot for slot in ("x", "y", "r") if hasattr(cls, slot)), hasattr(cls, "s")
-        return found
-
-
-_kept_in = _KeptIn()
+@functools.cache
+def _kept_in(cls: type) -> tuple[tuple[str, ...], bool]:
+    """The slots of a node class that may hold a box, and whether it has a list of saved values."""
+    return tuple(slot for slot in ("x", "y", "r") if hasattr(cls, slot)), hasattr(cls, "s")
 
 
 def places(n: Any) -> list[Place]:
     """The positions of a node's boxes."""
-    slots, listed = _kept_in[type(n)]
+    slots, listed = _kept_in(type(n))  # type: ignore[arg-type]  # mypy: a class is hashable
     found: list[Place] = [(slot,) for slot in slots if isinstance(getattr(n, slot), Box)]
     if not listed:
         return found
@@ -153,17 +149,11 @@ def pack_saved(result: Any, hooks: Hooks) -> None:
 
 def _watch(n: Any) -> None:
     if not getattr(type(n), "unpacks", False):
-        n.__class__ = _packed_class(type(n))
+        n.__class__ = _packed_class(type(n))  # type: ignore[arg-type]  # as above
 
 
-_classes: dict[type, type] = {}
-
-
+@functools.cache
 def _packed_class(cls: Any) -> Any:
-    made = _classes.get(cls)
-    if made is not None:
-        return made
-
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         opened = [(p, b, b.opened()) for p, b in ((p, _get(n, p)) for p in places(n)) if isinstance(b, PackedBox)]
         with _swap:
@@ -186,12 +176,8 @@ def _packed_class(cls: Any) -> Any:
             return cls.saved(n, name)
         return unbox(n, box.opened(), edge_of(n, place), TENSORS)
 
-    made = _classes[cls] = type(
-        cls.__name__,
-        (cls,),
-        {"__slots__": (), "__module__": cls.__module__, "backward": backward, "saved": saved, "unpacks": True},
-    )
-    return made
+    members = {"__slots__": (), "__module__": cls.__module__, "backward": backward, "saved": saved, "unpacks": True}
+    return type(cls.__name__, (cls,), members)
 
 
 def place_of(n: Any, name: str) -> Place | None:
@@ -338,6 +324,7 @@ class SavedOfFunction:
     def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         """Pack this saved value now, and unpack it where it is read."""
         freed = self._ctx._boxes is FREED
+        box: Any
         box, fn = (None, None) if freed else self._ctx._boxes[self._k]
         _check_registrable(freed, callable(box), box is not None)
         output = isinstance(fn, int)

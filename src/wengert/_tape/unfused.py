@@ -11,6 +11,7 @@ pass does not change. A node whose saved values are already freed cannot be take
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -19,8 +20,6 @@ import numpy as np
 from .._base.registry import REGISTRY
 from .node import FREED, AccumulateGrad, Box, Node, Version, named
 from .saved_names import name_saved
-
-_classes: dict[type, type] = {}
 
 
 def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
@@ -47,31 +46,26 @@ def _take_apart(n: Any, graph: Callable[[Any], Node | None]) -> None:
         return
     head = graph(n)
     if head is not None:
-        n.__class__ = _head_class(type(n))
+        n.__class__ = _head_class(type(n))  # type: ignore[arg-type]  # mypy: a class is hashable
         n.fx = head
 
 
+@functools.cache
 def _head_class(cls: Any) -> Any:
     """A class of the same layout whose nodes delegate everything to the first node of their graph, in ``fx``."""
-    made = _classes.get(cls)
-    if made is None:
-        made = _classes[cls] = type(
-            cls.__name__,
-            (cls,),
-            {
-                "__slots__": (),
-                "__module__": cls.__module__,
-                "taken_apart": True,
-                "edges": lambda n: n.fx.edges(),
-                "backward": lambda n, xp, g, keep: n.fx.backward(xp, g, keep),
-                "release": lambda n: n.fx.release(),
-                "saved": lambda n, key: n.fx.saved(key),
-                "keeper": property(lambda n: getattr(n.fx, "layer", n.fx)),
-                "shape": property(lambda n: n.fx.shape),
-                "saved_names": property(lambda n: n.fx.saved_names),
-            },
-        )
-    return made
+    members = {
+        "__slots__": (),
+        "__module__": cls.__module__,
+        "taken_apart": True,
+        "edges": lambda n: n.fx.edges(),
+        "backward": lambda n, xp, g, keep: n.fx.backward(xp, g, keep),
+        "release": lambda n: n.fx.release(),
+        "saved": lambda n, key: n.fx.saved(key),
+        "keeper": property(lambda n: getattr(n.fx, "layer", n.fx)),
+        "shape": property(lambda n: n.fx.shape),
+        "saved_names": property(lambda n: n.fx.saved_names),
+    }
+    return type(cls.__name__, (cls,), members)
 
 
 # --------------------------------------------------------------------------------------------------- nodes of the graph

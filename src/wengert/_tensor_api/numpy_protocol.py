@@ -214,7 +214,7 @@ def _tensors(xs: Any) -> list[Any]:
 
 def _reducing(name: str) -> Any:
     return lambda a, axis=None, dtype=None, *, keepdims=False: _reduce(
-        name, *_operands((a,), dtype), axis, _flag(keepdims)
+        name, _operands((a,), dtype)[0], axis, _flag(keepdims)
     )
 
 

@@ -5,6 +5,7 @@ See ``_tensor_api.override_sites``, NOTE [ No override, no cost ].
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from typing import Any
@@ -29,7 +30,6 @@ def by_position(fn: Any) -> Any:
     return types.FunctionType(code, fn.__globals__, fn.__name__, None, fn.__closure__)
 
 
-_guards: dict[Any, types.CodeType] = {}
 _CHECK = """
 def guard(*args, **kwargs):
     _enter = '<enter>'
@@ -79,11 +79,10 @@ def _template(source: str, free: int) -> types.CodeType:
     return code
 
 
+@functools.cache
 def check_code(free: int) -> types.CodeType:
     """The checking code for functions with ``free`` free variables."""
-    if free not in _guards:
-        _guards[free] = _template(_CHECK, free)
-    return _guards[free]
+    return _template(_CHECK, free)
 
 
 def guard_code(code: types.CodeType, operator: bool) -> types.CodeType:
@@ -91,25 +90,27 @@ def guard_code(code: types.CodeType, operator: bool) -> types.CodeType:
 
     An operator can also fail by returning ``NotImplemented``.
     """
-    positional, keyword = code.co_argcount, code.co_kwonlyargcount
     star, stars = bool(code.co_flags & STAR), bool(code.co_flags & STARS)
-    free = len(code.co_freevars)
-    shape = (code.co_posonlyargcount, positional, keyword, star, stars, operator, free)
-    if shape not in _guards:
-        names = [f"p{i}" for i in range(positional + keyword)]
-        head = names[:positional]
-        head[code.co_posonlyargcount : code.co_posonlyargcount] = ["/"] if code.co_posonlyargcount else []
-        head += ["*va"] if star else ["*"] if keyword else []
-        head += names[positional:] + (["**kw"] if stars else [])
-        call = names[:positional] + (["*va"] if star else [])
-        pairs = [f"'{n}': {n}" for n in names[positional:]] + (["**kw"] if stars else [])
-        values = "(" + "".join(c + ", " for c in call) + ")"
-        call_body = f"_body({', '.join(names + ['va'] * star + ['kw'] * stars)})"
-        call_recover = f"_recover({values}, {{{', '.join(pairs)}}})"
-        template = _OPERATOR_GUARD if operator else _GUARD
-        source = template.format(head=", ".join(head), body=call_body, recover=call_recover)
-        _guards[shape] = _template(source, free)
-    return _guards[shape]
+    counts = (code.co_posonlyargcount, code.co_argcount, code.co_kwonlyargcount)
+    return _guard_code(*counts, star, stars, operator, len(code.co_freevars))
+
+
+@functools.cache
+def _guard_code(
+    only: int, positional: int, keyword: int, star: bool, stars: bool, operator: bool, free: int
+) -> types.CodeType:
+    names = [f"p{i}" for i in range(positional + keyword)]
+    head = names[:positional]
+    head[only:only] = ["/"] if only else []
+    head += ["*va"] if star else ["*"] if keyword else []
+    head += names[positional:] + (["**kw"] if stars else [])
+    call = names[:positional] + (["*va"] if star else [])
+    pairs = [f"'{n}': {n}" for n in names[positional:]] + (["**kw"] if stars else [])
+    values = "(" + "".join(c + ", " for c in call) + ")"
+    call_body = f"_body({', '.join(names + ['va'] * star + ['kw'] * stars)})"
+    call_recover = f"_recover({values}, {{{', '.join(pairs)}}})"
+    template = _OPERATOR_GUARD if operator else _GUARD
+    return _template(template.format(head=", ".join(head), body=call_body, recover=call_recover), free)
 
 
 def with_constants(

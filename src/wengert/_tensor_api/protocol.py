@@ -243,20 +243,20 @@ def _real(value: Any, to: str) -> Any:
     return value
 
 
-@method("Tensor.__float__")
-def _float(self: Tensor) -> float:
-    a = self._payload
-    if _OF_SCALAR.get(type(a), complex) is not complex:
-        return float(a)
-    return float(_real(_single(self, _NO_ITEM), "double"))
+def _conversion(kind: type, cpp: str) -> Any:
+    """The conversion of a tensor of one element to a real number of Python; ``cpp``: the name of its type in errors."""
+
+    def convert(self: Tensor) -> Any:
+        a = self._payload
+        if _OF_SCALAR.get(type(a), complex) is not complex:
+            return kind(a)
+        return kind(_real(_single(self, _NO_ITEM), cpp))
+
+    return convert
 
 
-@method("Tensor.__int__")
-def _int(self: Tensor) -> int:
-    a = self._payload
-    if _OF_SCALAR.get(type(a), complex) is not complex:
-        return int(a)
-    return int(_real(_single(self, _NO_ITEM), "int64_t"))
+method("Tensor.__float__")(_conversion(float, "double"))
+method("Tensor.__int__")(_conversion(int, "int64_t"))
 
 
 @method("Tensor.__complex__")
