@@ -20,16 +20,9 @@ from ._tensor_api.construct import cpu_only
 from ._tensor_api.generator import Generator, default_generator
 
 __all__ = [
-    "Generator",
-    "default_generator",
-    "fork_rng",
-    "get_rng_state",
-    "initial_seed",
-    "manual_seed",
-    "seed",
-    "set_rng_state",
-    "thread_safe_generator",
-]
+    "Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
+    "set_rng_state", "thread_safe_generator",
+]  # fmt: skip
 
 
 def manual_seed(seed: int) -> Generator:

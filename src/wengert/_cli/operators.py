@@ -39,18 +39,8 @@ class Row:
     def cells(self) -> tuple[str, ...]:
         """The line's cells, as text."""
         yes = {True: "yes", False: "no"}
-        derivative = "raises" if self.raises else yes[self.reverse]
-        dtypes = " ".join(self.dtypes)
-        return (
-            self.name,
-            self.kind,
-            derivative,
-            yes[self.forward],
-            yes[self.second],
-            self.vmap or "no",
-            dtypes,
-            self.reason,
-        )
+        modes = ("raises" if self.raises else yes[self.reverse], yes[self.forward], yes[self.second])
+        return (self.name, self.kind, *modes, self.vmap or "no", " ".join(self.dtypes), self.reason)
 
 
 def rows() -> list[Row]:

@@ -74,12 +74,6 @@ class Meta(Transformed):
         """A row-major copy on memory of its own."""
         return Meta(self._shape, self._dtype)
 
-    def __floordiv__(self, other: Any) -> Any:
-        return TRANSFORMED.floor_divide(self, other)
-
-    def __mod__(self, other: Any) -> Any:
-        return TRANSFORMED.remainder(self, other)
-
     def fill(self, value: Any) -> None:
         """Write a number to all elements: nothing is done, because there are none."""
 

@@ -213,10 +213,6 @@ def _of_size(position: int) -> Rule:
     return rule
 
 
-def _reshape(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    return Meta(tuple(p[0]), operands[0].dtype) if math.prod(p[0]) == operands[0].size else None
-
-
 def _repeat(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     a, repeats = operands[0], p[0]
     shape = (1,) * (len(repeats) - a.ndim) + a.shape
@@ -240,11 +236,6 @@ def _last_dims(position: int) -> Rule:
         return Meta(shape, a.dtype) if info.outputs == 1 else (Meta(shape, a.dtype), Meta(shape, np.dtype(np.int64)))
 
     return rule
-
-
-def _embedding(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    weight, indices = operands
-    return Meta((*indices.shape, *weight.shape[1:]), weight.dtype)
 
 
 def _index(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
@@ -271,10 +262,6 @@ def _gathered(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
 def _put_along(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     a, (dim, size) = operands[0], p[:2]
     return Meta((*a.shape[:dim], size, *a.shape[dim + 1 :]) if a.ndim else (), a.dtype)
-
-
-def _nll(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
-    return Meta(tuple(operands[1].shape) if p[0] in ("none", 0) else (), operands[0].dtype)
 
 
 RULES: dict[str, Rule] = {
@@ -315,12 +302,14 @@ RULES: dict[str, Rule] = {
     "attention": _attention,
     "cat": _cat,
     "stack": _stack,
-    "reshape": _reshape,
+    "reshape": lambda info, operands, p: (
+        Meta(tuple(p[0]), operands[0].dtype) if math.prod(p[0]) == operands[0].size else None
+    ),
     "repeat": _repeat,
     "constant_pad_nd": _padded,
-    "embedding": _embedding,
+    "embedding": lambda info, operands, p: Meta((*operands[1].shape, *operands[0].shape[1:]), operands[0].dtype),
     "index": _index,
-    "nll": _nll,
+    "nll": lambda info, operands, p: Meta(operands[1].shape if p[0] in ("none", 0) else (), operands[0].dtype),
     "nll_backward": lambda info, operands, p: Meta(tuple(p[0]), operands[0].dtype),
     **dict.fromkeys(
         ("sum_to", "select_backward", "slice_backward", "diagonal_backward", "unfold_backward", "as_strided_backward",

@@ -21,6 +21,19 @@ from .node import Box, Port, Version, box_of, view_of
 from .tensor import Tensor
 
 
+class _Ignored:
+    """An attribute whose assignment has no effect."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return self.value
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        pass
+
+
 class InferenceCell(Version):
     """The version cell of a tensor made in inference mode, which does not count writes."""
 
@@ -42,23 +55,8 @@ class InferenceCell(Version):
         """Raises RuntimeError: inference tensors have no version."""
         raise RuntimeError("Inference tensors do not track version counter.")
 
-    @property
-    def seq(self) -> Any:  # type: ignore[override]
-        """Later than every node."""
-        return float("inf")
-
-    @seq.setter
-    def seq(self, value: Any) -> None:
-        """Writes are not counted."""
-
-    @property
-    def version(self) -> int:  # type: ignore[override]
-        """There are no versions."""
-        return 0
-
-    @version.setter
-    def version(self, value: int) -> None:
-        """Writes are not counted."""
+    seq = _Ignored(float("inf"))  # type: ignore[assignment]  # later than every node
+    version = _Ignored(0)  # type: ignore[assignment]
 
 
 def mark(t: Tensor) -> Tensor:

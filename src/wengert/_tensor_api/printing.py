@@ -235,21 +235,10 @@ def format_array(
     device: str | None = None,
     indent: int = 0,
 ) -> str:
-    """The text that PyTorch's `repr` gives to a tensor with these elements.
+    """The text that PyTorch's `repr` gives to a tensor with these elements, from column `indent` on.
 
-    Args:
-        array: the elements, of any shape. A dtype that NumPy lacks may come as any array that `astype("float64")`
-            converts exactly, for `dtype_name` alone decides how the elements are read.
-        dtype_name: the tensor's dtype without the prefix: `"float32"`, `"bfloat16"`, `"bool"`, ...
-        default_dtype: the default floating dtype, which is not spelled out; nor is its complex counterpart.
-        requires_grad: adds `requires_grad=True`, unless there is a `grad_fn_name`.
-        grad_fn_name: the class name of the node, `"MulBackward0"`: adds `grad_fn=<MulBackward0>`.
-        class_name: the text before the bracket: `"tensor"`, or the name of a subclass of `Tensor`.
-        tangent: the text of the tangent (`f"{tangent}"`) of a dual tensor in forward mode.
-        device: the device, where it is not the default one; the elements of a `"meta"` tensor are not shown.
-        indent: the column in which the text will stand, for texts within texts.
-
-    The caller adds the prefix `Parameter containing:`.
+    `dtype_name` alone decides how the elements are read: an array of a dtype that NumPy lacks may be any that
+    `astype("float64")` converts exactly. The caller adds the prefix `Parameter containing:`.
 
     >>> x = np.array([[1, 2], [3, 4]], "float32")
     >>> print(format_array(x, dtype_name="float32", requires_grad=True))
@@ -266,17 +255,16 @@ def format_array(
     suffixes = [] if device is None else [f"device='{device}'"]
     if device == "meta":
         contents = "..."
-        suffixes += [f"size={array.shape}", *_dtype_suffix(dtype_name, {default_dtype})]
+        suffixes += [f"size={array.shape}", *dtype_suffix(dtype_name, default_dtype, inferred=False)]
     elif array.size == 0:
         contents = "[]"
         # Without elements nothing tells the shape or an inferred dtype, so both are spelled out.
         suffixes += [f"size={array.shape}"] if array.ndim != 1 else []
-        suffixes += _dtype_suffix(dtype_name, {default_dtype})
+        suffixes += dtype_suffix(dtype_name, default_dtype, inferred=False)
     else:
         contents = format_contents(array, dtype_name, inner)
         suffixes += [] if _options["edgeitems"] else [f"size={array.shape}"]
-        complex_default = "complex128" if default_dtype == "float64" else "complex64"
-        suffixes += _dtype_suffix(dtype_name, {default_dtype, complex_default, "int64", "bool"})
+        suffixes += dtype_suffix(dtype_name, default_dtype)
     if grad_fn_name is not None:
         suffixes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:
@@ -286,8 +274,10 @@ def format_array(
     return join_suffixes(prefix + contents, suffixes, inner, column=indent) + ")"
 
 
-def _dtype_suffix(dtype_name: str, understood: set[str]) -> list[str]:
-    return [] if dtype_name in understood else [f"dtype=torch.{dtype_name}"]
+def dtype_suffix(dtype_name: str, default: str, inferred: bool = True) -> list[str]:
+    """The suffix for a dtype that is not the default one and, if elements are shown, not inferred from them either."""
+    understood = {"complex128" if default == "float64" else "complex64", "int64", "bool"} if inferred else set()
+    return [] if dtype_name in {default, *understood} else [f"dtype=torch.{dtype_name}"]
 
 
 def join_suffixes(text: str, suffixes: Sequence[str], indent: int, column: int = 0) -> str:
@@ -334,13 +324,7 @@ def format_scalar(value: Any, spec: str, owner: object = None) -> str:
 
 
 def format_wrapper(class_name: str, value: str, *, level: int, bdim: int | None = None) -> str:
-    """The text of a tensor inside a transform: `value` is the text of what it wraps.
-
-    Args:
-        class_name: `"GradTrackingTensor"` (in `grad`, `vjp`, `jvp`) or `"BatchedTensor"` (in `vmap`).
-        value: the text of the wrapped tensor, which is indented.
-        level: the depth of the transform, 1 for the outermost.
-        bdim: the batch dimension of a `BatchedTensor`.
+    """The text of a tensor inside a transform of this depth (1: the outermost), around the text of what it wraps.
 
     >>> print(format_wrapper("BatchedTensor", "tensor([1, 2])", level=1, bdim=0))
     BatchedTensor(lvl=1, bdim=0, value=

@@ -6,14 +6,12 @@ from typing import Any
 
 from .._base import dtypes
 from .._tape.tensor import Tensor
-from .printing import format_array, join_suffixes
+from .printing import dtype_suffix, format_array, join_suffixes
 
 
 def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
     """The text of a sparse tensor."""
     x = self._payload
-    default = dtypes.default_dtype.name
-    understood = {default, "complex128" if default == "float64" else "complex64", "int64", "bool"}
     inner = indent + len("tensor(")
     name = dtypes.BY_NUMPY[x.values.dtype].name
 
@@ -22,9 +20,8 @@ def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
         return label + (f"{text[:-1]}, size={a.shape})" if a.size == 0 and a.ndim == 1 else text)
 
     parts = f"tensor({part('indices=', x.indices, 'int64')},\n{' ' * inner}{part('values=', x.values, name)},\n"
-    facts = [f"nnz={x.indices.shape[1]}"]
-    facts += [] if name in understood else [f"dtype=torch.{name}"]
-    facts += ["layout=torch.sparse_coo"]
+    dtype = dtype_suffix(name, dtypes.default_dtype.name)
+    facts = [f"nnz={x.indices.shape[1]}", *dtype, "layout=torch.sparse_coo"]
     if grad_fn_name is not None:
         facts.append(f"grad_fn=<{grad_fn_name}>")
     elif self._node is not None:

@@ -17,19 +17,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-class FunctionalModule(Module):
-    """``func(params, *args)``: the result of a module with these parameters."""
-
-    def __init__(self, stateless_model: Module, param_names: tuple[str, ...]) -> None:
-        super().__init__()
-        self.stateless_model = stateless_model
-        self.param_names = param_names
-
-    def forward(self, params: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:
-        """Call the module with ``params`` in place of its own parameters."""
-        return functional_call(self.stateless_model, dict(zip(self.param_names, params, strict=True)), args, kwargs)
-
-
 class FunctionalModuleWithBuffers(Module):
     """``func(params, buffers, *args)``: the result of a module with these parameters and buffers."""
 
@@ -43,6 +30,14 @@ class FunctionalModuleWithBuffers(Module):
         """Call the module with ``params`` and ``buffers`` in place of its own."""
         state = dict(zip((*self.param_names, *self.buffer_names), (*params, *buffers), strict=True))
         return functional_call(self.stateless_model, state, args, kwargs)
+
+
+class FunctionalModule(FunctionalModuleWithBuffers):
+    """``func(params, *args)``: the result of a module with these parameters."""
+
+    def forward(self, params: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        """Call the module with ``params`` in place of its own parameters."""
+        return super().forward(params, (), *args, **kwargs)
 
 
 def make_functional_with_buffers(
@@ -74,7 +69,7 @@ def make_functional(
             "make_functional(model): `model` has buffers. Please use make_functional_with_buffers(model) instead."
         )
     func, params, _ = make_functional_with_buffers(model, disable_autograd_tracking)
-    return FunctionalModule(func.stateless_model, func.param_names), params
+    return FunctionalModule(func.stateless_model, func.param_names, ()), params
 
 
 def combine_state_for_ensemble(
