@@ -20,6 +20,7 @@ from ._base.dtypes import dtype as Dtype
 from ._base.errors import noted
 from ._base.limits import iinfo
 from ._base.registry import PUBLIC
+from ._kinds.dims import normal_dim
 from ._tape.tensor import Tensor
 
 _torch: Any = SimpleNamespace(**PUBLIC["torch"])  # the functions without masks, some of which are called as those here
@@ -84,14 +85,11 @@ def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
     """The dims in ascending order; all dims for ``None`` or ``()``."""
     if dim is None or dim == ():
         return tuple(range(ndim))
-    ndim = max(ndim, 1)
     found: list[int] = []
     for d in (dim,) if isinstance(dim, int) else dim:
         if d in found:
             raise RuntimeError(f"dim={d} appears multiple times in the list of dims")
-        if not -ndim <= d < ndim:
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {d})")
-        found.append(d % ndim)
+        found.append(normal_dim(d, ndim))
     return tuple(sorted(found))
 
 

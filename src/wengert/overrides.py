@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -135,10 +136,7 @@ def _spaces() -> Iterator[tuple[str, Any]]:
 
     yield "torch", wengert
     for name in ("nn.functional", "linalg", "fft", "special"):
-        module: Any = wengert
-        for part in name.split("."):
-            module = getattr(module, part)
-        yield f"torch.{name}", module
+        yield f"torch.{name}", operator.attrgetter(name)(wengert)
     yield "torch.Tensor", Tensor
 
 

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from importlib import import_module
 from itertools import chain
+from operator import attrgetter
 from types import FunctionType
 from typing import Any
 
@@ -193,13 +194,15 @@ class TorchNames:
             self.write(pickle.STACK_GLOBAL)
         elif "." in name:
             owner, _, last = name.rpartition(".")
-            parent: Any = import_module(obj.__module__)
-            for part in owner.split("."):
-                parent = getattr(parent, part)
-            self.save_reduce(getattr, (parent, last))
+            self.save_reduce(getattr, (named_in(obj.__module__, owner), last))
         else:
             self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
         self.memoize(obj)
+
+
+def named_in(module: str, name: str) -> Any:
+    """The object of this name, which may have dots, in a module."""
+    return attrgetter(name)(import_module(module))
 
 
 def _is_ours(obj: Any, module: str, name: str | None) -> bool:
@@ -207,12 +210,9 @@ def _is_ours(obj: Any, module: str, name: str | None) -> bool:
     if module != "wengert" and not module.startswith("wengert."):
         return False
     try:
-        found: Any = import_module(module)
-        for part in (name or obj.__qualname__).split("."):
-            found = getattr(found, part)
+        return named_in(module, name or obj.__qualname__) is obj
     except (ImportError, AttributeError):
         return False
-    return found is obj
 
 
 # --------------------------------------------------------------------------------------------------- long plain lists

@@ -12,7 +12,6 @@ import pickle
 import struct
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from importlib import import_module
 from types import FunctionType
 from typing import Any
 
@@ -20,7 +19,7 @@ from .._tape.tensor import Tensor
 from ..nn.parameter import Parameter
 from . import rebuilding
 from .admitted import CALLS, KNOWN, allowed_by_user, check_key, cost
-from .pickling import HOME
+from .pickling import HOME, named_in
 
 UnpicklingError = pickle.UnpicklingError
 BLOCKED = ("sys", "os", "posix", "nt")
@@ -283,10 +282,7 @@ def torch_object(module: str, name: str) -> Any:
     places = [inside[:depth] for depth in range(len(inside), -1, -1)]  # PyTorch has some names in a submodule
     for place in (*places, ["nn", "functional"], ["linalg"], ["special"]):
         try:
-            found: Any = import_module(".".join([package, *place]))
-            for part in name.split("."):
-                found = getattr(found, part)
-            return found
+            return named_in(".".join([package, *place]), name)
         except (ImportError, AttributeError):
             continue
     raise AttributeError(f"Can't get attribute {name!r} on module {module!r}: the file needs {full}, wengert lacks it")

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from .._arrays.library import BY_DTYPE
+from .._base.dtypes import BY_NUMPY
 from .._base.errors import noted, where
 from .._base.modes import anomaly
 from .._base.registry import TENSORS
@@ -76,12 +77,9 @@ def _hint() -> str:
 
 
 def _type_name(a: Any) -> str:
-    names = {"float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "float16": "torch.HalfTensor",
-             "int64": "torch.LongTensor", "int32": "torch.IntTensor", "uint8": "torch.ByteTensor",
-             "bool": "CPUBoolType", "int16": "torch.ShortTensor", "int8": "torch.CharTensor",
-             "complex64": "CPUComplexFloatType", "complex128": "CPUComplexDoubleType",
-             "bfloat16": "CPUBFloat16Type"}  # fmt: skip
-    return names.get(getattr(a.dtype, "name", ""), str(a.dtype))
+    name = BY_NUMPY[a.dtype].scalar_name
+    legacy = name in ("Float", "Double", "Half", "Long", "Int", "Short", "Char", "Byte")
+    return f"torch.{name}Tensor" if legacy else f"CPU{name}Type"
 
 
 def producer_name(n: Node, box: Box) -> str:

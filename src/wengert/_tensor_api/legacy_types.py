@@ -20,26 +20,15 @@ from .._tape.tensor import Tensor, construct
 from .construct import array_of, made
 
 _NAMES = {
-    "Float": dtypes.float32,
-    "Double": dtypes.float64,
-    "Half": dtypes.float16,
-    "BFloat16": dtypes.bfloat16,
-    "Byte": dtypes.uint8,
-    "Char": dtypes.int8,
-    "Short": dtypes.int16,
-    "Int": dtypes.int32,
-    "Long": dtypes.int64,
-    "Bool": dtypes.bool_,
-}
+    d.scalar_name: d
+    for d in (
+        dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16, dtypes.uint8, dtypes.int8, dtypes.int16,
+        dtypes.int32, dtypes.int64, dtypes.bool_,
+    )
+}  # fmt: skip
 # PyTorch names the types of these dtypes, but has no constructors of those names.
-_ONLY_NAMES = {
-    "ComplexFloat": dtypes.complex64,
-    "ComplexDouble": dtypes.complex128,
-    "UInt16": dtypes.uint16,
-    "UInt32": dtypes.uint32,
-    "UInt64": dtypes.uint64,
-}
-_TYPE_NAME = {d: f"torch.{name}Tensor" for name, d in {**_NAMES, **_ONLY_NAMES}.items()}
+_ONLY_NAMES = (dtypes.complex64, dtypes.complex128, dtypes.uint16, dtypes.uint32, dtypes.uint64)
+_TYPE_NAME = {d: f"torch.{d.scalar_name}Tensor" for d in (*_NAMES.values(), *_ONLY_NAMES)}
 
 
 class tensortype(type):
