@@ -91,9 +91,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
             "Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs)", "requires_grad_()"
         )
     if requires_grad and self._node is None:
-        kind = self._payload.dtype.kind
-        if kind not in "fcV":
-            check_floating(self)
+        check_floating(self)
     set_requires_grad(self, requires_grad)
     return self
 

@@ -382,7 +382,6 @@ def _forget(key: int, classes: set[int]) -> None:
 
 @subclassed.set
 def new_subclass(cls: Any) -> None:
-    """Called when a subclass of ``Tensor`` is defined."""
     dispatch = cls.__dict__.get("__torch_dispatch__")
     if dispatch is not None and dispatch is not _disabled_torch_dispatch_impl:
         warn(
@@ -405,11 +404,7 @@ def replace_modes(modes: tuple[Any, ...]) -> None:
 
 @refused.set
 def from_operator(info: Operator, args: tuple[Any, ...]) -> Any:
-    """The result of an override if an operator got an argument that is not a tensor, or ``...`` if none overrides.
-
-    No override is called if a public function called the operator with its own argument: that function will recover, or
-    was already checked.
-    """
+    """No override is called if a public function called the operator with its own argument: it will recover itself."""
     ready()
     state = STATE.get()
     found = overriding(args) if state.classes and state.all else []
@@ -456,7 +451,6 @@ def _instead_of(method: str, args: tuple[Any, ...], kwargs: dict[str, Any], fram
 
 @refused_in_place.set
 def from_inplace(method: str, self: Tensor, other: Any) -> Any:
-    """``from_operator`` for an operator such as ``+=``."""
     instead = _instead_of(method, (self, other), {}, sys._getframe(1))
     try:
         return instead() if instead else NotImplemented
@@ -468,7 +462,6 @@ def from_inplace(method: str, self: Tensor, other: Any) -> Any:
 
 @recovered.set
 def recover_method(method: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
-    """In an ``except`` clause of a tensor's method: return the result of an argument's override, or raise again."""
     instead = _instead_of(method, args, kwargs or {}, sys._getframe(1))
     if not instead:
         error = sys.exception()

@@ -18,7 +18,6 @@ from .._tape.tensor import Tensor
 from .construct import meta_device
 from .function_modes import DeviceContext, current_device
 
-_threads: dict[str, int] = {}
 _deterministic = {"on": False, "warn": False}
 
 
@@ -55,13 +54,13 @@ def get_num_threads() -> int:
 @public("torch.set_num_interop_threads")
 def set_num_interop_threads(n: int, /) -> None:
     """Store the number for ``get_num_interop_threads``: operators run one after the other."""
-    _threads["inter"] = _count(n, "set_num_interop_threads")
+    _other["interop"] = _count(n, "set_num_interop_threads")
 
 
 @public("torch.get_num_interop_threads")
 def get_num_interop_threads() -> int:
     """The number that was set, else 1."""
-    return _threads.get("inter", 1)
+    return _other["interop"]
 
 
 @public("torch.use_deterministic_algorithms")
@@ -187,7 +186,7 @@ def set_flush_denormal(mode: bool, /) -> bool:
     return False
 
 
-_other: dict[str, Any] = {"matmul": "highest"}
+_other: dict[str, Any] = {"matmul": "highest", "interop": 1}
 
 
 # ----------------------------------------------------------------------------------------------------------- assertions

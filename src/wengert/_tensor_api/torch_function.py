@@ -155,7 +155,6 @@ def _declined(func: Any, found: list[Any], mode: Any) -> str:
 
 @taken_over.set
 def default(cls: Any, func: Any, kinds: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-    """``Tensor.__torch_function__``: run the function on tensors and return instances of ``cls``."""
     if not all(issubclass(cls, kind) for kind in kinds):
         return NotImplemented
     if _is_function_of_torch(func):
