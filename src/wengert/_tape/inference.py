@@ -1,6 +1,6 @@
 """Tensors made under ``inference_mode``: operators may read them, but no node may save them for a backward pass.
 
-The version cell of an inference tensor is an ``InferenceCell``, which its views and aliases share. While any inference
+The version cell of an inference tensor is an ``InferenceVersion``, which its views and aliases share. While any inference
 tensor lives, recording operators leave the hot path, and ``refuse_saved`` checks whether they saved one. (The backward
 pass finds a value that was saved in another way: the cell's sequence number is later than every node's.)
 
@@ -34,7 +34,7 @@ class _Ignored:
         pass
 
 
-class InferenceCell(Version):
+class InferenceVersion(Version):
     """The version cell of a tensor made in inference mode, which does not count writes."""
 
     __slots__ = ()
@@ -62,7 +62,7 @@ class InferenceCell(Version):
 def mark(t: Tensor) -> Tensor:
     """Turn a new tensor into an inference tensor."""
     box = box_of(t)
-    box.cell = InferenceCell()
+    box.cell = InferenceVersion()
     if type(t._payload) is np.ndarray:
         t._payload = box.a = locked(t._payload)
     return t
@@ -86,7 +86,7 @@ def is_inference(t: Tensor) -> bool:
     while True:
         box = t._box
         if box is not None and box.cell is not None:
-            return isinstance(box.cell, InferenceCell)
+            return isinstance(box.cell, InferenceVersion)
         view = view_of(t)
         if view is None:
             return False
@@ -108,7 +108,7 @@ def refuse_saved(result: Any) -> None:
 
 def _holds_one(saved: Any) -> bool:
     if type(saved) is Box:
-        return isinstance(saved.cell, InferenceCell)
+        return isinstance(saved.cell, InferenceVersion)
     return type(saved) is list and any(_holds_one(v) for v in saved)
 
 

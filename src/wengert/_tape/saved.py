@@ -10,7 +10,7 @@ from .._base.dtypes import BY_NUMPY
 from .._base.errors import noted, where
 from .._base.modes import anomaly
 from .._base.registry import TENSORS
-from .inference import InferenceCell, not_saved
+from .inference import InferenceVersion, not_saved
 from .node import FREED, AccumulateGrad, Box, Node, Port
 from .tensor import Tensor, wrap
 
@@ -43,7 +43,7 @@ def stale(n: Node, box: Box) -> None:
             code="W001",
         )
     cell = box.cell
-    if isinstance(cell, InferenceCell):
+    if isinstance(cell, InferenceVersion):
         raise noted(not_saved(), _made(n))
     raise noted(
         RuntimeError(
