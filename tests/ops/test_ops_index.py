@@ -161,8 +161,8 @@ def test_hot_paths_save_what_the_operators_save() -> None:
         )
     for fast, operator in ((x.unbind(1), REGISTRY["unbind"].op(x, 1)), (x.split(2), REGISTRY["split"].op(x, 2, 0))):
         for a, b in zip(fast, operator, strict=True):
-            assert (a.grad_fn.s, a.grad_fn.meta, a.output_nr, a._view[1:]) == (
-                b.grad_fn.s, b.grad_fn.meta, b.output_nr, b._view[1:],
+            assert (a.grad_fn.s, a.grad_fn.outputs_meta, a.output_nr, a._view[1:]) == (
+                b.grad_fn.s, b.grad_fn.outputs_meta, b.output_nr, b._view[1:],
             )  # fmt: skip
 
 

@@ -114,7 +114,7 @@ def general(
         if grad is not None:
             N = node_class(
                 node or camel(info.name) + "Backward0",
-                ("fx", "meta", "s", "shapes"),
+                ("fx", "outputs_meta", "s", "shapes"),
                 edges=_edges_of(info, grad),
                 backward=plan.backward(),
                 release=plan.release,
@@ -186,7 +186,7 @@ def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tup
     """The Tensors of an operator with several outputs; each differentiable output has a Port."""
     boxes = {}
     if n is not None:
-        n.meta = [(a.shape, a.dtype) for a in result]
+        n.outputs_meta = [(a.shape, a.dtype) for a in result]
         boxes = {k: n.s[j] for j, k in info.saves.kept_results}
     tensors = []
     differentiable = info.differentiable
@@ -527,10 +527,10 @@ def _materialized(n: Any, xp: Any, g: Parts, info: Operator, single: bool) -> tu
         return xp, parts[info.differentiable.index(True)]
     last = len(info.differentiable) - 1
     if info.absent:
-        return xp, tuple(parts.get(k) for k in range(len(n.meta)))
+        return xp, tuple(parts.get(k) for k in range(len(n.outputs_meta)))
     return xp, tuple(
         parts[k] if k in parts else (xp.zeros(shape, dtype) if info.differentiable[min(k, last)] else None)
-        for k, (shape, dtype) in enumerate(n.meta)
+        for k, (shape, dtype) in enumerate(n.outputs_meta)
     )
 
 

@@ -351,7 +351,7 @@ def call(self: Node, *grads: Any) -> Any:
     The step is recorded if recording is on, and saved values are retained. A leaf's node accumulates into ``.grad``.
     """
     n = self
-    count = max(len(getattr(n, "meta", ())), 1)
+    count = max(len(getattr(n, "outputs_meta", ())), 1)
     for i, g in enumerate(grads):
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"argument {i} is not a Variable")

@@ -65,7 +65,7 @@ def view_results(
             n.code = f.f_code
         n.lasti = f.f_lasti
         c = n.code
-        n.meta = [(a.shape, a.dtype) for a in arrays]
+        n.outputs_meta = [(a.shape, a.dtype) for a in arrays]
     tensors = []
     for k, a in enumerate(arrays):
         t = make()

@@ -82,7 +82,7 @@ def edge_node(t: Any) -> Node | None:
     if not hasattr(t, "node"):
         raise AssertionError("Expected output to be a torch.Tensor")
     node = t.node
-    if t.output_nr or len(getattr(node, "meta", ())) > 1:
+    if t.output_nr or len(getattr(node, "outputs_meta", ())) > 1:
         return port_of(node, t.output_nr)
     return node
 
@@ -91,7 +91,7 @@ def _edge_shape(edge: Any) -> tuple[Any, Any]:
     """The shape and dtype of the tensor behind a GradientEdge, as far as the edge or its node knows them."""
     if hasattr(edge, "shape"):
         return edge.shape, edge.dtype
-    meta = getattr(edge.node, "meta", None)
+    meta = getattr(edge.node, "outputs_meta", None)
     if meta:
         return meta[edge.output_nr]
     if type(edge.node) is AccumulateGrad:

@@ -141,7 +141,7 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
     h = n.h
     assert h is not None
     many = type(g) is Parts
-    gs = tuple(g.parts.get(k) for k in range(max(len(getattr(n, "meta", ())), 1))) if many else (g,)
+    gs = tuple(g.parts.get(k) for k in range(max(len(getattr(n, "outputs_meta", ())), 1))) if many else (g,)
     if h.pre:
         gs = call_prehooks(h, gs, create_graph)
     if many:
@@ -165,7 +165,7 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
 
 def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
     """Call the node's hooks if no cotangent arrived: they get ``None`` and can change nothing."""
-    count = max(len(getattr(n, "meta", ())), 1)
+    count = max(len(getattr(n, "outputs_meta", ())), 1)
     gs = call_prehooks(h, (None,) * count, create_graph)
     if h.post:
         _call_posthooks(n, h, tuple(x for m in n.edges() if m is not None for x in (m, None)), gs, create_graph)

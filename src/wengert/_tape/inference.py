@@ -1,8 +1,8 @@
 """Tensors made under ``inference_mode``: operators may read them, but no node may save them for a backward pass.
 
-The version cell of an inference tensor is an ``InferenceVersion``, which its views and aliases share. While any inference
+The version of an inference tensor is an ``InferenceVersion``, which its views and aliases share. While any inference
 tensor lives, recording operators leave the hot path, and ``refuse_saved`` checks whether they saved one. (The backward
-pass finds a value that was saved in another way: the cell's sequence number is later than every node's.)
+pass finds a value that was saved in another way: the version's sequence number is later than every node's.)
 
 The tensor's array is a read-only view. So the direct ways of writing in place fail and fall back to
 ``views.writable``, which checks whether the mode is on.

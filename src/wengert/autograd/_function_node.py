@@ -81,7 +81,7 @@ class BackwardCFunction(Node, FunctionCtx):
     by_user = True
     _forward_cls: Any = None
     fx: tuple[Node | None, ...] = ()
-    meta: Any = ()
+    outputs_meta: Any = ()
     to_save: tuple[Any, ...] = ()
     saved_for_forward: tuple[Any, ...] | None = None
     dirty_tensors: tuple[Any, ...] = ()
@@ -155,7 +155,7 @@ class BackwardCFunction(Node, FunctionCtx):
         return self.saved_tensors
 
     def _output_node(self, k: int) -> Node:
-        return port_of(self, k) if len(self.meta) > 1 else self
+        return port_of(self, k) if len(self.outputs_meta) > 1 else self
 
     @property
     def boxed_edges(self) -> list[tuple[Any, Any]]:
@@ -194,7 +194,7 @@ class BackwardCFunction(Node, FunctionCtx):
         """The cotangents of all outputs as Tensors; zeros or ``None`` for unused outputs."""
         parts = g.parts if type(g) is Parts else {0: g}
         grads: list[Any] = []
-        for k, (shape, dtype) in enumerate(self.meta):
+        for k, (shape, dtype) in enumerate(self.outputs_meta):
             v = parts.get(k)
             if v is None:
                 v = wrap(zeros(shape, dtype)) if self.materialize_grads and dtype is not None else None

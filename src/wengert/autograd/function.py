@@ -302,7 +302,9 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
     inputs = {id(a): a for a in args if isinstance(a, Tensor)}
     if dirty or plain:
         _check_dirty(ctx, flat)
-    ctx.meta = tuple([(o._payload.shape, o._payload.dtype) if isinstance(o, Tensor) else (None, None) for o in flat])
+    ctx.outputs_meta = tuple(
+        [(o._payload.shape, o._payload.dtype) if isinstance(o, Tensor) else (None, None) for o in flat]
+    )
     many = len(flat) > 1
     results: list[Any] = []
     for k, o in enumerate(flat):

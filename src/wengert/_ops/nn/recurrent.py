@@ -235,5 +235,5 @@ def recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, 
 
 # PyTorch has one operator for float32 only; for other dtypes the outputs come from a stack
 REGISTRY["lstm_layer"].node.name = lambda n: (  # type: ignore[method-assign, assignment]
-    "MkldnnRnnLayerBackward0" if n.meta[0][1] == np.float32 else "StackBackward0"
+    "MkldnnRnnLayerBackward0" if n.outputs_meta[0][1] == np.float32 else "StackBackward0"
 )
