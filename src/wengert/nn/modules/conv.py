@@ -6,9 +6,8 @@ from typing import Any
 
 from ..._tape.tensor import Tensor
 from .. import functional as F
-from ._making import add_lazy_parameters, add_parameters, draw_by_inputs, listed, unusual
+from ._making import FunctionLayer, add_lazy_parameters, add_parameters, draw_by_inputs, listed, unusual
 from .lazy import LazyModuleMixin
-from .module import Module
 from .utils import _ntuple, _reverse_repeat_tuple
 
 __all__ = [
@@ -30,7 +29,7 @@ _PADDINGS = {"same", "valid"}
 _MODES = {"zeros", "reflect", "replicate", "circular"}
 
 
-class _ConvNd(Module):
+class _ConvNd(FunctionLayer):
     """Base of all convolutions: options, parameters and their initial values."""
 
     __constants__ = [
@@ -127,9 +126,6 @@ def _both_sides(padding: Any, dilation: Any, kernel_size: Any) -> Any:
 
 
 class _Conv(_ConvNd):
-    _dims = 0
-    _function = ""
-
     def __init__(
         self,
         in_channels: int,
@@ -173,14 +169,11 @@ class _Conv(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
 
-class Conv1d(_Conv):
+class Conv1d(_Conv, function="conv1d", dims=1):
     """Convolution over (N, C, L) or (C, L)."""
 
-    _dims = 1
-    _function = "conv1d"
 
-
-class Conv2d(_Conv):
+class Conv2d(_Conv, function="conv2d", dims=2):
     """Convolution over (N, C, H, W) or (C, H, W).
 
     ``kernel_size``, ``stride``, ``padding`` and ``dilation`` are numbers or pairs; ``padding`` may be ``"same"`` or
@@ -192,15 +185,9 @@ class Conv2d(_Conv):
     torch.Size([2, 8, 5, 5])
     """
 
-    _dims = 2
-    _function = "conv2d"
 
-
-class Conv3d(_Conv):
+class Conv3d(_Conv, function="conv3d", dims=3):
     """Convolution over (N, C, D, H, W) or (C, D, H, W)."""
-
-    _dims = 3
-    _function = "conv3d"
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -276,9 +263,6 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class _ConvTranspose(_ConvTransposeNd):
-    _dims = 0
-    _function = ""
-
     def __init__(
         self,
         in_channels: int,
@@ -323,14 +307,11 @@ class _ConvTranspose(_ConvTransposeNd):
         )
 
 
-class ConvTranspose1d(_ConvTranspose):
+class ConvTranspose1d(_ConvTranspose, function="conv_transpose1d", dims=1):
     """Transposed convolution over (N, C, L) or (C, L)."""
 
-    _dims = 1
-    _function = "conv_transpose1d"
 
-
-class ConvTranspose2d(_ConvTranspose):
+class ConvTranspose2d(_ConvTranspose, function="conv_transpose2d", dims=2):
     """Transposed convolution over (N, C, H, W) or (C, H, W): the gradient of ``Conv2d`` with respect to its input.
 
     ``weight`` is (in_channels, out_channels / groups, kernel height, kernel width).
@@ -340,15 +321,9 @@ class ConvTranspose2d(_ConvTranspose):
     torch.Size([1, 8, 10, 10])
     """
 
-    _dims = 2
-    _function = "conv_transpose2d"
 
-
-class ConvTranspose3d(_ConvTranspose):
+class ConvTranspose3d(_ConvTranspose, function="conv_transpose3d", dims=3):
     """Transposed convolution over (N, C, D, H, W) or (C, D, H, W)."""
-
-    _dims = 3
-    _function = "conv_transpose3d"
 
 
 # ----------------------------------------------------------------------------------------------------------------- lazy
