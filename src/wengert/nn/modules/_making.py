@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import Any
 
 import wengert as torch
@@ -25,6 +26,7 @@ class FunctionLayer(Module):
     _function = ""
     _options: tuple[str, ...] = ()
     _shown: tuple[str, ...] = ()
+    _given: Any = staticmethod(lambda layer: ())  # a layer's values of the options, as a tuple
     _dims = 0
     __constants__: list[str]
 
@@ -37,7 +39,9 @@ class FunctionLayer(Module):
         if dims:
             cls._dims = dims
         if options is not None:
-            cls._options = cls._shown = tuple(options.split())
+            names = cls._options = cls._shown = tuple(options.split())
+            one = len(names) == 1  # of which ``attrgetter`` gives no tuple
+            cls._given = staticmethod(lambda layer: (getattr(layer, options),)) if one else attrgetter(*names)
             if "__constants__" not in cls.__dict__:
                 cls.__constants__ = list(cls._options)
         if shown is not None:
@@ -45,7 +49,7 @@ class FunctionLayer(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The function of the input and the layer's options."""
-        return getattr(F, self._function)(input, *[getattr(self, name) for name in self._options])
+        return getattr(F, self._function)(input, *self._given(self))
 
     def extra_repr(self) -> str:
         """The options; ``inplace`` only where it is true."""
