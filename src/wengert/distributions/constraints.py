@@ -18,6 +18,7 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
+from .utils import formula
 
 __all__ = [
     "Constraint",
@@ -170,9 +171,7 @@ class _Derived(Constraint):
         self.base_constraint = base_constraint
         super().__init__()
 
-    @property
-    def is_discrete(self) -> bool:  # type: ignore[override]
-        return self.base_constraint.is_discrete
+    is_discrete = formula(lambda self: self.base_constraint.is_discrete)
 
 
 class _IndependentConstraint(_Derived):
@@ -194,9 +193,7 @@ class _IndependentConstraint(_Derived):
             raise AssertionError(f"reinterpreted_batch_ndims must be >= 0, got {reinterpreted_batch_ndims}")
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
-    @property
-    def event_dim(self) -> int:  # type: ignore[override]
-        return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
+    event_dim = formula(lambda self: self.base_constraint.event_dim + self.reinterpreted_batch_ndims)
 
     def check(self, value: Tensor) -> Tensor:
         result = self.base_constraint.check(value)
@@ -218,9 +215,7 @@ class MixtureSameFamilyConstraint(_Derived):
     MixtureSameFamilyConstraint(GreaterThan(lower_bound=0.0))
     """
 
-    @property
-    def event_dim(self) -> int:  # type: ignore[override]
-        return self.base_constraint.event_dim
+    event_dim = formula(lambda self: self.base_constraint.event_dim)
 
     def check(self, value: Tensor) -> Tensor:
         """Whether each event is valid for all components, along the dim that the mixture adds before the event's."""
@@ -463,13 +458,8 @@ class _Joined(Constraint):
         self.dim = dim
         super().__init__()
 
-    @property
-    def is_discrete(self) -> bool:  # type: ignore[override]
-        return any(c.is_discrete for c in self.cseq)
-
-    @property
-    def event_dim(self) -> int:  # type: ignore[override]
-        return max(c.event_dim for c in self.cseq)
+    is_discrete = formula(lambda self: any(c.is_discrete for c in self.cseq))
+    event_dim = formula(lambda self: max(c.event_dim for c in self.cseq))
 
     def _checks(self, value: Tensor) -> list[Tensor]:
         if not -value.dim() <= self.dim < value.dim():

@@ -150,6 +150,20 @@ class _lazy_property_and_property(lazy_property[Value], property):
         property.__init__(self, wrapped)
 
 
+class _Formula(property):
+    """A property that has its name from the class; ``formula`` makes it."""
+
+    fget: Any
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.fget.__name__, self.fget.__qualname__ = name, f"{owner.__qualname__}.{name}"  # where help finds its text
+
+
+def formula(compute: Callable[[Any], Value]) -> Value:
+    """A property that is one expression: ``mean = formula(lambda self: self.loc)``."""
+    return _Formula(compute)  # type: ignore[return-value]  # what an instance has
+
+
 def _below_diagonal(n: int, diag: int) -> Tensor:
     """The mask of an n x n matrix's elements up to the diagonal of number ``diag``."""
     places = torch.arange(n)
