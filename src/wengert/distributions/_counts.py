@@ -17,7 +17,7 @@ from ._gamma import Gamma
 from ._probs import ProbsOrLogits, one_given
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, formula, lazy_property
+from .utils import broadcast_all, computed, formula, lazy_property
 
 
 def enumerated(values: Tensor, batch_shape: Sequence[int], expand: bool) -> Tensor:
@@ -81,7 +81,7 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
     def enumerate_support(self, expand: bool = True) -> Tensor:
         return enumerated(torch.arange(2, dtype=self._param.dtype), self._batch_shape, expand)
 
-    _natural_params = formula(lambda self: (torch.logit(self.probs),))
+    _natural_params = computed(lambda self: (torch.logit(self.probs),))
 
     def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
         return torch.log1p(torch.exp(x))
@@ -319,7 +319,7 @@ class Poisson(ExponentialFamily):
         rate, value = broadcast_all(self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()
 
-    _natural_params = formula(lambda self: (torch.log(self.rate),))
+    _natural_params = computed(lambda self: (torch.log(self.rate),))
 
     def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
         return torch.exp(x)

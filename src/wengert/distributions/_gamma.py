@@ -19,7 +19,7 @@ from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import PowerTransform
-from .utils import NUMBER, broadcast_all, formula
+from .utils import NUMBER, broadcast_all, computed, formula
 
 
 def _standard_gamma(concentration: Tensor) -> Tensor:
@@ -84,7 +84,7 @@ class Gamma(ExponentialFamily):
             + (1.0 - self.concentration) * torch.digamma(self.concentration)
         )
 
-    _natural_params = formula(lambda self: (self.concentration - 1, -self.rate))
+    _natural_params = computed(lambda self: (self.concentration - 1, -self.rate))
 
     def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
         return torch.lgamma(x + 1) + (x + 1) * torch.log(-y.reciprocal())
@@ -273,7 +273,7 @@ class Dirichlet(ExponentialFamily):
             - ((self.concentration - 1.0) * torch.digamma(self.concentration)).sum(-1)
         )
 
-    _natural_params = formula(lambda self: (self.concentration,))
+    _natural_params = computed(lambda self: (self.concentration,))
 
     def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
         return x.lgamma().sum(-1) - torch.lgamma(x.sum(-1))
@@ -335,7 +335,7 @@ class Beta(ExponentialFamily):
     def entropy(self) -> Tensor:
         return self._dirichlet.entropy()
 
-    _natural_params = formula(lambda self: (self.concentration1, self.concentration0))
+    _natural_params = computed(lambda self: (self.concentration1, self.concentration0))
 
     def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
         return torch.lgamma(x) + torch.lgamma(y) - torch.lgamma(x + y)

@@ -236,7 +236,9 @@ class LowRankMultivariateNormal(Distribution):
         self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
         super().__init__(self.loc.shape[:-1], event_shape, validate_args=validate_args)
 
-    _parts = formula(lambda self: (self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag))
+    @property
+    def _parts(self) -> tuple[Tensor, Tensor]:
+        return self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag
 
     def _expanded(self, matrix: Tensor) -> Tensor:
         return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)

@@ -18,7 +18,7 @@ from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, PowerTransform, Transform
-from .utils import broadcast_all, clamp_probs, euler_constant, formula, lazy_property, logits_to_probs
+from .utils import broadcast_all, clamp_probs, computed, euler_constant, formula, lazy_property, logits_to_probs
 
 
 class Uniform(Distribution):
@@ -247,7 +247,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         log_failure = torch.log1p(-self.probs)
         return self.mean * (log_failure - torch.log(self.probs)) - self._cont_bern_log_norm() - log_failure
 
-    _natural_params = formula(lambda self: (self.logits,))
+    _natural_params = computed(lambda self: (self.logits,))
 
     def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
         low, high = self._lims[0] - 0.5, self._lims[1] - 0.5

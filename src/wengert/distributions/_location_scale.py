@@ -23,7 +23,7 @@ from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, AffineTransform, ExpTransform, StickBreakingTransform
-from .utils import NUMBER, _standard_normal, broadcast_all, euler_constant, formula
+from .utils import NUMBER, _standard_normal, broadcast_all, computed, euler_constant, formula
 
 
 class _Centred(Distribution):
@@ -88,7 +88,7 @@ class Normal(_Centred, ExponentialFamily):
     def entropy(self) -> Tensor:
         return 0.5 + 0.5 * math.log(2 * math.pi) + torch.log(self.scale)
 
-    _natural_params = formula(lambda self: (self.loc / self.scale.pow(2), -0.5 * self.scale.pow(2).reciprocal()))
+    _natural_params = computed(lambda self: (self.loc / self.scale.pow(2), -0.5 * self.scale.pow(2).reciprocal()))
 
     def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
         return -0.25 * x.pow(2) / y + 0.5 * torch.log(-math.pi / y)

@@ -16,7 +16,7 @@ from ._gamma import Beta, Chi2
 from ._gaussian import _log_diagonal, factor_of, matrix_given
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
-from .utils import NUMBER, broadcast_all, formula, lazy_property
+from .utils import NUMBER, broadcast_all, computed, formula, lazy_property
 
 LOG_2 = math.log(2)
 
@@ -181,7 +181,7 @@ class Wishart(ExponentialFamily):
             + nu * n / 2
         )
 
-    _natural_params = formula(lambda self: (-self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2))
+    _natural_params = computed(lambda self: (-self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2))
 
     def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
         n = self._event_shape[-1]

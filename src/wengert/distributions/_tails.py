@@ -15,7 +15,7 @@ from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform, PowerTransform, Transform
-from .utils import broadcast_all, euler_constant, formula
+from .utils import broadcast_all, computed, euler_constant, formula
 
 
 class Exponential(ExponentialFamily):
@@ -63,7 +63,7 @@ class Exponential(ExponentialFamily):
     def entropy(self) -> Tensor:
         return 1.0 - torch.log(self.rate)
 
-    _natural_params = formula(lambda self: (-self.rate,))
+    _natural_params = computed(lambda self: (-self.rate,))
 
     def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
         return -torch.log(-x)

@@ -14,7 +14,7 @@ import wengert as torch
 from .._base.constants import Size
 from .._tape.tensor import Tensor
 from . import constraints
-from .utils import _sum_rightmost, formula, lazy_property
+from .utils import _sum_rightmost, computed, lazy_property
 
 
 class Transform:  # noqa: PLW1641  not hashable, as two may be equal by their tensors
@@ -153,8 +153,8 @@ class _InverseTransform(Transform):  # noqa: PLW1641  as above
 
     domain = constraints.dependent_property(lambda self: self._forward.codomain, is_discrete=False)
     codomain = constraints.dependent_property(lambda self: self._forward.domain, is_discrete=False)
-    bijective = formula(lambda self: self._forward.bijective)
-    sign = formula(lambda self: self._forward.sign)
+    bijective = computed(lambda self: self._forward.bijective)
+    sign = computed(lambda self: self._forward.sign)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
         return self.inv.with_cache(cache_size).inv
@@ -300,8 +300,8 @@ class IndependentTransform(Parametric):
         is_discrete=False,
     )
 
-    bijective = formula(lambda self: self.base_transform.bijective)
-    sign = formula(lambda self: self.base_transform.sign)
+    bijective = computed(lambda self: self.base_transform.bijective)
+    sign = computed(lambda self: self.base_transform.sign)
 
     def _call(self, x: Tensor) -> Tensor:
         if x.dim() < self.domain.event_dim:
@@ -391,7 +391,7 @@ class _JoinTransform(Transform):
         self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
         self.dim = dim
 
-    bijective = formula(lambda self: all(t.bijective for t in self.transforms))
+    bijective = computed(lambda self: all(t.bijective for t in self.transforms))
 
     def _check(self, t: Tensor, name: str, what: str | None = None) -> None:
         if not -t.dim() <= self.dim < t.dim():

@@ -18,7 +18,7 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
-from .utils import formula
+from .utils import computed
 
 __all__ = [
     "Constraint",
@@ -171,7 +171,7 @@ class _Derived(Constraint):
         self.base_constraint = base_constraint
         super().__init__()
 
-    is_discrete = formula(lambda self: self.base_constraint.is_discrete)
+    is_discrete = computed(lambda self: self.base_constraint.is_discrete)
 
 
 class _IndependentConstraint(_Derived):
@@ -193,7 +193,7 @@ class _IndependentConstraint(_Derived):
             raise AssertionError(f"reinterpreted_batch_ndims must be >= 0, got {reinterpreted_batch_ndims}")
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
-    event_dim = formula(lambda self: self.base_constraint.event_dim + self.reinterpreted_batch_ndims)
+    event_dim = computed(lambda self: self.base_constraint.event_dim + self.reinterpreted_batch_ndims)
 
     def check(self, value: Tensor) -> Tensor:
         result = self.base_constraint.check(value)
@@ -215,7 +215,7 @@ class MixtureSameFamilyConstraint(_Derived):
     MixtureSameFamilyConstraint(GreaterThan(lower_bound=0.0))
     """
 
-    event_dim = formula(lambda self: self.base_constraint.event_dim)
+    event_dim = computed(lambda self: self.base_constraint.event_dim)
 
     def check(self, value: Tensor) -> Tensor:
         """Whether each event is valid for all components, along the dim that the mixture adds before the event's."""
@@ -458,8 +458,8 @@ class _Joined(Constraint):
         self.dim = dim
         super().__init__()
 
-    is_discrete = formula(lambda self: any(c.is_discrete for c in self.cseq))
-    event_dim = formula(lambda self: max(c.event_dim for c in self.cseq))
+    is_discrete = computed(lambda self: any(c.is_discrete for c in self.cseq))
+    event_dim = computed(lambda self: max(c.event_dim for c in self.cseq))
 
     def _checks(self, value: Tensor) -> list[Tensor]:
         if not -value.dim() <= self.dim < value.dim():

@@ -9,7 +9,7 @@ from .._base.constants import Size
 from .._tape.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
-from .utils import _sum_rightmost, formula
+from .utils import _sum_rightmost, computed, formula
 
 __all__ = ["Independent"]
 
@@ -48,7 +48,7 @@ class Independent(Distribution, Generic[D]):
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         super().__init__(base_batch[:cut], base_batch[cut:] + base_distribution.event_shape, validate_args)
 
-    has_rsample = formula(lambda self: self.base_dist.has_rsample)
+    has_rsample = computed(lambda self: self.base_dist.has_rsample)
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]

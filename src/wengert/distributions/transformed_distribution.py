@@ -12,7 +12,7 @@ from . import constraints
 from .distribution import Distribution
 from .independent import Independent
 from .transforms import ComposeTransform, Transform
-from .utils import _sum_rightmost, formula
+from .utils import _sum_rightmost, computed
 
 __all__ = ["TransformedDistribution"]
 
@@ -86,7 +86,7 @@ class TransformedDistribution(Distribution):
         extra = len(self.event_shape) - support.event_dim
         return constraints.independent(support, extra) if extra > 0 else support
 
-    has_rsample = formula(lambda self: self.base_dist.has_rsample)
+    has_rsample = computed(lambda self: self.base_dist.has_rsample)
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():

@@ -150,18 +150,24 @@ class _lazy_property_and_property(lazy_property[Value], property):
         property.__init__(self, wrapped)
 
 
-class _Formula(property):
-    """A property that has its name from the class; ``formula`` makes it."""
+class _Computed(property):
+    """A property whose function is named as the property is in the class, so that ``help`` finds the base's text."""
 
     fget: Any
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.fget.__name__, self.fget.__qualname__ = name, f"{owner.__qualname__}.{name}"  # where help finds its text
+        super().__set_name__(owner, name)  # type: ignore[misc]
+        self.fget.__name__, self.fget.__qualname__ = name, f"{owner.__qualname__}.{name}"
 
 
-def formula(compute: Callable[[Any], Value]) -> Value:
-    """A property that is one expression: ``mean = formula(lambda self: self.loc)``."""
-    return _Formula(compute)  # type: ignore[return-value]  # what an instance has
+def computed(compute: Callable[[Any], Any]) -> Any:
+    """A property that is one expression: ``has_rsample = computed(lambda self: self.base_dist.has_rsample)``."""
+    return _Computed(compute)
+
+
+def formula(compute: Callable[[Any], Any]) -> Tensor:
+    """A property that is one expression, whose value is a tensor: ``mean = formula(lambda self: self.loc)``."""
+    return computed(compute)
 
 
 def _below_diagonal(n: int, diag: int) -> Tensor:
