@@ -6,6 +6,7 @@ from typing import Any
 
 from .._tape.tensor import Tensor
 from ._elementwise import (
+    LATE,
     ElementwiseOptimizer,
     advance,
     check_lr,
@@ -44,7 +45,7 @@ class Adadelta(ElementwiseOptimizer):
     tensor([0.6838, 1.6838], requires_grad=True)
     """
 
-    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    _late_options = LATE | {"capturable": False}
     _state = ("step", "square_avg", "acc_delta")
 
     def __init__(

@@ -11,6 +11,7 @@ import wengert as torch
 from .._tape.tensor import Tensor
 from .._tape.views import writable
 from ._elementwise import (
+    LATE,
     ElementwiseOptimizer,
     advance,
     check_fused,
@@ -47,7 +48,7 @@ class Adagrad(ElementwiseOptimizer):
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
+    _late_options = LATE | {"fused": None}
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ import wengert as torch
 
 from .._tape.tensor import Tensor
 from ._elementwise import (
+    LATE,
     ElementwiseOptimizer,
     advance,
     check_adam,
@@ -81,15 +82,7 @@ class Adam(ElementwiseOptimizer):
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    _late_options = {
-        "amsgrad": False,
-        "maximize": False,
-        "foreach": None,
-        "capturable": False,
-        "differentiable": False,
-        "decoupled_weight_decay": False,
-        "fused": None,
-    }
+    _late_options = LATE | {"amsgrad": False, "capturable": False, "decoupled_weight_decay": False, "fused": None}
 
     def __init__(
         self,

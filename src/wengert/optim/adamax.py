@@ -6,6 +6,7 @@ from typing import Any
 
 from .._tape.tensor import Tensor
 from ._elementwise import (
+    LATE,
     ElementwiseOptimizer,
     advance,
     check_adam,
@@ -41,7 +42,7 @@ class Adamax(ElementwiseOptimizer):
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    _late_options = LATE | {"capturable": False}
     _state = ("step", "exp_avg", "exp_inf")
 
     def __init__(

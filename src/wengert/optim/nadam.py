@@ -8,6 +8,7 @@ import wengert as torch
 
 from .._tape.tensor import Tensor
 from ._elementwise import (
+    LATE,
     ElementwiseOptimizer,
     advance,
     check_adam,
@@ -47,13 +48,7 @@ class NAdam(ElementwiseOptimizer):
     tensor([0.8944, 1.8944], requires_grad=True)
     """
 
-    _late_options = {
-        "maximize": False,
-        "foreach": None,
-        "capturable": False,
-        "differentiable": False,
-        "decoupled_weight_decay": False,
-    }
+    _late_options = LATE | {"capturable": False, "decoupled_weight_decay": False}
     _late_numbers = ("step", "mu_product")
 
     def __init__(

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._tape.tensor import Tensor
 from ._elementwise import (
+    LATE,
     ElementwiseOptimizer,
     advance,
     check_adam,
@@ -46,13 +47,7 @@ class RAdam(ElementwiseOptimizer):
     tensor([0.8000, 1.6000], requires_grad=True)
     """
 
-    _late_options = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "decoupled_weight_decay": False,
-        "capturable": False,
-    }
+    _late_options = LATE | {"decoupled_weight_decay": False, "capturable": False}
     _state = ("step", "exp_avg", "exp_avg_sq")
 
     def __init__(

@@ -8,6 +8,7 @@ import wengert as torch
 
 from .._tape.tensor import Tensor
 from ._elementwise import (
+    LATE,
     ElementwiseOptimizer,
     advance,
     check_lr,
@@ -64,14 +65,7 @@ class RMSprop(ElementwiseOptimizer):
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    _late_options = {
-        "momentum": 0,
-        "centered": False,
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
+    _late_options = LATE | {"momentum": 0, "centered": False, "capturable": False}
 
     def __init__(
         self,
