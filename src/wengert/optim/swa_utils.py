@@ -13,21 +13,12 @@ from typing import Any
 
 import wengert as torch
 
+from .._base.exports import own_names
 from .._base.grad_mode import no_grad
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 from .lr_scheduler import _check_anneal_strategy, _format_param, _Formula
 from .optimizer import Optimizer
-
-__all__ = [
-    "AveragedModel",
-    "update_bn",
-    "SWALR",
-    "get_ema_multi_avg_fn",
-    "get_swa_multi_avg_fn",
-    "get_ema_avg_fn",
-    "get_swa_avg_fn",
-]
 
 
 def _check_decay(decay: float) -> None:
@@ -235,3 +226,6 @@ class SWALR(_Formula):
         """Take over what ``state_dict`` gave."""
         self.__dict__.update(state_dict)
         self._set_anneal_func(self._anneal_strategy)
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

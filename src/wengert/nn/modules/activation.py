@@ -7,45 +7,14 @@ from typing import Any
 
 import wengert as torch
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
 from ..init import constant_
 from ..parameter import Parameter
 from ._making import FunctionLayer
-from .attention import MultiheadAttention
+from .attention import MultiheadAttention as MultiheadAttention  # noqa: PLC0414  public here too
 from .module import Module
-
-__all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "GLU",
-    "Hardshrink",
-    "Hardsigmoid",
-    "Hardswish",
-    "Hardtanh",
-    "LeakyReLU",
-    "LogSigmoid",
-    "LogSoftmax",
-    "Mish",
-    "MultiheadAttention",
-    "PReLU",
-    "RReLU",
-    "ReLU",
-    "ReLU6",
-    "SELU",
-    "SiLU",
-    "Sigmoid",
-    "Softmax",
-    "Softmax2d",
-    "Softmin",
-    "Softplus",
-    "Softshrink",
-    "Softsign",
-    "Tanh",
-    "Tanhshrink",
-    "Threshold",
-]
 
 
 class _Inplace(FunctionLayer, options="inplace"):
@@ -315,3 +284,6 @@ class Softmax2d(Module):
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
         return F.softmax(input, -3, _stacklevel=5)
+
+
+__all__ = [*own_names(globals()), "MultiheadAttention"]  # noqa: PLE0604

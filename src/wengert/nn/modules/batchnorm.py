@@ -8,6 +8,7 @@ import numpy as np
 
 import wengert as torch
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor, alias_payload
 from ..._tape.views import count_write
 from .. import functional as F
@@ -16,16 +17,6 @@ from ..parameter import Parameter, UninitializedBuffer
 from ._making import add_lazy_parameters, add_parameters
 from .lazy import LazyModuleMixin
 from .module import Module
-
-__all__ = [
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "BatchNorm3d",
-    "LazyBatchNorm1d",
-    "LazyBatchNorm2d",
-    "LazyBatchNorm3d",
-    "SyncBatchNorm",
-]
 
 
 class _NormBase(Module):
@@ -275,3 +266,6 @@ class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
     """``BatchNorm3d`` that takes ``num_features`` from its first input."""
 
     cls_to_become = BatchNorm3d
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
 from ._making import FunctionLayer, add_lazy_parameters, add_parameters, draw_by_inputs, listed, unusual
 from .lazy import LazyModuleMixin
 from .utils import _ntuple, _reverse_repeat_tuple
-
-__all__ = [
-    "Conv1d",
-    "Conv2d",
-    "Conv3d",
-    "ConvTranspose1d",
-    "ConvTranspose2d",
-    "ConvTranspose3d",
-    "LazyConv1d",
-    "LazyConv2d",
-    "LazyConv3d",
-    "LazyConvTranspose1d",
-    "LazyConvTranspose2d",
-    "LazyConvTranspose3d",
-]
 
 _PADDINGS = {"same", "valid"}
 _MODES = {"zeros", "reflect", "replicate", "circular"}
@@ -413,3 +399,6 @@ class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):  # type: ignore[mi
     """``ConvTranspose3d`` that takes ``in_channels`` from its first input."""
 
     cls_to_become = ConvTranspose3d
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -5,18 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
 from .batchnorm import _LazyNormBase, _NormBase
-
-__all__ = [
-    "InstanceNorm1d",
-    "InstanceNorm2d",
-    "InstanceNorm3d",
-    "LazyInstanceNorm1d",
-    "LazyInstanceNorm2d",
-    "LazyInstanceNorm3d",
-]
 
 
 class _InstanceNorm(_NormBase):
@@ -132,3 +124,6 @@ class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d):
     """``InstanceNorm3d`` that takes ``num_features`` from its first input."""
 
     cls_to_become = InstanceNorm3d
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -6,48 +6,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
+from .._reduction import legacy_get_string
 from ._making import FunctionLayer
 from .distance import PairwiseDistance
 from .module import Module
-
-__all__ = [
-    "BCELoss",
-    "BCEWithLogitsLoss",
-    "CTCLoss",
-    "CosineEmbeddingLoss",
-    "CrossEntropyLoss",
-    "GaussianNLLLoss",
-    "HingeEmbeddingLoss",
-    "HuberLoss",
-    "KLDivLoss",
-    "L1Loss",
-    "MSELoss",
-    "MarginRankingLoss",
-    "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss",
-    "MultiMarginLoss",
-    "NLLLoss",
-    "NLLLoss2d",
-    "PoissonNLLLoss",
-    "SmoothL1Loss",
-    "SoftMarginLoss",
-    "TripletMarginLoss",
-    "TripletMarginWithDistanceLoss",
-]
-
-
-def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
-    """The ``reduction`` for ``size_average`` and ``reduce`` of PyTorch 0.4 and before, with a warning."""
-    mean, summed = size_average is None or size_average, reduce is None or reduce
-    name = "none" if not summed else "mean" if mean else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.",
-        UserWarning,
-        stacklevel=4,
-    )
-    return name
 
 
 class _Loss(Module):
@@ -56,7 +21,7 @@ class _Loss(Module):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
         legacy = size_average is not None or reduce is not None
-        self.reduction = legacy_reduction(size_average, reduce) if legacy else reduction
+        self.reduction = legacy_get_string(size_average, reduce) if legacy else reduction
 
 
 class _WeightedLoss(_Loss):
@@ -406,3 +371,6 @@ class CTCLoss(_Loss):
         return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

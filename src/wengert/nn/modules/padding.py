@@ -4,28 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
 from ._making import FunctionLayer
 from .utils import _ntuple
-
-__all__ = [
-    "CircularPad1d",
-    "CircularPad2d",
-    "CircularPad3d",
-    "ConstantPad1d",
-    "ConstantPad2d",
-    "ConstantPad3d",
-    "ReflectionPad1d",
-    "ReflectionPad2d",
-    "ReflectionPad3d",
-    "ReplicationPad1d",
-    "ReplicationPad2d",
-    "ReplicationPad3d",
-    "ZeroPad1d",
-    "ZeroPad2d",
-    "ZeroPad3d",
-]
 
 
 class _PadNd(FunctionLayer, options="padding"):
@@ -148,3 +131,6 @@ class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
 
 class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
     """Adds zeros on each side of the last three dimensions."""
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

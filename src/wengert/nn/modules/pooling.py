@@ -4,33 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
 from ._making import FunctionLayer
 from .utils import _ntuple
-
-__all__ = [
-    "AdaptiveAvgPool1d",
-    "AdaptiveAvgPool2d",
-    "AdaptiveAvgPool3d",
-    "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d",
-    "AvgPool1d",
-    "AvgPool2d",
-    "AvgPool3d",
-    "FractionalMaxPool2d",
-    "FractionalMaxPool3d",
-    "LPPool1d",
-    "LPPool2d",
-    "LPPool3d",
-    "MaxPool1d",
-    "MaxPool2d",
-    "MaxPool3d",
-    "MaxUnpool1d",
-    "MaxUnpool2d",
-    "MaxUnpool3d",
-]
 
 
 # -------------------------------------------------------------------------------------------------------------- maximum
@@ -278,3 +256,6 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd, function="adaptive_avg_pool2d"):
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd, function="adaptive_avg_pool3d"):
     """The means of windows of (N, C, D, H, W) that give the output the requested size; None keeps a size."""
+
+
+__all__ = own_names(globals())  # noqa: PLE0605
