@@ -49,6 +49,8 @@ class _ConvNd(FunctionLayer):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        if transposed and padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         _check(in_channels, out_channels, stride, padding, groups, padding_mode)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = kernel_size, stride, dilation
@@ -127,21 +129,9 @@ class _Conv(_ConvNd):
         dtype: Any = None,
     ) -> None:
         each = _ntuple(self._dims)
-        super().__init__(
-            in_channels,
-            out_channels,
-            each(kernel_size),
-            each(stride),
-            padding if isinstance(padding, str) else each(padding),
-            each(dilation),
-            False,
-            each(0),
-            groups,
-            bias,
-            padding_mode,
-            device=device,
-            dtype=dtype,
-        )
+        sides = padding if isinstance(padding, str) else each(padding)
+        sizes = (each(kernel_size), each(stride), sides, each(dilation), False, each(0))
+        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, device=device, dtype=dtype)
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         padding = self.padding
@@ -177,40 +167,6 @@ class Conv3d(_Conv, function="conv3d", dims=3):
 
 
 class _ConvTransposeNd(_ConvNd):
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
-        dilation: Any,
-        transposed: bool,
-        output_padding: Any,
-        groups: int,
-        bias: bool,
-        padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        if padding_mode != "zeros":
-            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            transposed,
-            output_padding,
-            groups,
-            bias,
-            padding_mode,
-            device=device,
-            dtype=dtype,
-        )
-
     def _output_padding(
         self,
         input: Tensor,
@@ -265,21 +221,8 @@ class _ConvTranspose(_ConvTransposeNd):
         dtype: Any = None,
     ) -> None:
         each = _ntuple(self._dims)
-        super().__init__(
-            in_channels,
-            out_channels,
-            each(kernel_size),
-            each(stride),
-            each(padding),
-            each(dilation),
-            True,
-            each(output_padding),
-            groups,
-            bias,
-            padding_mode,
-            device=device,
-            dtype=dtype,
-        )
+        sizes = (each(kernel_size), each(stride), each(padding), each(dilation), True, each(output_padding))
+        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, device=device, dtype=dtype)
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         """The transpose of the convolution with this weight; ``output_size`` chooses among the possible sizes."""
@@ -365,40 +308,28 @@ class _LazyConvXdMixin(LazyModuleMixin):
         return self._dims  # type: ignore[attr-defined]
 
 
-class LazyConv1d(_LazyConvXdMixin, Conv1d):  # type: ignore[misc]
+class LazyConv1d(_LazyConvXdMixin, Conv1d, becomes=Conv1d):  # type: ignore[misc]
     """``Conv1d`` that takes ``in_channels`` from its first input."""
 
-    cls_to_become = Conv1d
 
-
-class LazyConv2d(_LazyConvXdMixin, Conv2d):  # type: ignore[misc]
+class LazyConv2d(_LazyConvXdMixin, Conv2d, becomes=Conv2d):  # type: ignore[misc]
     """``Conv2d`` that takes ``in_channels`` from its first input."""
 
-    cls_to_become = Conv2d
 
-
-class LazyConv3d(_LazyConvXdMixin, Conv3d):  # type: ignore[misc]
+class LazyConv3d(_LazyConvXdMixin, Conv3d, becomes=Conv3d):  # type: ignore[misc]
     """``Conv3d`` that takes ``in_channels`` from its first input."""
 
-    cls_to_become = Conv3d
 
-
-class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):  # type: ignore[misc]
+class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d, becomes=ConvTranspose1d):  # type: ignore[misc]
     """``ConvTranspose1d`` that takes ``in_channels`` from its first input."""
 
-    cls_to_become = ConvTranspose1d
 
-
-class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):  # type: ignore[misc]
+class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d, becomes=ConvTranspose2d):  # type: ignore[misc]
     """``ConvTranspose2d`` that takes ``in_channels`` from its first input."""
 
-    cls_to_become = ConvTranspose2d
 
-
-class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):  # type: ignore[misc]
+class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d, becomes=ConvTranspose3d):  # type: ignore[misc]
     """``ConvTranspose3d`` that takes ``in_channels`` from its first input."""
-
-    cls_to_become = ConvTranspose3d
 
 
 __all__ = own_names(globals())  # noqa: PLE0605
