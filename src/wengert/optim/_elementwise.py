@@ -35,7 +35,38 @@ _COST = 4e-5  # microseconds per byte; each state array adds passes over all arr
 SMALL = 4096  # up to this number of elements, blocks cost more than they save
 
 
-class ArrayLibrary:
+class Library:
+    """What several kernels put together from a library's functions."""
+
+    add: Any
+    subtract: Any
+    multiply: Any
+    divide: Any
+    add_scaled: Any
+
+    @classmethod
+    def lerp(cls, start: Any, end: Any, weight: Any, t: Any) -> Any:
+        """``start`` moved by ``weight`` of the way to ``end``, as ``Tensor.lerp_`` rounds it."""
+        t = cls.subtract(end, start, t)
+        if weight < 0.5:
+            return cls.add_scaled(start, t, weight, t)
+        return cls.subtract(end, cls.multiply(t, 1 - weight, t), start)
+
+    @classmethod
+    def ema_of_squares(cls, average: Any, g: Any, decay: Any, t: Any) -> Any:
+        """``decay * average + (1 - decay) * g * g``."""
+        average = cls.multiply(average, decay, average)
+        t = cls.multiply(g, g, t)
+        return cls.add_scaled(average, t, 1 - decay, t)
+
+    @classmethod
+    def quotient_step(cls, p: Any, numerator: Any, size: Any, denominator: Any, t: Any) -> Any:
+        """``p + size * numerator / denominator``."""
+        t = cls.divide(numerator, denominator, t)
+        return cls.add_scaled(p, t, size, t)
+
+
+class ArrayLibrary(Library):
     """NumPy's functions that the kernels use, and one that NumPy lacks."""
 
     add = np.add
@@ -57,7 +88,7 @@ class ArrayLibrary:
         return np.add(a, np.multiply(b, factor, t), a)
 
 
-class TensorLibrary:
+class TensorLibrary(Library):
     """NumPy's functions that the kernels use, for Tensors: recorded, and never in place."""
 
     add = staticmethod(lambda a, b, out=None: a + b)
@@ -73,27 +104,6 @@ class TensorLibrary:
     clip = staticmethod(lambda a, low, high, out=None: a.clamp(low, high))
     where = staticmethod(lambda condition, a, b: torch.where(condition, a, b))  # noqa: PLW0108  found at its first use
     add_scaled = staticmethod(lambda a, b, factor, t: a + b * factor)
-
-
-def lerp(x: Any, start: Any, end: Any, weight: Any, t: Any) -> Any:
-    """``start`` moved by ``weight`` of the way to ``end``, as ``Tensor.lerp_`` rounds it."""
-    t = x.subtract(end, start, t)
-    if weight < 0.5:
-        return x.add_scaled(start, t, weight, t)
-    return x.subtract(end, x.multiply(t, 1 - weight, t), start)
-
-
-def ema_of_squares(x: Any, average: Any, g: Any, decay: Any, t: Any) -> Any:
-    """``decay * average + (1 - decay) * g * g``."""
-    average = x.multiply(average, decay, average)
-    t = x.multiply(g, g, t)
-    return x.add_scaled(average, t, 1 - decay, t)
-
-
-def quotient_step(x: Any, p: Any, numerator: Any, size: Any, denominator: Any, t: Any) -> Any:
-    """``p + size * numerator / denominator``."""
-    t = x.divide(numerator, denominator, t)
-    return x.add_scaled(p, t, size, t)
 
 
 def number(value: Any) -> Any:

@@ -20,7 +20,6 @@ from ._elementwise import (
     new_step,
     number,
     options,
-    quotient_step,
     step_at_rows,
 )
 from .optimizer import ParamsT
@@ -31,7 +30,7 @@ __all__ = ["Adagrad"]
 def _adagrad(x: Any, p: Any, g: Any, total: Any, t: Any, u: Any, lr: Any, eps: Any) -> Any:
     total = x.add(total, x.multiply(g, g, t), total)
     t = x.add(x.sqrt(total, t), eps, t)
-    return quotient_step(x, p, g, -lr, t, u), total
+    return x.quotient_step(p, g, -lr, t, u), total
 
 
 class Adagrad(ElementwiseOptimizer):
