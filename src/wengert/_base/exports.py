@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 
@@ -15,5 +16,5 @@ def own_names(namespace: dict[str, Any]) -> list[str]:
     return sorted(
         name
         for name, value in namespace.items()
-        if not name.startswith("_") and getattr(value, "__module__", None) == home
+        if not (name.startswith("_") or isinstance(value, ModuleType)) and getattr(value, "__module__", None) == home
     )
