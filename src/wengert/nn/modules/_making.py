@@ -18,9 +18,9 @@ from .module import Module
 class FunctionLayer(Module):
     """Base of layers that call one function of ``nn.functional``, which class keywords describe.
 
-    ``function``: its name. ``options``: the attributes that it gets after the input; they are the class's
-    ``__constants__`` too, unless it lists these itself. ``shown``: the attributes that the text of the layer lists, by
-    default the options. ``dims``: the number of dimensions, where classes differ in nothing else.
+    ``function``: its name. ``options``: the attributes that it gets after the input. ``shown``: those that the layer's
+    text lists, and ``constants``: those in ``__constants__``, unless the class lists them itself; both are the options
+    by default. ``dims``: the number of dimensions, where classes differ in nothing else.
     """
 
     _function = ""
@@ -31,7 +31,13 @@ class FunctionLayer(Module):
     __constants__: list[str]
 
     def __init_subclass__(
-        cls, function: str = "", options: str | None = None, shown: str | None = None, dims: int = 0, **rest: Any
+        cls,
+        function: str = "",
+        options: str | None = None,
+        shown: str | None = None,
+        constants: str | None = None,
+        dims: int = 0,
+        **rest: Any,
     ) -> None:
         super().__init_subclass__(**rest)
         if function:
@@ -39,13 +45,14 @@ class FunctionLayer(Module):
         if dims:
             cls._dims = dims
         if options is not None:
-            names = cls._options = cls._shown = tuple(options.split())
-            one = len(names) == 1  # of which ``attrgetter`` gives no tuple
-            cls._given = staticmethod(lambda layer: (getattr(layer, options),)) if one else attrgetter(*names)
-            if "__constants__" not in cls.__dict__:
-                cls.__constants__ = list(cls._options)
+            cls._options = cls._shown = tuple(options.split())
+            one = len(cls._options) == 1  # of which ``attrgetter`` gives no tuple
+            cls._given = staticmethod(lambda layer: (getattr(layer, options),)) if one else attrgetter(*cls._options)
         if shown is not None:
             cls._shown = tuple(shown.split())
+        names = options if constants is None else constants
+        if names is not None and "__constants__" not in cls.__dict__:
+            cls.__constants__ = names.split()
 
     def forward(self, input: Tensor) -> Tensor:
         """The function of the input and the layer's options."""

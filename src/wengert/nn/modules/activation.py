@@ -198,10 +198,10 @@ class Softshrink(_Shrink, function="softshrink"):
     """``x`` moved towards 0 by lambd, 0 between -lambd and lambd."""
 
 
-class LeakyReLU(FunctionLayer, function="leaky_relu", options="negative_slope inplace"):
+class LeakyReLU(
+    FunctionLayer, function="leaky_relu", options="negative_slope inplace", constants="inplace negative_slope"
+):
     """``x`` where positive, else ``negative_slope * x``."""
-
-    __constants__ = ["inplace", "negative_slope"]
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__()
@@ -242,20 +242,20 @@ class _OverDim(FunctionLayer, options="dim"):
         super().__init__()
         self.dim = dim
 
+    def forward(self, input: Tensor) -> Tensor:
+        """The function along ``dim``."""
+        return getattr(F, self._function)(input, self.dim, _stacklevel=5)
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self.__dict__.setdefault("dim", None)
 
 
-class Softmin(_OverDim):
+class Softmin(_OverDim, function="softmin"):
     """``softmax(-x)`` along ``dim``."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``softmax(-x)`` along ``dim``."""
-        return F.softmin(input, self.dim, _stacklevel=5)
 
-
-class Softmax(_OverDim):
+class Softmax(_OverDim, function="softmax"):
     """``exp(x)`` divided by its sum along ``dim``.
 
     >>> import wengert as torch
@@ -263,17 +263,9 @@ class Softmax(_OverDim):
     tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``exp(x) / exp(x).sum(dim)``."""
-        return F.softmax(input, self.dim, _stacklevel=5)
 
-
-class LogSoftmax(_OverDim):
+class LogSoftmax(_OverDim, function="log_softmax"):
     """The logarithm of ``softmax`` along ``dim``."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """``x - logsumexp(x)`` along ``dim``."""
-        return F.log_softmax(input, self.dim, _stacklevel=5)
 
 
 class Softmax2d(Module):

@@ -15,20 +15,12 @@ _PADDINGS = {"same", "valid"}
 _MODES = {"zeros", "reflect", "replicate", "circular"}
 
 
-class _ConvNd(FunctionLayer):
+class _ConvNd(
+    FunctionLayer,
+    constants="stride padding dilation groups padding_mode output_padding in_channels out_channels kernel_size",
+):
     """Base of all convolutions: options, parameters and their initial values."""
 
-    __constants__ = [
-        "stride",
-        "padding",
-        "dilation",
-        "groups",
-        "padding_mode",
-        "output_padding",
-        "in_channels",
-        "out_channels",
-        "kernel_size",
-    ]
     weight: Tensor
     bias: Tensor | None
 

@@ -7,9 +7,7 @@ from ._making import FunctionLayer, listed
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
 
 
-class _DropoutNd(FunctionLayer, options="p training inplace"):
-    __constants__ = ["p", "inplace"]
-
+class _DropoutNd(FunctionLayer, options="p training inplace", constants="p inplace"):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if p < 0 or p > 1:
@@ -43,13 +41,9 @@ class Dropout3d(_DropoutNd, function="dropout3d"):
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
 
 
-class AlphaDropout(_DropoutNd, function="alpha_dropout", options="p training"):
+class AlphaDropout(_DropoutNd, function="alpha_dropout", options="p training", constants="p inplace"):
     """Dropout that keeps mean and variance, for networks with SELU."""
 
-    __constants__ = _DropoutNd.__constants__
 
-
-class FeatureAlphaDropout(_DropoutNd, function="feature_alpha_dropout", options="p training"):
+class FeatureAlphaDropout(_DropoutNd, function="feature_alpha_dropout", options="p training", constants="p inplace"):
     """Alpha dropout of whole channels."""
-
-    __constants__ = _DropoutNd.__constants__

@@ -66,7 +66,10 @@ class _Table(FunctionLayer):
 
 
 class Embedding(
-    _Table, function="embedding", options="weight padding_idx max_norm norm_type scale_grad_by_freq sparse"
+    _Table,
+    function="embedding",
+    options="weight padding_idx max_norm norm_type scale_grad_by_freq sparse",
+    constants="num_embeddings embedding_dim padding_idx max_norm norm_type scale_grad_by_freq sparse",
 ):
     """Vectors of size ``embedding_dim`` for indices below ``num_embeddings``: integers (*) to (*, embedding_dim).
 
@@ -78,16 +81,6 @@ class Embedding(
     >>> torch.nn.Embedding(10, 3, padding_idx=0)(torch.tensor([0, 2])).shape
     torch.Size([2, 3])
     """
-
-    __constants__ = [
-        "num_embeddings",
-        "embedding_dim",
-        "padding_idx",
-        "max_norm",
-        "norm_type",
-        "scale_grad_by_freq",
-        "sparse",
-    ]
 
     def __init__(
         self,
@@ -137,20 +130,12 @@ class Embedding(
         )
 
 
-class EmbeddingBag(_Table):
+class EmbeddingBag(
+    _Table,
+    constants="num_embeddings embedding_dim max_norm norm_type scale_grad_by_freq mode sparse "
+    "include_last_offset padding_idx",
+):
     """Sums, means or maxima of the vectors of bags of indices."""
-
-    __constants__ = [
-        "num_embeddings",
-        "embedding_dim",
-        "max_norm",
-        "norm_type",
-        "scale_grad_by_freq",
-        "mode",
-        "sparse",
-        "include_last_offset",
-        "padding_idx",
-    ]
 
     def __init__(
         self,
