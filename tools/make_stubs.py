@@ -196,6 +196,8 @@ def entry(name: str, value: Any, home: types.ModuleType) -> str:
             return imported(name, value, home)
         return function(name, value, home.__name__.partition(".")[2] or "torch")
     if isinstance(value, Callable):  # type: ignore[arg-type]
+        if importable(type(value)):
+            return f"{imported(f'_Type_of_{name}', type(value), home)}{name}: _Type_of_{name}\n"
         return f"{name}: Callable[..., Any]\n"
     kind = type(value)
     known = {"dtype": "_dtype", "layout": "_layout", "memory_format": "_memory_format"}.get(kind.__name__)

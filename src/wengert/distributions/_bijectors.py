@@ -13,7 +13,7 @@ from ..nn import functional as F
 from . import constraints
 from ._transform import Parametric, Transform
 from .distribution import Distribution
-from .utils import NUMBER, broadcast_all, lazy_property, tril_matrix_to_vec, vec_to_tril_matrix
+from .utils import NUMBER, broadcast_all, computed, lazy_property, tril_matrix_to_vec, vec_to_tril_matrix
 
 
 class _Plain(Transform):  # noqa: PLW1641  no transform is hashable
@@ -209,13 +209,11 @@ class AffineTransform(Parametric):  # noqa: PLW1641  as above
     def _arguments(self) -> tuple[Any, ...]:
         return self.loc, self.scale, self.event_dim
 
-    @property
-    def event_dim(self) -> int:
-        return self._event_dim
-
-    @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:  # type: ignore[override]
-        return constraints.independent(constraints.real, self.event_dim) if self.event_dim else constraints.real
+    event_dim = computed(lambda self: self._event_dim)
+    domain = constraints.dependent_property(
+        lambda self: constraints.independent(constraints.real, self.event_dim) if self.event_dim else constraints.real,
+        is_discrete=False,
+    )
 
     codomain = domain
 
@@ -276,9 +274,7 @@ class CumulativeDistributionTransform(Parametric):
     def _arguments(self) -> tuple[Any, ...]:
         return (self.distribution,)
 
-    @property
-    def domain(self) -> Any:  # type: ignore[override]
-        return self.distribution.support
+    domain = computed(lambda self: self.distribution.support)
 
     def _call(self, x: Tensor) -> Tensor:
         return self.distribution.cdf(x)

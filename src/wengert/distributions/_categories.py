@@ -15,7 +15,7 @@ from . import constraints
 from ._counts import Binomial, enumerated
 from ._probs import OfCategorical, ProbsOrLogits, one_given
 from .distribution import Distribution
-from .utils import broadcast_all, lazy_property
+from .utils import broadcast_all, formula, lazy_property
 
 
 class Categorical(ProbsOrLogits, Distribution):
@@ -62,17 +62,9 @@ class Categorical(ProbsOrLogits, Distribution):
         """0 to n - 1."""
         return constraints.integer_interval(0, self._num_events - 1)
 
-    @property
-    def mean(self) -> Tensor:
-        return torch.full(self._extended_shape(), math.nan, dtype=self.probs.dtype)
-
-    @property
-    def mode(self) -> Tensor:
-        return self.probs.argmax(dim=-1)
-
-    @property
-    def variance(self) -> Tensor:
-        return torch.full(self._extended_shape(), math.nan, dtype=self.probs.dtype)
+    mean = formula(lambda self: torch.full(self._extended_shape(), math.nan, dtype=self.probs.dtype))
+    mode = formula(lambda self: self.probs.argmax(dim=-1))
+    variance = formula(lambda self: torch.full(self._extended_shape(), math.nan, dtype=self.probs.dtype))
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         rows = self.probs.reshape(-1, self._num_events)
@@ -80,8 +72,7 @@ class Categorical(ProbsOrLogits, Distribution):
         return draws.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         places, log_probs = value.long().unsqueeze(-1), self.logits
         if value.shape != log_probs.shape[:-1]:
             wide, log_probs = torch.broadcast_tensors(places, log_probs)
@@ -119,17 +110,9 @@ class OneHotCategorical(OfCategorical, Distribution):
         self._categorical = Categorical(probs, logits)
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
-
-    @property
-    def mode(self) -> Tensor:
-        return self._one_hot(self._categorical.mode)
-
-    @property
-    def variance(self) -> Tensor:
-        return self.probs * (1 - self.probs)
+    mean = formula(lambda self: self.probs)
+    mode = formula(lambda self: self._one_hot(self._categorical.mode))
+    variance = formula(lambda self: self.probs * (1 - self.probs))
 
     def _one_hot(self, places: Tensor) -> Tensor:
         return F.one_hot(places, self._categorical._num_events).to(self.probs)
@@ -138,8 +121,7 @@ class OneHotCategorical(OfCategorical, Distribution):
         return self._one_hot(self._categorical.sample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         return self._categorical.log_prob(value.max(-1)[1])
 
     def entropy(self) -> Tensor:
@@ -217,13 +199,8 @@ class Multinomial(OfCategorical, Distribution):
         """Counts whose sum is at most ``total_count``."""
         return constraints.multinomial(self.total_count)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.probs * self.total_count
-
-    @property
-    def variance(self) -> Tensor:
-        return self.total_count * self.probs * (1 - self.probs)
+    mean = formula(lambda self: self.probs * self.total_count)
+    variance = formula(lambda self: self.total_count * self.probs * (1 - self.probs))
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         draws = self._categorical.sample((self.total_count, *sample_shape)).movedim(0, -1)
@@ -237,8 +214,7 @@ class Multinomial(OfCategorical, Distribution):
         return n * self._categorical.entropy() - torch.lgamma(n + 1) + expected
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         logits, value = broadcast_all(self.logits, value)
         logits = logits.masked_fill((value == 0) & (logits == -math.inf), 0)
         coefficient = torch.lgamma(value.sum(-1) + 1) - torch.lgamma(value + 1).sum(-1)

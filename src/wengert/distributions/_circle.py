@@ -13,7 +13,7 @@ from .._base.grad_mode import no_grad
 from .._tape.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all, lazy_property
+from .utils import broadcast_all, formula, lazy_property
 
 # Polynomials of Abramowitz and Stegun, 9.8.1 to 9.8.4, for the modified Bessel functions of order 0 and 1: in
 # (x / 3.75) ** 2 below 3.75, in 3.75 / x above.
@@ -72,8 +72,7 @@ class VonMises(Distribution):
         super().__init__(self.loc.shape, Size(), validate_args)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         log_prob = self.concentration * torch.cos(value - self.loc) - math.log(2 * math.pi)
         return log_prob - _log_modified_bessel_fn(self.concentration)
 
@@ -107,9 +106,7 @@ class VonMises(Distribution):
         """The circular mean."""
         return self.loc
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = formula(lambda self: self.loc)
 
     @lazy_property
     def variance(self) -> Tensor:

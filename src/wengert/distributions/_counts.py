@@ -17,7 +17,7 @@ from ._gamma import Gamma
 from ._probs import ProbsOrLogits, one_given
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, lazy_property
+from .utils import broadcast_all, computed, formula, lazy_property
 
 
 def enumerated(values: Tensor, batch_shape: Sequence[int], expand: bool) -> Tensor:
@@ -57,26 +57,21 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
         self._keep(name, broadcast_all(given)[0])
         super().__init__(self._param.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
+    mean = formula(lambda self: self.probs)
 
     @property
     def mode(self) -> Tensor:
         """The more probable value; NaN where both are equally probable."""
         return (self.probs >= 0.5).to(self.probs).masked_fill(self.probs == 0.5, math.nan)
 
-    @property
-    def variance(self) -> Tensor:
-        return self.probs * (1 - self.probs)
+    variance = formula(lambda self: self.probs * (1 - self.probs))
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return torch.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         logits, value = broadcast_all(self.logits, value)
         return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
 
@@ -86,9 +81,7 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
     def enumerate_support(self, expand: bool = True) -> Tensor:
         return enumerated(torch.arange(2, dtype=self._param.dtype), self._batch_shape, expand)
 
-    @property
-    def _natural_params(self) -> tuple[Tensor, ...]:
-        return (torch.logit(self.probs),)
+    _natural_params = computed(lambda self: (torch.logit(self.probs),))
 
     def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
         return torch.log1p(torch.exp(x))
@@ -129,17 +122,9 @@ class Geometric(ProbsOrLogits, Distribution):
                     f"{self!r} to be positive but found invalid values:\n{value.data[~positive]}"
                 )
 
-    @property
-    def mean(self) -> Tensor:
-        return 1.0 / self.probs - 1.0
-
-    @property
-    def mode(self) -> Tensor:
-        return torch.zeros_like(self.probs)
-
-    @property
-    def variance(self) -> Tensor:
-        return (1.0 / self.probs - 1.0) / self.probs
+    mean = formula(lambda self: 1.0 / self.probs - 1.0)
+    mode = formula(lambda self: torch.zeros_like(self.probs))
+    variance = formula(lambda self: (1.0 / self.probs - 1.0) / self.probs)
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
@@ -147,8 +132,7 @@ class Geometric(ProbsOrLogits, Distribution):
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         value, probs = broadcast_all(value, self.probs)
         failure = probs.masked_fill((probs == 1) & (value == 0), 0)  # 0 * log(0) is 0 here
         return value * (-failure).log1p() + self.probs.log()
@@ -216,17 +200,9 @@ class Binomial(_Trials):
         """0 to ``total_count``."""
         return constraints.integer_interval(0, self.total_count)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.total_count * self.probs
-
-    @property
-    def mode(self) -> Tensor:
-        return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
-
-    @property
-    def variance(self) -> Tensor:
-        return self.total_count * self.probs * (1 - self.probs)
+    mean = formula(lambda self: self.total_count * self.probs)
+    mode = formula(lambda self: ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count))
+    variance = formula(lambda self: self.total_count * self.probs * (1 - self.probs))
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
@@ -235,8 +211,7 @@ class Binomial(_Trials):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """``k * logit - n * log(1 + exp(logit))`` and the binomial coefficient, in a form that does not overflow."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         n, logits = self.total_count, self.logits
         normalizer = n * _clamp_by_zero(logits) + n * torch.log1p(torch.exp(-torch.abs(logits))) - torch.lgamma(n + 1)
         return value * logits - torch.lgamma(value + 1) - torch.lgamma(n - value + 1) - normalizer
@@ -288,17 +263,9 @@ class NegativeBinomial(_Trials):
     ) -> None:
         super().__init__(self._keep_trials(total_count, probs, logits), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.total_count * torch.exp(self.logits)
-
-    @property
-    def mode(self) -> Tensor:
-        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
-
-    @property
-    def variance(self) -> Tensor:
-        return self.mean / torch.sigmoid(-self.logits)
+    mean = formula(lambda self: self.total_count * torch.exp(self.logits))
+    mode = formula(lambda self: ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0))
+    variance = formula(lambda self: self.mean / torch.sigmoid(-self.logits))
 
     @lazy_property
     def _gamma(self) -> Gamma:
@@ -310,8 +277,7 @@ class NegativeBinomial(_Trials):
             return torch.poisson(self._gamma.sample(sample_shape=sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         n = self.total_count
         unnormalized = n * F.logsigmoid(-self.logits) + value * F.logsigmoid(self.logits)
         normalizer = -torch.lgamma(n + value) + torch.lgamma(1.0 + value) + torch.lgamma(n)
@@ -340,31 +306,20 @@ class Poisson(ExponentialFamily):
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.rate
-
-    @property
-    def mode(self) -> Tensor:
-        return self.rate.floor()
-
-    @property
-    def variance(self) -> Tensor:
-        return self.rate
+    mean = formula(lambda self: self.rate)
+    mode = formula(lambda self: self.rate.floor())
+    variance = formula(lambda self: self.rate)
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return torch.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         rate, value = broadcast_all(self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()
 
-    @property
-    def _natural_params(self) -> tuple[Tensor, ...]:
-        return (torch.log(self.rate),)
+    _natural_params = computed(lambda self: (torch.log(self.rate),))
 
     def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
         return torch.exp(x)

@@ -12,7 +12,7 @@ from .._base.constants import Size
 from .._tape.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
-from .utils import _standard_normal, lazy_property
+from .utils import _standard_normal, formula, lazy_property
 
 LOG_2_PI = math.log(2 * math.pi)
 
@@ -158,13 +158,8 @@ class MultivariateNormal(Distribution):
         """The inverse of the covariance matrix."""
         return self._expanded(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = formula(lambda self: self.loc)
+    mode = formula(lambda self: self.loc)
 
     @property
     def variance(self) -> Tensor:
@@ -175,8 +170,7 @@ class MultivariateNormal(Distribution):
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, eps)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         square = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
         return -0.5 * (self._event_shape[0] * LOG_2_PI + square) - _log_diagonal(self._unbroadcasted_scale_tril)
 
@@ -249,13 +243,8 @@ class LowRankMultivariateNormal(Distribution):
     def _expanded(self, matrix: Tensor) -> Tensor:
         return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = formula(lambda self: self.loc)
+    mode = formula(lambda self: self.loc)
 
     @lazy_property
     def variance(self) -> Tensor:
@@ -292,8 +281,7 @@ class LowRankMultivariateNormal(Distribution):
         return self.loc + _batch_mv(factor, eps_factor) + diag.sqrt() * eps_diag
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         square = _batch_lowrank_mahalanobis(*self._parts, value - self.loc, self._capacitance_tril)
         log_det = _batch_lowrank_logdet(*self._parts, self._capacitance_tril)
         return -0.5 * (self._event_shape[0] * LOG_2_PI + log_det + square)

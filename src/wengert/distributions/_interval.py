@@ -18,7 +18,7 @@ from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, PowerTransform, Transform
-from .utils import broadcast_all, clamp_probs, euler_constant, lazy_property, logits_to_probs
+from .utils import broadcast_all, clamp_probs, computed, euler_constant, formula, lazy_property, logits_to_probs
 
 
 class Uniform(Distribution):
@@ -51,36 +51,27 @@ class Uniform(Distribution):
         """[low, high]."""
         return constraints.interval(self.low, self.high)
 
-    @property
-    def mean(self) -> Tensor:
-        return (self.high + self.low) / 2
+    mean = formula(lambda self: (self.high + self.low) / 2)
 
     @property
     def mode(self) -> Tensor:
         """nan: no value is more probable than another."""
         return math.nan * self.high
 
-    @property
-    def stddev(self) -> Tensor:
-        return (self.high - self.low) / 12**0.5
-
-    @property
-    def variance(self) -> Tensor:
-        return (self.high - self.low).pow(2) / 12
+    stddev = formula(lambda self: (self.high - self.low) / 12**0.5)
+    variance = formula(lambda self: (self.high - self.low).pow(2) / 12)
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         rand = torch.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + rand * (self.high - self.low)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         inside = self.low.le(value).type_as(self.low).mul(self.high.gt(value).type_as(self.low))
         return torch.log(inside) - torch.log(self.high - self.low)
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -127,9 +118,7 @@ class Kumaraswamy(TransformedDistribution):
         a, b = 1 + n / self.concentration1, self.concentration0
         return b * torch.exp(torch.lgamma(a) + torch.lgamma(b) - torch.lgamma(a + b))
 
-    @property
-    def mean(self) -> Tensor:
-        return self._moment(1)
+    mean = formula(lambda self: self._moment(1))
 
     @property
     def mode(self) -> Tensor:
@@ -137,9 +126,7 @@ class Kumaraswamy(TransformedDistribution):
         mode = ((a - 1) / (a * b - 1)).pow(a.reciprocal())
         return mode.masked_fill((a < 1) | (b < 1), math.nan)
 
-    @property
-    def variance(self) -> Tensor:
-        return self._moment(2) - torch.pow(self.mean, 2)
+    variance = formula(lambda self: self._moment(2) - torch.pow(self.mean, 2))
 
     def entropy(self) -> Tensor:
         a, b = self.concentration1, self.concentration0
@@ -238,14 +225,12 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         return self.icdf(torch.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         logits, value = broadcast_all(self.logits, value)
         return -F.binary_cross_entropy_with_logits(logits, value, reduction="none") + self._cont_bern_log_norm()
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         cut = self._cut_probs()
         exact = (torch.pow(cut, value) * torch.pow(1.0 - cut, 1.0 - value) + cut - 1.0) / (2.0 * cut - 1.0)
         inside = torch.where(self._outside_unstable_region(), exact, value)
@@ -262,9 +247,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         log_failure = torch.log1p(-self.probs)
         return self.mean * (log_failure - torch.log(self.probs)) - self._cont_bern_log_norm() - log_failure
 
-    @property
-    def _natural_params(self) -> tuple[Tensor, ...]:
-        return (self.logits,)
+    _natural_params = computed(lambda self: (self.logits,))
 
     def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
         low, high = self._lims[0] - 0.5, self._lims[1] - 0.5

@@ -16,7 +16,7 @@ from ._gamma import Beta, Chi2
 from ._gaussian import _log_diagonal, factor_of, matrix_given
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
-from .utils import NUMBER, broadcast_all, lazy_property
+from .utils import NUMBER, broadcast_all, computed, formula, lazy_property
 
 LOG_2 = math.log(2)
 
@@ -115,9 +115,7 @@ class Wishart(ExponentialFamily):
     def _per_matrix(self, numbers: Tensor) -> Tensor:
         return numbers.unsqueeze(-1).unsqueeze(-1)
 
-    @property
-    def mean(self) -> Tensor:
-        return self._per_matrix(self.df) * self.covariance_matrix
+    mean = formula(lambda self: self._per_matrix(self.df) * self.covariance_matrix)
 
     @property
     def mode(self) -> Tensor:
@@ -164,8 +162,7 @@ class Wishart(ExponentialFamily):
         return draws
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         nu, n, factor = self.df, self._event_shape[-1], self._unbroadcasted_scale_tril
         trace = torch.cholesky_solve(value, factor).diagonal(dim1=-2, dim2=-1).sum(dim=-1)
         return (
@@ -184,9 +181,7 @@ class Wishart(ExponentialFamily):
             + nu * n / 2
         )
 
-    @property
-    def _natural_params(self) -> tuple[Tensor, ...]:
-        return -self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2
+    _natural_params = computed(lambda self: (-self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2))
 
     def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
         n = self._event_shape[-1]
@@ -244,8 +239,7 @@ class LKJCholesky(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """``sum_i (2 * (concentration - 1) + dim - i) * log(L_ii)`` from the second row on, and the constant."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         diagonal = value.diagonal(dim1=-1, dim2=-2)[..., 1:]
         order: Any = 2 * (self.concentration - 1).unsqueeze(-1) + self.dim - torch.arange(2, self.dim + 1)
         n = self.dim - 1

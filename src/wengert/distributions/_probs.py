@@ -6,7 +6,7 @@ from typing import Any
 
 from .._base.constants import Size
 from .._tape.tensor import Tensor
-from .utils import lazy_property, logits_to_probs, probs_to_logits
+from .utils import formula, lazy_property, logits_to_probs, probs_to_logits
 
 
 def one_given(probs: Any, logits: Any) -> tuple[str, Any]:
@@ -54,9 +54,7 @@ class OfCategorical:
 
     _categorical: Any
 
-    @property
-    def _param(self) -> Tensor:
-        return self._categorical._param
+    _param = formula(lambda self: self._categorical._param)
 
     @property
     def probs(self) -> Tensor:

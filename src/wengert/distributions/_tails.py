@@ -15,7 +15,7 @@ from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform, PowerTransform, Transform
-from .utils import broadcast_all, euler_constant
+from .utils import broadcast_all, computed, euler_constant, formula
 
 
 class Exponential(ExponentialFamily):
@@ -41,33 +41,20 @@ class Exponential(ExponentialFamily):
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.rate.reciprocal()
-
-    @property
-    def mode(self) -> Tensor:
-        return torch.zeros_like(self.rate)
-
-    @property
-    def stddev(self) -> Tensor:
-        return self.rate.reciprocal()
-
-    @property
-    def variance(self) -> Tensor:
-        return self.rate.pow(-2)
+    mean = formula(lambda self: self.rate.reciprocal())
+    mode = formula(lambda self: torch.zeros_like(self.rate))
+    stddev = formula(lambda self: self.rate.reciprocal())
+    variance = formula(lambda self: self.rate.pow(-2))
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.rate.new(self._extended_shape(sample_shape)).exponential_() / self.rate
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         return self.rate.log() - self.rate * value
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         return 1 - torch.exp(-self.rate * value)
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -76,9 +63,7 @@ class Exponential(ExponentialFamily):
     def entropy(self) -> Tensor:
         return 1.0 - torch.log(self.rate)
 
-    @property
-    def _natural_params(self) -> tuple[Tensor, ...]:
-        return (-self.rate,)
+    _natural_params = computed(lambda self: (-self.rate,))
 
     def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
         return -torch.log(-x)
@@ -112,9 +97,7 @@ class Weibull(TransformedDistribution):
         ]
         super().__init__(base, transforms, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.scale * torch.exp(torch.lgamma(1 + self.concentration_reciprocal))
+    mean = formula(lambda self: self.scale * torch.exp(torch.lgamma(1 + self.concentration_reciprocal)))
 
     @property
     def mode(self) -> Tensor:
@@ -168,9 +151,7 @@ class Pareto(TransformedDistribution):
         alpha = self.alpha.clamp(min=1)
         return alpha * self.scale / (alpha - 1)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.scale
+    mode = formula(lambda self: self.scale)
 
     @property
     def variance(self) -> Tensor:
@@ -228,8 +209,7 @@ class GeneralizedPareto(Distribution):
         return (x - self.loc) / self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         z = self._z(value)
         zero, concentration = self._cases()
         power = 1 / concentration + torch.ones_like(z)
@@ -238,8 +218,7 @@ class GeneralizedPareto(Distribution):
 
     def log_survival_function(self, value: Tensor) -> Tensor:
         """The logarithm of the probability of a draw above ``value``."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         z = self._z(value)
         zero, concentration = self._cases()
         return torch.where(zero, -z, -torch.log1p(concentration * z) / concentration)
@@ -273,6 +252,4 @@ class GeneralizedPareto(Distribution):
     def entropy(self) -> Tensor:
         return torch.broadcast_to(torch.log(self.scale) + self.concentration + 1, self._batch_shape)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = formula(lambda self: self.loc)

@@ -14,7 +14,7 @@ import wengert as torch
 from .._base.constants import Size
 from .._tape.tensor import Tensor
 from . import constraints
-from .utils import _sum_rightmost, lazy_property
+from .utils import _sum_rightmost, computed, lazy_property
 
 
 class Transform:  # noqa: PLW1641  not hashable, as two may be equal by their tensors
@@ -151,21 +151,10 @@ class _InverseTransform(Transform):  # noqa: PLW1641  as above
         super().__init__(cache_size=transform._cache_size)
         self._forward = transform
 
-    @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:  # type: ignore[override]
-        return self._forward.codomain
-
-    @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:  # type: ignore[override]
-        return self._forward.domain
-
-    @property
-    def bijective(self) -> bool:  # type: ignore[override]
-        return self._forward.bijective
-
-    @property
-    def sign(self) -> Any:
-        return self._forward.sign
+    domain = constraints.dependent_property(lambda self: self._forward.codomain, is_discrete=False)
+    codomain = constraints.dependent_property(lambda self: self._forward.domain, is_discrete=False)
+    bijective = computed(lambda self: self._forward.bijective)
+    sign = computed(lambda self: self._forward.sign)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
         return self.inv.with_cache(cache_size).inv
@@ -301,21 +290,18 @@ class IndependentTransform(Parametric):
     def _arguments(self) -> tuple[Any, ...]:
         return self.base_transform, self.reinterpreted_batch_ndims
 
-    @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:  # type: ignore[override]
-        return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
+    domain = constraints.dependent_property(
+        lambda self: constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims),
+        is_discrete=False,
+    )
 
-    @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:  # type: ignore[override]
-        return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
+    codomain = constraints.dependent_property(
+        lambda self: constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims),
+        is_discrete=False,
+    )
 
-    @property
-    def bijective(self) -> bool:  # type: ignore[override]
-        return self.base_transform.bijective
-
-    @property
-    def sign(self) -> Any:
-        return self.base_transform.sign
+    bijective = computed(lambda self: self.base_transform.bijective)
+    sign = computed(lambda self: self.base_transform.sign)
 
     def _call(self, x: Tensor) -> Tensor:
         if x.dim() < self.domain.event_dim:
@@ -363,13 +349,10 @@ class ReshapeTransform(Parametric):
     def _arguments(self) -> tuple[Any, ...]:
         return self.in_shape, self.out_shape
 
-    @constraints.dependent_property
-    def domain(self) -> Any:  # type: ignore[override]
-        return constraints.independent(constraints.real, len(self.in_shape))
-
-    @constraints.dependent_property
-    def codomain(self) -> Any:  # type: ignore[override]
-        return constraints.independent(constraints.real, len(self.out_shape))
+    domain = constraints.dependent_property(lambda self: constraints.independent(constraints.real, len(self.in_shape)))
+    codomain = constraints.dependent_property(
+        lambda self: constraints.independent(constraints.real, len(self.out_shape))
+    )
 
     def _call(self, x: Tensor) -> Tensor:
         return x.reshape(x.shape[: x.dim() - len(self.in_shape)] + self.out_shape)
@@ -408,9 +391,7 @@ class _JoinTransform(Transform):
         self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
         self.dim = dim
 
-    @property
-    def bijective(self) -> bool:  # type: ignore[override]
-        return all(t.bijective for t in self.transforms)
+    bijective = computed(lambda self: all(t.bijective for t in self.transforms))
 
     def _check(self, t: Tensor, name: str, what: str | None = None) -> None:
         if not -t.dim() <= self.dim < t.dim():
@@ -495,13 +476,13 @@ class CatTransform(_JoinTransform):
         dim = (self.dim - x.dim() if self.dim >= 0 else self.dim) + self.event_dim
         return torch.cat(terms, dim=dim) if dim < 0 else functools.reduce(operator.add, terms)
 
-    @constraints.dependent_property
-    def domain(self) -> Any:  # type: ignore[override]
-        return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
+    domain = constraints.dependent_property(
+        lambda self: constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
+    )
 
-    @constraints.dependent_property
-    def codomain(self) -> Any:  # type: ignore[override]
-        return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
+    codomain = constraints.dependent_property(
+        lambda self: constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
+    )
 
 
 class StackTransform(_JoinTransform):
@@ -530,10 +511,10 @@ class StackTransform(_JoinTransform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return self._join(self._jacobians(x, y))
 
-    @constraints.dependent_property
-    def domain(self) -> Any:  # type: ignore[override]
-        return constraints.stack([t.domain for t in self.transforms], self.dim)
+    domain = constraints.dependent_property(
+        lambda self: constraints.stack([t.domain for t in self.transforms], self.dim)
+    )
 
-    @constraints.dependent_property
-    def codomain(self) -> Any:  # type: ignore[override]
-        return constraints.stack([t.codomain for t in self.transforms], self.dim)
+    codomain = constraints.dependent_property(
+        lambda self: constraints.stack([t.codomain for t in self.transforms], self.dim)
+    )

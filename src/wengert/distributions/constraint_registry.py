@@ -73,38 +73,10 @@ transform_to = ConstraintRegistry()
 BOTH = (biject_to, transform_to)
 
 
-def _register(registries: tuple[ConstraintRegistry, ...], *found: Any) -> Callable[[Factory], Factory]:
-    """Enter one function for several constraints into several registries."""
-
-    def enter(factory: Factory) -> Factory:
-        for registry in registries:
-            for constraint in found:
-                registry.register(constraint, factory)
-        return factory
-
-    return enter
-
-
 def _shifted(bound: Any, scale: Any, to_positive: Transform) -> Transform:
     return transforms.ComposeTransform([to_positive, transforms.AffineTransform(bound, scale)])
 
 
-@_register(BOTH, constraints.real)
-def _real(constraint: Any) -> Transform:
-    return transforms.identity_transform
-
-
-@_register(BOTH, constraints.greater_than, constraints.greater_than_eq)  # positive and nonnegative are among them
-def _above(constraint: Any) -> Transform:
-    return _shifted(constraint.lower_bound, 1, transforms.ExpTransform())
-
-
-@_register(BOTH, constraints.less_than)
-def _below(constraint: Any) -> Transform:
-    return _shifted(constraint.upper_bound, -1, transforms.ExpTransform())
-
-
-@_register(BOTH, constraints.interval, constraints.half_open_interval)
 def _between(constraint: Any) -> Transform:
     low, high = constraint.lower_bound, constraint.upper_bound
     if isinstance(low, NUMBER) and isinstance(high, NUMBER) and low == 0 and high == 1:
@@ -112,49 +84,44 @@ def _between(constraint: Any) -> Transform:
     return _shifted(low, high - low, transforms.SigmoidTransform())
 
 
-@_register((biject_to,), constraints.simplex)
-def _stick(constraint: Any) -> Transform:
-    return transforms.StickBreakingTransform()
+def _independent(registry: ConstraintRegistry, constraint: Any) -> Transform:
+    base = registry(constraint.base_constraint)
+    return transforms.IndependentTransform(base, constraint.reinterpreted_batch_ndims)
 
 
-@_register((transform_to,), constraints.simplex)
-def _softmax(constraint: Any) -> Transform:
-    return transforms.SoftmaxTransform()
+def _cat(registry: ConstraintRegistry, constraint: Any) -> Transform:
+    return transforms.CatTransform([registry(c) for c in constraint.cseq], constraint.dim, constraint.lengths)
 
 
-@_register((transform_to,), constraints.lower_cholesky)
-def _lower_cholesky(constraint: Any) -> Transform:
-    return transforms.LowerCholeskyTransform()
+def _stack(registry: ConstraintRegistry, constraint: Any) -> Transform:
+    return transforms.StackTransform([registry(c) for c in constraint.cseq], constraint.dim)
 
 
-@_register((transform_to,), constraints.positive_definite, constraints.positive_semidefinite)
-def _positive_definite(constraint: Any) -> Transform:
-    return transforms.PositiveDefiniteTransform()
-
-
-@_register(BOTH, constraints.corr_cholesky)
-def _corr_cholesky(constraint: Any) -> Transform:
-    return transforms.CorrCholeskyTransform()
-
-
-def _register_composites(registry: ConstraintRegistry) -> None:
-    """Those that look up their parts in the same registry."""
-
-    @_register((registry,), constraints.independent)
-    def independent(constraint: Any) -> Transform:
-        return transforms.IndependentTransform(
-            registry(constraint.base_constraint), constraint.reinterpreted_batch_ndims
-        )
-
-    @_register((registry,), constraints.cat)
-    def cat(constraint: Any) -> Transform:
-        return transforms.CatTransform([registry(c) for c in constraint.cseq], constraint.dim, constraint.lengths)
-
-    @_register((registry,), constraints.stack)
-    def stack(constraint: Any) -> Transform:
-        return transforms.StackTransform([registry(c) for c in constraint.cseq], constraint.dim)
-
-
-for _registry in BOTH:
-    _register_composites(_registry)
-del _registry
+_FACTORIES: tuple[tuple[tuple[ConstraintRegistry, ...], tuple[Any, ...], Factory], ...] = (
+    (BOTH, (constraints.real,), lambda c: transforms.identity_transform),
+    (
+        BOTH,
+        (constraints.greater_than, constraints.greater_than_eq),  # positive and nonnegative are among them
+        lambda c: _shifted(c.lower_bound, 1, transforms.ExpTransform()),
+    ),
+    (BOTH, (constraints.less_than,), lambda c: _shifted(c.upper_bound, -1, transforms.ExpTransform())),
+    (BOTH, (constraints.interval, constraints.half_open_interval), _between),
+    (BOTH, (constraints.corr_cholesky,), lambda c: transforms.CorrCholeskyTransform()),
+    ((biject_to,), (constraints.simplex,), lambda c: transforms.StickBreakingTransform()),
+    ((transform_to,), (constraints.simplex,), lambda c: transforms.SoftmaxTransform()),
+    ((transform_to,), (constraints.lower_cholesky,), lambda c: transforms.LowerCholeskyTransform()),
+    (
+        (transform_to,),
+        (constraints.positive_definite, constraints.positive_semidefinite),
+        lambda c: transforms.PositiveDefiniteTransform(),
+    ),
+)
+for _registries, _found, _factory in _FACTORIES:
+    for _registry in _registries:
+        for _constraint in _found:
+            _registry.register(_constraint, _factory)
+for _registry in BOTH:  # these look up their parts in the same registry
+    _registry.register(constraints.independent, functools.partial(_independent, _registry))
+    _registry.register(constraints.cat, functools.partial(_cat, _registry))
+    _registry.register(constraints.stack, functools.partial(_stack, _registry))
+del _registries, _found, _factory, _registry, _constraint

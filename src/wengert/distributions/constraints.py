@@ -17,42 +17,9 @@ from typing import Any
 
 import wengert as torch
 
+from .._base.exports import own_names
 from .._tape.tensor import Tensor
-
-__all__ = [
-    "Constraint",
-    "MixtureSameFamilyConstraint",
-    "boolean",
-    "cat",
-    "corr_cholesky",
-    "dependent",
-    "dependent_property",
-    "greater_than",
-    "greater_than_eq",
-    "half_open_interval",
-    "independent",
-    "integer_interval",
-    "interval",
-    "is_dependent",
-    "less_than",
-    "lower_cholesky",
-    "lower_triangular",
-    "multinomial",
-    "nonnegative",
-    "nonnegative_integer",
-    "one_hot",
-    "positive",
-    "positive_definite",
-    "positive_integer",
-    "positive_semidefinite",
-    "real",
-    "real_vector",
-    "simplex",
-    "square",
-    "stack",
-    "symmetric",
-    "unit_interval",
-]
+from .utils import computed
 
 
 class Constraint:
@@ -170,9 +137,7 @@ class _Derived(Constraint):
         self.base_constraint = base_constraint
         super().__init__()
 
-    @property
-    def is_discrete(self) -> bool:  # type: ignore[override]
-        return self.base_constraint.is_discrete
+    is_discrete = computed(lambda self: self.base_constraint.is_discrete)
 
 
 class _IndependentConstraint(_Derived):
@@ -194,9 +159,7 @@ class _IndependentConstraint(_Derived):
             raise AssertionError(f"reinterpreted_batch_ndims must be >= 0, got {reinterpreted_batch_ndims}")
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
-    @property
-    def event_dim(self) -> int:  # type: ignore[override]
-        return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
+    event_dim = computed(lambda self: self.base_constraint.event_dim + self.reinterpreted_batch_ndims)
 
     def check(self, value: Tensor) -> Tensor:
         result = self.base_constraint.check(value)
@@ -218,9 +181,7 @@ class MixtureSameFamilyConstraint(_Derived):
     MixtureSameFamilyConstraint(GreaterThan(lower_bound=0.0))
     """
 
-    @property
-    def event_dim(self) -> int:  # type: ignore[override]
-        return self.base_constraint.event_dim
+    event_dim = computed(lambda self: self.base_constraint.event_dim)
 
     def check(self, value: Tensor) -> Tensor:
         """Whether each event is valid for all components, along the dim that the mixture adds before the event's."""
@@ -463,13 +424,8 @@ class _Joined(Constraint):
         self.dim = dim
         super().__init__()
 
-    @property
-    def is_discrete(self) -> bool:  # type: ignore[override]
-        return any(c.is_discrete for c in self.cseq)
-
-    @property
-    def event_dim(self) -> int:  # type: ignore[override]
-        return max(c.event_dim for c in self.cseq)
+    is_discrete = computed(lambda self: any(c.is_discrete for c in self.cseq))
+    event_dim = computed(lambda self: max(c.event_dim for c in self.cseq))
 
     def _checks(self, value: Tensor) -> list[Tensor]:
         if not -value.dim() <= self.dim < value.dim():
@@ -550,3 +506,5 @@ positive_semidefinite = _PositiveSemidefinite()
 positive_definite = _PositiveDefinite()
 cat = _Cat
 stack = _Stack
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -235,6 +235,11 @@ class Distribution:
         """The shape of ``sample(sample_shape)``."""
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
+    def _check_sample(self, value: Tensor) -> None:
+        """``_validate_sample``, unless that is turned off."""
+        if self._validate_args:
+            self._validate_sample(value)
+
     def _validate_sample(self, value: Tensor) -> None:
         """Raises ValueError if ``value`` is not a tensor of a fitting shape within the support."""
         if not isinstance(value, Tensor):

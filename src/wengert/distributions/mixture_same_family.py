@@ -13,6 +13,7 @@ from .._tape.tensor import Tensor
 from . import constraints
 from ._categories import Categorical
 from .distribution import Distribution
+from .utils import formula
 
 __all__ = ["MixtureSameFamily"]
 
@@ -92,9 +93,7 @@ class MixtureSameFamily(Distribution):
         weights = self._pad_mixture_dimensions(self.mixture_distribution.probs)
         return torch.sum(weights * values, dim=-1 - self._event_ndims)
 
-    @property
-    def mean(self) -> Tensor:
-        return self._weighted(self.component_distribution.mean)
+    mean = formula(lambda self: self._weighted(self.component_distribution.mean))
 
     @property
     def variance(self) -> Tensor:
@@ -106,8 +105,7 @@ class MixtureSameFamily(Distribution):
         return torch.sum(self.component_distribution.cdf(self._pad(x)) * self.mixture_distribution.probs, dim=-1)
 
     def log_prob(self, x: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(x)
+        self._check_sample(x)
         components = self.component_distribution.log_prob(self._pad(x))
         weights = torch.log_softmax(self.mixture_distribution.logits, dim=-1)
         return torch.logsumexp(components + weights, dim=-1)

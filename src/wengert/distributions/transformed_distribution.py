@@ -12,7 +12,7 @@ from . import constraints
 from .distribution import Distribution
 from .independent import Independent
 from .transforms import ComposeTransform, Transform
-from .utils import _sum_rightmost
+from .utils import _sum_rightmost, computed
 
 __all__ = ["TransformedDistribution"]
 
@@ -86,9 +86,7 @@ class TransformedDistribution(Distribution):
         extra = len(self.event_shape) - support.event_dim
         return constraints.independent(support, extra) if extra > 0 else support
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
-        return self.base_dist.has_rsample
+    has_rsample = computed(lambda self: self.base_dist.has_rsample)
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
@@ -103,8 +101,7 @@ class TransformedDistribution(Distribution):
         return x
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_sample(value)
         event_dim = len(self.event_shape)
         stretched: Any = 0.0
         for transform in reversed(self.transforms):

@@ -150,6 +150,26 @@ class _lazy_property_and_property(lazy_property[Value], property):
         property.__init__(self, wrapped)
 
 
+class _Computed(property):
+    """A property whose function is named as the property is in the class, so that ``help`` finds the base's text."""
+
+    fget: Any
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)  # type: ignore[misc]
+        self.fget.__name__, self.fget.__qualname__ = name, f"{owner.__qualname__}.{name}"
+
+
+def computed(compute: Callable[[Any], Any]) -> Any:
+    """A property that is one expression: ``has_rsample = computed(lambda self: self.base_dist.has_rsample)``."""
+    return _Computed(compute)
+
+
+def formula(compute: Callable[[Any], Any]) -> Tensor:
+    """A property that is one expression, whose value is a tensor: ``mean = formula(lambda self: self.loc)``."""
+    return computed(compute)
+
+
 def _below_diagonal(n: int, diag: int) -> Tensor:
     """The mask of an n x n matrix's elements up to the diagonal of number ``diag``."""
     places = torch.arange(n)

@@ -18,27 +18,10 @@ from typing import Any
 
 import wengert as torch
 
+from .._base.exports import own_names
 from .._base.grad_mode import no_grad
 from .._tape.tensor import Tensor
 from .._tensor_api.override_sites import add_function
-
-__all__ = [
-    "calculate_gain",
-    "constant_",
-    "dirac_",
-    "eye_",
-    "kaiming_normal_",
-    "kaiming_uniform_",
-    "normal_",
-    "ones_",
-    "orthogonal_",
-    "sparse_",
-    "trunc_normal_",
-    "uniform_",
-    "xavier_normal_",
-    "xavier_uniform_",
-    "zeros_",
-]
 
 _CONVOLUTIONS = [f"{name}{d}d" for name in ("conv", "conv_transpose") for d in (1, 2, 3)]
 _GAINS: dict[str, float] = dict.fromkeys(("linear", "sigmoid", *_CONVOLUTIONS), 1)
@@ -302,19 +285,6 @@ kaiming_uniform = _deprecated(kaiming_uniform_)
 kaiming_normal = _deprecated(kaiming_normal_)
 orthogonal = _deprecated(orthogonal_)
 sparse = _deprecated(sparse_)
-__all__ += [
-    "constant",
-    "dirac",
-    "eye",
-    "kaiming_normal",
-    "kaiming_uniform",
-    "normal",
-    "orthogonal",
-    "sparse",
-    "uniform",
-    "xavier_normal",
-    "xavier_uniform",
-]
 
 
 # Deprecated names of the same functions.
@@ -322,3 +292,5 @@ _no_grad_uniform_ = uniform_
 _no_grad_normal_ = normal_
 _no_grad_trunc_normal_ = trunc_normal_
 _no_grad_fill_ = constant_
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -11,21 +11,13 @@ import numpy as np
 
 from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import get_default_dtype
+from .._base.exports import own_names
 from .._base.torch_function import DISABLED
 from .._tape.node import Version, box_of, leaf_node, version_of
 from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, TensorMeta, alias_payload, make, new
 from .._tensor_api.construct import placed
 from .._tensor_api.protocol import PLAIN_NAMES
-
-__all__ = [
-    "Buffer",
-    "Parameter",
-    "UninitializedBuffer",
-    "UninitializedParameter",
-    "UninitializedTensorMixin",
-    "is_lazy",
-]
 
 
 def _leaf(cls: type, data: Tensor, requires_grad: bool) -> Any:
@@ -223,3 +215,6 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         t.persistent = persistent
         t._is_buffer = True
         return t
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

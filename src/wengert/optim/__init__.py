@@ -31,23 +31,5 @@ from .rprop import Rprop
 from .sgd import SGD
 from .sparse_adam import SparseAdam
 
-__all__ = [
-    "Adadelta",
-    "Adafactor",
-    "Adagrad",
-    "Adam",
-    "Adamax",
-    "AdamW",
-    "ASGD",
-    "LBFGS",
-    "Muon",
-    "lr_scheduler",
-    "NAdam",
-    "Optimizer",
-    "RAdam",
-    "RMSprop",
-    "Rprop",
-    "SGD",
-    "SparseAdam",
-    "swa_utils",
-]
+__all__ = sorted(name for name, value in globals().items() if isinstance(value, type))  # noqa: PLE0605
+__all__ += ["lr_scheduler", "swa_utils"]

@@ -25,18 +25,48 @@ import wengert as torch
 
 from .._arrays.threads import cut_parts, parallel_slices
 from .._base.errors import user_frame
-from .._base.grad_mode import enable_grad
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor, alias_payload
 from .._tape.views import count_write, count_write_at, writable
-from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar
+from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar, loss_of
 
 BLOCK = 65536  # elements per block of a parameter that is not contiguous
 _COST = 4e-5  # microseconds per byte; each state array adds passes over all arrays
 SMALL = 4096  # up to this number of elements, blocks cost more than they save
 
 
-class ArrayLibrary:
+class Library:
+    """What several kernels put together from a library's functions."""
+
+    add: Any
+    subtract: Any
+    multiply: Any
+    divide: Any
+    add_scaled: Any
+
+    @classmethod
+    def lerp(cls, start: Any, end: Any, weight: Any, t: Any) -> Any:
+        """``start`` moved by ``weight`` of the way to ``end``, as ``Tensor.lerp_`` rounds it."""
+        t = cls.subtract(end, start, t)
+        if weight < 0.5:
+            return cls.add_scaled(start, t, weight, t)
+        return cls.subtract(end, cls.multiply(t, 1 - weight, t), start)
+
+    @classmethod
+    def ema_of_squares(cls, average: Any, g: Any, decay: Any, t: Any) -> Any:
+        """``decay * average + (1 - decay) * g * g``."""
+        average = cls.multiply(average, decay, average)
+        t = cls.multiply(g, g, t)
+        return cls.add_scaled(average, t, 1 - decay, t)
+
+    @classmethod
+    def quotient_step(cls, p: Any, numerator: Any, size: Any, denominator: Any, t: Any) -> Any:
+        """``p + size * numerator / denominator``."""
+        t = cls.divide(numerator, denominator, t)
+        return cls.add_scaled(p, t, size, t)
+
+
+class ArrayLibrary(Library):
     """NumPy's functions that the kernels use, and one that NumPy lacks."""
 
     add = np.add
@@ -58,81 +88,22 @@ class ArrayLibrary:
         return np.add(a, np.multiply(b, factor, t), a)
 
 
-class TensorLibrary:
+class TensorLibrary(Library):
     """NumPy's functions that the kernels use, for Tensors: recorded, and never in place."""
 
-    @staticmethod
-    def add(a: Any, b: Any, out: Any = None) -> Any:
-        return a + b
-
-    @staticmethod
-    def subtract(a: Any, b: Any, out: Any = None) -> Any:
-        return a - b
-
-    @staticmethod
-    def multiply(a: Any, b: Any, out: Any = None) -> Any:
-        return a * b
-
-    @staticmethod
-    def add_scaled(a: Any, b: Any, factor: Any, t: Any) -> Any:
-        return a + b * factor
-
-    @staticmethod
-    def divide(a: Any, b: Any, out: Any = None) -> Any:
-        return a / b
-
-    @staticmethod
-    def negative(a: Any, out: Any = None) -> Any:
-        return -a
-
-    @staticmethod
-    def sqrt(a: Any, out: Any = None) -> Any:
-        return a.sqrt()
-
-    @staticmethod
-    def absolute(a: Any, out: Any = None) -> Any:
-        return a.abs()
-
-    @staticmethod
-    def sign(a: Any, out: Any = None) -> Any:
-        return a.sign()
-
-    @staticmethod
-    def maximum(a: Any, b: Any, out: Any = None) -> Any:
-        return torch.maximum(a, b)
-
-    @staticmethod
-    def clip(a: Any, low: float, high: float, out: Any = None) -> Any:
-        return a.clamp(low, high)
-
-    @staticmethod
-    def positive(a: Any, out: Any = None) -> Any:
-        return a.clone()
-
-    @staticmethod
-    def where(condition: Any, a: Any, b: Any) -> Any:
-        return torch.where(condition, a, b)
-
-
-def lerp(x: Any, start: Any, end: Any, weight: Any, t: Any) -> Any:
-    """``start`` moved by ``weight`` of the way to ``end``, as ``Tensor.lerp_`` rounds it."""
-    t = x.subtract(end, start, t)
-    if weight < 0.5:
-        return x.add_scaled(start, t, weight, t)
-    return x.subtract(end, x.multiply(t, 1 - weight, t), start)
-
-
-def ema_of_squares(x: Any, average: Any, g: Any, decay: Any, t: Any) -> Any:
-    """``decay * average + (1 - decay) * g * g``."""
-    average = x.multiply(average, decay, average)
-    t = x.multiply(g, g, t)
-    return x.add_scaled(average, t, 1 - decay, t)
-
-
-def quotient_step(x: Any, p: Any, numerator: Any, size: Any, denominator: Any, t: Any) -> Any:
-    """``p + size * numerator / denominator``."""
-    t = x.divide(numerator, denominator, t)
-    return x.add_scaled(p, t, size, t)
+    add = staticmethod(lambda a, b, out=None: a + b)
+    subtract = staticmethod(lambda a, b, out=None: a - b)
+    multiply = staticmethod(lambda a, b, out=None: a * b)
+    divide = staticmethod(lambda a, b, out=None: a / b)
+    negative = staticmethod(lambda a, out=None: -a)
+    positive = staticmethod(lambda a, out=None: a.clone())
+    sqrt = staticmethod(lambda a, out=None: a.sqrt())
+    absolute = staticmethod(lambda a, out=None: a.abs())
+    sign = staticmethod(lambda a, out=None: a.sign())
+    maximum = staticmethod(lambda a, b, out=None: torch.maximum(a, b))
+    clip = staticmethod(lambda a, low, high, out=None: a.clamp(low, high))
+    where = staticmethod(lambda condition, a, b: torch.where(condition, a, b))  # noqa: PLW0108  found at its first use
+    add_scaled = staticmethod(lambda a, b, factor, t: a + b * factor)
 
 
 def number(value: Any) -> Any:
@@ -222,10 +193,14 @@ def options(arguments: dict[str, Any], names: str) -> dict[str, Any]:
     return {name: arguments[name] for name in names.split()}
 
 
+#: options that checkpoints of old versions lack, with the values that stand for what these versions did
+LATE: dict[str, Any] = {"foreach": None, "maximize": False, "differentiable": False}
+
+
 class ElementwiseOptimizer(Optimizer):
     """Base of optimizers that update each element independently; see the module."""
 
-    _late_options: dict[str, Any] = {"foreach": None, "maximize": False, "differentiable": False}  # for old checkpoints
+    _late_options: dict[str, Any] = LATE
     _late_numbers: tuple[str, ...] = ("step",)  # what old checkpoints hold as plain numbers
     _state: tuple[str, ...] = ()  # what a parameter's state begins with: zeros, and "step"
 
@@ -256,10 +231,7 @@ class ElementwiseOptimizer(Optimizer):
 
         ``closure`` computes the loss and the gradients anew, and returns the loss, which ``step`` returns.
         """
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = loss_of(closure)
         frame = user_frame(getframe(1))
         for group in self.param_groups:
             differentiable = group.get("differentiable", False)
@@ -373,3 +345,31 @@ class ElementwiseOptimizer(Optimizer):
             results = kernel(TensorLibrary, *values, None, None, *constants)
             for target, value in zip((p, *(state[n] for n in names)), results, strict=True):
                 target.copy_(torch.view_as_complex(value) if p.is_complex() else value)
+
+
+class ArrayOptimizer(Optimizer):
+    """Base of optimizers whose update of an element depends on the others: they change whole arrays, unrecorded."""
+
+    def _state_of(self, p: Tensor) -> dict[str, Any]:
+        """The state of a parameter that has a gradient."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _step_one(group: dict[str, Any], p: Any, g: Any, state: dict[str, Any]) -> None:
+        """Change one parameter's array in place by the array of its gradient."""
+        raise NotImplementedError
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters by their gradients; see ``Optimizer.step``."""
+        loss = loss_of(closure)
+        frame = user_frame(getframe(1))
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                for reason, refused in (("complex parameters", p.is_complex()), ("sparse gradients", p.grad.is_sparse)):
+                    if refused:
+                        raise RuntimeError(f"{type(self).__name__} does not support {reason}")
+                self._step_one(group, writable(p), alias_payload(p.grad), self._state_of(p))
+                count_write_at(p, frame)
+        return loss

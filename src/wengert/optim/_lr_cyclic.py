@@ -10,17 +10,16 @@ from typing import Any
 
 from .._tape.tensor import Tensor
 from .lr_scheduler import (
-    LRScheduler,
     _check_anneal_strategy,
     _format_param,
+    _Formula,
     _require_optimizer,
     _update_param_group_val,
-    _warn_get_lr_called_within_step,
 )
 from .optimizer import Optimizer
 
 
-class _WithMomentum(LRScheduler):
+class _WithMomentum(_Formula):
     """A schedule of the rate and, if ``cycle_momentum``, of ``momentum`` or ``betas[0]``."""
 
     cycle_momentum: bool
@@ -128,9 +127,8 @@ class CyclicLR(_WithMomentum):
         fn = self._scale_fn_ref if self._scale_fn_custom is None else self._scale_fn_custom
         return fn(x)
 
-    def get_lr(self) -> list[float | Tensor]:
+    def _next(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``; sets the momentum too."""
-        _warn_get_lr_called_within_step(self)
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
@@ -161,7 +159,7 @@ class CyclicLR(_WithMomentum):
         self._init_scale_fn()
 
 
-class CosineAnnealingWarmRestarts(LRScheduler):
+class CosineAnnealingWarmRestarts(_Formula):
     """Half cosines from the first rate to ``eta_min``: the first has ``T_0`` steps, each next ``T_mult`` times as many.
 
     Source: Loshchilov and Hutter, SGDR, 2016.
@@ -180,9 +178,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float | Tensor]:
+    def _next(self) -> list[float | Tensor]:
         """The rates for ``self.T_cur`` steps after a restart."""
-        _warn_get_lr_called_within_step(self)
         rise = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (rate - self.eta_min) * rise / 2 for rate in self.base_lrs]
 
@@ -275,9 +272,8 @@ class OneCycleLR(_WithMomentum):
             return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
         return (end - start) * pct + start
 
-    def get_lr(self) -> list[float | Tensor]:
+    def _next(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``; sets the momentum too."""
-        _warn_get_lr_called_within_step(self)
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")

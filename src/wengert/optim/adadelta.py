@@ -5,28 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from .._tape.tensor import Tensor
-from ._elementwise import (
-    ElementwiseOptimizer,
-    advance,
-    check_lr,
-    check_not_negative,
-    check_option,
-    ema_of_squares,
-    options,
-)
+from ._elementwise import LATE, ElementwiseOptimizer, advance, check_lr, check_not_negative, check_option, options
 from .optimizer import ParamsT
 
 __all__ = ["Adadelta"]
 
 
 def _adadelta(x: Any, p: Any, g: Any, squares: Any, deltas: Any, t: Any, u: Any, lr: Any, rho: Any, eps: Any) -> Any:
-    squares = ema_of_squares(x, squares, g, rho, t)
+    squares = x.ema_of_squares(squares, g, rho, t)
     t = x.add(squares, eps, t)
     t = x.sqrt(t, t)
     u = x.add(deltas, eps, u)
     u = x.sqrt(u, u)
     u = x.multiply(x.divide(u, t, u), g, u)
-    deltas = ema_of_squares(x, deltas, u, rho, t)
+    deltas = x.ema_of_squares(deltas, u, rho, t)
     return x.add_scaled(p, u, -lr, t), squares, deltas
 
 
@@ -44,7 +36,7 @@ class Adadelta(ElementwiseOptimizer):
     tensor([0.6838, 1.6838], requires_grad=True)
     """
 
-    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    _late_options = LATE | {"capturable": False}
     _state = ("step", "square_avg", "acc_delta")
 
     def __init__(

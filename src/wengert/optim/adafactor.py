@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
 import wengert as torch
 
-from .._base.errors import user_frame
-from .._base.grad_mode import enable_grad
 from .._payloads.transforms import plain_dtype
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import count_write_at, writable
-from ._elementwise import advance, new_step
-from .optimizer import Optimizer, ParamsT, _to_scalar
+from ._elementwise import ArrayOptimizer, advance, new_step
+from .optimizer import ParamsT, _to_scalar
 
 __all__ = ["Adafactor"]
 
 
-class Adafactor(Optimizer):
+class Adafactor(ArrayOptimizer):
     """Adafactor: Adam's scaling, with the second moments of a matrix stored as a row and a column.
 
     The state of an ``(n, m)`` parameter has ``n + m`` numbers. Steps are relative to the parameter's root mean square,
@@ -65,24 +60,6 @@ class Adafactor(Optimizer):
                 raise ValueError(f"{text} but is: {value}")
         options = {"lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay}
         super().__init__(params, {**options, "foreach": foreach, "maximize": maximize})
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters by their gradients; see ``Optimizer.step``."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        frame = user_frame(getframe(1))
-        for group in self.param_groups:
-            for p in group["params"]:
-                if p.grad is None:
-                    continue
-                for reason, refused in (("complex parameters", p.is_complex()), ("sparse gradients", p.grad.is_sparse)):
-                    if refused:
-                        raise RuntimeError(f"Adafactor does not support {reason}")
-                self._step_one(group, writable(p), alias_payload(p.grad), self._state_of(p))
-                count_write_at(p, frame)
-        return loss
 
     def _state_of(self, p: Tensor) -> dict[str, Any]:
         state = self.state[p]

@@ -11,6 +11,7 @@ import wengert as torch
 from .._tape.tensor import Tensor
 from .._tape.views import writable
 from ._elementwise import (
+    LATE,
     ElementwiseOptimizer,
     advance,
     check_fused,
@@ -19,7 +20,6 @@ from ._elementwise import (
     new_step,
     number,
     options,
-    quotient_step,
     step_at_rows,
 )
 from .optimizer import ParamsT
@@ -30,7 +30,7 @@ __all__ = ["Adagrad"]
 def _adagrad(x: Any, p: Any, g: Any, total: Any, t: Any, u: Any, lr: Any, eps: Any) -> Any:
     total = x.add(total, x.multiply(g, g, t), total)
     t = x.add(x.sqrt(total, t), eps, t)
-    return quotient_step(x, p, g, -lr, t, u), total
+    return x.quotient_step(p, g, -lr, t, u), total
 
 
 class Adagrad(ElementwiseOptimizer):
@@ -47,7 +47,7 @@ class Adagrad(ElementwiseOptimizer):
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
+    _late_options = LATE | {"fused": None}
 
     def __init__(
         self,

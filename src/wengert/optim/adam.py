@@ -7,18 +7,7 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
-from ._elementwise import (
-    ElementwiseOptimizer,
-    advance,
-    check_adam,
-    check_fused,
-    check_lr,
-    ema_of_squares,
-    lerp,
-    new_step,
-    options,
-    quotient_step,
-)
+from ._elementwise import LATE, ElementwiseOptimizer, advance, check_adam, check_fused, check_lr, new_step, options
 from .optimizer import ParamsT, _to_scalar
 
 __all__ = ["Adam"]
@@ -28,21 +17,21 @@ def _adam(x: Any, p: Any, g: Any, m: Any, v: Any, t: Any, u: Any, *constants: An
     shrink, beta1, beta2, root, eps, step_size = constants
     if shrink is not None:
         p = x.multiply(p, shrink, p)
-    m = lerp(x, m, g, 1 - beta1, t)
-    v = ema_of_squares(x, v, g, beta2, t)
+    m = x.lerp(m, g, 1 - beta1, t)
+    v = x.ema_of_squares(v, g, beta2, t)
     t = x.add(x.sqrt(v, t), eps * root, t)
-    return quotient_step(x, p, m, -step_size * root, t, u), m, v
+    return x.quotient_step(p, m, -step_size * root, t, u), m, v
 
 
 def _amsgrad(x: Any, p: Any, g: Any, m: Any, v: Any, most: Any, t: Any, u: Any, *constants: Any) -> Any:
     shrink, beta1, beta2, root, eps, step_size = constants
     if shrink is not None:
         p = x.multiply(p, shrink, p)
-    m = lerp(x, m, g, 1 - beta1, t)
-    v = ema_of_squares(x, v, g, beta2, t)
+    m = x.lerp(m, g, 1 - beta1, t)
+    v = x.ema_of_squares(v, g, beta2, t)
     most = x.maximum(most, v, out=most)
     t = x.add(x.sqrt(most, t), eps * root, t)
-    return quotient_step(x, p, m, -step_size * root, t, u), m, v, most
+    return x.quotient_step(p, m, -step_size * root, t, u), m, v, most
 
 
 def check_tensor_lr(lr: Any, foreach: Any, capturable: bool) -> None:
@@ -81,15 +70,7 @@ class Adam(ElementwiseOptimizer):
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    _late_options = {
-        "amsgrad": False,
-        "maximize": False,
-        "foreach": None,
-        "capturable": False,
-        "differentiable": False,
-        "decoupled_weight_decay": False,
-        "fused": None,
-    }
+    _late_options = LATE | {"amsgrad": False, "capturable": False, "decoupled_weight_decay": False, "fused": None}
 
     def __init__(
         self,

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._tape.tensor import Tensor
-from ._elementwise import (
-    ElementwiseOptimizer,
-    advance,
-    check_adam,
-    lerp,
-    options,
-    quotient_step,
-)
+from ._elementwise import LATE, ElementwiseOptimizer, advance, check_adam, options
 from .optimizer import ParamsT
 
 __all__ = ["Adamax"]
@@ -21,10 +14,10 @@ __all__ = ["Adamax"]
 def _adamax(
     x: Any, p: Any, g: Any, m: Any, most: Any, t: Any, u: Any, beta1: Any, beta2: Any, eps: Any, lr: Any
 ) -> Any:
-    m = lerp(x, m, g, 1 - beta1, t)
+    m = x.lerp(m, g, 1 - beta1, t)
     t = x.add(x.absolute(g, t), eps, t)
     most = x.maximum(x.multiply(most, beta2, most), t, out=most)
-    return quotient_step(x, p, m, -lr, most, u), m, most
+    return x.quotient_step(p, m, -lr, most, u), m, most
 
 
 class Adamax(ElementwiseOptimizer):
@@ -41,7 +34,7 @@ class Adamax(ElementwiseOptimizer):
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    _late_options = LATE | {"capturable": False}
     _state = ("step", "exp_avg", "exp_inf")
 
     def __init__(

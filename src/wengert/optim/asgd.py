@@ -7,7 +7,16 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
-from ._elementwise import ElementwiseOptimizer, advance, check_lr, check_not_negative, new_step, options, set_number
+from ._elementwise import (
+    LATE,
+    ElementwiseOptimizer,
+    advance,
+    check_lr,
+    check_not_negative,
+    new_step,
+    options,
+    set_number,
+)
 from .optimizer import ParamsT
 
 __all__ = ["ASGD"]
@@ -36,7 +45,7 @@ class ASGD(ElementwiseOptimizer):
     tensor([0.5000, 1.0000], requires_grad=True)
     """
 
-    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    _late_options = LATE | {"capturable": False}
     _late_numbers = ("step", "eta", "mu")
 
     def __init__(

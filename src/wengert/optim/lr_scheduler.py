@@ -231,7 +231,19 @@ def _warn_get_lr_called_within_step(scheduler: LRScheduler) -> None:
         )
 
 
-class _WithFunctions(LRScheduler):
+class _Formula(LRScheduler):
+    """Base of the schedules here: ``_next`` computes the rates; ``get_lr`` warns a caller other than ``step``."""
+
+    def get_lr(self) -> list[float | Tensor]:
+        """The rates for ``self.last_epoch``; called by ``step``."""
+        _warn_get_lr_called_within_step(self)
+        return self._next()
+
+    def _next(self) -> list[float | Tensor]:
+        raise NotImplementedError
+
+
+class _WithFunctions(_Formula):
     """A schedule given by functions. State dicts hold the attributes of callable objects, but no functions."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
@@ -276,9 +288,7 @@ class LambdaLR(_WithFunctions):
     [0.5]
     """
 
-    def get_lr(self) -> list[float | Tensor]:
-        """The rates for ``self.last_epoch``."""
-        _warn_get_lr_called_within_step(self)
+    def _next(self) -> list[float | Tensor]:
         return [rate * fn(self.last_epoch) for fn, rate in zip(self.lr_lambdas, self.base_lrs, strict=True)]
 
 
@@ -290,16 +300,14 @@ class MultiplicativeLR(_WithFunctions):
             if not callable(fn):
                 raise TypeError(f"lr_lambda should be a function, but got {type(fn).__name__}")
 
-    def get_lr(self) -> list[float | Tensor]:
-        """The rates for ``self.last_epoch``."""
-        _warn_get_lr_called_within_step(self)
+    def _next(self) -> list[float | Tensor]:
         if self._is_initial:
             return self._rates()
         groups = self.optimizer.param_groups
         return [group["lr"] * fn(self.last_epoch) for fn, group in zip(self.lr_lambdas, groups, strict=True)]
 
 
-class StepLR(LRScheduler):
+class StepLR(_Formula):
     """The rate times ``gamma`` every ``step_size`` steps."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
@@ -307,9 +315,7 @@ class StepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float | Tensor]:
-        """The rates for ``self.last_epoch``."""
-        _warn_get_lr_called_within_step(self)
+    def _next(self) -> list[float | Tensor]:
         if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return self._rates()
         return self._scaled(self.gamma)
@@ -318,7 +324,7 @@ class StepLR(LRScheduler):
         return [rate * self.gamma ** (self.last_epoch // self.step_size) for rate in self.base_lrs]
 
 
-class MultiStepLR(LRScheduler):
+class MultiStepLR(_Formula):
     """The rate times ``gamma`` at each of the ``milestones``."""
 
     def __init__(
@@ -328,9 +334,7 @@ class MultiStepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float | Tensor]:
-        """The rates for ``self.last_epoch``."""
-        _warn_get_lr_called_within_step(self)
+    def _next(self) -> list[float | Tensor]:
         if self.last_epoch not in self.milestones:
             return self._rates()
         return self._scaled(self.gamma ** self.milestones[self.last_epoch])
@@ -340,7 +344,7 @@ class MultiStepLR(LRScheduler):
         return [rate * self.gamma**passed for rate in self.base_lrs]
 
 
-class ConstantLR(LRScheduler):
+class ConstantLR(_Formula):
     """The rate times ``factor`` for the first ``total_iters`` steps."""
 
     def __init__(
@@ -352,9 +356,7 @@ class ConstantLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float | Tensor]:
-        """The rates for ``self.last_epoch``."""
-        _warn_get_lr_called_within_step(self)
+    def _next(self) -> list[float | Tensor]:
         if self.last_epoch == 0:
             return self._scaled(self.factor)
         if self.last_epoch != self.total_iters:
@@ -366,7 +368,7 @@ class ConstantLR(LRScheduler):
         return [rate * factor for rate in self.base_lrs]
 
 
-class LinearLR(LRScheduler):
+class LinearLR(_Formula):
     """The rate times a factor that goes linearly from ``start_factor`` to ``end_factor`` in ``total_iters`` steps."""
 
     def __init__(
@@ -384,9 +386,7 @@ class LinearLR(LRScheduler):
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float | Tensor]:
-        """The rates for ``self.last_epoch``."""
-        _warn_get_lr_called_within_step(self)
+    def _next(self) -> list[float | Tensor]:
         if self.last_epoch == 0:
             return self._scaled(self.start_factor)
         if self._is_initial or self.last_epoch > self.total_iters:
@@ -400,23 +400,21 @@ class LinearLR(LRScheduler):
         return [rate * (self.start_factor + rise * done / self.total_iters) for rate in self.base_lrs]
 
 
-class ExponentialLR(LRScheduler):
+class ExponentialLR(_Formula):
     """The rate times ``gamma`` each step."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float | Tensor]:
-        """The rates for ``self.last_epoch``."""
-        _warn_get_lr_called_within_step(self)
+    def _next(self) -> list[float | Tensor]:
         return self._rates() if self._is_initial else self._scaled(self.gamma)
 
     def _get_closed_form_lr(self) -> list[float | Tensor]:
         return [rate * self.gamma**self.last_epoch for rate in self.base_lrs]
 
 
-class PolynomialLR(LRScheduler):
+class PolynomialLR(_Formula):
     """The first rate times ``(1 - epoch / total_iters) ** power``."""
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
@@ -424,9 +422,7 @@ class PolynomialLR(LRScheduler):
         self.power = power
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float | Tensor]:
-        """The rates for ``self.last_epoch``."""
-        _warn_get_lr_called_within_step(self)
+    def _next(self) -> list[float | Tensor]:
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._rates()
         now = 1.0 - self.last_epoch / self.total_iters
@@ -438,7 +434,7 @@ class PolynomialLR(LRScheduler):
         return [rate * (1.0 - done / self.total_iters) ** self.power for rate in self.base_lrs]
 
 
-class CosineAnnealingLR(LRScheduler):
+class CosineAnnealingLR(_Formula):
     """The rate goes from its start to ``eta_min`` along half a cosine of ``T_max`` steps, and back. Source: SGDR, 2016.
 
     >>> import wengert as torch
@@ -455,9 +451,7 @@ class CosineAnnealingLR(LRScheduler):
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float | Tensor]:
-        """The rates for ``self.last_epoch``."""
-        _warn_get_lr_called_within_step(self)
+    def _next(self) -> list[float | Tensor]:
         if self._is_initial:
             return self._rates()
         if self._step_count == 1 and self.last_epoch > 0:  # resumed

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
 import wengert as torch
 
-from .._base.errors import user_frame
-from .._base.grad_mode import enable_grad
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import count_write_at, writable
-from .optimizer import Optimizer, ParamsT, _to_scalar
+from ._elementwise import ArrayOptimizer
+from .optimizer import ParamsT, _to_scalar
 
 __all__ = ["Muon"]
 
 _ADJUSTMENTS = ("original", "match_rms_adamw")
 
 
-class Muon(Optimizer):
+class Muon(ArrayOptimizer):
     """Muon: momentum whose update of a matrix is orthogonalised before it is applied.
 
     The Newton-Schulz iteration does that to about one digit, in bfloat16 as in PyTorch: each product is rounded to
@@ -68,30 +64,17 @@ class Muon(Optimizer):
                         f"Muon only supports 2D parameters whereas we found a parameter with size: {p.size()}"
                     )
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters by their gradients; see ``Optimizer.step``."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        frame = user_frame(getframe(1))
-        for group in self.param_groups:
-            for p in group["params"]:
-                if p.grad is None:
-                    continue
-                for reason, refused in (("complex parameters", p.is_complex()), ("sparse gradients", p.grad.is_sparse)):
-                    if refused:
-                        raise RuntimeError(f"Muon does not support {reason}")
-                state = self.state[p]
-                if "momentum_buffer" not in state:
-                    state["momentum_buffer"] = torch.zeros_like(p.grad)
-                self._step_one(group, writable(p), alias_payload(p.grad), alias_payload(state["momentum_buffer"]))
-                count_write_at(p, frame)
-        return loss
+    def _state_of(self, p: Tensor) -> dict[str, Any]:
+        state: dict[str, Any] = self.state[p]
+        if "momentum_buffer" not in state:
+            assert p.grad is not None
+            state["momentum_buffer"] = torch.zeros_like(p.grad)
+        return state
 
     @staticmethod
-    def _step_one(group: dict[str, Any], p: Any, g: Any, average: Any) -> None:
+    def _step_one(group: dict[str, Any], p: Any, g: Any, state: dict[str, Any]) -> None:
         lr, momentum = _to_scalar(group["lr"]), group["momentum"]
+        average = alias_payload(state["momentum_buffer"])
         average += (1 - momentum) * (g - average)
         update = g + momentum * (average - g) if group["nesterov"] else average
         update = orthogonal(update, group["ns_coefficients"], group["ns_steps"], group["eps"])

@@ -7,17 +7,7 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
-from ._elementwise import (
-    ElementwiseOptimizer,
-    advance,
-    check_adam,
-    ema_of_squares,
-    lerp,
-    new_step,
-    options,
-    quotient_step,
-    set_number,
-)
+from ._elementwise import LATE, ElementwiseOptimizer, advance, check_adam, new_step, options, set_number
 from .optimizer import ParamsT
 
 __all__ = ["NAdam"]
@@ -27,12 +17,12 @@ def _nadam(x: Any, p: Any, g: Any, m: Any, v: Any, t: Any, u: Any, *constants: A
     shrink, beta1, beta2, correction, eps, by_gradient, by_average = constants
     if shrink is not None:
         p = x.multiply(p, shrink, p)
-    m = lerp(x, m, g, 1 - beta1, t)
-    v = ema_of_squares(x, v, g, beta2, t)
+    m = x.lerp(m, g, 1 - beta1, t)
+    v = x.ema_of_squares(v, g, beta2, t)
     t = x.divide(v, correction, t)
     t = x.add(x.sqrt(t, t), eps, t)
-    p = quotient_step(x, p, g, by_gradient, t, u)
-    return quotient_step(x, p, m, by_average, t, u), m, v
+    p = x.quotient_step(p, g, by_gradient, t, u)
+    return x.quotient_step(p, m, by_average, t, u), m, v
 
 
 class NAdam(ElementwiseOptimizer):
@@ -47,13 +37,7 @@ class NAdam(ElementwiseOptimizer):
     tensor([0.8944, 1.8944], requires_grad=True)
     """
 
-    _late_options = {
-        "maximize": False,
-        "foreach": None,
-        "capturable": False,
-        "differentiable": False,
-        "decoupled_weight_decay": False,
-    }
+    _late_options = LATE | {"capturable": False, "decoupled_weight_decay": False}
     _late_numbers = ("step", "mu_product")
 
     def __init__(

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from .._base.dtypes import float32, float64, get_default_dtype
+from .._base.grad_mode import enable_grad
 from .._tape.node import AccumulateGrad, RemovableHandle
 from .._tape.tensor import Tensor
 
@@ -63,6 +64,14 @@ def _to_scalar(x: Any) -> Any:
 def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
     """The dtype of ``state["step"]``."""
     return float64 if not is_fused and get_default_dtype() is float64 else float32
+
+
+def loss_of(closure: Callable[[], Any] | None) -> Any:
+    """What a closure returns, which recomputes loss and gradients; None without one."""
+    if closure is None:
+        return None
+    with enable_grad():
+        return closure()
 
 
 def _params_of(groups: Iterable[dict[str, Any]]) -> Iterator[Any]:

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._tape.tensor import Tensor
-from ._elementwise import (
-    ElementwiseOptimizer,
-    advance,
-    check_adam,
-    ema_of_squares,
-    lerp,
-    options,
-)
+from ._elementwise import LATE, ElementwiseOptimizer, advance, check_adam, options
 from .optimizer import ParamsT
 
 __all__ = ["RAdam"]
@@ -22,8 +15,8 @@ def _radam(x: Any, p: Any, g: Any, m: Any, v: Any, t: Any, u: Any, *constants: A
     shrink, beta1, beta2, correction1, lr, eps, root, rectification = constants
     if shrink is not None:
         p = x.multiply(p, shrink, p)
-    m = lerp(x, m, g, 1 - beta1, t)
-    v = ema_of_squares(x, v, g, beta2, t)
+    m = x.lerp(m, g, 1 - beta1, t)
+    v = x.ema_of_squares(v, g, beta2, t)
     u = x.multiply(x.divide(m, correction1, u), lr, u)
     if rectification is not None:
         t = x.add(x.sqrt(v, t), eps, t)
@@ -46,13 +39,7 @@ class RAdam(ElementwiseOptimizer):
     tensor([0.8000, 1.6000], requires_grad=True)
     """
 
-    _late_options = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "decoupled_weight_decay": False,
-        "capturable": False,
-    }
+    _late_options = LATE | {"decoupled_weight_decay": False, "capturable": False}
     _state = ("step", "exp_avg", "exp_avg_sq")
 
     def __init__(

@@ -7,17 +7,7 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
-from ._elementwise import (
-    ElementwiseOptimizer,
-    advance,
-    check_lr,
-    check_not_negative,
-    ema_of_squares,
-    lerp,
-    new_step,
-    options,
-    quotient_step,
-)
+from ._elementwise import LATE, ElementwiseOptimizer, advance, check_lr, check_not_negative, new_step, options
 from .optimizer import ParamsT
 
 __all__ = ["RMSprop"]
@@ -26,14 +16,14 @@ __all__ = ["RMSprop"]
 def _finish(x: Any, p: Any, g: Any, buffer: Any, t: Any, u: Any, lr: Any, momentum: Any) -> Any:
     """Step by ``g / t``, or by a momentum buffer to which it is added: returns ``(p,)`` or ``(p, buffer)``."""
     if buffer is None:
-        return (quotient_step(x, p, g, -lr, t, u),)
+        return (x.quotient_step(p, g, -lr, t, u),)
     buffer = x.add(x.multiply(buffer, momentum, buffer), x.divide(g, t, u), buffer)
     return x.add_scaled(p, buffer, -lr, u), buffer
 
 
 def _plain(x: Any, p: Any, g: Any, v: Any, *rest: Any) -> Any:
     *buffers, t, u, lr, alpha, eps, momentum = rest
-    v = ema_of_squares(x, v, g, alpha, t)
+    v = x.ema_of_squares(v, g, alpha, t)
     t = x.add(x.sqrt(v, t), eps, t)
     p, *buffers = _finish(x, p, g, buffers[0] if buffers else None, t, u, lr, momentum)
     return p, v, *buffers
@@ -41,8 +31,8 @@ def _plain(x: Any, p: Any, g: Any, v: Any, *rest: Any) -> Any:
 
 def _centered(x: Any, p: Any, g: Any, v: Any, mean: Any, *rest: Any) -> Any:
     *buffers, t, u, lr, alpha, eps, momentum = rest
-    v = ema_of_squares(x, v, g, alpha, t)
-    mean = lerp(x, mean, g, 1 - alpha, t)
+    v = x.ema_of_squares(v, g, alpha, t)
+    mean = x.lerp(mean, g, 1 - alpha, t)
     t = x.multiply(mean, mean, t)
     t = x.subtract(v, t, t)
     t = x.add(x.sqrt(t, t), eps, t)
@@ -64,14 +54,7 @@ class RMSprop(ElementwiseOptimizer):
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    _late_options = {
-        "momentum": 0,
-        "centered": False,
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
+    _late_options = LATE | {"momentum": 0, "centered": False, "capturable": False}
 
     def __init__(
         self,

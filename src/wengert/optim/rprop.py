@@ -7,7 +7,7 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
-from ._elementwise import ElementwiseOptimizer, advance, check_lr, new_step, number, options
+from ._elementwise import LATE, ElementwiseOptimizer, advance, check_lr, new_step, number, options
 from .optimizer import ParamsT
 
 __all__ = ["Rprop"]
@@ -49,7 +49,7 @@ class Rprop(ElementwiseOptimizer):
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    _late_options = LATE | {"capturable": False}
 
     def __init__(
         self,

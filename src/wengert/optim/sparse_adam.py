@@ -10,11 +10,10 @@ import numpy as np
 
 import wengert as torch
 
-from .._base.grad_mode import enable_grad
 from .._tape.tensor import Tensor
 from .._tape.views import writable
 from ._elementwise import check_betas, check_option, number, step_at_rows
-from .optimizer import Optimizer, ParamsT
+from .optimizer import Optimizer, ParamsT, loss_of
 
 __all__ = ["SparseAdam"]
 
@@ -63,10 +62,7 @@ class SparseAdam(Optimizer):
         Raises:
             RuntimeError: a gradient is dense.
         """
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = loss_of(closure)
         for group in self.param_groups:
             given = [(p, p.grad) for p in group["params"] if p.grad is not None]
             if not all(getattr(grad._payload, "is_sparse", False) for _, grad in given):

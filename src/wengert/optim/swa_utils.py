@@ -13,21 +13,12 @@ from typing import Any
 
 import wengert as torch
 
+from .._base.exports import own_names
 from .._base.grad_mode import no_grad
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
-from .lr_scheduler import LRScheduler, _check_anneal_strategy, _format_param, _warn_get_lr_called_within_step
+from .lr_scheduler import _check_anneal_strategy, _format_param, _Formula
 from .optimizer import Optimizer
-
-__all__ = [
-    "AveragedModel",
-    "update_bn",
-    "SWALR",
-    "get_ema_multi_avg_fn",
-    "get_swa_multi_avg_fn",
-    "get_ema_avg_fn",
-    "get_swa_avg_fn",
-]
 
 
 def _check_decay(decay: float) -> None:
@@ -177,7 +168,7 @@ def _half_cosine(t: float) -> float:
     return (1 - math.cos(math.pi * t)) / 2
 
 
-class SWALR(LRScheduler):
+class SWALR(_Formula):
     """The rate goes from its start to ``swa_lr`` in ``anneal_epochs`` steps and then stays there.
 
     >>> import wengert as torch
@@ -210,9 +201,8 @@ class SWALR(LRScheduler):
         """The fraction of the way to ``swa_lr`` that is done."""
         return self.anneal_func(max(0, min(1, step / max(1, self.anneal_epochs))))
 
-    def get_lr(self) -> list[float | Tensor]:
+    def _next(self) -> list[float | Tensor]:
         """The rates after ``_step_count - 1`` steps."""
-        _warn_get_lr_called_within_step(self)
         step = self._step_count - 1
         if self.anneal_epochs == 0:
             step = max(1, step)
@@ -236,3 +226,6 @@ class SWALR(LRScheduler):
         """Take over what ``state_dict`` gave."""
         self.__dict__.update(state_dict)
         self._set_anneal_func(self._anneal_strategy)
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -1,14 +1,66 @@
-"""Helpers of layers: empty parameters, the default initial values, the text of options."""
+"""Helpers of layers: the base of those that call one function, empty parameters, initial values, text of options."""
 
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import Any
 
 import wengert as torch
 
+from ..._tape.tensor import Tensor
+from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedParameter
+from .module import Module
+
+
+class FunctionLayer(Module):
+    """Base of layers that call one function of ``nn.functional``, which class keywords describe.
+
+    ``function``: its name. ``options``: the attributes that it gets after the input. ``shown``: those that the layer's
+    text lists, and ``constants``: those in ``__constants__``, unless the class lists them itself; both are the options
+    by default. ``dims``: the number of dimensions, where classes differ in nothing else.
+    """
+
+    _function = ""
+    _options: tuple[str, ...] = ()
+    _shown: tuple[str, ...] = ()
+    _given: Any = staticmethod(lambda layer: ())  # a layer's values of the options, as a tuple
+    _dims = 0
+    __constants__: list[str]
+
+    def __init_subclass__(
+        cls,
+        function: str = "",
+        options: str | None = None,
+        shown: str | None = None,
+        constants: str | None = None,
+        dims: int = 0,
+        **rest: Any,
+    ) -> None:
+        super().__init_subclass__(**rest)
+        if function:
+            cls._function = function
+        if dims:
+            cls._dims = dims
+        if options is not None:
+            cls._options = cls._shown = tuple(options.split())
+            one = len(cls._options) == 1  # of which ``attrgetter`` gives no tuple
+            cls._given = staticmethod(lambda layer: (getattr(layer, options),)) if one else attrgetter(*cls._options)
+        if shown is not None:
+            cls._shown = tuple(shown.split())
+        names = options if constants is None else constants
+        if names is not None and "__constants__" not in cls.__dict__:
+            cls.__constants__ = names.split()
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The function of the input and the layer's options."""
+        return getattr(F, self._function)(input, *self._given(self))
+
+    def extra_repr(self) -> str:
+        """The options; ``inplace`` only where it is true."""
+        return listed(self, *(name for name in self._shown if name != "inplace" or self.inplace))
 
 
 def add_parameters(module: Any, device: Any, dtype: Any, **shapes: Any) -> None:

@@ -7,62 +7,22 @@ from typing import Any
 
 import wengert as torch
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
 from ..init import constant_
 from ..parameter import Parameter
-from .attention import MultiheadAttention
+from ._making import FunctionLayer
+from .attention import MultiheadAttention as MultiheadAttention  # noqa: PLC0414  public here too
 from .module import Module
 
-__all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "GLU",
-    "Hardshrink",
-    "Hardsigmoid",
-    "Hardswish",
-    "Hardtanh",
-    "LeakyReLU",
-    "LogSigmoid",
-    "LogSoftmax",
-    "Mish",
-    "MultiheadAttention",
-    "PReLU",
-    "RReLU",
-    "ReLU",
-    "ReLU6",
-    "SELU",
-    "SiLU",
-    "Sigmoid",
-    "Softmax",
-    "Softmax2d",
-    "Softmin",
-    "Softplus",
-    "Softshrink",
-    "Softsign",
-    "Tanh",
-    "Tanhshrink",
-    "Threshold",
-]
 
-
-def _comma_inplace(module: Any) -> str:
-    return ", inplace=True" if module.inplace else ""
-
-
-class _Inplace(Module):
+class _Inplace(FunctionLayer, options="inplace"):
     """Base of activations whose only option is ``inplace``."""
-
-    __constants__ = ["inplace"]
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        """Whether it works in place."""
-        return "inplace=True" if self.inplace else ""
 
 
 class ReLU(_Inplace):
@@ -78,56 +38,24 @@ class ReLU(_Inplace):
         return F.relu_(input) if self.inplace else torch.relu(input)
 
 
-class SiLU(_Inplace):
+class SiLU(_Inplace, function="silu"):
     """``x * sigmoid(x)``."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``x * sigmoid(x)``."""
-        return F.silu(input, inplace=self.inplace)
 
-
-class Mish(_Inplace):
+class Mish(_Inplace, function="mish"):
     """``x * tanh(softplus(x))``."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``x * tanh(softplus(x))``."""
-        return F.mish(input, inplace=self.inplace)
 
-
-class SELU(_Inplace):
+class SELU(_Inplace, function="selu"):
     """The scaled exponential linear unit."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``scale * elu(x, alpha)`` with the constants of Klambauer et al. 2017."""
-        return F.selu(input, self.inplace)
 
-
-class Hardsigmoid(Module):
+class Hardsigmoid(_Inplace, function="hardsigmoid", shown=""):
     """``clamp(x / 6 + 1/2, 0, 1)``."""
 
-    __constants__ = ["inplace"]
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """``clamp(x / 6 + 1/2, 0, 1)``."""
-        return F.hardsigmoid(input, self.inplace)
-
-
-class Hardswish(Module):
+class Hardswish(_Inplace, function="hardswish", shown=""):
     """``x * hardsigmoid(x)``."""
-
-    __constants__ = ["inplace"]
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """``x * hardsigmoid(x)``."""
-        return F.hardswish(input, self.inplace)
 
 
 class Sigmoid(Module):
@@ -146,34 +74,20 @@ class Tanh(Module):
         return torch.tanh(input)
 
 
-class LogSigmoid(Module):
+class LogSigmoid(FunctionLayer, function="logsigmoid"):
     """``log(sigmoid(x))``."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``log(sigmoid(x))``."""
-        return F.logsigmoid(input)
 
-
-class Softsign(Module):
+class Softsign(FunctionLayer, function="softsign"):
     """``x / (1 + |x|)``."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``x / (1 + |x|)``."""
-        return F.softsign(input)
 
-
-class Tanhshrink(Module):
+class Tanhshrink(FunctionLayer, function="tanhshrink"):
     """``x - tanh(x)``."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``x - tanh(x)``."""
-        return F.tanhshrink(input)
 
-
-class Threshold(Module):
+class Threshold(FunctionLayer, function="threshold", options="threshold value inplace"):
     """``x`` where it is above a threshold, else ``value``."""
-
-    __constants__ = ["threshold", "value", "inplace"]
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
@@ -181,16 +95,8 @@ class Threshold(Module):
         self.value = value
         self.inplace = inplace
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The input, with ``value`` at and below the threshold."""
-        return F.threshold(input, self.threshold, self.value, self.inplace)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"threshold={self.threshold}, value={self.value}{_comma_inplace(self)}"
-
-
-class RReLU(Module):
+class RReLU(FunctionLayer, function="rrelu", options="lower upper training inplace", shown="lower upper inplace"):
     """Leaky ReLU with slopes drawn from [lower, upper] in training mode, and their mean in eval mode."""
 
     __constants__ = ["lower", "upper", "inplace"]
@@ -201,19 +107,9 @@ class RReLU(Module):
         self.upper = upper
         self.inplace = inplace
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``x`` where positive, else a random slope times ``x``."""
-        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"lower={self.lower}, upper={self.upper}{_comma_inplace(self)}"
-
-
-class Hardtanh(Module):
+class Hardtanh(FunctionLayer, function="hardtanh", options="min_val max_val inplace"):
     """``clamp(x, min_val, max_val)``."""
-
-    __constants__ = ["min_val", "max_val", "inplace"]
 
     def __init__(
         self,
@@ -235,53 +131,27 @@ class Hardtanh(Module):
         if self.max_val <= self.min_val:
             raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``clamp(x, min_val, max_val)``."""
-        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"min_val={self.min_val}, max_val={self.max_val}{_comma_inplace(self)}"
-
-
-class ReLU6(Hardtanh):
+class ReLU6(Hardtanh, shown="inplace"):
     """``clamp(x, 0, 6)``."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
 
-    def extra_repr(self) -> str:
-        """Whether it works in place."""
-        return "inplace=True" if self.inplace else ""
 
-
-class _Alpha(Module):
-    __constants__ = ["alpha", "inplace"]
-
+class _Alpha(FunctionLayer, options="alpha inplace"):
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha = alpha
         self.inplace = inplace
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"alpha={self.alpha}{_comma_inplace(self)}"
 
-
-class ELU(_Alpha):
+class ELU(_Alpha, function="elu"):
     """``x`` where positive, else ``alpha * (exp(x) - 1)``."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``x`` where positive, else ``alpha * (exp(x) - 1)``."""
-        return F.elu(input, self.alpha, self.inplace)
 
-
-class CELU(_Alpha):
+class CELU(_Alpha, function="celu"):
     """``x`` where positive, else ``alpha * (exp(x / alpha) - 1)``."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """``x`` where positive, else ``alpha * (exp(x / alpha) - 1)``."""
-        return F.celu(input, self.alpha, self.inplace)
 
 
 class GELU(Module):
@@ -302,27 +172,15 @@ class GELU(Module):
         return f"approximate={self.approximate!r}"
 
 
-class GLU(Module):
+class GLU(FunctionLayer, function="glu", options="dim"):
     """The first half along ``dim`` times the sigmoid of the second half."""
-
-    __constants__ = ["dim"]
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
         self.dim = dim
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``a * sigmoid(b)`` of the halves."""
-        return F.glu(input, self.dim)
 
-    def extra_repr(self) -> str:
-        """The dimension."""
-        return f"dim={self.dim}"
-
-
-class _Shrink(Module):
-    __constants__ = ["lambd"]
-
+class _Shrink(FunctionLayer, options="lambd"):
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
         self.lambd = lambd
@@ -332,64 +190,36 @@ class _Shrink(Module):
         return f"{self.lambd}"
 
 
-class Hardshrink(_Shrink):
+class Hardshrink(_Shrink, function="hardshrink"):
     """``x``, but 0 between -lambd and lambd."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``x``, but 0 between -lambd and lambd."""
-        return F.hardshrink(input, self.lambd)
 
-
-class Softshrink(_Shrink):
+class Softshrink(_Shrink, function="softshrink"):
     """``x`` moved towards 0 by lambd, 0 between -lambd and lambd."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``x`` moved towards 0 by lambd."""
-        return F.softshrink(input, self.lambd)
 
-
-class LeakyReLU(Module):
+class LeakyReLU(
+    FunctionLayer, function="leaky_relu", options="negative_slope inplace", constants="inplace negative_slope"
+):
     """``x`` where positive, else ``negative_slope * x``."""
-
-    __constants__ = ["inplace", "negative_slope"]
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__()
         self.negative_slope = negative_slope
         self.inplace = inplace
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``x`` where positive, else ``negative_slope * x``."""
-        return F.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"negative_slope={self.negative_slope}{_comma_inplace(self)}"
-
-
-class Softplus(Module):
+class Softplus(FunctionLayer, function="softplus", options="beta threshold"):
     """``log(1 + exp(beta * x)) / beta``; ``x`` itself where ``beta * x`` is above the threshold."""
-
-    __constants__ = ["beta", "threshold"]
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
         self.beta = beta
         self.threshold = threshold
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``log(1 + exp(beta * x)) / beta``."""
-        return F.softplus(input, self.beta, self.threshold)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"beta={self.beta}, threshold={self.threshold}"
-
-
-class PReLU(Module):
+class PReLU(FunctionLayer, options="num_parameters"):
     """Leaky ReLU with learned slopes: one for all channels, or ``num_parameters``, one per channel."""
-
-    __constants__ = ["num_parameters"]
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
@@ -406,36 +236,26 @@ class PReLU(Module):
         """``x`` where positive, else ``weight * x``."""
         return F.prelu(input, self.weight)
 
-    def extra_repr(self) -> str:
-        """The number of slopes."""
-        return f"num_parameters={self.num_parameters}"
 
-
-class _OverDim(Module):
-    __constants__ = ["dim"]
-
+class _OverDim(FunctionLayer, options="dim"):
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The function along ``dim``."""
+        return getattr(F, self._function)(input, self.dim, _stacklevel=5)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self.__dict__.setdefault("dim", None)
 
-    def extra_repr(self) -> str:
-        """The dimension."""
-        return f"dim={self.dim}"
 
-
-class Softmin(_OverDim):
+class Softmin(_OverDim, function="softmin"):
     """``softmax(-x)`` along ``dim``."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``softmax(-x)`` along ``dim``."""
-        return F.softmin(input, self.dim, _stacklevel=5)
 
-
-class Softmax(_OverDim):
+class Softmax(_OverDim, function="softmax"):
     """``exp(x)`` divided by its sum along ``dim``.
 
     >>> import wengert as torch
@@ -443,17 +263,9 @@ class Softmax(_OverDim):
     tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """``exp(x) / exp(x).sum(dim)``."""
-        return F.softmax(input, self.dim, _stacklevel=5)
 
-
-class LogSoftmax(_OverDim):
+class LogSoftmax(_OverDim, function="log_softmax"):
     """The logarithm of ``softmax`` along ``dim``."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """``x - logsumexp(x)`` along ``dim``."""
-        return F.log_softmax(input, self.dim, _stacklevel=5)
 
 
 class Softmax2d(Module):
@@ -464,3 +276,6 @@ class Softmax2d(Module):
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
         return F.softmax(input, -3, _stacklevel=5)
+
+
+__all__ = [*own_names(globals()), "MultiheadAttention"]  # noqa: PLE0604

@@ -8,6 +8,7 @@ import numpy as np
 
 import wengert as torch
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor, alias_payload
 from ..._tape.views import count_write
 from .. import functional as F
@@ -17,22 +18,13 @@ from ._making import add_lazy_parameters, add_parameters
 from .lazy import LazyModuleMixin
 from .module import Module
 
-__all__ = [
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "BatchNorm3d",
-    "LazyBatchNorm1d",
-    "LazyBatchNorm2d",
-    "LazyBatchNorm3d",
-    "SyncBatchNorm",
-]
-
 
 class _NormBase(Module):
     """Base of batch and instance normalisation: weights, biases, running statistics."""
 
     _version = 2  # 2: with num_batches_tracked
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
+    _ranks: tuple[int, ...] = ()  # the numbers of dimensions that an input may have
     weight: Parameter
     bias: Parameter
     running_mean: Tensor | None
@@ -82,7 +74,11 @@ class _NormBase(Module):
                 fill(parameter)
 
     def _check_input_dim(self, input: Tensor) -> None:
-        raise NotImplementedError
+        if not self._ranks:
+            raise NotImplementedError
+        if input.dim() not in self._ranks:
+            expected = " or ".join(f"{n}D" for n in self._ranks)
+            raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
 
     def extra_repr(self) -> str:
         """The options."""
@@ -142,9 +138,7 @@ def _count(tracked: Any) -> None:
 class BatchNorm1d(_BatchNorm):
     """Batch normalisation over (N, C) or (N, C, L)."""
 
-    def _check_input_dim(self, input: Tensor) -> None:
-        if input.dim() not in (2, 3):
-            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+    _ranks = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
@@ -159,17 +153,13 @@ class BatchNorm2d(_BatchNorm):
     (torch.Size([2, 3, 4, 4]), tensor([0.1000, 0.1000, 0.1000]))
     """
 
-    def _check_input_dim(self, input: Tensor) -> None:
-        if input.dim() != 4:
-            raise ValueError(f"expected 4D input (got {input.dim()}D input)")
+    _ranks = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
     """Batch normalisation over (N, C, D, H, W)."""
 
-    def _check_input_dim(self, input: Tensor) -> None:
-        if input.dim() != 5:
-            raise ValueError(f"expected 5D input (got {input.dim()}D input)")
+    _ranks = (5,)
 
 
 class SyncBatchNorm(_BatchNorm):
@@ -259,19 +249,16 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         self._materialize(**dict.fromkeys(names, (self.num_features,)))
 
 
-class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
+class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d, becomes=BatchNorm1d):
     """``BatchNorm1d`` that takes ``num_features`` from its first input."""
 
-    cls_to_become = BatchNorm1d
 
-
-class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
+class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d, becomes=BatchNorm2d):
     """``BatchNorm2d`` that takes ``num_features`` from its first input."""
 
-    cls_to_become = BatchNorm2d
 
-
-class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
+class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d, becomes=BatchNorm3d):
     """``BatchNorm3d`` that takes ``num_features`` from its first input."""
 
-    cls_to_become = BatchNorm3d
+
+__all__ = own_names(globals())  # noqa: PLE0605

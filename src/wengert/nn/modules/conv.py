@@ -4,46 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
-from ._making import add_lazy_parameters, add_parameters, draw_by_inputs, listed, unusual
+from ._making import FunctionLayer, add_lazy_parameters, add_parameters, draw_by_inputs, listed, unusual
 from .lazy import LazyModuleMixin
-from .module import Module
 from .utils import _ntuple, _reverse_repeat_tuple
-
-__all__ = [
-    "Conv1d",
-    "Conv2d",
-    "Conv3d",
-    "ConvTranspose1d",
-    "ConvTranspose2d",
-    "ConvTranspose3d",
-    "LazyConv1d",
-    "LazyConv2d",
-    "LazyConv3d",
-    "LazyConvTranspose1d",
-    "LazyConvTranspose2d",
-    "LazyConvTranspose3d",
-]
 
 _PADDINGS = {"same", "valid"}
 _MODES = {"zeros", "reflect", "replicate", "circular"}
 
 
-class _ConvNd(Module):
+class _ConvNd(
+    FunctionLayer,
+    constants="stride padding dilation groups padding_mode output_padding in_channels out_channels kernel_size",
+):
     """Base of all convolutions: options, parameters and their initial values."""
 
-    __constants__ = [
-        "stride",
-        "padding",
-        "dilation",
-        "groups",
-        "padding_mode",
-        "output_padding",
-        "in_channels",
-        "out_channels",
-        "kernel_size",
-    ]
     weight: Tensor
     bias: Tensor | None
 
@@ -64,6 +41,8 @@ class _ConvNd(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        if transposed and padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         _check(in_channels, out_channels, stride, padding, groups, padding_mode)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = kernel_size, stride, dilation
@@ -127,9 +106,6 @@ def _both_sides(padding: Any, dilation: Any, kernel_size: Any) -> Any:
 
 
 class _Conv(_ConvNd):
-    _dims = 0
-    _function = ""
-
     def __init__(
         self,
         in_channels: int,
@@ -145,21 +121,9 @@ class _Conv(_ConvNd):
         dtype: Any = None,
     ) -> None:
         each = _ntuple(self._dims)
-        super().__init__(
-            in_channels,
-            out_channels,
-            each(kernel_size),
-            each(stride),
-            padding if isinstance(padding, str) else each(padding),
-            each(dilation),
-            False,
-            each(0),
-            groups,
-            bias,
-            padding_mode,
-            device=device,
-            dtype=dtype,
-        )
+        sides = padding if isinstance(padding, str) else each(padding)
+        sizes = (each(kernel_size), each(stride), sides, each(dilation), False, each(0))
+        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, device=device, dtype=dtype)
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         padding = self.padding
@@ -173,14 +137,11 @@ class _Conv(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
 
-class Conv1d(_Conv):
+class Conv1d(_Conv, function="conv1d", dims=1):
     """Convolution over (N, C, L) or (C, L)."""
 
-    _dims = 1
-    _function = "conv1d"
 
-
-class Conv2d(_Conv):
+class Conv2d(_Conv, function="conv2d", dims=2):
     """Convolution over (N, C, H, W) or (C, H, W).
 
     ``kernel_size``, ``stride``, ``padding`` and ``dilation`` are numbers or pairs; ``padding`` may be ``"same"`` or
@@ -192,52 +153,12 @@ class Conv2d(_Conv):
     torch.Size([2, 8, 5, 5])
     """
 
-    _dims = 2
-    _function = "conv2d"
 
-
-class Conv3d(_Conv):
+class Conv3d(_Conv, function="conv3d", dims=3):
     """Convolution over (N, C, D, H, W) or (C, D, H, W)."""
-
-    _dims = 3
-    _function = "conv3d"
 
 
 class _ConvTransposeNd(_ConvNd):
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
-        dilation: Any,
-        transposed: bool,
-        output_padding: Any,
-        groups: int,
-        bias: bool,
-        padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        if padding_mode != "zeros":
-            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            transposed,
-            output_padding,
-            groups,
-            bias,
-            padding_mode,
-            device=device,
-            dtype=dtype,
-        )
-
     def _output_padding(
         self,
         input: Tensor,
@@ -276,9 +197,6 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class _ConvTranspose(_ConvTransposeNd):
-    _dims = 0
-    _function = ""
-
     def __init__(
         self,
         in_channels: int,
@@ -295,21 +213,8 @@ class _ConvTranspose(_ConvTransposeNd):
         dtype: Any = None,
     ) -> None:
         each = _ntuple(self._dims)
-        super().__init__(
-            in_channels,
-            out_channels,
-            each(kernel_size),
-            each(stride),
-            each(padding),
-            each(dilation),
-            True,
-            each(output_padding),
-            groups,
-            bias,
-            padding_mode,
-            device=device,
-            dtype=dtype,
-        )
+        sizes = (each(kernel_size), each(stride), each(padding), each(dilation), True, each(output_padding))
+        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, device=device, dtype=dtype)
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         """The transpose of the convolution with this weight; ``output_size`` chooses among the possible sizes."""
@@ -323,14 +228,11 @@ class _ConvTranspose(_ConvTransposeNd):
         )
 
 
-class ConvTranspose1d(_ConvTranspose):
+class ConvTranspose1d(_ConvTranspose, function="conv_transpose1d", dims=1):
     """Transposed convolution over (N, C, L) or (C, L)."""
 
-    _dims = 1
-    _function = "conv_transpose1d"
 
-
-class ConvTranspose2d(_ConvTranspose):
+class ConvTranspose2d(_ConvTranspose, function="conv_transpose2d", dims=2):
     """Transposed convolution over (N, C, H, W) or (C, H, W): the gradient of ``Conv2d`` with respect to its input.
 
     ``weight`` is (in_channels, out_channels / groups, kernel height, kernel width).
@@ -340,15 +242,9 @@ class ConvTranspose2d(_ConvTranspose):
     torch.Size([1, 8, 10, 10])
     """
 
-    _dims = 2
-    _function = "conv_transpose2d"
 
-
-class ConvTranspose3d(_ConvTranspose):
+class ConvTranspose3d(_ConvTranspose, function="conv_transpose3d", dims=3):
     """Transposed convolution over (N, C, D, H, W) or (C, D, H, W)."""
-
-    _dims = 3
-    _function = "conv_transpose3d"
 
 
 # ----------------------------------------------------------------------------------------------------------------- lazy
@@ -404,37 +300,28 @@ class _LazyConvXdMixin(LazyModuleMixin):
         return self._dims  # type: ignore[attr-defined]
 
 
-class LazyConv1d(_LazyConvXdMixin, Conv1d):  # type: ignore[misc]
+class LazyConv1d(_LazyConvXdMixin, Conv1d, becomes=Conv1d):  # type: ignore[misc]
     """``Conv1d`` that takes ``in_channels`` from its first input."""
 
-    cls_to_become = Conv1d
 
-
-class LazyConv2d(_LazyConvXdMixin, Conv2d):  # type: ignore[misc]
+class LazyConv2d(_LazyConvXdMixin, Conv2d, becomes=Conv2d):  # type: ignore[misc]
     """``Conv2d`` that takes ``in_channels`` from its first input."""
 
-    cls_to_become = Conv2d
 
-
-class LazyConv3d(_LazyConvXdMixin, Conv3d):  # type: ignore[misc]
+class LazyConv3d(_LazyConvXdMixin, Conv3d, becomes=Conv3d):  # type: ignore[misc]
     """``Conv3d`` that takes ``in_channels`` from its first input."""
 
-    cls_to_become = Conv3d
 
-
-class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):  # type: ignore[misc]
+class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d, becomes=ConvTranspose1d):  # type: ignore[misc]
     """``ConvTranspose1d`` that takes ``in_channels`` from its first input."""
 
-    cls_to_become = ConvTranspose1d
 
-
-class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):  # type: ignore[misc]
+class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d, becomes=ConvTranspose2d):  # type: ignore[misc]
     """``ConvTranspose2d`` that takes ``in_channels`` from its first input."""
 
-    cls_to_become = ConvTranspose2d
 
-
-class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):  # type: ignore[misc]
+class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d, becomes=ConvTranspose3d):  # type: ignore[misc]
     """``ConvTranspose3d`` that takes ``in_channels`` from its first input."""
 
-    cls_to_become = ConvTranspose3d
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from ..._tape.tensor import Tensor
-from .. import functional as F
-from .module import Module
+from ._making import FunctionLayer, listed
 
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
 
 
-class _DropoutNd(Module):
-    __constants__ = ["p", "inplace"]
-
+class _DropoutNd(FunctionLayer, options="p training inplace", constants="p inplace"):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if p < 0 or p > 1:
@@ -21,10 +17,10 @@ class _DropoutNd(Module):
 
     def extra_repr(self) -> str:
         """The probability."""
-        return f"p={self.p}, inplace={self.inplace}"
+        return listed(self, "p", "inplace")
 
 
-class Dropout(_DropoutNd):
+class Dropout(_DropoutNd, function="dropout"):
     """In training mode each element is set to zero with probability ``p``, and the others are divided by ``1 - p``.
 
     >>> import wengert as torch
@@ -32,46 +28,22 @@ class Dropout(_DropoutNd):
     tensor([1., 1., 1.])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The input with elements dropped."""
-        return F.dropout(input, self.p, self.training, self.inplace)
 
-
-class Dropout1d(_DropoutNd):
+class Dropout1d(_DropoutNd, function="dropout1d"):
     """Dropout of whole channels of (N, C, L) or (C, L)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The input with channels dropped."""
-        return F.dropout1d(input, self.p, self.training, self.inplace)
 
-
-class Dropout2d(_DropoutNd):
+class Dropout2d(_DropoutNd, function="dropout2d"):
     """Dropout of whole channels of (N, C, H, W)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The input with channels dropped."""
-        return F.dropout2d(input, self.p, self.training, self.inplace)
 
-
-class Dropout3d(_DropoutNd):
+class Dropout3d(_DropoutNd, function="dropout3d"):
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The input with channels dropped."""
-        return F.dropout3d(input, self.p, self.training, self.inplace)
 
-
-class AlphaDropout(_DropoutNd):
+class AlphaDropout(_DropoutNd, function="alpha_dropout", options="p training", constants="p inplace"):
     """Dropout that keeps mean and variance, for networks with SELU."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The input with elements set to SELU's negative limit."""
-        return F.alpha_dropout(input, self.p, self.training)
 
-
-class FeatureAlphaDropout(_DropoutNd):
+class FeatureAlphaDropout(_DropoutNd, function="feature_alpha_dropout", options="p training", constants="p inplace"):
     """Alpha dropout of whole channels."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The input with channels set to SELU's negative limit."""
-        return F.feature_alpha_dropout(input, self.p, self.training)

@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from ..._tape.tensor import Tensor
-from .module import Module
+from ._making import FunctionLayer
 
 __all__ = ["Flatten", "Unflatten"]
 
 
-class Flatten(Module):
+class Flatten(FunctionLayer, options="start_dim end_dim"):
     """Flatten the dimensions from ``start_dim`` to ``end_dim`` to one; the default keeps the first, the batch.
 
     >>> import wengert as torch
     >>> torch.nn.Flatten()(torch.ones(2, 3, 4)).shape
     torch.Size([2, 12])
     """
-
-    __constants__ = ["start_dim", "end_dim"]
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -29,20 +27,14 @@ class Flatten(Module):
         """The input with these dimensions flattened."""
         return input.flatten(self.start_dim, self.end_dim)
 
-    def extra_repr(self) -> str:
-        """The dimensions."""
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
-
-class Unflatten(Module):
+class Unflatten(FunctionLayer, options="dim unflattened_size"):
     """Split one dimension into several.
 
     >>> import wengert as torch
     >>> torch.nn.Unflatten(1, (3, 4))(torch.ones(2, 12)).shape
     torch.Size([2, 3, 4])
     """
-
-    __constants__ = ["dim", "unflattened_size"]
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()
@@ -62,7 +54,3 @@ class Unflatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The input with this dimension split."""
         return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        """The dimension and its sizes."""
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

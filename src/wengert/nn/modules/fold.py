@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._tape.tensor import Tensor
-from .. import functional as F
-from ._making import listed
-from .module import Module
+from ._making import FunctionLayer
 
 __all__ = ["Fold", "Unfold"]
 
 
-class Fold(Module):
+class Fold(FunctionLayer, function="fold", options="output_size kernel_size dilation padding stride"):
     """(N, C kh kw, L) to (N, C, *output_size): each window is added at its position."""
-
-    __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 
     def __init__(
         self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
@@ -24,16 +19,8 @@ class Fold(Module):
         self.output_size, self.kernel_size = output_size, kernel_size
         self.dilation, self.padding, self.stride = dilation, padding, stride
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The picture."""
-        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return listed(self, "output_size", "kernel_size", "dilation", "padding", "stride")
-
-
-class Unfold(Module):
+class Unfold(FunctionLayer, function="unfold", options="kernel_size dilation padding stride"):
     """(N, C, H, W) to (N, C kh kw, L): the windows of a convolution, as columns.
 
     >>> import wengert as torch
@@ -41,16 +28,6 @@ class Unfold(Module):
     torch.Size([1, 12, 9])
     """
 
-    __constants__ = ["kernel_size", "dilation", "padding", "stride"]
-
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The windows."""
-        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        """The options."""
-        return listed(self, "kernel_size", "dilation", "padding", "stride")

@@ -5,23 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
 from .batchnorm import _LazyNormBase, _NormBase
 
-__all__ = [
-    "InstanceNorm1d",
-    "InstanceNorm2d",
-    "InstanceNorm3d",
-    "LazyInstanceNorm1d",
-    "LazyInstanceNorm2d",
-    "LazyInstanceNorm3d",
-]
-
 
 class _InstanceNorm(_NormBase):
-    _unbatched = 0  # the number of dimensions of an unbatched input
-
     def __init__(
         self,
         num_features: int,
@@ -35,11 +25,6 @@ class _InstanceNorm(_NormBase):
         bias: bool = True,
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        n = self._unbatched
-        if input.dim() not in (n, n + 1):
-            raise ValueError(f"expected {n}D or {n + 1}D input (got {input.dim()}D input)")
 
     def _load_from_state_dict(
         self,
@@ -81,7 +66,7 @@ class _InstanceNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         """The input with mean 0 and variance 1 for each channel of each example."""
         self._check_input_dim(input)
-        dim = input.dim() - self._unbatched
+        dim = input.dim() - self._ranks[0]
         if input.size(dim) != self.num_features:
             if self.affine:
                 raise ValueError(
@@ -101,34 +86,31 @@ class _InstanceNorm(_NormBase):
 class InstanceNorm1d(_InstanceNorm):
     """Mean 0 and variance 1 for each channel of each example of (N, C, L) or (C, L)."""
 
-    _unbatched = 2
+    _ranks = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
     """Mean 0 and variance 1 for each channel of each example of (N, C, H, W) or (C, H, W)."""
 
-    _unbatched = 3
+    _ranks = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
     """Mean 0 and variance 1 for each channel of each example of (N, C, D, H, W) or (C, D, H, W)."""
 
-    _unbatched = 4
+    _ranks = (4, 5)
 
 
-class LazyInstanceNorm1d(_LazyNormBase, InstanceNorm1d):
+class LazyInstanceNorm1d(_LazyNormBase, InstanceNorm1d, becomes=InstanceNorm1d):
     """``InstanceNorm1d`` that takes ``num_features`` from its first input."""
 
-    cls_to_become = InstanceNorm1d
 
-
-class LazyInstanceNorm2d(_LazyNormBase, InstanceNorm2d):
+class LazyInstanceNorm2d(_LazyNormBase, InstanceNorm2d, becomes=InstanceNorm2d):
     """``InstanceNorm2d`` that takes ``num_features`` from its first input."""
 
-    cls_to_become = InstanceNorm2d
 
-
-class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d):
+class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d, becomes=InstanceNorm3d):
     """``InstanceNorm3d`` that takes ``num_features`` from its first input."""
 
-    cls_to_become = InstanceNorm3d
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -17,6 +17,11 @@ class LazyModuleMixin:
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
 
+    def __init_subclass__(cls, becomes: type | None = None, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if becomes is not None:
+            cls.cls_to_become = becomes
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         this: Any = self

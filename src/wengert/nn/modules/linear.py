@@ -123,7 +123,7 @@ class Bilinear(Module):
         return f"{listed(self, 'in1_features', 'in2_features', 'out_features')}, bias={self.bias is not None}"
 
 
-class LazyLinear(LazyModuleMixin, Linear):
+class LazyLinear(LazyModuleMixin, Linear, becomes=Linear):
     """``Linear`` that takes ``in_features`` from its first input.
 
     >>> import wengert as torch
@@ -131,8 +131,6 @@ class LazyLinear(LazyModuleMixin, Linear):
     >>> layer(torch.ones(5, 3)).shape, layer
     (torch.Size([5, 2]), Linear(in_features=3, out_features=2, bias=True))
     """
-
-    cls_to_become = Linear
 
     def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(0, 0, False)

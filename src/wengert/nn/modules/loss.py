@@ -6,47 +6,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
+from .._reduction import legacy_get_string
+from ._making import FunctionLayer
 from .distance import PairwiseDistance
 from .module import Module
-
-__all__ = [
-    "BCELoss",
-    "BCEWithLogitsLoss",
-    "CTCLoss",
-    "CosineEmbeddingLoss",
-    "CrossEntropyLoss",
-    "GaussianNLLLoss",
-    "HingeEmbeddingLoss",
-    "HuberLoss",
-    "KLDivLoss",
-    "L1Loss",
-    "MSELoss",
-    "MarginRankingLoss",
-    "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss",
-    "MultiMarginLoss",
-    "NLLLoss",
-    "NLLLoss2d",
-    "PoissonNLLLoss",
-    "SmoothL1Loss",
-    "SoftMarginLoss",
-    "TripletMarginLoss",
-    "TripletMarginWithDistanceLoss",
-]
-
-
-def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
-    """The ``reduction`` for ``size_average`` and ``reduce`` of PyTorch 0.4 and before, with a warning."""
-    mean, summed = size_average is None or size_average, reduce is None or reduce
-    name = "none" if not summed else "mean" if mean else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.",
-        UserWarning,
-        stacklevel=4,
-    )
-    return name
 
 
 class _Loss(Module):
@@ -55,7 +21,7 @@ class _Loss(Module):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
         legacy = size_average is not None or reduce is not None
-        self.reduction = legacy_reduction(size_average, reduce) if legacy else reduction
+        self.reduction = legacy_get_string(size_average, reduce) if legacy else reduction
 
 
 class _WeightedLoss(_Loss):
@@ -72,16 +38,22 @@ class _WeightedLoss(_Loss):
         self.register_buffer("weight", weight)
 
 
+class _Pairwise(FunctionLayer):
+    """A mixin of losses of an input and a target; the function gets the options by name."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
+        """The loss, reduced as ``reduction`` says."""
+        return getattr(F, self._function)(input, target, **dict(zip(self._options, self._given(self), strict=True)))
+
+    extra_repr = Module.extra_repr
+
+
 # ----------------------------------------------------------------------------------------------------------- regression
-class L1Loss(_Loss):
+class L1Loss(_Pairwise, _Loss, function="l1_loss", options="reduction"):
     """``|input - target|``, reduced by mean, sum or not at all."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """``|input - target|``."""
-        return F.l1_loss(input, target, reduction=self.reduction)
 
-
-class MSELoss(_Loss):
+class MSELoss(_Pairwise, _Loss, function="mse_loss", options="reduction"):
     """``(input - target) ** 2``, reduced by mean, sum or not at all.
 
     >>> import wengert as torch
@@ -89,12 +61,8 @@ class MSELoss(_Loss):
     tensor(2.)
     """
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """``(input - target) ** 2``."""
-        return F.mse_loss(input, target, reduction=self.reduction)
 
-
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(_Pairwise, _Loss, function="smooth_l1_loss", options="reduction beta"):
     """``d**2 / (2 beta)`` where ``|d| < beta``, else ``|d| - beta / 2``."""
 
     def __init__(
@@ -107,12 +75,8 @@ class SmoothL1Loss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The smooth L1 loss of the difference."""
-        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
-
-class HuberLoss(_Loss):
+class HuberLoss(_Pairwise, _Loss, function="huber_loss", options="reduction delta"):
     """``d**2 / 2`` where ``|d| <= delta``, else ``delta * (|d| - delta / 2)``."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
@@ -120,10 +84,6 @@ class HuberLoss(_Loss):
             raise TypeError(f"delta must be a float or int, got: {type(delta)}")
         super().__init__(reduction=reduction)
         self.delta = delta
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The Huber loss of the difference."""
-        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
 class PoissonNLLLoss(_Loss):
@@ -164,7 +124,7 @@ class GaussianNLLLoss(_Loss):
 
 
 # ------------------------------------------------------------------------------------------------------- classification
-class NLLLoss(_WeightedLoss):
+class NLLLoss(_Pairwise, _WeightedLoss, function="nll_loss", options="weight ignore_index reduction"):
     """Minus the log-probability of the target class: input (N, C, ...), target (N, ...)."""
 
     def __init__(
@@ -177,10 +137,6 @@ class NLLLoss(_WeightedLoss):
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """``-input[n, target[n]]``, weighted."""
-        return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class NLLLoss2d(NLLLoss):
@@ -196,7 +152,9 @@ class NLLLoss2d(NLLLoss):
         super().__init__(*args, **kwargs)
 
 
-class CrossEntropyLoss(_WeightedLoss):
+class CrossEntropyLoss(
+    _Pairwise, _WeightedLoss, function="cross_entropy", options="weight ignore_index reduction label_smoothing"
+):
     """``NLLLoss`` of the log-softmax of scores (N, C, ...); targets are classes (N, ...) or probabilities (N, C, ...).
 
     >>> import wengert as torch
@@ -217,19 +175,8 @@ class CrossEntropyLoss(_WeightedLoss):
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """``-log_softmax(input)[n, target[n]]``, weighted."""
-        return F.cross_entropy(
-            input,
-            target,
-            weight=self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-            label_smoothing=self.label_smoothing,
-        )
 
-
-class KLDivLoss(_Loss):
+class KLDivLoss(_Pairwise, _Loss, function="kl_div", options="reduction log_target"):
     """``target * (log(target) - input)``: input holds log-probabilities."""
 
     def __init__(
@@ -242,20 +189,14 @@ class KLDivLoss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """``target * (log(target) - input)``."""
-        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
-
-class BCELoss(_WeightedLoss):
+class BCELoss(_Pairwise, _WeightedLoss, function="binary_cross_entropy", options="weight reduction"):
     """Cross entropy of probabilities with targets between 0 and 1."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """``-(target * log(input) + (1 - target) * log(1 - input))``, weighted."""
-        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
-
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(
+    _Pairwise, _Loss, function="binary_cross_entropy_with_logits", options="weight pos_weight reduction"
+):
     """``BCELoss`` of ``sigmoid(input)``, without overflow; ``pos_weight`` weighs the positive part."""
 
     weight: Any
@@ -273,38 +214,22 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Binary cross entropy of ``sigmoid(input)``."""
-        return F.binary_cross_entropy_with_logits(
-            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
-        )
 
-
-class SoftMarginLoss(_Loss):
+class SoftMarginLoss(_Pairwise, _Loss, function="soft_margin_loss", options="reduction"):
     """``log(1 + exp(-target * input))`` for targets of 1 and -1."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """``log(1 + exp(-target * input))``."""
-        return F.soft_margin_loss(input, target, reduction=self.reduction)
 
-
-class MultiLabelMarginLoss(_Loss):
+class MultiLabelMarginLoss(_Pairwise, _Loss, function="multilabel_margin_loss", options="reduction"):
     """Hinge loss between each class in the target's list and each class outside it."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The multi-label hinge loss."""
-        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
-
-class MultiLabelSoftMarginLoss(_WeightedLoss):
+class MultiLabelSoftMarginLoss(
+    _Pairwise, _WeightedLoss, function="multilabel_soft_margin_loss", options="weight reduction"
+):
     """Binary cross entropy of each class's ``sigmoid(input)``, averaged over the classes."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The mean over the classes."""
-        return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
 
-
-class MultiMarginLoss(_WeightedLoss):
+class MultiMarginLoss(_Pairwise, _WeightedLoss, function="multi_margin_loss", options="p margin weight reduction"):
     """Hinge loss between the target's class and each other class, to the power ``p`` (1 or 2)."""
 
     def __init__(
@@ -323,12 +248,6 @@ class MultiMarginLoss(_WeightedLoss):
             raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead")
         self.p, self.margin = p, margin
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The multi-class hinge loss."""
-        return F.multi_margin_loss(
-            input, target, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction
-        )
-
 
 # ---------------------------------------------------------------------------------------------------------- comparisons
 class _MarginLoss(_Loss):
@@ -345,7 +264,7 @@ class _MarginLoss(_Loss):
         self.margin = margin
 
 
-class HingeEmbeddingLoss(_MarginLoss):
+class HingeEmbeddingLoss(_Pairwise, _MarginLoss, function="hinge_embedding_loss", options="margin reduction"):
     """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
 
     def __init__(
@@ -356,10 +275,6 @@ class HingeEmbeddingLoss(_MarginLoss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(margin, size_average, reduce, reduction)
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The hinge loss of distances."""
-        return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
 
 
 class CosineEmbeddingLoss(_MarginLoss):
@@ -456,3 +371,6 @@ class CTCLoss(_Loss):
         return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -10,16 +10,14 @@ import wengert as torch
 from ..._tape.tensor import Tensor
 from .. import functional as F
 from .. import init
-from ._making import add_parameters, listed
+from ._making import FunctionLayer, add_parameters, listed
 from .module import Module
 
 __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
-class LocalResponseNorm(Module):
+class LocalResponseNorm(FunctionLayer, function="local_response_norm", options="size alpha beta k"):
     """``x / (k + alpha * mean(x^2 of size neighbouring channels))^beta``. Source: Krizhevsky et al. 2012."""
-
-    __constants__ = ["size", "alpha", "beta", "k"]
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
@@ -27,10 +25,6 @@ class LocalResponseNorm(Module):
         self.alpha = alpha
         self.beta = beta
         self.k = k
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The input, each element divided by a norm of its neighbours."""
-        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
         """The options."""

@@ -4,33 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
-from .module import Module
+from ._making import FunctionLayer
 from .utils import _ntuple
 
-__all__ = [
-    "CircularPad1d",
-    "CircularPad2d",
-    "CircularPad3d",
-    "ConstantPad1d",
-    "ConstantPad2d",
-    "ConstantPad3d",
-    "ReflectionPad1d",
-    "ReflectionPad2d",
-    "ReflectionPad3d",
-    "ReplicationPad1d",
-    "ReplicationPad2d",
-    "ReplicationPad3d",
-    "ZeroPad1d",
-    "ZeroPad2d",
-    "ZeroPad3d",
-]
 
-
-class _PadNd(Module):
-    __constants__ = ["padding"]
-    _dims = 0
+class _PadNd(FunctionLayer, options="padding"):
     _mode = ""
 
     def __init__(self, padding: Any) -> None:
@@ -60,27 +41,19 @@ class _CircularPadNd(_PadNd):
         return F.pad(input, self.padding, "circular")
 
 
-class CircularPad1d(_CircularPadNd):
+class CircularPad1d(_CircularPadNd, dims=1):
     """Adds the other end of (N, C, L) on each side."""
 
-    _dims = 1
 
-
-class CircularPad2d(_CircularPadNd):
+class CircularPad2d(_CircularPadNd, dims=2):
     """Adds the other end of (N, C, H, W) on each side."""
 
-    _dims = 2
 
-
-class CircularPad3d(_CircularPadNd):
+class CircularPad3d(_CircularPadNd, dims=3):
     """Adds the other end of (N, C, D, H, W) on each side."""
 
-    _dims = 3
 
-
-class _ConstantPadNd(_PadNd):
-    __constants__ = ["padding", "value"]
-
+class _ConstantPadNd(_PadNd, options="padding value"):
     def __init__(self, padding: Any, value: float) -> None:
         super().__init__(padding)
         self.value = value
@@ -89,80 +62,58 @@ class _ConstantPadNd(_PadNd):
         """The input with ``value`` on each side."""
         return F.pad(input, self.padding, "constant", self.value)
 
-    def extra_repr(self) -> str:
-        """The padding and the value."""
-        return f"padding={self.padding}, value={self.value}"
+    extra_repr = FunctionLayer.extra_repr
 
 
-class ConstantPad1d(_ConstantPadNd):
+class ConstantPad1d(_ConstantPadNd, dims=1):
     """Adds a number on each side of the last dimension."""
 
-    _dims = 1
 
-
-class ConstantPad2d(_ConstantPadNd):
+class ConstantPad2d(_ConstantPadNd, dims=2):
     """Adds a number on each side of the last two dimensions."""
 
-    _dims = 2
 
-
-class ConstantPad3d(_ConstantPadNd):
+class ConstantPad3d(_ConstantPadNd, dims=3):
     """Adds a number on each side of the last three dimensions."""
-
-    _dims = 3
 
 
 class _ReflectionPadNd(_PadNd):
     _mode = "reflect"
 
 
-class ReflectionPad1d(_ReflectionPadNd):
+class ReflectionPad1d(_ReflectionPadNd, dims=1):
     """Adds the reflection of (N, C, L) in its first and last element."""
 
-    _dims = 1
 
-
-class ReflectionPad2d(_ReflectionPadNd):
+class ReflectionPad2d(_ReflectionPadNd, dims=2):
     """Adds the reflection of (N, C, H, W) in its border."""
 
-    _dims = 2
 
-
-class ReflectionPad3d(_ReflectionPadNd):
+class ReflectionPad3d(_ReflectionPadNd, dims=3):
     """Adds the reflection of (N, C, D, H, W) in its border."""
-
-    _dims = 3
 
 
 class _ReplicationPadNd(_PadNd):
     _mode = "replicate"
 
 
-class ReplicationPad1d(_ReplicationPadNd):
+class ReplicationPad1d(_ReplicationPadNd, dims=1):
     """Repeats the first and last element of (N, C, L)."""
 
-    _dims = 1
 
-
-class ReplicationPad2d(_ReplicationPadNd):
+class ReplicationPad2d(_ReplicationPadNd, dims=2):
     """Repeats the border of (N, C, H, W)."""
 
-    _dims = 2
 
-
-class ReplicationPad3d(_ReplicationPadNd):
+class ReplicationPad3d(_ReplicationPadNd, dims=3):
     """Repeats the border of (N, C, D, H, W)."""
-
-    _dims = 3
 
 
 class _ZeroPadNd(_ConstantPadNd):
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        """The padding."""
-        return f"{self.padding}"
+    extra_repr = _PadNd.extra_repr
 
 
 class ZeroPad1d(_ZeroPadNd, ConstantPad1d):
@@ -180,3 +131,6 @@ class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
 
 class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
     """Adds zeros on each side of the last three dimensions."""
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

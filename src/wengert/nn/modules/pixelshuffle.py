@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from ..._tape.tensor import Tensor
-from .. import functional as F
-from .module import Module
+from ._making import FunctionLayer
 
 __all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 
-class PixelShuffle(Module):
+class PixelShuffle(FunctionLayer, function="pixel_shuffle", options="upscale_factor"):
     """(*, C r^2, H, W) to (*, C, H r, W r): channels become pixels.
 
     >>> import wengert as torch
@@ -17,34 +15,14 @@ class PixelShuffle(Module):
     torch.Size([1, 2, 6, 6])
     """
 
-    __constants__ = ["upscale_factor"]
-
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
         self.upscale_factor = upscale_factor
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The larger picture."""
-        return F.pixel_shuffle(input, self.upscale_factor)
 
-    def extra_repr(self) -> str:
-        """The factor."""
-        return f"upscale_factor={self.upscale_factor}"
-
-
-class PixelUnshuffle(Module):
+class PixelUnshuffle(FunctionLayer, function="pixel_unshuffle", options="downscale_factor"):
     """(*, C, H r, W r) to (*, C r^2, H, W): pixels become channels."""
-
-    __constants__ = ["downscale_factor"]
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
         self.downscale_factor = downscale_factor
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The smaller picture."""
-        return F.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        """The factor."""
-        return f"downscale_factor={self.downscale_factor}"

@@ -4,40 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
-from ._making import listed
-from .module import Module
+from ._making import FunctionLayer
 from .utils import _ntuple
-
-__all__ = [
-    "AdaptiveAvgPool1d",
-    "AdaptiveAvgPool2d",
-    "AdaptiveAvgPool3d",
-    "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d",
-    "AvgPool1d",
-    "AvgPool2d",
-    "AvgPool3d",
-    "FractionalMaxPool2d",
-    "FractionalMaxPool3d",
-    "LPPool1d",
-    "LPPool2d",
-    "LPPool3d",
-    "MaxPool1d",
-    "MaxPool2d",
-    "MaxPool3d",
-    "MaxUnpool1d",
-    "MaxUnpool2d",
-    "MaxUnpool3d",
-]
 
 
 # -------------------------------------------------------------------------------------------------------------- maximum
-class _MaxPoolNd(Module):
+class _MaxPoolNd(FunctionLayer, shown="kernel_size stride padding dilation ceil_mode"):
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
-    _function = ""
 
     def __init__(
         self,
@@ -65,18 +41,12 @@ class _MaxPoolNd(Module):
             return_indices=self.return_indices,
         )
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return listed(self, "kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
-
-class MaxPool1d(_MaxPoolNd):
+class MaxPool1d(_MaxPoolNd, function="max_pool1d"):
     """The largest element of each window of (N, C, L)."""
 
-    _function = "max_pool1d"
 
-
-class MaxPool2d(_MaxPoolNd):
+class MaxPool2d(_MaxPoolNd, function="max_pool2d"):
     """The largest element of each window of (N, C, H, W); the stride is the window's size by default.
 
     >>> import wengert as torch
@@ -85,70 +55,46 @@ class MaxPool2d(_MaxPoolNd):
              [13., 15.]]])
     """
 
-    _function = "max_pool2d"
 
-
-class MaxPool3d(_MaxPoolNd):
+class MaxPool3d(_MaxPoolNd, function="max_pool3d"):
     """The largest element of each window of (N, C, D, H, W)."""
 
-    _function = "max_pool3d"
 
-
-class _MaxUnpoolNd(Module):
-    _dims = 0
-    _function = ""
-
+class _MaxUnpoolNd(FunctionLayer, options="kernel_size stride padding"):
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
         each = _ntuple(self._dims)
         self.kernel_size, self.padding = each(kernel_size), each(padding)
         self.stride = each(kernel_size if stride is None else stride)
 
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:  # type: ignore[override]
         """Zeros, with the input's elements at ``indices``."""
         return getattr(F, self._function)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return listed(self, "kernel_size", "stride", "padding")
 
-
-class MaxUnpool1d(_MaxUnpoolNd):
+class MaxUnpool1d(_MaxUnpoolNd, function="max_unpool1d", dims=1):
     """Inverts ``MaxPool1d``: puts the maxima back at their indices, with zeros elsewhere."""
 
-    _dims = 1
-    _function = "max_unpool1d"
 
-
-class MaxUnpool2d(_MaxUnpoolNd):
+class MaxUnpool2d(_MaxUnpoolNd, function="max_unpool2d", dims=2):
     """Inverts ``MaxPool2d``: puts the maxima back at their indices, with zeros elsewhere."""
 
-    _dims = 2
-    _function = "max_unpool2d"
 
-
-class MaxUnpool3d(_MaxUnpoolNd):
+class MaxUnpool3d(_MaxUnpoolNd, function="max_unpool3d", dims=3):
     """Inverts ``MaxPool3d``: puts the maxima back at their indices, with zeros elsewhere."""
-
-    _dims = 3
-    _function = "max_unpool3d"
 
 
 # ------------------------------------------------------------------------------------------------------------- averages
-class _AvgPoolNd(Module):
-    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
-
+class _AvgPoolNd(
+    FunctionLayer, options="kernel_size stride padding ceil_mode count_include_pad", shown="kernel_size stride padding"
+):
     def _set_options(self, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_pad: bool) -> None:
         self.kernel_size, self.padding = kernel_size, padding
         self.stride = kernel_size if stride is None else stride
         self.ceil_mode, self.count_include_pad = ceil_mode, count_pad
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return listed(self, "kernel_size", "stride", "padding")
 
-
-class AvgPool1d(_AvgPoolNd):
+class AvgPool1d(_AvgPoolNd, function="avg_pool1d"):
     """The mean of each window of (N, C, L)."""
 
     def __init__(
@@ -164,14 +110,12 @@ class AvgPool1d(_AvgPoolNd):
         stride = each(kernel_size if stride is None else stride)
         self._set_options(each(kernel_size), stride, each(padding), ceil_mode, count_include_pad)
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The means."""
-        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
-
-class _AvgPoolWithDivisor(_AvgPoolNd):
-    _function = ""
-
+class _AvgPoolWithDivisor(
+    _AvgPoolNd,
+    options="kernel_size stride padding ceil_mode count_include_pad divisor_override",
+    shown="kernel_size stride padding",
+):
     def __init__(
         self,
         kernel_size: Any,
@@ -185,42 +129,22 @@ class _AvgPoolWithDivisor(_AvgPoolNd):
         self._set_options(kernel_size, stride, padding, ceil_mode, count_include_pad)
         self.divisor_override = divisor_override
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The means."""
-        return getattr(F, self._function)(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for name, value in (("padding", 0), ("ceil_mode", False), ("count_include_pad", True)):
             self.__dict__.setdefault(name, value)
 
 
-class AvgPool2d(_AvgPoolWithDivisor):
+class AvgPool2d(_AvgPoolWithDivisor, function="avg_pool2d"):
     """The mean of each window of (N, C, H, W)."""
 
-    _function = "avg_pool2d"
 
-
-class AvgPool3d(_AvgPoolWithDivisor):
+class AvgPool3d(_AvgPoolWithDivisor, function="avg_pool3d"):
     """The mean of each window of (N, C, D, H, W)."""
-
-    _function = "avg_pool3d"
 
 
 # ----------------------------------------------------------------------------------------------- other kinds of windows
-class _FractionalMaxPoolNd(Module):
-    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
-    _dims = 0
-    _function = ""
-
+class _FractionalMaxPoolNd(FunctionLayer, options="kernel_size return_indices output_size output_ratio", shown=""):
     def __init__(
         self,
         kernel_size: Any,
@@ -258,24 +182,15 @@ class _FractionalMaxPoolNd(Module):
         )
 
 
-class FractionalMaxPool2d(_FractionalMaxPoolNd):
+class FractionalMaxPool2d(_FractionalMaxPoolNd, function="fractional_max_pool2d", dims=2):
     """The maxima of windows at random positions, for a given output size. Source: Graham 2014."""
 
-    _dims = 2
-    _function = "fractional_max_pool2d"
 
-
-class FractionalMaxPool3d(_FractionalMaxPoolNd):
+class FractionalMaxPool3d(_FractionalMaxPoolNd, function="fractional_max_pool3d", dims=3):
     """``FractionalMaxPool2d`` in three dimensions."""
 
-    _dims = 3
-    _function = "fractional_max_pool3d"
 
-
-class _LPPoolNd(Module):
-    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
-    _function = ""
-
+class _LPPoolNd(FunctionLayer, options="norm_type kernel_size stride ceil_mode"):
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
         super().__init__()
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
@@ -284,86 +199,53 @@ class _LPPoolNd(Module):
         """The p-norm of each window."""
         return getattr(F, self._function)(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return listed(self, "norm_type", "kernel_size", "stride", "ceil_mode")
 
-
-class LPPool1d(_LPPoolNd):
+class LPPool1d(_LPPoolNd, function="lp_pool1d"):
     """The p-norm of each window of (N, C, L)."""
 
-    _function = "lp_pool1d"
 
-
-class LPPool2d(_LPPoolNd):
+class LPPool2d(_LPPoolNd, function="lp_pool2d"):
     """The p-norm of each window of (N, C, H, W)."""
 
-    _function = "lp_pool2d"
 
-
-class LPPool3d(_LPPoolNd):
+class LPPool3d(_LPPoolNd, function="lp_pool3d"):
     """The p-norm of each window of (N, C, D, H, W)."""
-
-    _function = "lp_pool3d"
 
 
 # ----------------------------------------------------------------------------------------------- windows by output size
-class _AdaptivePoolNd(Module):
-    __constants__ = ["output_size"]
-    _function = ""
-
+class _AdaptiveAvgPoolNd(FunctionLayer, options="output_size"):
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
 
-    def extra_repr(self) -> str:
-        """The output's size."""
-        return listed(self, "output_size")
 
-
-class _AdaptiveAvgPoolNd(_AdaptivePoolNd):
-    def forward(self, input: Tensor) -> Tensor:
-        """The means."""
-        return getattr(F, self._function)(input, self.output_size)
-
-
-class _AdaptiveMaxPoolNd(_AdaptivePoolNd):
-    __constants__ = ["output_size", "return_indices"]
-
+class _AdaptiveMaxPoolNd(_AdaptiveAvgPoolNd, options="output_size return_indices", shown="output_size"):
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__(output_size)
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
         """The maxima; with ``return_indices`` also their indices."""
-        return getattr(F, self._function)(input, self.output_size, self.return_indices)
+        return super().forward(input)
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd, function="adaptive_max_pool1d"):
     """The maxima of windows of (N, C, L) that give the output the requested size."""
 
-    _function = "adaptive_max_pool1d"
 
-
-class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd, function="adaptive_max_pool2d"):
     """The maxima of windows of (N, C, H, W) that give the output the requested size; None keeps a size."""
 
-    _function = "adaptive_max_pool2d"
 
-
-class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd, function="adaptive_max_pool3d"):
     """The maxima of windows of (N, C, D, H, W) that give the output the requested size; None keeps a size."""
 
-    _function = "adaptive_max_pool3d"
 
-
-class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd, function="adaptive_avg_pool1d"):
     """The means of windows of (N, C, L) that give the output the requested size."""
 
-    _function = "adaptive_avg_pool1d"
 
-
-class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd, function="adaptive_avg_pool2d"):
     """The means of windows of (N, C, H, W) that give the output the requested size; None keeps a size.
 
     >>> import wengert as torch
@@ -371,10 +253,9 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     torch.Size([2, 3, 1, 1])
     """
 
-    _function = "adaptive_avg_pool2d"
 
-
-class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd, function="adaptive_avg_pool3d"):
     """The means of windows of (N, C, D, H, W) that give the output the requested size; None keeps a size."""
 
-    _function = "adaptive_avg_pool3d"
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -11,15 +11,14 @@ from ..._tape.tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
-from ._making import unusual
-from .module import Module
+from ._making import FunctionLayer, unusual
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
 _USUAL: dict[str, Any] = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
 
 
-class _Table(Module):
+class _Table(FunctionLayer):
     """Base of both embeddings: the table of vectors."""
 
     num_embeddings: int
@@ -66,7 +65,12 @@ class _Table(Module):
         return cls(num_embeddings=rows, embedding_dim=columns, _weight=table, **options)  # type: ignore[call-arg]
 
 
-class Embedding(_Table):
+class Embedding(
+    _Table,
+    function="embedding",
+    options="weight padding_idx max_norm norm_type scale_grad_by_freq sparse",
+    constants="num_embeddings embedding_dim padding_idx max_norm norm_type scale_grad_by_freq sparse",
+):
     """Vectors of size ``embedding_dim`` for indices below ``num_embeddings``: integers (*) to (*, embedding_dim).
 
     The vector of ``padding_idx`` starts as zeros and gets no gradient. Vectors longer than ``max_norm`` are shortened
@@ -77,16 +81,6 @@ class Embedding(_Table):
     >>> torch.nn.Embedding(10, 3, padding_idx=0)(torch.tensor([0, 2])).shape
     torch.Size([2, 3])
     """
-
-    __constants__ = [
-        "num_embeddings",
-        "embedding_dim",
-        "padding_idx",
-        "max_norm",
-        "norm_type",
-        "scale_grad_by_freq",
-        "sparse",
-    ]
 
     def __init__(
         self,
@@ -107,18 +101,6 @@ class Embedding(_Table):
         self.padding_idx = self._own_padding(padding_idx, "Padding_idx")
         self._set_options(max_norm, norm_type, scale_grad_by_freq, sparse)
         self._make_weight(_weight, not _freeze, device, dtype)
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The vectors of these indices."""
-        return F.embedding(
-            input,
-            self.weight,
-            self.padding_idx,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.sparse,
-        )
 
     def extra_repr(self) -> str:
         """The sizes, and the options that do not have their default values."""
@@ -148,20 +130,12 @@ class Embedding(_Table):
         )
 
 
-class EmbeddingBag(_Table):
+class EmbeddingBag(
+    _Table,
+    constants="num_embeddings embedding_dim max_norm norm_type scale_grad_by_freq mode sparse "
+    "include_last_offset padding_idx",
+):
     """Sums, means or maxima of the vectors of bags of indices."""
-
-    __constants__ = [
-        "num_embeddings",
-        "embedding_dim",
-        "max_norm",
-        "norm_type",
-        "scale_grad_by_freq",
-        "mode",
-        "sparse",
-        "include_last_offset",
-        "padding_idx",
-    ]
 
     def __init__(
         self,
@@ -185,7 +159,9 @@ class EmbeddingBag(_Table):
         self.mode, self.include_last_offset = mode, include_last_offset
         self._make_weight(_weight, True, device, dtype)
 
-    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
+    def forward(  # type: ignore[override]
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
         """One vector per bag: the rows of a 2-d input, or the parts of a 1-d one that start at ``offsets``."""
         return F.embedding_bag(
             input,

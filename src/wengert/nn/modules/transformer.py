@@ -9,6 +9,7 @@ from typing import Any
 
 import wengert as torch
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
 from ..init import xavier_uniform_
@@ -19,14 +20,6 @@ from .dropout import Dropout
 from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
-
-__all__ = [
-    "Transformer",
-    "TransformerDecoder",
-    "TransformerDecoderLayer",
-    "TransformerEncoder",
-    "TransformerEncoderLayer",
-]
 
 
 def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
@@ -379,3 +372,6 @@ class Transformer(Module):
                 [0., 0.]])
         """
         return _generate_square_subsequent_mask(sz, device, dtype)
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -1,5 +1,7 @@
 """``torch.nn.utils``: clipping gradients, parameters as one vector, sequences, reparametrisations."""
 
+from types import FunctionType as _Function
+
 from . import rnn
 from .clip_grad import (
     clip_grad_norm,
@@ -15,27 +17,7 @@ from .memory_format import convert_conv2d_weight_memory_format, convert_conv3d_w
 from .spectral_norm import remove_spectral_norm, spectral_norm
 from .weight_norm import remove_weight_norm, weight_norm
 
-__all__ = [
-    "clip_grad_norm",
-    "clip_grad_norm_",
-    "clip_grad_value_",
-    "clip_grads_with_norm_",
-    "convert_conv2d_weight_memory_format",
-    "convert_conv3d_weight_memory_format",
-    "fuse_conv_bn_eval",
-    "fuse_conv_bn_weights",
-    "fuse_linear_bn_eval",
-    "fuse_linear_bn_weights",
-    "get_total_norm",
-    "parameters_to_vector",
-    "remove_spectral_norm",
-    "remove_weight_norm",
-    "rnn",
-    "skip_init",
-    "spectral_norm",
-    "vector_to_parameters",
-    "weight_norm",
-]
+__all__ = ["rnn", *sorted(name for name, value in globals().items() if isinstance(value, _Function))]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:

@@ -12,21 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ..._base.exports import own_names
 from ..._base.grad_mode import no_grad
 from ..._tape.tensor import Tensor
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
 from ..parameter import Parameter
-
-__all__ = [
-    "ParametrizationList",
-    "cached",
-    "is_parametrized",
-    "register_parametrization",
-    "remove_parametrizations",
-    "transfer_parametrizations_and_params",
-    "type_before_parametrizations",
-]
 
 _cache: dict[tuple[int, str], Any] = {}
 _depth = 0  # the number of open ``cached()`` blocks
@@ -363,3 +354,6 @@ def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tenso
         for key in source._original_names():
             setattr(target, key, getattr(source, key))
     return to_module
+
+
+__all__ = own_names(globals())  # noqa: PLE0605

@@ -23,6 +23,7 @@ from typing import Any
 
 import wengert as torch
 
+from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from ..modules.module import Module
 
@@ -420,22 +421,4 @@ def is_pruned(module: Module) -> bool:
     )
 
 
-__all__ = [
-    "BasePruningMethod",
-    "CustomFromMask",
-    "Identity",
-    "L1Unstructured",
-    "LnStructured",
-    "PruningContainer",
-    "RandomStructured",
-    "RandomUnstructured",
-    "custom_from_mask",
-    "global_unstructured",
-    "identity",
-    "is_pruned",
-    "l1_unstructured",
-    "ln_structured",
-    "random_structured",
-    "random_unstructured",
-    "remove",
-]
+__all__ = own_names(globals())  # noqa: PLE0605

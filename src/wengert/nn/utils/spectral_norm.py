@@ -6,20 +6,13 @@ from typing import Any
 
 import wengert as torch
 
+from ..._base.exports import own_names
 from ..._base.grad_mode import no_grad
 from ..._tape.tensor import Tensor
 from .. import functional as F
 from ..modules.module import Module
 from ..parameter import Parameter
 from ._normalized import check_iterations, check_weight, key_of_hook, output_dim, take_away
-
-__all__ = [
-    "SpectralNorm",
-    "SpectralNormLoadStateDictPreHook",
-    "SpectralNormStateDictHook",
-    "remove_spectral_norm",
-    "spectral_norm",
-]
 
 
 class SpectralNorm:
@@ -160,3 +153,6 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
         if key is not None:
             del hooks[key]
     return module
+
+
+__all__ = own_names(globals())  # noqa: PLE0605
