@@ -386,11 +386,12 @@ def transposed_jvp(info: Operator, tangents: list[Any], out: Any, inner: list[An
     with grad_mode(True), entered() as tag:  # this tape must be younger than the operands' transforms
         ts = _transposed(info, tangents, inner, p, lambda a: OwnTape(a, tag))
     if info.outputs == 1:
-        return _without_lift(ts, tag)
-    return tuple(_without_lift(t, tag) for t in ts)
+        return without_lift(ts, tag)
+    return tuple(without_lift(t, tag) for t in ts)
 
 
-def _without_lift(a: Any, tag: int) -> Any:
+def without_lift(a: Any, tag: int) -> Any:
+    """The value that a tape's holds, if it is of the tape with this tag."""
     return a.v if isinstance(a, OwnTape) and a.tag == tag else a
 
 

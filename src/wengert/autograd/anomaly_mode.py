@@ -200,35 +200,13 @@ def _tell(n: Any) -> None:
     """Warn with the traceback of the forward call, and of the backward steps that made it."""
     if type(n) is Port:
         return
-    trace = None if n.h is None else n.h.trace
-    if trace is None:
-        warnings.warn(
-            f"Error detected in {n.name()}. No forward pass information available. Enable detect anomaly during "
-            "forward pass for more information.",
-            UserWarning,
-            stacklevel=2,
-        )
-        return
-    text, parent = trace
-    warnings.warn(
-        f"Error detected in {n.name()}. Traceback of forward call that caused the error:\n{text}",
-        UserWarning,
-        stacklevel=2,
-    )
-    while parent is not None:
-        above = None if parent.h is None else parent.h.trace
-        if above is None:
-            warnings.warn(
-                f"\n\nPrevious calculation was induced by {parent.name()}. No forward pass information available. "
-                "Enable detect anomaly during forward pass for more information.",
-                UserWarning,
-                stacklevel=2,
-            )
-            return
-        warnings.warn(
-            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced the "
-            f"previous calculation:\n{above[0]}",
-            UserWarning,
-            stacklevel=2,
-        )
-        parent = above[1]
+    begin, call = f"Error detected in {n.name()}.", "forward call that caused the error"
+    while n is not None:
+        text, n = (None, None) if n.h is None or n.h.trace is None else n.h.trace
+        found = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+        if text is not None:
+            found = f"Traceback of {call}:\n{text}"
+        warnings.warn(f"{begin} {found}", stacklevel=2)
+        if n is not None:
+            begin = f"\n\nPrevious calculation was induced by {n.name()}."
+            call = "forward call that induced the previous calculation"

@@ -10,6 +10,7 @@ another transform it needs a tape of its own level (``_payloads.transforms``, NO
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
@@ -18,7 +19,7 @@ import numpy as np
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled, transform
 from .._base.registry import TENSORS
-from .._payloads.transforms import DEPTH, Dual, OwnTape, entered
+from .._payloads.transforms import DEPTH, Dual, OwnTape, entered, without_lift
 from .._tape.engine import run
 from .._tape.graph import _check_cotangent
 from .._tape.node import leaf_node
@@ -26,7 +27,7 @@ from .._tape.promotion import logical_dtype
 from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
-from ._levels import TAPES, bare, check_adopted, check_captured, check_tangent, only_leads_to, payload, tensor
+from ._levels import TAPES, bare, check_adopted, check_captured, check_tangent, holds, only_leads_to, payload, tensor
 from ._vmap import vmap
 
 Argnums = int | tuple[int, ...]
@@ -87,7 +88,7 @@ class _Tape:
         if not isinstance(y, Tensor):
             return y
         if self.lifted:
-            return tensor(y._payload.v) if isinstance(y._payload, OwnTape) and y._payload.tag == self.tag else y
+            return tensor(y._payload.v) if holds(y, OwnTape, self.tag) else y
         if y._node is None or (self.recording and not only_leads_to([current_fn(y)], self.own)):
             return y
         return wrap(y._payload)
@@ -115,21 +116,16 @@ class _Tape:
     def _is_mine(self, y: Tensor) -> bool:
         if current_fn(y) is None:
             return False
-        return not self.lifted or (isinstance(y._payload, OwnTape) and y._payload.tag == self.tag)
+        return not self.lifted or holds(y, OwnTape, self.tag)
 
     def _gradient(self, x: Tensor, g: Any) -> Tensor:
         if g is None:
             a = payload_like(x._payload, np.zeros)
             return wrap(a.v if self.lifted else a)
         if self.lifted:
-            return tensor(
-                g._payload.v if isinstance(g._payload, OwnTape) and g._payload.tag == self.tag else g._payload
-            )
-        return (
-            g
-            if self.recording and current_fn(g) is not None and not only_leads_to([current_fn(g)], self.own)
-            else bare(g)
-        )
+            return tensor(without_lift(g._payload, self.tag))
+        tracked = self.recording and current_fn(g) is not None and not only_leads_to([current_fn(g)], self.own)
+        return g if tracked else bare(g)
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments
@@ -184,21 +180,13 @@ def grad_and_value(
             flat, spec = tree_flatten(_chosen(args, positions))
             inner = [tape.variable(x) for x in flat]
             value = func(*_replaced(args, positions, tree_unflatten(inner, spec)), **kwargs)
-            aux = None
-            if has_aux:
-                if not (isinstance(value, tuple) and len(value) == 2):
-                    raise RuntimeError(
-                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is "
-                        "True"
-                    )
-                value, aux = value
+            value, aux = _parted(value, has_aux, "grad_and_value(f)(*args)")
             if tape.inside.adopted:
                 check_adopted(tape.inside, tree_flatten((inner, value, aux))[0], CAPTURED)
             _check_scalar(value)
             if logical_dtype(value).kind not in "fV" and current_fn(value) is not None:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {value.dtype}")
-            one = payload_like(value._payload, np.ones)
-            one = wrap(one.v if isinstance(one, OwnTape) and one.tag == tape.tag else one)
+            one = wrap(without_lift(payload_like(value._payload, np.ones), tape.tag))
             grads = tape.pulled_back([value], [one], False)
         result = tree_unflatten(grads, spec)
         value = tape.left(value)
@@ -207,14 +195,22 @@ def grad_and_value(
     return wrapper
 
 
+def _parted(out: Any, has_aux: bool, who: str) -> tuple[Any, Any]:
+    """What a function returned, as its output and the rest (``None`` without ``has_aux``)."""
+    if not has_aux:
+        return out, None
+    if not (isinstance(out, tuple) and len(out) == 2):
+        raise RuntimeError(f"{who}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    return out
+
+
 def _check_scalar(value: Any) -> None:
     if not isinstance(value, Tensor):
         raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}")
     if value._payload.ndim:
         raise RuntimeError(
             "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
-            f"{value._payload.ndim} "
-            "dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+            f"{value._payload.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
         )
 
 
@@ -251,13 +247,7 @@ def vjp(
         flat, spec = tree_flatten(primals)
         inner = [tape.variable(x) for x in flat]
         out = func(*tree_unflatten(inner, spec))
-        aux = None
-        if has_aux:
-            if not (isinstance(out, tuple) and len(out) == 2):
-                raise RuntimeError(
-                    "vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True"
-                )
-            out, aux = out
+        out, aux = _parted(out, has_aux, "vjp(f, *primals)")
         outs, out_spec = tree_flatten(out)
         if tape.inside.adopted:
             check_adopted(tape.inside, tree_flatten((inner, outs, aux))[0], CAPTURED)
@@ -332,11 +322,7 @@ def jvp(
     with transform() as inside, entered() as tag:
         inner = [_dual(x, v, tag) for x, v in zip(flat, flat_tangents, strict=True)]
         out = func(*tree_unflatten(inner, spec))
-    aux = None
-    if has_aux:
-        if not (isinstance(out, tuple) and len(out) == 2):
-            raise RuntimeError(f"{_JVP}: output of function f should be a tuple: (output, aux) if has_aux is True")
-        out, aux = out
+    out, aux = _parted(out, has_aux, _JVP)
     outs, out_spec = tree_flatten(out)
     _check_outputs(outs, _JVP)
     parts = [_unpacked(y, tag, strict) for y in outs]
@@ -365,13 +351,11 @@ def _dual(x: Tensor, v: Tensor, tag: int) -> Tensor:
 
 
 def _unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
-    a = y._payload
-    if isinstance(a, Dual) and a.tag == tag:
-        primal = tensor(a.v)
-        if a.t is not None:
-            return primal, tensor(a.t)
-    else:
-        primal = y
+    primal = y
+    if holds(y, Dual, tag):
+        primal = tensor(y._payload.v)
+        if y._payload.t is not None:
+            return primal, tensor(y._payload.t)
     if strict:
         raise RuntimeError(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
@@ -423,7 +407,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
             if g is None:
                 results.append(wrap(payload_like(y._payload, np.zeros)))
                 continue
-            t = tensor(g._payload.v if isinstance(g._payload, OwnTape) and g._payload.tag == tag else g._payload)
+            t = tensor(without_lift(g._payload, tag))
             results.append(bare(t) if only_leads_to([t._node], set()) else t)
         return tree_unflatten(results, out_spec)
 
@@ -433,9 +417,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 # ------------------------------------------------------------------------------------------------------------ Jacobians
 def _basis(x: Tensor) -> Tensor:
     """The standard basis of a tensor's space, with the basis vectors along a new first dim."""
-    n = 1
-    for s in x.shape:
-        n *= s
+    n = math.prod(x.shape)
     return wrap(np.eye(n, dtype=logical_dtype(x)).reshape((n, *x.shape)))
 
 
