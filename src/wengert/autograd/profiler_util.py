@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Iterable
+from dataclasses import InitVar, dataclass
 from typing import Any, NamedTuple
 
 __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval", "Kernel"]
@@ -97,6 +98,7 @@ class FormattedTimesMixin:
 
 
 # --------------------------------------------------------------------------------------------------------------- events
+@dataclass(repr=False, eq=False)
 class FunctionEvent(FormattedTimesMixin):
     """One call: an operator, a node's backward step, or a block with a name.
 
@@ -104,60 +106,37 @@ class FunctionEvent(FormattedTimesMixin):
     and 7 for a user's block. ``sequence_nr`` is that of the node that the call made, or that was run.
     """
 
-    def __init__(
-        self,
-        id: int,
-        name: str,
-        thread: int,
-        start_us: float,
-        end_us: float,
-        overload_name: str | None = None,
-        fwd_thread: int | None = None,
-        input_shapes: Any = None,
-        stack: list[str] | None = None,
-        scope: int = 0,
-        use_device: str | None = None,
-        cpu_memory_usage: int = 0,
-        device_memory_usage: int = 0,
-        is_async: bool = False,
-        is_remote: bool = False,
-        sequence_nr: int = -1,
-        node_id: int = -1,
-        device_type: DeviceType = DeviceType.CPU,
-        device_index: int = 0,
-        device_resource_id: int | None = None,
-        is_legacy: bool = False,
-        flops: int | None = None,
-        trace_name: str | None = None,
-        concrete_inputs: list[Any] | None = None,
-        kwinputs: dict[str, Any] | None = None,
-        is_user_annotation: bool = False,
-    ) -> None:
-        self.id = id
-        self.name = name
-        self.thread = thread
+    id: int
+    name: str
+    thread: int
+    start_us: InitVar[float]
+    end_us: InitVar[float]
+    overload_name: str | None = None
+    fwd_thread: int | None = None
+    input_shapes: Any = None
+    stack: list[str] | None = None
+    scope: int = 0
+    use_device: str | None = None
+    cpu_memory_usage: int = 0
+    device_memory_usage: int = 0
+    is_async: bool = False
+    is_remote: bool = False
+    sequence_nr: int = -1
+    node_id: int = -1
+    device_type: DeviceType = DeviceType.CPU
+    device_index: int = 0
+    device_resource_id: int | None = None
+    is_legacy: bool = False
+    flops: int | None = None
+    trace_name: str | None = None
+    concrete_inputs: list[Any] | None = None
+    kwinputs: dict[str, Any] | None = None
+    is_user_annotation: bool = False
+
+    def __post_init__(self, start_us: float, end_us: float) -> None:
         self.time_range = Interval(start_us, end_us)
-        self.overload_name = overload_name
-        self.fwd_thread = fwd_thread
-        self.input_shapes = input_shapes
-        self.stack = stack
-        self.scope = scope
-        self.use_device = use_device
-        self.cpu_memory_usage = cpu_memory_usage
-        self.device_memory_usage = device_memory_usage
-        self.is_async = is_async
-        self.is_remote = is_remote
-        self.sequence_nr = sequence_nr
-        self.node_id = node_id
-        self.device_type = device_type
-        self.device_index = device_index
-        self.device_resource_id = thread if device_resource_id is None else device_resource_id
-        self.is_legacy = is_legacy
-        self.flops = flops
-        self.trace_name = trace_name
-        self.concrete_inputs = concrete_inputs
-        self.kwinputs = kwinputs
-        self.is_user_annotation = is_user_annotation
+        if self.device_resource_id is None:
+            self.device_resource_id = self.thread
         self.count = 1
         self.kernels: list[Kernel] = []
         self.cpu_children: list[FunctionEvent] = []
