@@ -212,9 +212,9 @@ def _common_keys(actual: Any, expected: Any, path: Path) -> Any:
 def _comparison(actual: Any, expected: Any, path: Path, options: _Options) -> Callable[[], None]:
     """The function that compares two values of the same kind."""
     if actual is None or expected is None:
-        return lambda: _compare_none(actual, expected)
+        return lambda: _compare_identity("None", actual, expected)
     if isinstance(actual, (bool, np.bool_)) and isinstance(expected, (bool, np.bool_)):
-        return lambda: _compare_booleans(bool(actual), bool(expected))
+        return lambda: _compare_identity("Booleans", bool(actual), bool(expected))
     numbers = (int, float, complex, np.number)
     if isinstance(actual, numbers) and isinstance(expected, numbers):
         return _number_comparison(actual, expected, path, options)
@@ -229,11 +229,15 @@ def _comparison(actual: Any, expected: Any, path: Path, options: _Options) -> Ca
     return lambda: _compare_tensors(*tensors, rtol, atol, options)
 
 
-def _tolerances(*inputs: Any, options: _Options, path: Path) -> tuple[float, float]:
+def _check_tolerances(options: _Options, path: Path = ()) -> None:
     if (options.rtol is None) != (options.atol is None):
         missing = "rtol" if options.rtol is None else "atol"
         text = f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}."
         raise _Mismatch(ValueError, text, path)
+
+
+def _tolerances(*inputs: Any, options: _Options, path: Path) -> tuple[float, float]:
+    _check_tolerances(options, path)
     if options.rtol is not None and options.atol is not None:
         return options.rtol, options.atol
     return default_tolerances(*inputs)
@@ -251,14 +255,9 @@ def _as_tensors(actual: Any, expected: Any, options: _Options) -> tuple[Tensor, 
 
 
 # ----------------------------------------------------------------------------------------------------------- comparing
-def _compare_none(actual: Any, expected: Any) -> None:
-    if not (actual is None and expected is None):
-        raise _Mismatch(AssertionError, f"None mismatch: {actual} is not {expected}")
-
-
-def _compare_booleans(actual: bool, expected: bool) -> None:
+def _compare_identity(kind: str, actual: Any, expected: Any) -> None:
     if actual is not expected:
-        raise _Mismatch(AssertionError, f"Booleans mismatch: {actual} is not {expected}")
+        raise _Mismatch(AssertionError, f"{kind} mismatch: {actual} is not {expected}")
 
 
 def _number_comparison(actual: Any, expected: Any, path: Path, options: _Options) -> Callable[[], None]:

@@ -9,6 +9,7 @@ import textwrap
 import unittest
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from typing import Any
 
@@ -17,7 +18,16 @@ import numpy as np
 import wengert as torch
 
 from ..._tape.tensor import Tensor
-from .._comparison import _common_keys, _compare_numbers, _compare_tensors, _Mismatch, _Options, default_tolerances
+from .._comparison import (
+    _check_tolerances,
+    _common_keys,
+    _compare_identity,
+    _compare_numbers,
+    _compare_tensors,
+    _Mismatch,
+    _Options,
+    _tolerances,
+)
 
 __all__: list[str] = []
 
@@ -82,7 +92,7 @@ class TestCase(unittest.TestCase):
             x = torch.as_tensor(x, dtype=y.dtype)
         options = _Options(rtol, atol, equal_nan, True, exact_device, exact_dtype, exact_layout, exact_stride)
         try:
-            _tolerances_given(options)
+            _check_tolerances(options)
             self._compare(x, y, (), options)
         except _Mismatch as error:
             shown = msg
@@ -138,18 +148,15 @@ class TestCase(unittest.TestCase):
         arrays = (Tensor, np.ndarray)
         either = (*booleans, *_NUMBERS, *arrays)
         if x is None or y is None:
-            if x is not y:
-                raise _Mismatch(AssertionError, f"None mismatch: {x} is not {y}")
+            _compare_identity("None", x, y)
         elif (isinstance(x, booleans) and isinstance(y, either)) or (isinstance(y, booleans) and isinstance(x, either)):
-            x, y = (bool(_one(v, "boolean")) for v in (x, y))
-            if x is not y:
-                raise _Mismatch(AssertionError, f"Booleans mismatch: {x} is not {y}")
+            _compare_identity("Booleans", *(bool(_one(v, "boolean")) for v in (x, y)))
         elif (isinstance(x, _NUMBERS) and isinstance(y, (*_NUMBERS, Enum, *arrays))) or (
             isinstance(y, _NUMBERS) and isinstance(x, (*_NUMBERS, Enum, *arrays))
         ):
             x, y = (_number(v) for v in (x, y))
             rtol, atol = self._tolerances(_LOOSE[type(x)], _LOOSE[type(y)], options=options)
-            _compare_numbers(x, y, rtol, atol, _without_dtype(options))
+            _compare_numbers(x, y, rtol, atol, replace(options, check_dtype=False))
         elif isinstance(x, arrays) and isinstance(y, arrays):
             x, y = (v if isinstance(v, Tensor) else torch.as_tensor(v) for v in (x, y))
             rtol, atol = self._tolerances(x.dtype, y.dtype, options=options)
@@ -158,10 +165,7 @@ class TestCase(unittest.TestCase):
             _compare_objects(x, y)
 
     def _tolerances(self, *dtypes: Any, options: _Options) -> tuple[float, float]:
-        if options.rtol is not None and options.atol is not None:
-            rtol, atol = options.rtol, options.atol
-        else:
-            rtol, atol = default_tolerances(*dtypes)
+        rtol, atol = _tolerances(*dtypes, options=options, path=())
         return max(rtol, self.rel_tol), max(atol, self.precision)
 
     # ------------------------------------------------------------------------------------------- warnings and errors
@@ -248,17 +252,6 @@ class TestCase(unittest.TestCase):
 
 def _is(value: Any, classes: tuple[Any, ...]) -> bool:
     return isinstance(value, classes) and not isinstance(value, (str, bytes))
-
-
-def _tolerances_given(options: _Options) -> None:
-    if (options.rtol is None) != (options.atol is None):
-        missing = "rtol" if options.rtol is None else "atol"
-        text = f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}."
-        raise _Mismatch(ValueError, text)
-
-
-def _without_dtype(options: _Options) -> _Options:
-    return _Options(options.rtol, options.atol, options.equal_nan, check_dtype=False)
 
 
 def _one(value: Any, kind: str) -> Any:

@@ -22,7 +22,7 @@ from ..._base.errors import noted, warn
 from ._utils import MP_STATUS_CHECK_INTERVAL, ExceptionWrapper
 from ._utils.channel import Channel, Closed, first_ready, pair
 from ._utils.worker import Exhausted, Job, Resume, Task, worker_loop
-from .dataloader import DataLoader, _BaseDataLoaderIter, _DatasetKind
+from .dataloader import DataLoader, _BaseDataLoaderIter
 
 
 class Workers:
@@ -113,24 +113,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         context = loader.multiprocessing_context or multiprocessing
         try:
             for worker_id in range(self._num_workers):
-                pool.start(context, self._job(loader, worker_id))
+                job = Job(self._fetching, self._base_seed, loader.worker_init_fn, worker_id, self._num_workers)
+                pool.start(context, job)
         except BaseException:
             self._shutdown_workers()
             raise
         self._reset(loader, first_iter=True)
-
-    def _job(self, loader: DataLoader[Any], worker_id: int) -> Job:
-        return Job(
-            self._dataset_kind == _DatasetKind.Iterable,
-            self._dataset,
-            self._auto_collation,
-            self._collate_fn,
-            self._drop_last,
-            self._base_seed,
-            loader.worker_init_fn,
-            worker_id,
-            self._num_workers,
-        )
 
     def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
         super()._reset(loader, first_iter)

@@ -14,7 +14,7 @@ import wengert as torch
 
 from ..._base.errors import noted, warn
 from ._utils.collate import default_collate, default_convert
-from ._utils.fetch import iterable_fetcher, map_fetcher
+from ._utils.fetch import fetcher
 from ._utils.worker import get_worker_info
 from .dataset import Dataset, IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
@@ -300,6 +300,8 @@ class _BaseDataLoaderIter:
         self._index_sampler, self._drop_last = loader._index_sampler, loader.drop_last
         self._num_workers, self._persistent_workers = loader.num_workers, loader.persistent_workers
         self._timeout = loader.timeout
+        iterable = self._dataset_kind == _DatasetKind.Iterable
+        self._fetching = (iterable, self._dataset, self._auto_collation, self._collate_fn, self._drop_last)
         self._begin(loader)
         self._base_seed = draw_seed(loader.generator)
 
@@ -374,11 +376,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
                 AssertionError("_SingleProcessDataLoaderIter requires timeout == 0"),
                 "What to do: leave out timeout, or set num_workers > 0: only workers are waited for.",
             )
-        self._fetch = (
-            iterable_fetcher(self._dataset, self._auto_collation, self._collate_fn, self._drop_last)
-            if self._dataset_kind == _DatasetKind.Iterable
-            else map_fetcher(self._dataset, self._auto_collation, self._collate_fn)
-        )
+        self._fetch = fetcher(*self._fetching)
 
     def _next_data(self) -> Any:
         return self._fetch(next(self._sampler_iter))
