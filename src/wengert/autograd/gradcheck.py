@@ -154,7 +154,7 @@ def _fast_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtype
         grads = _gradients(check, y, v, nondet_tol, dtypes)
         for i, u, s, g in zip(check.wanted, us, slopes, grads, strict=True):
             n = np.sum(v.reshape(-1).conj() * s[k]).real
-            a = np.float64(0) if g is None else np.sum(u.conj() * g).real
+            a: Any = np.float64(0) if g is None else np.sum(u.conj() * g).real
             if not check.close(a, n):
                 raise _refuse(check, a, n, k, i, None, False, _slow_text(check, outputs, k, i, nondet_tol))
 

@@ -51,10 +51,6 @@ def _layer(*shapes: Any, out_shape: Any = None, **kwargs: Any) -> int:
     return _flops.of_layer(given, out_shape)
 
 
-def _convolution(x: Any, weight: Any, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    return _flops.convolution(weight, out_shape)
-
-
 flop_registry: dict[Any, Formula] = {
     aten.mm: _of_shapes(_product),
     aten.mv: _of_shapes(_product),

@@ -84,16 +84,6 @@ class DataLoader(Generic[_T_co]):
     tensor([2, 1]) tensor([20, 10])
     """
 
-    dataset: Dataset[_T_co]
-    batch_size: int | None
-    num_workers: int
-    pin_memory: bool
-    drop_last: bool
-    timeout: float
-    sampler: Sampler[Any] | Iterable[Any]
-    pin_memory_device: str
-    prefetch_factor: int | None
-    _iterator: _BaseDataLoaderIter | None
     __initialized = False
 
     def __init__(
@@ -127,13 +117,13 @@ class DataLoader(Generic[_T_co]):
         self.multiprocessing_context = multiprocessing_context
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self._IterableDataset_len_called: int | None = None
-        self._iterator = None
+        self._iterator: _BaseDataLoaderIter | None = None
         stream = isinstance(dataset, IterableDataset)
         self._dataset_kind = _DatasetKind.Iterable if stream else _DatasetKind.Map
         if stream:
             _check_stream(shuffle, sampler, batch_sampler)
         _check_sampling(batch_size, bool(shuffle), sampler, batch_sampler, drop_last)
-        self.sampler = self._default_sampler(bool(shuffle)) if sampler is None else sampler
+        self.sampler: Iterable[Any] = self._default_sampler(bool(shuffle)) if sampler is None else sampler
         if batch_sampler is not None:
             batch_size, drop_last = None, False
         elif batch_size is not None:
