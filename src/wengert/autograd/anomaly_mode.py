@@ -69,7 +69,7 @@ class set_detect_anomaly:
         _set(self.prev, self.prev_check_nan)
 
 
-class detect_anomaly:
+class detect_anomaly(set_detect_anomaly):
     """A context in which NaN in a gradient raises an error, and errors in backward show the forward call.
 
     ``check_nan=False`` only shows the forward calls of errors. Anomaly mode is slow; use it for debugging only.
@@ -101,9 +101,6 @@ class detect_anomaly:
         self.prev_check_nan = _check_nan
         _set(True, self.check_nan)
 
-    def __exit__(self, *args: object) -> None:
-        _set(self.prev, self.prev_check_nan)
-
 
 def _set(mode: bool, check_nan: bool) -> None:
     global _enabled, _check_nan
@@ -125,7 +122,9 @@ def _set(mode: bool, check_nan: bool) -> None:
 def _record(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
     """The hook on operators: run the operator and record the traceback."""
     result = proceed()
-    note_origin(result)
+    for t in result if isinstance(result, (tuple, list)) else (result,):
+        if isinstance(t, Tensor) and t._node is not None and t._node.seq:
+            keep_trace(t._node.fx if type(t._node) is Port else t._node)
     return result
 
 
@@ -137,15 +136,8 @@ def _record_call(cls: Any, args: tuple[Any, ...], proceed: Any) -> Any:
     return outputs, ctx
 
 
-def note_origin(result: Any) -> None:
-    """Record the traceback of a result's node, and the backward step that made it."""
-    for t in result if isinstance(result, (tuple, list)) else (result,):
-        if isinstance(t, Tensor) and t._node is not None and t._node.seq:
-            keep_trace(t._node.fx if type(t._node) is Port else t._node)
-
-
 def keep_trace(node: Node) -> None:
-    """Note the stack in a node."""
+    """Note in a node the stack, and the backward step that made it."""
     h = hooks_of(node)
     if h.trace is None:
         frame = errors.user_frame(errors.sys._getframe(1))

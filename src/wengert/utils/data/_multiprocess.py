@@ -186,16 +186,11 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         """The worker with an answer among those with open tasks; None if there are no open tasks."""
         channels = self._pool.channels
         asked = [w for w in range(self._num_workers) if self._asked[w] and self._active[w]]
-        waited = 0.0
         while asked:
             ready = first_ready([channels[w] for w in asked], self._timeout or MP_STATUS_CHECK_INTERVAL)
             if ready is not None:
                 return channels.index(ready)
-            waited += MP_STATUS_CHECK_INTERVAL
-            self._check_time()
-            for worker in asked:
-                if not self._workers[worker].is_alive():
-                    self._fail(worker)
+            self._check(*asked)
         return None
 
     # ---------------------------------------------------------------------------------------------------- channels
@@ -206,17 +201,19 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def _receive(self, worker: int) -> Any:
         channel = self._pool.channels[worker]
         while not channel.wait(self._timeout or MP_STATUS_CHECK_INTERVAL):
-            self._check_time()
-            if not self._workers[worker].is_alive():
-                self._fail(worker)
+            self._check(worker)
         try:
             return channel.receive()
         except Closed:
             self._fail(worker)
 
-    def _check_time(self) -> None:
+    def _check(self, *workers: int) -> None:
+        """After a wait without an answer: raise an error if there is a limit or one of these workers is dead."""
         if self._timeout:
             raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
+        for worker in workers:
+            if not self._workers[worker].is_alive():
+                self._fail(worker)
 
     def _fail(self, worker: int) -> NoReturn:
         self._active[worker] = False
