@@ -323,6 +323,9 @@ def _generated(cls: Any, mine: list[bool]) -> Any:
     return Generated
 
 
+_MARKING = ("save_for_backward", "save_for_forward", "mark_dirty", "mark_non_differentiable")
+
+
 class _BatchedContext:
     """The ``ctx`` of a function with a generated rule, through which batches are saved."""
 
@@ -333,30 +336,17 @@ class _BatchedContext:
         flags = self.flags[kind] = [holds(t, Batched, self.tag) for t in tensors]
         return [self.parents.get(id(t), _plain(t._payload.v)) if f else t for t, f in zip(tensors, flags, strict=True)]
 
-    def save_for_backward(self, *tensors: Any) -> None:
-        self._ctx().save_for_backward(*self._strip("backward", tensors))
-
-    def save_for_forward(self, *tensors: Any) -> None:
-        self._ctx().save_for_forward(*self._strip("forward", tensors))
-
-    def mark_dirty(self, *tensors: Any) -> None:
-        self._ctx().mark_dirty(*self._strip("dirty", tensors))
-
-    def mark_non_differentiable(self, *tensors: Any) -> None:
-        self._ctx().mark_non_differentiable(*self._strip("plain", tensors))
-
-    def set_materialize_grads(self, value: bool) -> None:
-        self._ctx().set_materialize_grads(value)
-
-    @property
-    def needs_input_grad(self) -> tuple[bool, ...]:
-        return self._ctx().needs_input_grad
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._ctx(), name)
+        if name not in _MARKING:
+            return method
+        return lambda *tensors: method(*self._strip(name, tensors))
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         ctx = self._ctx()
-        kind = "forward" if ctx._boxes is None and ctx.saved_for_forward is not None else "backward"
-        flags = self.flags.get(kind, [])
+        forward = ctx._boxes is None and ctx.saved_for_forward is not None
+        flags = self.flags.get("save_for_forward" if forward else "save_for_backward", [])
         return tuple(_enter(t, self.tag) if f else t for t, f in zip(ctx.saved_tensors, flags, strict=False))
 
 

@@ -29,6 +29,7 @@ from .._tape.delivery import accumulate
 from .._tape.node import AccumulateGrad, leaf_node
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
 from ..func._levels import check_tangent, holds, only_leads_to
+from .grad_mode import Setting
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -116,39 +117,21 @@ class _Level:
                 return t
             t.__class__ = DualTensor
             self.members.append(weakref.ref(t))
-            if not _enabled:
+            if not _set_fwd_grad_enabled.value:
                 t._payload = Dual(t._payload.v, None, self.tag)
         return t
 
 
 _state = threading.local()
-_enabled = True
+
+
+class _set_fwd_grad_enabled(Setting):
+    """Set whether results carry tangents, immediately or as a context manager."""
 
 
 def _is_fwd_grad_enabled() -> bool:
     """Whether results carry tangents."""
-    return _enabled
-
-
-class _set_fwd_grad_enabled(_ModeDecorator):
-    """Set whether results carry tangents, immediately or as a context manager."""
-
-    def __init__(self, mode: bool) -> None:
-        global _enabled
-        self.prev = _enabled
-        self.mode = mode
-        _enabled = mode
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exc: object) -> None:
-        global _enabled
-        _enabled = self.prev
-
-    def clone(self) -> _set_fwd_grad_enabled:
-        """A new context manager with the same setting."""
-        return type(self)(self.mode)
+    return _set_fwd_grad_enabled.value
 
 
 def _level() -> _Level | None:

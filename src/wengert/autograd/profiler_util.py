@@ -204,24 +204,19 @@ _SUMMED = ("cpu_time_total", "self_cpu_time_total", "device_time_total", "self_d
 class FunctionEventAvg(FormattedTimesMixin):
     """The calls of one key: times and memory are sums, ``cpu_time`` is per call."""
 
-    def __init__(self) -> None:
-        self.key: str | None = None
-        self.count = 0
-        self.node_id = 0
-        self.is_async = self.is_remote = self.is_legacy = self.is_user_annotation = False
-        self.use_device: str | None = None
-        self.cpu_time_total = self.self_cpu_time_total = 0.0
-        self.device_time_total = self.self_device_time_total = 0.0
-        self.input_shapes: Any = None
-        self.overload_name: str | None = None
-        self.stack: list[str] | None = None
-        self.scope: int | None = None
-        self.cpu_memory_usage = self.self_cpu_memory_usage = 0
-        self.device_memory_usage = self.self_device_memory_usage = 0
-        self.cpu_children: Any = None
-        self.cpu_parent: Any = None
-        self.device_type = DeviceType.CPU
-        self.flops: int = 0
+    key: str | None = None
+    use_device: str | None = None
+    input_shapes: Any = None
+    overload_name: str | None = None
+    stack: list[str] | None = None
+    scope: int | None = None
+    cpu_children: Any = None
+    cpu_parent: Any = None
+    device_type = DeviceType.CPU
+    is_async = is_remote = is_legacy = is_user_annotation = False
+    count = node_id = flops = 0
+    cpu_time_total = self_cpu_time_total = device_time_total = self_device_time_total = 0.0
+    cpu_memory_usage = self_cpu_memory_usage = device_memory_usage = self_device_memory_usage = 0
 
     def add(self, other: Any) -> FunctionEventAvg:
         """Add another event, or average, of the same key."""

@@ -129,13 +129,11 @@ class _Tape:
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments
-def _positions(argnums: Any, count: int) -> Any:
+def _positions(argnums: Any, count: int) -> tuple[int, ...]:
     """The chosen arguments' positions, from 0."""
     if isinstance(argnums, bool) or not isinstance(argnums, (int, tuple)):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
-    if isinstance(argnums, int):
-        return _position(argnums, count)
-    positions = tuple(_position(i, count) for i in argnums)
+    positions = tuple(_position(i, count) for i in ((argnums,) if isinstance(argnums, int) else argnums))
     if not positions:
         raise RuntimeError("argnums must be non-empty")
     if len(set(positions)) != len(positions):
@@ -151,15 +149,25 @@ def _position(i: Any, count: int) -> int:
     return i % count
 
 
-def _chosen(args: tuple[Any, ...], positions: Any) -> Any:
-    return args[positions] if isinstance(positions, int) else tuple(args[i] for i in positions)
+class _Chosen:
+    """The arguments by which a function is differentiated, and the function of them alone."""
 
+    def __init__(self, func: Callable[..., Any], argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.func, self.args, self.kwargs = func, args, kwargs
+        self.positions = _positions(argnums, len(args))
+        self.values = tuple(args[i] for i in self.positions)
+        self.single = isinstance(argnums, int)
 
-def _replaced(args: tuple[Any, ...], positions: Any, values: Any) -> tuple[Any, ...]:
-    out = list(args)
-    for i, v in [(positions, values)] if isinstance(positions, int) else zip(positions, values, strict=True):
-        out[i] = v
-    return tuple(out)
+    def call(self, *values: Any) -> Any:
+        """The function with these in place of the chosen arguments."""
+        given = list(self.args)
+        for i, value in zip(self.positions, values, strict=True):
+            given[i] = value
+        return self.func(*given, **self.kwargs)
+
+    def each(self, results: Any) -> Any:
+        """A tuple of what belongs to each chosen argument; without the tuple if one was chosen by an int."""
+        return results[0] if self.single else results
 
 
 # --------------------------------------------------------------------------------------------------------- grad and vjp
@@ -176,10 +184,10 @@ def grad_and_value(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         with _Tape() as tape:
-            positions = _positions(argnums, len(args))
-            flat, spec = tree_flatten(_chosen(args, positions))
+            chosen = _Chosen(func, argnums, args, kwargs)
+            flat, spec = tree_flatten(chosen.values)
             inner = [tape.variable(x) for x in flat]
-            value = func(*_replaced(args, positions, tree_unflatten(inner, spec)), **kwargs)
+            value = chosen.call(*tree_unflatten(inner, spec))
             value, aux = _parted(value, has_aux, "grad_and_value(f)(*args)")
             if tape.inside.adopted:
                 check_adopted(tape.inside, tree_flatten((inner, value, aux))[0], CAPTURED)
@@ -188,7 +196,7 @@ def grad_and_value(
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {value.dtype}")
             one = wrap(without_lift(payload_like(value._payload, np.ones), tape.tag))
             grads = tape.pulled_back([value], [one], False)
-        result = tree_unflatten(grads, spec)
+        result = chosen.each(tree_unflatten(grads, spec))
         value = tape.left(value)
         return (result, (value, tree_map(tape.left, aux))) if has_aux else (result, value)
 
@@ -452,13 +460,8 @@ def jacrev(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         _refuse_complex("jacrev", args, "input")
-        positions = _positions(argnums, len(args))
-
-        def partial(*xs: Any) -> Any:
-            return func(*_replaced(args, positions, xs[0] if isinstance(positions, int) else xs), **kwargs)
-
-        chosen = _chosen(args, positions)
-        pulled = vjp(partial, *((chosen,) if isinstance(positions, int) else chosen), has_aux=has_aux)
+        chosen = _Chosen(func, argnums, args, kwargs)
+        pulled = vjp(chosen.call, *chosen.values, has_aux=has_aux)
         out, vjp_fn = pulled[0], pulled[1]
         _refuse_complex("jacrev", out, "output")
         flat_out, out_spec = tree_flatten(out)
@@ -469,8 +472,7 @@ def jacrev(
                 given = [v if j == k else wrap(payload_like(z._payload, np.zeros)) for j, z in enumerate(flat_out)]
                 return vjp_fn(tree_unflatten(given, out_spec))
 
-            rows = vmap(one, chunk_size=chunk_size)(_basis(y))
-            rows = rows[0] if isinstance(positions, int) else rows
+            rows = chosen.each(vmap(one, chunk_size=chunk_size)(_basis(y)))
             results.append(tree_map(lambda r, y=y: r.reshape(tuple(y.shape) + tuple(r.shape[1:])), rows))
         jac = tree_unflatten(results, out_spec)
         return (jac, pulled[2]) if has_aux else jac
@@ -492,9 +494,8 @@ def jacfwd(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         _refuse_complex("jacfwd", args, "input")
-        positions = _positions(argnums, len(args))
-        chosen = _chosen(args, positions)
-        flat, spec = tree_flatten((chosen,) if isinstance(positions, int) else chosen)
+        chosen = _Chosen(func, argnums, args, kwargs)
+        flat, spec = tree_flatten(chosen.values)
         if not flat:
             raise RuntimeError("jacfwd(f, ...)(*args): Expected primals to contain at least one Tensor.")
         for x in flat:
@@ -502,8 +503,7 @@ def jacfwd(
                 raise RuntimeError(f"jacfwd(f, ...)(*args): Expected primals to only contain Tensors, got {type(x)}")
 
         def partial(*leaves: Any) -> Any:
-            xs = tree_unflatten(list(leaves), spec)
-            return func(*_replaced(args, positions, xs[0] if isinstance(positions, int) else xs), **kwargs)
+            return chosen.call(*tree_unflatten(list(leaves), spec))
 
         columns = []
         aux = None
@@ -520,20 +520,17 @@ def jacfwd(
                 col, aux = col
                 aux = tree_map(lambda t: t[0] if isinstance(t, Tensor) else t, aux)
             columns.append(tree_map(lambda c, x=x: c.reshape(tuple(c.shape[:-1]) + tuple(x.shape)), col))
-        jac = _transposed(columns, spec, isinstance(positions, int))
+        jac = _transposed(columns, spec, chosen)
         return (jac, aux) if has_aux else jac
 
     return wrapper
 
 
-def _transposed(columns: list[Any], spec: TreeSpec, single: bool) -> Any:
+def _transposed(columns: list[Any], spec: TreeSpec, chosen: _Chosen) -> Any:
     """Transpose a list over inputs of structures over outputs to a structure over outputs of structures over inputs."""
     flat = [tree_flatten(c) for c in columns]
     out_spec = flat[0][1]
-    by_output = []
-    for k in range(out_spec.num_leaves):
-        xs = tree_unflatten([f[0][k] for f in flat], spec)
-        by_output.append(xs[0] if single else xs)
+    by_output = [chosen.each(tree_unflatten([f[0][k] for f in flat], spec)) for k in range(out_spec.num_leaves)]
     return tree_unflatten(by_output, out_spec)
 
 

@@ -112,7 +112,8 @@ def assert_close(
     __tracebackhide__ = True
     options = _Options(rtol, atol, equal_nan, allow_subclasses, check_device, check_dtype, check_layout, check_stride)
     try:
-        comparisons = list(_pair_up(actual, expected, (), options))
+        pairs = _pair_up(actual, expected, ())
+        comparisons = [(path, _comparison(one, other, path, options)) for path, one, other in pairs]
     except _Mismatch as error:
         raise error.final() from None
     for path, compare in comparisons:
@@ -175,23 +176,21 @@ def default_tolerances(
 
 
 # ------------------------------------------------------------------------------------------------------------- pairing
-def _pair_up(actual: Any, expected: Any, path: Path, options: _Options) -> Iterator[tuple[Path, Callable[[], None]]]:
-    """Pairs of a position in the containers and the function that compares the values there."""
-    if _is_sequence(actual) and _is_sequence(expected):
+def _pair_up(
+    actual: Any, expected: Any, path: Path, sequences: Any = Sequence, mappings: Any = Mapping, texts: Any = str
+) -> Iterator[tuple[Path, Any, Any]]:
+    """Each position in the containers, with the two values there; ``texts`` are sequences that are values."""
+    if all(isinstance(v, sequences) and not isinstance(v, texts) for v in (actual, expected)):
         if len(actual) != len(expected):
             text = f"The length of the sequences mismatch: {len(actual)} != {len(expected)}"
             raise _Mismatch(AssertionError, text, path)
         for i in range(len(actual)):
-            yield from _pair_up(actual[i], expected[i], (*path, i), options)
-    elif isinstance(actual, Mapping) and isinstance(expected, Mapping):
+            yield from _pair_up(actual[i], expected[i], (*path, i), sequences, mappings, texts)
+    elif isinstance(actual, mappings) and isinstance(expected, mappings):
         for key in _common_keys(actual, expected, path):
-            yield from _pair_up(actual[key], expected[key], (*path, key), options)
+            yield from _pair_up(actual[key], expected[key], (*path, key), sequences, mappings, texts)
     else:
-        yield path, _comparison(actual, expected, path, options)
-
-
-def _is_sequence(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
+        yield path, actual, expected
 
 
 def _common_keys(actual: Any, expected: Any, path: Path) -> Any:

@@ -52,12 +52,8 @@ def _layer(*shapes: Any, out_shape: Any = None, **kwargs: Any) -> int:
 
 
 flop_registry: dict[Any, Formula] = {
-    aten.mm: _of_shapes(_product),
-    aten.mv: _of_shapes(_product),
-    aten.bmm: _of_shapes(_product),
-    aten.matmul: _of_shapes(_product),
-    aten.addmm: _of_shapes(_layer),
-    aten.baddbmm: _of_shapes(_layer),
+    **dict.fromkeys((aten.mm, aten.mv, aten.bmm, aten.matmul), _of_shapes(_product)),
+    **dict.fromkeys((aten.addmm, aten.baddbmm), _of_shapes(_layer)),
 }
 
 

@@ -20,12 +20,12 @@ import wengert as torch
 from ..._tape.tensor import Tensor
 from .._comparison import (
     _check_tolerances,
-    _common_keys,
     _compare_identity,
     _compare_numbers,
     _compare_tensors,
     _Mismatch,
     _Options,
+    _pair_up,
     _tolerances,
 )
 
@@ -33,6 +33,8 @@ __all__: list[str] = []
 
 SEED = 1234
 _NUMBERS = (int, float, complex, np.number)
+_SEQUENCES = (Sequence, torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)
+_MAPPINGS = (Mapping, torch.nn.ModuleDict, torch.nn.ParameterDict)
 _LOOSE = {int: torch.int64, float: torch.float32, complex: torch.complex64}  # numbers have their tolerances
 
 
@@ -91,10 +93,13 @@ class TestCase(unittest.TestCase):
         elif isinstance(x, Sequence) and isinstance(y, Tensor):
             x = torch.as_tensor(x, dtype=y.dtype)
         options = _Options(rtol, atol, equal_nan, True, exact_device, exact_dtype, exact_layout, exact_stride)
+        path: tuple[Any, ...] = ()
         try:
             _check_tolerances(options)
-            self._compare(x, y, (), options)
+            for path, one, other in _pair_up(x, y, (), _SEQUENCES, _MAPPINGS, (str, bytes)):  # noqa: B007  used below
+                self._compare_two(one, other, options)
         except _Mismatch as error:
+            error.path = error.path or path
             shown = msg
             if isinstance(msg, str) and self.longMessage:
 
@@ -122,26 +127,6 @@ class TestCase(unittest.TestCase):
         """``assertEqual`` of a tensor and a number or a sequence that is broadcast to its shape."""
         y = y if isinstance(y, Tensor) else torch.full_like(x, y) if not isinstance(y, Sequence) else torch.tensor(y)
         self.assertEqual(x, y.expand_as(x).to(x.dtype), *args, **kwargs)
-
-    def _compare(self, x: Any, y: Any, path: tuple[Any, ...], options: _Options) -> None:
-        sequences: tuple[Any, ...] = (Sequence, torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)
-        mappings: tuple[Any, ...] = (Mapping, torch.nn.ModuleDict, torch.nn.ParameterDict)
-        if _is(x, sequences) and _is(y, sequences):
-            if len(x) != len(y):
-                text = f"The length of the sequences mismatch: {len(x)} != {len(y)}"
-                raise _Mismatch(AssertionError, text, path)
-            for i, (one, other) in enumerate(zip(x, y, strict=True)):
-                self._compare(one, other, (*path, i), options)
-            return
-        if isinstance(x, mappings) and isinstance(y, mappings):
-            for key in _common_keys(x, y, path):
-                self._compare(x[key], y[key], (*path, key), options)
-            return
-        try:
-            self._compare_two(x, y, options)
-        except _Mismatch as error:
-            error.path = error.path or path
-            raise
 
     def _compare_two(self, x: Any, y: Any, options: _Options) -> None:
         booleans = (bool, np.bool_)
@@ -248,10 +233,6 @@ class TestCase(unittest.TestCase):
         import sys
 
         return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
-
-
-def _is(value: Any, classes: tuple[Any, ...]) -> bool:
-    return isinstance(value, classes) and not isinstance(value, (str, bytes))
 
 
 def _one(value: Any, kind: str) -> Any:
