@@ -92,6 +92,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("compare")
 
 
+def pytest_collection_finish() -> None:
+    """What has been collected stays to the end: without this, every `gc.collect()` of a test goes through all of it."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_report_header() -> list[str]:
     """Which package is tested: the installed one, and not a source tree that happens to lie on the path."""
     spec = importlib.util.find_spec("wengert")

@@ -131,7 +131,7 @@ def test_texts_of_the_sweep_are_spelled_out() -> None:
 def test_sweep_says_which_bounds_are_held() -> None:
     timings = {sweep.SUM_CALL: (1.0, 0.5), "x + y, recording": (1.0, 0.5)}
     assert sweep.held(timings)
-    assert "2 calls, geometric mean 0.500, 0 above 1" in sweep.report(timings, Counter(), 2)
+    assert "2 calls, geometric mean 0.500, 0 above 1" in sweep.report(timings, {}, Counter(), 2)
     assert not sweep.held({**timings, "slow": (1.0, 2.1)})
     assert not sweep.held({sweep.SUM_CALL: (1.0, 0.8)})
 

@@ -403,11 +403,11 @@ def test_memory_does_not_grow(name: str, no_gc: None) -> None:
 def blocks() -> int:
     """How many blocks of memory are in use, without those that the interpreter keeps for the next tuple or list.
 
-    A full collection gives those back; everything alive is frozen before, so that it collects nothing.
+    A full collection gives those back; everything alive is frozen before, so that it collects nothing, and stays so:
+    to unfreeze would also be to unfreeze what `tests/conftest.py` has frozen.
     """
     gc.freeze()
     gc.collect()
-    gc.unfreeze()
     return sys.getallocatedblocks()
 
 

@@ -334,7 +334,12 @@ def transposed_jvp(info: Operator, tangents: list[Any], out: Any, inner: list[An
             return _transposed(info, tangents, inner, p, lambda a: a)
     with grad_mode(True), entered() as tag:  # this tape must be younger than the operands' transforms
         ts = _transposed(info, tangents, inner, p, lambda a: OwnTape(a, tag))
-    return _each(info, lambda a: a.v if isinstance(a, OwnTape) and a.tag == tag else a, ts)
+    return _each(info, lambda a: without_lift(a, tag), ts)
+
+
+def without_lift(a: Any, tag: int) -> Any:
+    """The value that a tape's holds, if it is of the tape with this tag."""
+    return a.v if isinstance(a, OwnTape) and a.tag == tag else a
 
 
 def _transposed(info: Operator, tangents: list[Any], inner: list[Any], p: tuple[Any, ...], lift: Any) -> Any:

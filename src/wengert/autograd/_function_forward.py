@@ -7,6 +7,7 @@ batches. So ``generate_vmap_rule`` generates nothing and matters only for PyTorc
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +20,10 @@ from .._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed
 from .._payloads.vmap_randomness import LEVELS
 from .._tape.replaced import replace_payload
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
+from ..func._levels import check_tangent, holds
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
-from .forward_ad import _level, check_tangent
-from .function import Function, run
+from .forward_ad import _level
+from .function import Function, _in_transform, run
 
 
 class VmapInfo(NamedTuple):
@@ -29,15 +31,6 @@ class VmapInfo(NamedTuple):
 
     batch_size: int
     randomness: str
-
-
-def newest_tag(args: Any) -> int:
-    """The innermost transform that some argument belongs to."""
-    tag = 0
-    for a in args:
-        if isinstance(a, Tensor) and isinstance(a._payload, Transformed) and a._payload.tag > tag:
-            tag = a._payload.tag
-    return tag
 
 
 def _plain(p: Any) -> Tensor:
@@ -50,9 +43,9 @@ def _inside(t: Tensor) -> Any:
     return t if current_fn(t) is not None else t._payload
 
 
-def is_under_transform(args: Any) -> bool:
-    """Whether some argument is the value of a transform."""
-    return any(isinstance(a, Tensor) and of_transform(a._payload) for a in args)
+def _each(fn: Callable[[Any], Any], outputs: Any) -> Any:
+    """``fn`` of an output, or of each of a tuple."""
+    return tuple(map(fn, outputs)) if isinstance(outputs, tuple) else fn(outputs)
 
 
 def applied(cls: Any, args: tuple[Any, ...]) -> Any:
@@ -72,10 +65,10 @@ def applied(cls: Any, args: tuple[Any, ...]) -> Any:
 
 def peeled(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     """The outputs of the function's rule for the innermost transform, and the context if there is one."""
-    tag = newest_tag(args)
-    if any(isinstance(a, Tensor) and isinstance(a._payload, Batched) and a._payload.tag == tag for a in args):
+    tag = max(a._payload.tag for a in args if isinstance(a, Tensor) and isinstance(a._payload, Transformed))
+    if any(holds(a, Batched, tag) for a in args):
         return apply_batched(cls, args, tag), None
-    if any(isinstance(a, Tensor) and isinstance(a._payload, OwnTape) and a._payload.tag == tag for a in args):
+    if any(holds(a, OwnTape, tag) for a in args):
         return apply_lift(cls, args, tag), None
     return apply_dual(cls, args, tag)
 
@@ -84,19 +77,16 @@ def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     """Run the function one level further in, on the tape of that level."""
     if cls.setup_context is Function.setup_context:
         raise RuntimeError(NEEDS_SETUP_CONTEXT)
-    mine = [isinstance(a, Tensor) and isinstance(a._payload, OwnTape) and a._payload.tag == tag for a in args]
-    inner = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
-    written = {id(i): a for i, a, m in zip(inner, args, mine, strict=True) if m}
-    outputs = cls.apply(*inner)
-    single = not isinstance(outputs, tuple)
-    made = []
-    for y in (outputs,) if single else outputs:
+    inner = tuple(_plain(a._payload.v) if holds(a, OwnTape, tag) else a for a in args)
+    written = {id(i): a for i, a in zip(inner, args, strict=True) if i is not a}
+
+    def lifted(y: Any) -> Any:
         if id(y) in written and y._version:
             replace_payload(written[id(y)], OwnTape(_inside(y), tag))
-            made.append(written[id(y)])
-        else:
-            made.append(wrap(OwnTape(_inside(y), tag)) if isinstance(y, Tensor) else y)
-    return made[0] if single else tuple(made)
+            return written[id(y)]
+        return wrap(OwnTape(_inside(y), tag)) if isinstance(y, Tensor) else y
+
+    return _each(lifted, cls.apply(*inner))
 
 
 def inside(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
@@ -104,8 +94,7 @@ def inside(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
     bare = tuple(_untracked(a) for a in args)
     outputs, inner = peeled(cls, bare)
     if inner is not None and cls.setup_context is Function.setup_context:
-        _copy_context(ctx, inner)
-        return outputs
+        raise RuntimeError(NEEDS_SETUP_CONTEXT)
     with grad_mode(False):
         cls.setup_context(ctx, args, outputs)
     return outputs
@@ -119,10 +108,6 @@ def _untracked(a: Any) -> Any:
     return a
 
 
-def _copy_context(ctx: Any, inner: Any) -> None:
-    raise RuntimeError(NEEDS_SETUP_CONTEXT)
-
-
 NEEDS_SETUP_CONTEXT = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
     "the setup_context staticmethod. For more details, please see "
@@ -133,7 +118,7 @@ NEEDS_SETUP_CONTEXT = (
 # --------------------------------------------------------------------------------------------------------- forward mode
 def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
     """Run ``forward`` on the primals and ``jvp`` on the tangents."""
-    mine = [isinstance(a, Tensor) and isinstance(a._payload, Dual) and a._payload.tag == tag for a in args]
+    mine = [holds(a, Dual, tag) for a in args]
     if cls.jvp is Function.jvp:
         raise noted(
             NotImplementedError(
@@ -146,20 +131,19 @@ def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
         None if not m or a._payload.t is None else _plain(a._payload.t) for a, m in zip(args, mine, strict=True)
     )
     dual_of = {id(p): a for p, a, m in zip(primals, args, mine, strict=True) if m}
-    if is_under_transform(primals) and not any(isinstance(a, Tensor) and current_fn(a) is not None for a in primals):
+    if _in_transform(primals) and not any(isinstance(a, Tensor) and current_fn(a) is not None for a in primals):
         outputs, ctx = peeled(cls, primals)
         if ctx is None:
             ctx = cls._backward_cls()
             cls.setup_context(ctx, primals, outputs)
     else:
         outputs, ctx = run(cls, primals)
-    single = not isinstance(outputs, tuple)
-    outs = (outputs,) if single else outputs
+    outs = outputs if isinstance(outputs, tuple) else (outputs,)
     results = _tangents(cls, ctx, primals, tangents, outs)
     _check_sharing(primals, tangents, outs, results)
-    made = [_dual_output(y, t, tag, dual_of) for y, t in zip(outs, results, strict=True)]
+    made = tuple(_dual_output(y, t, tag, dual_of) for y, t in zip(outs, results, strict=True))
     ctx.__dict__.pop("saved_for_forward", None)
-    return (made[0] if single else tuple(made)), ctx
+    return (made if outs is outputs else made[0]), ctx
 
 
 def _tangents(
@@ -262,18 +246,12 @@ def check_vmap(cls: Any) -> None:
 def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     """Apply the function's vmap rule; with ``generate_vmap_rule`` run the function on the batches."""
     check_vmap(cls)
-    mine = [isinstance(a, Tensor) and isinstance(a._payload, Batched) and a._payload.tag == tag for a in args]
+    mine = [holds(a, Batched, tag) for a in args]
+    inner = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
     if cls.generate_vmap_rule:
-        inner = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
-        outputs = _generated(cls, mine).apply(*inner)
-        single = not isinstance(outputs, tuple)
-        made = tuple(
-            wrap(Batched(_inside(y), tag)) if isinstance(y, Tensor) else y for y in ((outputs,) if single else outputs)
-        )
-        return made[0] if single else made
+        return _each(lambda y: _enter(y, tag), _generated(cls, mine).apply(*inner))
     size = next(a._payload.v.shape[0] for a, m in zip(args, mine, strict=True) if m)
     randomness = next((r for r, _, t in LEVELS.get() if t == tag), "error")
-    inner = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
     in_dims = tuple(0 if m else None for m in mine)
     returned = cls.vmap(VmapInfo(int(size), randomness), in_dims, *inner)
     if not (isinstance(returned, tuple) and len(returned) == 2):
@@ -286,18 +264,21 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     return _rebatched(output, out_dims, tag)
 
 
+def _enter(t: Any, tag: int) -> Any:
+    return wrap(Batched(_inside(t), tag)) if isinstance(t, Tensor) else t
+
+
+def _leave(t: Any, tag: int, size: int) -> Any:
+    if holds(t, Batched, tag):
+        return _plain(t._payload.v)
+    return TENSORS.expand(t, (size, *t._payload.shape)) if isinstance(t, Tensor) else t
+
+
 def _generated(cls: Any, mine: list[bool]) -> Any:
     """A custom function on whole batches, whose methods are ``vmap``s of the function's methods."""
 
-    def enter(t: Any, tag: int) -> Any:
-        return wrap(Batched(_inside(t), tag)) if isinstance(t, Tensor) else t
-
-    def leave(t: Any, tag: int, size: int) -> Any:
-        if not isinstance(t, Tensor):
-            return t
-        if isinstance(t._payload, Batched) and t._payload.tag == tag:
-            return _plain(t._payload.v)
-        return TENSORS.expand(t, (size, *t._payload.shape))
+    def entering(values: Any, tag: int) -> tuple[Any, ...]:
+        return tuple(_enter(a, tag) if m else a for a, m in zip(values, mine, strict=True))
 
     def size_of(args: tuple[Any, ...]) -> int:
         return int(next(a._payload.shape[0] for a, m in zip(args, mine, strict=True) if m))
@@ -308,22 +289,17 @@ def _generated(cls: Any, mine: list[bool]) -> Any:
         @staticmethod
         def forward(*args: Any) -> Any:
             with entered() as tag:
-                given = tuple(enter(a, tag) if m else a for a, m in zip(args, mine, strict=True))
-                outputs = cls.forward(*given)
-                if isinstance(outputs, tuple):
-                    return tuple(leave(y, tag, size_of(args)) for y in outputs)
-                return leave(outputs, tag, size_of(args))
+                return _each(lambda y: _leave(y, tag, size_of(args)), cls.forward(*entering(args, tag)))
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
             with entered() as tag:
                 proxy = ctx.proxy = _BatchedContext(ctx, tag)
-                given = tuple(enter(a, tag) if m else a for a, m in zip(inputs, mine, strict=True))
-                outs = tuple(enter(y, tag) for y in output) if isinstance(output, tuple) else enter(output, tag)
+                outs = _each(lambda y: _enter(y, tag), output)
                 lifted = outs if isinstance(outs, tuple) else (outs,)
                 plain = output if isinstance(output, tuple) else (output,)
                 proxy.parents = {id(o): p for o, p in zip(lifted, plain, strict=True)}
-                cls.setup_context(proxy, given, outs)
+                cls.setup_context(proxy, entering(inputs, tag), outs)
                 proxy.parents = {}
             ctx.size = size_of(inputs)
 
@@ -331,27 +307,23 @@ def _generated(cls: Any, mine: list[bool]) -> Any:
         def backward(ctx: Any, *grads: Any) -> Any:
             with entered() as tag:
                 ctx.proxy.tag = tag
-                results = cls.backward(ctx.proxy, *(enter(g, tag) for g in grads))
+                results = cls.backward(ctx.proxy, *(_enter(g, tag) for g in grads))
                 results = results if isinstance(results, tuple) else (results,)
-                out = []
-                for r, m in zip(results, mine, strict=True):
-                    r = leave(r, tag, ctx.size)
-                    out.append(r if r is None or m else r.sum(0))
-            return tuple(out)
+                full = [_leave(r, tag, ctx.size) for r in results]
+            return tuple(r if r is None or m else r.sum(0) for r, m in zip(full, mine, strict=True))
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
             with entered() as tag:
                 ctx.proxy.tag = tag
-                given = tuple(enter(t, tag) if m else t for t, m in zip(tangents, mine, strict=True))
-                results = cls.jvp(ctx.proxy, *given)
-                if isinstance(results, tuple):
-                    return tuple(leave(r, tag, ctx.size) for r in results)
-                return leave(results, tag, ctx.size)
+                return _each(lambda r: _leave(r, tag, ctx.size), cls.jvp(ctx.proxy, *entering(tangents, tag)))
 
     Generated.__name__ = cls.__name__
     Generated._backward_cls.__name__ = cls.__name__ + "Backward"
     return Generated
+
+
+_MARKING = ("save_for_backward", "save_for_forward", "mark_dirty", "mark_non_differentiable")
 
 
 class _BatchedContext:
@@ -361,39 +333,21 @@ class _BatchedContext:
         self.__dict__.update(_ctx=weakref.ref(ctx), tag=tag, parents={}, flags={})
 
     def _strip(self, kind: str, tensors: tuple[Any, ...]) -> list[Any]:
-        flags = [
-            isinstance(t, Tensor) and isinstance(t._payload, Batched) and t._payload.tag == self.tag for t in tensors
-        ]
-        self.flags[kind] = flags
+        flags = self.flags[kind] = [holds(t, Batched, self.tag) for t in tensors]
         return [self.parents.get(id(t), _plain(t._payload.v)) if f else t for t, f in zip(tensors, flags, strict=True)]
 
-    def save_for_backward(self, *tensors: Any) -> None:
-        self._ctx().save_for_backward(*self._strip("backward", tensors))
-
-    def save_for_forward(self, *tensors: Any) -> None:
-        self._ctx().save_for_forward(*self._strip("forward", tensors))
-
-    def mark_dirty(self, *tensors: Any) -> None:
-        self._ctx().mark_dirty(*self._strip("dirty", tensors))
-
-    def mark_non_differentiable(self, *tensors: Any) -> None:
-        self._ctx().mark_non_differentiable(*self._strip("plain", tensors))
-
-    def set_materialize_grads(self, value: bool) -> None:
-        self._ctx().set_materialize_grads(value)
-
-    @property
-    def needs_input_grad(self) -> tuple[bool, ...]:
-        return self._ctx().needs_input_grad
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._ctx(), name)
+        if name not in _MARKING:
+            return method
+        return lambda *tensors: method(*self._strip(name, tensors))
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         ctx = self._ctx()
-        kind = "forward" if ctx._boxes is None and ctx.saved_for_forward is not None else "backward"
-        flags = self.flags.get(kind, [])
-        return tuple(
-            wrap(Batched(_inside(t), self.tag)) if f else t for t, f in zip(ctx.saved_tensors, flags, strict=False)
-        )
+        forward = ctx._boxes is None and ctx.saved_for_forward is not None
+        flags = self.flags.get("save_for_forward" if forward else "save_for_backward", [])
+        return tuple(_enter(t, self.tag) if f else t for t, f in zip(ctx.saved_tensors, flags, strict=False))
 
 
 def _rebatched(output: Any, out_dims: Any, tag: int) -> Any:

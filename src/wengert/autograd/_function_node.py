@@ -177,8 +177,9 @@ class BackwardCFunction(Node, FunctionCtx):
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         grads = self._cotangents(g)
         recorded = xp is TENSORS or any(p._node is not None for p in grads if p is not None)
-        inner = not recorded and any(_may_hold_a_tape(p._payload) for p in grads if p is not None)
-        self._bare = inner  # then only tapes inside the values record: saved tensors are returned without history
+        # tapes of transforms that record inside the values, and only they: saved tensors are returned without history
+        inner = not recorded and is_grad_enabled() and any(of_transform(p._payload) for p in grads if p is not None)
+        self._bare = inner
         try:
             with grad_mode(recorded or inner):
                 results = self._nested_backward(grads)
@@ -304,11 +305,6 @@ def _in_a_thread(fn: Any, *args: Any) -> Any:
     if error is not None:
         raise error
     return result
-
-
-def _may_hold_a_tape(a: Any) -> bool:
-    """Whether a cotangent is a transform's value, inside which an older tape may be recording."""
-    return of_transform(a) and is_grad_enabled()
 
 
 def _parts(g: Any) -> Any:

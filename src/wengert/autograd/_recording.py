@@ -85,6 +85,16 @@ class Recorder:
         self.spans.append(span)
         return span
 
+    def _opened(self, name: str, args: tuple[Any, ...]) -> Span:
+        """The span of an operator or a custom function, whose time begins after its facts are noted."""
+        span = self.open(name, OPERATOR)
+        if self.shapes:
+            span.shapes = [_shape(a) for a in args]
+        if self.stack:
+            span.stack = _calls()
+        span.start = perf_counter_ns()
+        return span
+
     # ---------------------------------------------------------------------------------------------------- the watchers
     def _operator(self, info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
         if not self.here():
@@ -92,12 +102,7 @@ class Recorder:
         name = aten_name(info)
         if getattr(getattr(modes.writes, "op", None), "__name__", "") == name:
             name += "_"
-        span = self.open(f"aten::{name}", OPERATOR)
-        if self.shapes:
-            span.shapes = [_shape(a) for a in args]
-        if self.stack:
-            span.stack = _calls()
-        span.start = perf_counter_ns()
+        span = self._opened(f"aten::{name}", args)
         try:
             result = proceed()
         finally:
@@ -117,11 +122,7 @@ class Recorder:
     def _call(self, cls: Any, args: tuple[Any, ...], proceed: Any) -> Any:
         if not self.here():
             return proceed()
-        span = self.open(cls.__name__, OPERATOR)
-        if self.shapes:
-            span.shapes = [_shape(a) for a in args]
-        if self.stack:
-            span.stack = _calls()
+        span = self._opened(cls.__name__, args)
         try:
             outputs, ctx = proceed()
         finally:

@@ -69,7 +69,7 @@ class set_detect_anomaly:
         _set(self.prev, self.prev_check_nan)
 
 
-class detect_anomaly:
+class detect_anomaly(set_detect_anomaly):
     """A context in which NaN in a gradient raises an error, and errors in backward show the forward call.
 
     ``check_nan=False`` only shows the forward calls of errors. Anomaly mode is slow; use it for debugging only.
@@ -101,9 +101,6 @@ class detect_anomaly:
         self.prev_check_nan = _check_nan
         _set(True, self.check_nan)
 
-    def __exit__(self, *args: object) -> None:
-        _set(self.prev, self.prev_check_nan)
-
 
 def _set(mode: bool, check_nan: bool) -> None:
     global _enabled, _check_nan
@@ -125,7 +122,9 @@ def _set(mode: bool, check_nan: bool) -> None:
 def _record(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
     """The hook on operators: run the operator and record the traceback."""
     result = proceed()
-    note_origin(result)
+    for t in result if isinstance(result, (tuple, list)) else (result,):
+        if isinstance(t, Tensor) and t._node is not None and t._node.seq:
+            keep_trace(t._node.fx if type(t._node) is Port else t._node)
     return result
 
 
@@ -137,15 +136,8 @@ def _record_call(cls: Any, args: tuple[Any, ...], proceed: Any) -> Any:
     return outputs, ctx
 
 
-def note_origin(result: Any) -> None:
-    """Record the traceback of a result's node, and the backward step that made it."""
-    for t in result if isinstance(result, (tuple, list)) else (result,):
-        if isinstance(t, Tensor) and t._node is not None and t._node.seq:
-            keep_trace(t._node.fx if type(t._node) is Port else t._node)
-
-
 def keep_trace(node: Node) -> None:
-    """Note the stack in a node."""
+    """Note in a node the stack, and the backward step that made it."""
     h = hooks_of(node)
     if h.trace is None:
         frame = errors.user_frame(errors.sys._getframe(1))
@@ -200,35 +192,13 @@ def _tell(n: Any) -> None:
     """Warn with the traceback of the forward call, and of the backward steps that made it."""
     if type(n) is Port:
         return
-    trace = None if n.h is None else n.h.trace
-    if trace is None:
-        warnings.warn(
-            f"Error detected in {n.name()}. No forward pass information available. Enable detect anomaly during "
-            "forward pass for more information.",
-            UserWarning,
-            stacklevel=2,
-        )
-        return
-    text, parent = trace
-    warnings.warn(
-        f"Error detected in {n.name()}. Traceback of forward call that caused the error:\n{text}",
-        UserWarning,
-        stacklevel=2,
-    )
-    while parent is not None:
-        above = None if parent.h is None else parent.h.trace
-        if above is None:
-            warnings.warn(
-                f"\n\nPrevious calculation was induced by {parent.name()}. No forward pass information available. "
-                "Enable detect anomaly during forward pass for more information.",
-                UserWarning,
-                stacklevel=2,
-            )
-            return
-        warnings.warn(
-            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced the "
-            f"previous calculation:\n{above[0]}",
-            UserWarning,
-            stacklevel=2,
-        )
-        parent = above[1]
+    begin, call = f"Error detected in {n.name()}.", "forward call that caused the error"
+    while n is not None:
+        text, n = (None, None) if n.h is None or n.h.trace is None else n.h.trace
+        found = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+        if text is not None:
+            found = f"Traceback of {call}:\n{text}"
+        warnings.warn(f"{begin} {found}", stacklevel=2)
+        if n is not None:
+            begin = f"\n\nPrevious calculation was induced by {n.name()}."
+            call = "forward call that induced the previous calculation"

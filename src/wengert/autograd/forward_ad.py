@@ -28,7 +28,8 @@ from .._tape import graph, properties, replaced
 from .._tape.delivery import accumulate
 from .._tape.node import AccumulateGrad, leaf_node
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
-from ..func._levels import check_tangent
+from ..func._levels import check_tangent, holds, only_leads_to
+from .grad_mode import Setting
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -63,7 +64,7 @@ class DualTensor(Tensor):
     @property
     def data(self) -> Tensor:
         """The primal without history."""
-        return _primal_of(self).detach()  # type: ignore[attr-defined, no-any-return]
+        return unpack_dual(self).primal.detach()  # type: ignore[attr-defined, no-any-return]
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -109,46 +110,28 @@ class _Level:
 
     def adopt(self, t: Any) -> Any:
         """Register a tensor with the level if it is dual."""
-        if isinstance(t, Tensor) and isinstance(t._payload, Dual) and t._payload.tag == self.tag and type(t) is Tensor:
+        if type(t) is Tensor and holds(t, Dual, self.tag):
             if t._payload.dtype.kind in "iub":  # converted to a dtype without derivatives
                 v = t._payload.v
                 t._payload = v._payload if isinstance(v, Tensor) else v
                 return t
             t.__class__ = DualTensor
             self.members.append(weakref.ref(t))
-            if not _enabled:
+            if not _set_fwd_grad_enabled.value:
                 t._payload = Dual(t._payload.v, None, self.tag)
         return t
 
 
 _state = threading.local()
-_enabled = True
+
+
+class _set_fwd_grad_enabled(Setting):
+    """Set whether results carry tangents, immediately or as a context manager."""
 
 
 def _is_fwd_grad_enabled() -> bool:
     """Whether results carry tangents."""
-    return _enabled
-
-
-class _set_fwd_grad_enabled(_ModeDecorator):
-    """Set whether results carry tangents, immediately or as a context manager."""
-
-    def __init__(self, mode: bool) -> None:
-        global _enabled
-        self.prev = _enabled
-        self.mode = mode
-        _enabled = mode
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exc: object) -> None:
-        global _enabled
-        _enabled = self.prev
-
-    def clone(self) -> _set_fwd_grad_enabled:
-        """A new context manager with the same setting."""
-        return type(self)(self.mode)
+    return _set_fwd_grad_enabled.value
 
 
 def _level() -> _Level | None:
@@ -253,18 +236,17 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     if level is not None and level > 0:
         raise RuntimeError("Invalid level given to _make_dual")
-    if not (tensor.is_floating_point() or tensor.is_complex()):
-        raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
-    if not (tangent.is_floating_point() or tangent.is_complex()):
-        raise ValueError(f"Expected tangent to be floating point or complex, but got: {tangent.dtype}")
-    if isinstance(tensor._payload, Dual) and tensor._payload.tag == now.tag:
+    for t, what in ((tensor, "primal"), (tangent, "tangent")):
+        if not (t.is_floating_point() or t.is_complex()):
+            raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")
+    if holds(tensor, Dual, now.tag):
         if tensor._payload.t is not None:
             raise RuntimeError(
                 "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
                 "supported."
             )
         tensor = _plain(tensor._payload.v)
-    if isinstance(tangent._payload, Dual) and tangent._payload.tag == now.tag and tangent._payload.t is not None:
+    if holds(tangent, Dual, now.tag) and tangent._payload.t is not None:
         raise RuntimeError(
             "Setting a forward grad that itself has a forward gradient at the same level0 is not supported."
         )
@@ -287,10 +269,6 @@ def _on_tape(tensor: Tensor, level: _Level) -> Tensor:
 
 def _plain(p: Any) -> Tensor:
     return p if isinstance(p, Tensor) else wrap(p)
-
-
-def _primal_of(t: Tensor) -> Tensor:
-    return unpack_dual(t).primal
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
@@ -319,8 +297,6 @@ def _shown(p: Any, level: _Level) -> Tensor:
 
 
 def _leads_out(t: Tensor, level: _Level) -> bool:
-    from ..func._levels import only_leads_to
-
     return t._node is not None and not only_leads_to([current_fn(t)], level.hidden)
 
 
@@ -340,7 +316,7 @@ def _visible(a: Any, level: _Level | None = None) -> bool:
 # ---------------------------------------------------------------------------------------- backward through dual tensors
 def _inner(t: Any, tag: int) -> Any:
     """The tensor on the tape that represents an output, an input or a cotangent."""
-    while isinstance(t, Tensor) and isinstance(t._payload, Dual) and t._payload.tag == tag:
+    while holds(t, Dual, tag):
         t = _plain(t._payload.v)
     return t
 

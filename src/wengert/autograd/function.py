@@ -320,17 +320,12 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
             view = view_of(r)
             if view is not None and id(r) not in dirty:
                 r._view = (*view[:3], MULTI_OUTPUT_VIEW)
-    if dirty:
-        _warn_of_dirty(ctx, inputs)
-    return results
-
-
-def _warn_of_dirty(ctx: Any, inputs: dict[int, Any]) -> None:
-    if any(id(t) not in inputs for t in ctx.dirty_tensors):
+    if any(t not in inputs for t in dirty):
         lines.warn(
             "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
             "should be passed to ctx.mark_dirty()."
         )
+    return results
 
 
 def _check_dirty(ctx: Any, flat: tuple[Any, ...]) -> None:

@@ -28,29 +28,21 @@ def _as_tuple(value: Any, what: str | None = None, who: str | None = None) -> tu
     single = not isinstance(value, tuple)
     values = (value,) if single else value
     for i, v in enumerate(values):
-        if isinstance(v, Tensor):
-            continue
-        if single:
+        if not isinstance(v, Tensor):
+            which = f"given {what}" if single else f"value at index {i}"
             raise TypeError(
-                f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the given {what} has "
-                f"type {type(v)}."
+                f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the {which} has type "
+                f"{type(v)}."
             )
-        raise TypeError(
-            f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the value at index {i} has "
-            f"type {type(v)}."
-        )
     return not single, values
 
 
 def _fresh(inputs: tuple[Tensor, ...], create_graph: bool, need_graph: bool) -> tuple[Tensor, ...]:
     """Inputs for differentiation that leave the caller's tensors alone: views in their graph, or new leaves."""
-    out = []
-    for t in inputs:
-        if create_graph and t.requires_grad:
-            out.append(t.view_as(t))
-        else:
-            out.append(_leaf(t.detach()) if need_graph else t.detach())
-    return tuple(out)
+    return tuple(
+        t.view_as(t) if create_graph and t.requires_grad else _leaf(t.detach()) if need_graph else t.detach()
+        for t in inputs
+    )
 
 
 def _leaf(t: Tensor) -> Tensor:
@@ -93,10 +85,10 @@ def _check_v(v: tuple[Tensor, ...], other: tuple[Tensor, ...], many: bool) -> No
             )
 
 
-def _vector(v: Any, other: tuple[Tensor, ...], many: bool, create_graph: bool, who: str, missing: str) -> Any:
+def _vector(v: Any, other: tuple[Tensor, ...], many: bool, create_graph: bool, who: str, need: str) -> Any:
     if v is None:
         if len(other) != 1 or other[0].numel() != 1:
-            raise RuntimeError(missing)
+            raise RuntimeError(f"The vector v can only be None if {need} a single Tensor with a single element.")
         return None
     _, vs = _as_tuple(v, "v", who)
     vs = _fresh(vs, create_graph, False)
@@ -109,8 +101,7 @@ _STRICT = {
     "outputs": "Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
     "differentiable manner from the input when running in strict mode.",
     "grad_inputs": "The gradient with respect to input {i} is independent of the inputs of the user-provided function. "
-    "This is "
-    "not allowed in strict mode.",
+    "This is not allowed in strict mode.",
     "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with respect to "
     "input {i} is independent of the input. This is not allowed in strict mode. You should ensure that your function "
     "is twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear function "
@@ -123,13 +114,12 @@ _STRICT = {
 _ABSENT = {
     "back": "The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.",
     "back_trick": "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using "
-    "the double "
-    "backward trick to compute forward mode gradients. This is not allowed in strict mode.",
+    "the double backward trick to compute forward mode gradients. This is not allowed in strict mode.",
     "double_back": "The jacobian of the user-provided function is independent of input {i}. This is not allowed in "
     "strict mode.",
     "double_back_trick": "The hessian of the user-provided function is independent of entry {i} in the grad_jacobian. "
-    "This is not "
-    "allowed in strict mode as it prevents from using the double backward trick to replace forward mode AD.",
+    "This is not allowed in strict mode as it prevents from using the double backward trick to replace forward mode "
+    "AD.",
 }
 
 
@@ -187,14 +177,6 @@ def _grads(
 
 
 # ------------------------------------------------------------------------------------------------------------- products
-_ONE_OUTPUT = (
-    "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
-)
-_ONE_INPUT = (
-    "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
-)
-
-
 class _Evaluated(NamedTuple):
     """A function's inputs, outputs and vector, and whether inputs and outputs were tuples."""
 
@@ -217,7 +199,7 @@ class _Evaluated(NamedTuple):
 def _evaluated(who: str, func: Any, inputs: Any, v: Any, create_graph: bool, strict: bool) -> _Evaluated:
     many_in, xs = _as_tuple(inputs, "inputs", who)
     xs = _fresh(xs, create_graph, True)
-    vs = _vector(v, xs, many_in, create_graph, who, _ONE_INPUT)
+    vs = _vector(v, xs, many_in, create_graph, who, "the input to the user-provided function is")
     many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", who)
     _require_grad(outputs, "outputs", strict)
     return _Evaluated(xs, vs, outputs, many_in, many_out)
@@ -257,7 +239,7 @@ def vjp(
         xs = _fresh(xs, create_graph, True)
         many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "vjp")
         _require_grad(outputs, "outputs", strict)
-        vs = _vector(v, outputs, many_out, create_graph, "vjp", _ONE_OUTPUT)
+        vs = _vector(v, outputs, many_out, create_graph, "vjp", "the user-provided function returns")
     with grad_mode(create_graph or is_grad_enabled()):
         result = _filled(_grads(outputs, xs, vs, create_graph), xs, strict, create_graph, "back")
     return _repacked(_finished(outputs, create_graph), many_out), _repacked(_finished(result, create_graph), many_in)
@@ -485,7 +467,11 @@ def hessian(
         return out.squeeze()
 
     if outer_jacobian_strategy == "forward-mode":
-        return _forward_hessian(scalar, xs, many_in, create_graph, strict, vectorize)
+        from ..func import grad as gradient_of
+
+        every = gradient_of(scalar, argnums=tuple(range(len(xs))))
+        result = _forward_jacobian(every, tuple(xs), create_graph, strict, vectorize)
+        return _repacked(result, (many_in, many_in))
 
     def gradient(*args: Any) -> Any:
         jac = jacobian(scalar, args, create_graph=True)
@@ -494,12 +480,3 @@ def hessian(
 
     result = jacobian(gradient, xs, create_graph=create_graph, strict=strict, vectorize=vectorize)
     return _repacked(result, (many_in, many_in))
-
-
-def _forward_hessian(scalar: Any, xs: Any, many: bool, create_graph: bool, strict: bool, vectorize: bool) -> Any:
-    from ..func import grad as gradient_of
-
-    def gradient(*args: Any) -> Any:
-        return gradient_of(scalar, argnums=tuple(range(len(xs))))(*args)
-
-    return _repacked(_forward_jacobian(gradient, tuple(xs), create_graph, strict, vectorize), (many, many))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._base.grad_mode import ContextDecorator as _DecoratorContextManager  # noqa: F401  imported from here by this name
+from .._base.grad_mode import ContextDecorator as _DecoratorContextManager
 from .._base.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .._tape.node import version_of
 from .._tape.tensor import Tensor
@@ -12,36 +12,36 @@ from .._tape.tensor import Tensor
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
 
 
-class set_multithreading_enabled:
-    """Set whether backward passes may use several threads. wengert's passes always run in the calling thread.
+class Setting(_DecoratorContextManager):
+    """Base of settings of the program: changed at once, and back at the end of a ``with`` block or of a function."""
 
-    It exists for programs that turn multithreading off. It acts immediately and as a context manager, as in PyTorch.
-    """
+    value = True
 
     def __init__(self, mode: bool) -> None:
-        global _multithreading
-        self.prev = _multithreading
-        self.mode = mode
-        _multithreading = mode
+        kind = type(self)
+        self.prev, self.mode, kind.value = kind.value, mode, mode
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: Any) -> None:
-        global _multithreading
-        _multithreading = self.prev
+        type(self).value = self.prev
 
-    def clone(self) -> set_multithreading_enabled:
+    def clone(self) -> Any:
         """A new context manager with the same setting."""
         return type(self)(self.mode)
 
 
-_multithreading = True
+class set_multithreading_enabled(Setting):
+    """Set whether backward passes may use several threads. wengert's passes always run in the calling thread.
+
+    It exists for programs that turn multithreading off. It acts immediately and as a context manager, as in PyTorch.
+    """
 
 
 def is_multithreading_enabled() -> bool:
     """The current setting; see ``set_multithreading_enabled``."""
-    return _multithreading
+    return set_multithreading_enabled.value
 
 
 class _unsafe_preserve_version_counter:

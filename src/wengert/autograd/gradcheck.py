@@ -49,27 +49,33 @@ _BATCHED_FORWARD = "gradcheck failed while testing batched gradient computation 
 
 
 # ------------------------------------------------------------------------------------------------------------- backward
-def _basis_grads(check: Check, y: Tensor, unit: Any, who: str, nondet_tol: float, dtypes: bool) -> list[Any]:
-    """The Jacobians of one output with respect to all inputs, by one backward pass per element, made twice."""
+def _gradients(check: Check, y: Tensor, v: Any, nondet_tol: float, dtypes: bool) -> list[Any]:
+    """The gradients of all inputs, as arrays or ``None``, by a backward pass that is made twice and checked."""
     xs = [check.inputs[i] for i in check.wanted]
-    jacobians = [
-        np.zeros((x.numel(), y.numel()), np.complex128 if x._payload.dtype.kind == "c" else np.float64) for x in xs
-    ]
-    for k in range(y.numel()):
-        v = np.zeros(y._payload.shape, y._payload.dtype)
-        v.reshape(-1)[k] = unit
-        passes = [grad(y, xs, wrap(v.copy()), retain_graph=True, allow_unused=True) for _ in range(2)]
-        for x, jac, g, again in zip(xs, jacobians, *passes, strict=True):
-            if g is None:
-                continue
+    passes = [grad(y, xs, wrap(v.copy()), retain_graph=True, allow_unused=True) for _ in range(2)]
+    found: list[Any] = []
+    for x, g, again in zip(xs, *passes, strict=True):
+        if g is not None:
             if dtypes and g.dtype is not x.dtype:
                 raise GradcheckError("Gradient has dtype mismatch")
             if g.shape != x.shape:
                 raise GradcheckError("Analytical gradient has incorrect size")
-            row, row2 = g.detach().numpy().reshape(-1), again.detach().numpy().reshape(-1)
-            if not np.allclose(row, row2, rtol=0, atol=nondet_tol, equal_nan=True):
+            if not np.allclose(g.detach().numpy(), again.detach().numpy(), rtol=0, atol=nondet_tol, equal_nan=True):
                 raise _not_reentrant(nondet_tol)
-            jac[:, k] = row
+        found.append(None if g is None else g.detach().numpy())
+    return found
+
+
+def _basis_grads(check: Check, y: Tensor, unit: Any, nondet_tol: float, dtypes: bool) -> list[Any]:
+    """The Jacobians of one output with respect to all inputs, by a backward pass for each element."""
+    xs = [check.inputs[i]._payload for i in check.wanted]
+    jacobians = [np.zeros((x.size, y.numel()), np.complex128 if x.dtype.kind == "c" else np.float64) for x in xs]
+    for k in range(y.numel()):
+        v = np.zeros(y._payload.shape, y._payload.dtype)
+        v.reshape(-1)[k] = unit
+        for jac, g in zip(jacobians, _gradients(check, y, v, nondet_tol, dtypes), strict=True):
+            if g is not None:
+                jac[:, k] = g.reshape(-1)
     return jacobians
 
 
@@ -113,7 +119,7 @@ def _slow_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtype
                     raise GradcheckError("Numerical gradient for function expected to be zero")
                 continue
             name = None if y._payload.dtype.kind != "c" else ("real", "imaginary")[part]
-            rows = _basis_grads(check, y, (1, 1j)[part], "", nondet_tol, dtypes)
+            rows = _basis_grads(check, y, (1, 1j)[part], nondet_tol, dtypes)
             for i, a, n in zip(check.wanted, rows, numerical, strict=True):
                 if not check.close(a, n[k][part]):
                     raise _refuse(check, a, n[k][part], k, i, name, False)
@@ -145,24 +151,17 @@ def _fast_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtype
             if any(np.abs(s[k]).max(initial=0) > check.atol for s in slopes):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
             continue
-        passes = [grad(y, xs, wrap(v.copy()), retain_graph=True, allow_unused=True) for _ in range(2)]
-        for i, x, u, s, g, again in zip(check.wanted, xs, us, slopes, *passes, strict=True):
+        grads = _gradients(check, y, v, nondet_tol, dtypes)
+        for i, u, s, g in zip(check.wanted, us, slopes, grads, strict=True):
             n = np.sum(v.reshape(-1).conj() * s[k]).real
-            if g is None:
-                a: Any = np.float64(0)
-            else:
-                if dtypes and g.dtype is not x.dtype:
-                    raise GradcheckError("Gradient has dtype mismatch")
-                if not np.allclose(g.detach().numpy(), again.detach().numpy(), rtol=0, atol=nondet_tol, equal_nan=True):
-                    raise _not_reentrant(nondet_tol)
-                a = np.sum(u.conj() * g.detach().numpy()).real
+            a: Any = np.float64(0) if g is None else np.sum(u.conj() * g).real
             if not check.close(a, n):
                 raise _refuse(check, a, n, k, i, None, False, _slow_text(check, outputs, k, i, nondet_tol))
 
 
 def _slow_text(check: Check, outputs: list[Tensor], k: int, i: int, nondet_tol: float) -> str:
     n = numerical_jacobians(check, i, outputs)[k][0]
-    a = _basis_grads(check, outputs[k], 1, "", nondet_tol, False)[check.wanted.index(i)]
+    a = _basis_grads(check, outputs[k], 1, nondet_tol, False)[check.wanted.index(i)]
     worst = np.abs(n - a).max(initial=0)
     return (
         f"{_FAST}Numerical:\n {wrap(n)}\nAnalytical:\n{wrap(a)}\n\n"
@@ -171,11 +170,12 @@ def _slow_text(check: Check, outputs: list[Tensor], k: int, i: int, nondet_tol: 
 
 
 # -------------------------------------------------------------------------------------------------------------- forward
-def _pushed(check: Check, i: int, direction: Any) -> list[Any]:
-    """The outputs' flattened tangents for a tangent of one input; ``None`` for an output without tangent."""
+def _pushed(check: Check, directions: dict[int, Any]) -> list[Any]:
+    """The outputs' flattened tangents for tangents of some inputs; ``None`` for an output without tangent."""
     with dual_level():
         args = list(check.inputs)
-        args[i] = make_dual(args[i].detach(), wrap(np.array(direction)))
+        for i, direction in directions.items():
+            args[i] = make_dual(args[i].detach(), wrap(np.array(direction)))
         out = []
         for y in check.call(*args):
             t = unpack_dual(y).tangent
@@ -195,7 +195,7 @@ def _forward(check: Check, outputs: list[Tensor], fast: bool) -> None:
             steps = [(k, u, e.copy()) for k, u, e in unit_directions(x)]
         columns: dict[Any, list[list[Any]]] = {}
         for _, unit, e in steps:
-            pair = (_pushed(check, i, e), central_difference(check, x, e))
+            pair = (_pushed(check, {i: e}), central_difference(check, x, e))
             columns.setdefault(unit, []).append(list(pair))
         for unit, pairs in reversed(columns.items()):  # the imaginary part first, as PyTorch
             part = None if x._payload.dtype.kind != "c" or fast else "real" if unit == 1 else "imaginary"
@@ -214,16 +214,9 @@ def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
     for i in check.wanted:
         x = check.inputs[i]
         u = _unit(x._payload.shape, x._payload.dtype, generator)
-        without = _pushed(check, i, u)
-        with dual_level():
-            args = [
-                make_dual(z.detach(), wrap(np.array(u) if j == i else np.zeros(z._payload.shape, z._payload.dtype)))
-                if j in check.wanted
-                else z
-                for j, z in enumerate(check.inputs)
-            ]
-            tangents = [unpack_dual(y).tangent for y in check.call(*args)]
-            zeroed = [None if t is None else np.array(t.detach().numpy()).reshape(-1) for t in tangents]
+        without = _pushed(check, {i: u})
+        others = {j: np.zeros(check.inputs[j]._payload.shape, check.inputs[j]._payload.dtype) for j in check.wanted}
+        zeroed = _pushed(check, others | {i: u})
         for k, (a, b) in enumerate(zip(without, zeroed, strict=True)):
             a = np.zeros(outputs[k].numel()) if a is None else a
             b = np.zeros(outputs[k].numel()) if b is None else b
@@ -245,13 +238,16 @@ def _batched(check: Check, y: Tensor, k: int) -> None:
     except RuntimeError as error:
         raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED}") from error
     for i, r, ones in zip(check.wanted, at_once, zip(*singly, strict=True), strict=True):
-        if r is None:
-            continue
-        expected = np.stack([g.detach().numpy() for g in ones])
-        if not np.allclose(r.detach().numpy(), expected):
-            raise GradcheckError(
-                f"\nFor output {k} and input {i}:\n\n{_BATCHED}\n\nGot:\n{r}\n\nExpected:\n{wrap(expected)}\n"
-            )
+        if r is not None:
+            _compare_batched(k, i, r, ones, _BATCHED)
+
+
+def _compare_batched(k: int, i: int, found: Tensor, singly: tuple[Tensor, ...], failed: str) -> None:
+    expected = np.stack([t.detach().numpy() for t in singly])
+    if not np.allclose(found.detach().numpy(), expected):
+        raise GradcheckError(
+            f"\nFor output {k} and input {i}:\n\n{failed}\n\nGot:\n{found}\n\nExpected:\n{wrap(expected)}\n"
+        )
 
 
 def _batched_forward(check: Check) -> None:
@@ -276,12 +272,7 @@ def _batched_forward(check: Check) -> None:
         except RuntimeError as error:
             raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED_FORWARD}") from error
         for k, (r, ones) in enumerate(zip(at_once, zip(*singly, strict=True), strict=True)):
-            expected = np.stack([t.detach().numpy() for t in ones])
-            if not np.allclose(r.detach().numpy(), expected):
-                raise GradcheckError(
-                    f"\nFor output {k} and input "
-                    f"{i}:\n\n{_BATCHED_FORWARD}\n\nGot:\n{r}\n\nExpected:\n{wrap(expected)}\n"
-                )
+            _compare_batched(k, i, r, ones, _BATCHED_FORWARD)
 
 
 def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
@@ -386,44 +377,27 @@ def gradcheck(
     check_inputs(check.inputs)
     try:
         with enable_grad():
-            _run(check, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad,
-                 check_batched_forward_grad, check_forward_ad, check_backward_ad, fast_mode)  # fmt: skip
+            outputs = check.call()
+            if check_backward_ad:
+                (_fast_backward if fast_mode else _slow_backward)(check, outputs, nondet_tol, check_grad_dtypes)
+            if check_forward_ad:
+                _forward(check, outputs, fast_mode)
+                if check_undefined_grad:
+                    _undefined_forward(check, outputs)
+            if check_batched_forward_grad:
+                _batched_forward(check)
+            live = [outputs[k] for k in check.differentiable(outputs)]
+            if check_backward_ad and live:
+                for k, y in enumerate(live if check_batched_grad else ()):
+                    _batched(check, y, k)
+                _zero_in_zero_out(check, live)
+                if check_undefined_grad:
+                    _undefined_backward(check)
     except GradcheckError:
         if raise_exception:
             raise
         return False
     return True
-
-
-def _run(
-    check: Check,
-    nondet_tol: float,
-    undefined: bool,
-    dtypes: bool,
-    batched: bool,
-    batched_forward: bool,
-    forward: bool,
-    backward: bool,
-    fast: bool,
-) -> None:
-    outputs = check.call()
-    if backward:
-        (_fast_backward if fast else _slow_backward)(check, outputs, nondet_tol, dtypes)
-    if forward:
-        _forward(check, outputs, fast)
-        if undefined:
-            _undefined_forward(check, outputs)
-    if batched_forward:
-        _batched_forward(check)
-    live = [outputs[k] for k in check.differentiable(outputs)]
-    if not backward or not live:
-        return
-    if batched:
-        for k, y in enumerate(live):
-            _batched(check, y, k)
-    _zero_in_zero_out(check, live)
-    if undefined:
-        _undefined_backward(check)
 
 
 def gradgradcheck(
@@ -489,21 +463,13 @@ def gradgradcheck(
     )  # fmt: skip
 
 
-def _cotangents(outputs: list[Tensor], given: Any, non_contiguous: bool) -> tuple[Tensor, ...]:
+def _cotangents(outputs: list[Tensor], given: Any, apart: bool) -> tuple[Tensor, ...]:
     if given is not None:
         return tuple(given) if isinstance(given, (tuple, list)) else (given,)
     from ..testing import make_tensor
 
     return tuple(
-        make_tensor(
-            tuple(y.shape),
-            dtype=y.dtype,
-            device="cpu",
-            low=-1,
-            high=1,
-            requires_grad=True,
-            noncontiguous=non_contiguous,
-        )
+        make_tensor(y.shape, dtype=y.dtype, device="cpu", low=-1, high=1, requires_grad=True, noncontiguous=apart)
         for y in outputs
     )
 
@@ -513,7 +479,6 @@ def get_numerical_jacobian(
 ) -> Any:
     """Deprecated; for old tests. The Jacobians of ``fn(inputs)``'s first output by differences."""
     check = Check(lambda *xs: fn(inputs), inputs, eps, 0, 0)
-    check.wanted = [i for i, x in enumerate(check.inputs) if isinstance(x, Tensor) and x.requires_grad]
     outputs = check.call()
     return tuple(wrap(numerical_jacobians(check, i, outputs)[0][0]) for i in check.wanted)
 
@@ -535,4 +500,4 @@ def get_numerical_jacobian_wrt_specific_input(
 def get_analytical_jacobian(inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0) -> Any:
     """Deprecated; for old tests. Returns ``(jacobians, reentrant, sizes_ok, types_ok)`` of one output."""
     check = Check(lambda *xs: output, inputs, 0, 0, 0)
-    return tuple(wrap(j) for j in _basis_grads(check, output, 1, "", nondet_tol, False)), True, True, True
+    return tuple(wrap(j) for j in _basis_grads(check, output, 1, nondet_tol, False)), True, True, True

@@ -273,9 +273,7 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    if mode == "any":
-        return _MultiHandle(_on_any(tensors, fn))
-    return _MultiHandle(_on_all(tensors, fn))
+    return _MultiHandle((_on_any if mode == "any" else _on_all)(tensors, fn))
 
 
 def _pass_id() -> tuple[Any, int]:

@@ -6,6 +6,7 @@ may be a single one, and computations of a derivative formula on arrays are part
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import socket
@@ -220,32 +221,14 @@ class profile:
         events = getattr(self, "_function_events", None)
         return "<unfinished torch.autograd.profile>" if events is None else str(events)
 
-    def table(
-        self,
-        sort_by: str | None = None,
-        row_limit: int = 100,
-        max_src_column_width: int | None = 75,
-        max_name_column_width: int | None = 55,
-        max_shapes_column_width: int | None = 80,
-        header: str | None = None,
-        top_level_events_only: bool = False,
-    ) -> str:
+    @functools.wraps(EventList.table)
+    def table(self, *args: Any, **kwargs: Any) -> str:
         """``EventList.table`` of every call."""
-        return self.function_events.table(
-            sort_by,
-            row_limit,
-            max_src_column_width,
-            max_name_column_width,
-            max_shapes_column_width,
-            header,
-            top_level_events_only,
-        )
+        return self.function_events.table(*args, **kwargs)
 
-    def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
-    ) -> EventList:
+    def key_averages(self, group_by_input_shape: bool = False, *args: Any, **kwargs: Any) -> EventList:
         """``EventList.key_averages`` of every call."""
-        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+        return self.function_events.key_averages(group_by_input_shape, *args, **kwargs)
 
     def total_average(self) -> FunctionEventAvg:
         """``EventList.total_average`` of every call."""

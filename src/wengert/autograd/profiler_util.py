@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Iterable
+from dataclasses import InitVar, dataclass
 from typing import Any, NamedTuple
 
 __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval", "Kernel"]
@@ -97,6 +98,7 @@ class FormattedTimesMixin:
 
 
 # --------------------------------------------------------------------------------------------------------------- events
+@dataclass(repr=False, eq=False)
 class FunctionEvent(FormattedTimesMixin):
     """One call: an operator, a node's backward step, or a block with a name.
 
@@ -104,60 +106,37 @@ class FunctionEvent(FormattedTimesMixin):
     and 7 for a user's block. ``sequence_nr`` is that of the node that the call made, or that was run.
     """
 
-    def __init__(
-        self,
-        id: int,
-        name: str,
-        thread: int,
-        start_us: float,
-        end_us: float,
-        overload_name: str | None = None,
-        fwd_thread: int | None = None,
-        input_shapes: Any = None,
-        stack: list[str] | None = None,
-        scope: int = 0,
-        use_device: str | None = None,
-        cpu_memory_usage: int = 0,
-        device_memory_usage: int = 0,
-        is_async: bool = False,
-        is_remote: bool = False,
-        sequence_nr: int = -1,
-        node_id: int = -1,
-        device_type: DeviceType = DeviceType.CPU,
-        device_index: int = 0,
-        device_resource_id: int | None = None,
-        is_legacy: bool = False,
-        flops: int | None = None,
-        trace_name: str | None = None,
-        concrete_inputs: list[Any] | None = None,
-        kwinputs: dict[str, Any] | None = None,
-        is_user_annotation: bool = False,
-    ) -> None:
-        self.id = id
-        self.name = name
-        self.thread = thread
+    id: int
+    name: str
+    thread: int
+    start_us: InitVar[float]
+    end_us: InitVar[float]
+    overload_name: str | None = None
+    fwd_thread: int | None = None
+    input_shapes: Any = None
+    stack: list[str] | None = None
+    scope: int = 0
+    use_device: str | None = None
+    cpu_memory_usage: int = 0
+    device_memory_usage: int = 0
+    is_async: bool = False
+    is_remote: bool = False
+    sequence_nr: int = -1
+    node_id: int = -1
+    device_type: DeviceType = DeviceType.CPU
+    device_index: int = 0
+    device_resource_id: int | None = None
+    is_legacy: bool = False
+    flops: int | None = None
+    trace_name: str | None = None
+    concrete_inputs: list[Any] | None = None
+    kwinputs: dict[str, Any] | None = None
+    is_user_annotation: bool = False
+
+    def __post_init__(self, start_us: float, end_us: float) -> None:
         self.time_range = Interval(start_us, end_us)
-        self.overload_name = overload_name
-        self.fwd_thread = fwd_thread
-        self.input_shapes = input_shapes
-        self.stack = stack
-        self.scope = scope
-        self.use_device = use_device
-        self.cpu_memory_usage = cpu_memory_usage
-        self.device_memory_usage = device_memory_usage
-        self.is_async = is_async
-        self.is_remote = is_remote
-        self.sequence_nr = sequence_nr
-        self.node_id = node_id
-        self.device_type = device_type
-        self.device_index = device_index
-        self.device_resource_id = thread if device_resource_id is None else device_resource_id
-        self.is_legacy = is_legacy
-        self.flops = flops
-        self.trace_name = trace_name
-        self.concrete_inputs = concrete_inputs
-        self.kwinputs = kwinputs
-        self.is_user_annotation = is_user_annotation
+        if self.device_resource_id is None:
+            self.device_resource_id = self.thread
         self.count = 1
         self.kernels: list[Kernel] = []
         self.cpu_children: list[FunctionEvent] = []
@@ -225,24 +204,19 @@ _SUMMED = ("cpu_time_total", "self_cpu_time_total", "device_time_total", "self_d
 class FunctionEventAvg(FormattedTimesMixin):
     """The calls of one key: times and memory are sums, ``cpu_time`` is per call."""
 
-    def __init__(self) -> None:
-        self.key: str | None = None
-        self.count = 0
-        self.node_id = 0
-        self.is_async = self.is_remote = self.is_legacy = self.is_user_annotation = False
-        self.use_device: str | None = None
-        self.cpu_time_total = self.self_cpu_time_total = 0.0
-        self.device_time_total = self.self_device_time_total = 0.0
-        self.input_shapes: Any = None
-        self.overload_name: str | None = None
-        self.stack: list[str] | None = None
-        self.scope: int | None = None
-        self.cpu_memory_usage = self.self_cpu_memory_usage = 0
-        self.device_memory_usage = self.self_device_memory_usage = 0
-        self.cpu_children: Any = None
-        self.cpu_parent: Any = None
-        self.device_type = DeviceType.CPU
-        self.flops: int = 0
+    key: str | None = None
+    use_device: str | None = None
+    input_shapes: Any = None
+    overload_name: str | None = None
+    stack: list[str] | None = None
+    scope: int | None = None
+    cpu_children: Any = None
+    cpu_parent: Any = None
+    device_type = DeviceType.CPU
+    is_async = is_remote = is_legacy = is_user_annotation = False
+    count = node_id = flops = 0
+    cpu_time_total = self_cpu_time_total = device_time_total = self_device_time_total = 0.0
+    cpu_memory_usage = self_cpu_memory_usage = device_memory_usage = self_device_memory_usage = 0
 
     def add(self, other: Any) -> FunctionEventAvg:
         """Add another event, or average, of the same key."""

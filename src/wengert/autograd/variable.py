@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
+from .._tape.engine import queue_callback
 from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, TensorMeta, alias_payload, make
 
@@ -48,17 +50,6 @@ class VariableMeta(TensorMeta):
         return t
 
 
-class _ExecutionEngine:
-    """The engine interface that programs call by ``Variable._execution_engine``."""
-
-    @staticmethod
-    def queue_callback(callback: Any) -> None:
-        """Call ``callback()`` at the end of the running backward pass."""
-        from .._tape.engine import queue_callback
-
-        queue_callback(callback)
-
-
 class Variable(metaclass=VariableMeta):
     """``Variable(t)`` returns a Tensor on t's memory, without t's history.
 
@@ -69,4 +60,4 @@ class Variable(metaclass=VariableMeta):
     (True, True)
     """
 
-    _execution_engine = _ExecutionEngine()
+    _execution_engine = SimpleNamespace(queue_callback=queue_callback)  # programs call the engine by it

@@ -10,6 +10,7 @@ another transform it needs a tape of its own level (``_payloads.transforms``, NO
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
@@ -18,7 +19,7 @@ import numpy as np
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled, transform
 from .._base.registry import TENSORS
-from .._payloads.transforms import DEPTH, Dual, OwnTape, entered
+from .._payloads.transforms import DEPTH, Dual, OwnTape, entered, without_lift
 from .._tape.engine import run
 from .._tape.graph import _check_cotangent
 from .._tape.node import leaf_node
@@ -26,7 +27,7 @@ from .._tape.promotion import logical_dtype
 from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
-from ._levels import TAPES, bare, check_adopted, check_captured, check_tangent, only_leads_to, payload, tensor
+from ._levels import TAPES, bare, check_adopted, check_captured, check_tangent, holds, only_leads_to, payload, tensor
 from ._vmap import vmap
 
 Argnums = int | tuple[int, ...]
@@ -87,7 +88,7 @@ class _Tape:
         if not isinstance(y, Tensor):
             return y
         if self.lifted:
-            return tensor(y._payload.v) if isinstance(y._payload, OwnTape) and y._payload.tag == self.tag else y
+            return tensor(y._payload.v) if holds(y, OwnTape, self.tag) else y
         if y._node is None or (self.recording and not only_leads_to([current_fn(y)], self.own)):
             return y
         return wrap(y._payload)
@@ -115,31 +116,24 @@ class _Tape:
     def _is_mine(self, y: Tensor) -> bool:
         if current_fn(y) is None:
             return False
-        return not self.lifted or (isinstance(y._payload, OwnTape) and y._payload.tag == self.tag)
+        return not self.lifted or holds(y, OwnTape, self.tag)
 
     def _gradient(self, x: Tensor, g: Any) -> Tensor:
         if g is None:
             a = payload_like(x._payload, np.zeros)
             return wrap(a.v if self.lifted else a)
         if self.lifted:
-            return tensor(
-                g._payload.v if isinstance(g._payload, OwnTape) and g._payload.tag == self.tag else g._payload
-            )
-        return (
-            g
-            if self.recording and current_fn(g) is not None and not only_leads_to([current_fn(g)], self.own)
-            else bare(g)
-        )
+            return tensor(without_lift(g._payload, self.tag))
+        tracked = self.recording and current_fn(g) is not None and not only_leads_to([current_fn(g)], self.own)
+        return g if tracked else bare(g)
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments
-def _positions(argnums: Any, count: int) -> Any:
+def _positions(argnums: Any, count: int) -> tuple[int, ...]:
     """The chosen arguments' positions, from 0."""
     if isinstance(argnums, bool) or not isinstance(argnums, (int, tuple)):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
-    if isinstance(argnums, int):
-        return _position(argnums, count)
-    positions = tuple(_position(i, count) for i in argnums)
+    positions = tuple(_position(i, count) for i in ((argnums,) if isinstance(argnums, int) else argnums))
     if not positions:
         raise RuntimeError("argnums must be non-empty")
     if len(set(positions)) != len(positions):
@@ -155,15 +149,25 @@ def _position(i: Any, count: int) -> int:
     return i % count
 
 
-def _chosen(args: tuple[Any, ...], positions: Any) -> Any:
-    return args[positions] if isinstance(positions, int) else tuple(args[i] for i in positions)
+class _Chosen:
+    """The arguments by which a function is differentiated, and the function of them alone."""
 
+    def __init__(self, func: Callable[..., Any], argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.func, self.args, self.kwargs = func, args, kwargs
+        self.positions = _positions(argnums, len(args))
+        self.values = tuple(args[i] for i in self.positions)
+        self.single = isinstance(argnums, int)
 
-def _replaced(args: tuple[Any, ...], positions: Any, values: Any) -> tuple[Any, ...]:
-    out = list(args)
-    for i, v in [(positions, values)] if isinstance(positions, int) else zip(positions, values, strict=True):
-        out[i] = v
-    return tuple(out)
+    def call(self, *values: Any) -> Any:
+        """The function with these in place of the chosen arguments."""
+        given = list(self.args)
+        for i, value in zip(self.positions, values, strict=True):
+            given[i] = value
+        return self.func(*given, **self.kwargs)
+
+    def each(self, results: Any) -> Any:
+        """A tuple of what belongs to each chosen argument; without the tuple if one was chosen by an int."""
+        return results[0] if self.single else results
 
 
 # --------------------------------------------------------------------------------------------------------- grad and vjp
@@ -180,31 +184,32 @@ def grad_and_value(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         with _Tape() as tape:
-            positions = _positions(argnums, len(args))
-            flat, spec = tree_flatten(_chosen(args, positions))
+            chosen = _Chosen(func, argnums, args, kwargs)
+            flat, spec = tree_flatten(chosen.values)
             inner = [tape.variable(x) for x in flat]
-            value = func(*_replaced(args, positions, tree_unflatten(inner, spec)), **kwargs)
-            aux = None
-            if has_aux:
-                if not (isinstance(value, tuple) and len(value) == 2):
-                    raise RuntimeError(
-                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is "
-                        "True"
-                    )
-                value, aux = value
+            value = chosen.call(*tree_unflatten(inner, spec))
+            value, aux = _parted(value, has_aux, "grad_and_value(f)(*args)")
             if tape.inside.adopted:
                 check_adopted(tape.inside, tree_flatten((inner, value, aux))[0], CAPTURED)
             _check_scalar(value)
             if logical_dtype(value).kind not in "fV" and current_fn(value) is not None:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {value.dtype}")
-            one = payload_like(value._payload, np.ones)
-            one = wrap(one.v if isinstance(one, OwnTape) and one.tag == tape.tag else one)
+            one = wrap(without_lift(payload_like(value._payload, np.ones), tape.tag))
             grads = tape.pulled_back([value], [one], False)
-        result = tree_unflatten(grads, spec)
+        result = chosen.each(tree_unflatten(grads, spec))
         value = tape.left(value)
         return (result, (value, tree_map(tape.left, aux))) if has_aux else (result, value)
 
     return wrapper
+
+
+def _parted(out: Any, has_aux: bool, who: str) -> tuple[Any, Any]:
+    """What a function returned, as its output and the rest (``None`` without ``has_aux``)."""
+    if not has_aux:
+        return out, None
+    if not (isinstance(out, tuple) and len(out) == 2):
+        raise RuntimeError(f"{who}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    return out
 
 
 def _check_scalar(value: Any) -> None:
@@ -213,8 +218,7 @@ def _check_scalar(value: Any) -> None:
     if value._payload.ndim:
         raise RuntimeError(
             "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
-            f"{value._payload.ndim} "
-            "dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+            f"{value._payload.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
         )
 
 
@@ -251,13 +255,7 @@ def vjp(
         flat, spec = tree_flatten(primals)
         inner = [tape.variable(x) for x in flat]
         out = func(*tree_unflatten(inner, spec))
-        aux = None
-        if has_aux:
-            if not (isinstance(out, tuple) and len(out) == 2):
-                raise RuntimeError(
-                    "vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True"
-                )
-            out, aux = out
+        out, aux = _parted(out, has_aux, "vjp(f, *primals)")
         outs, out_spec = tree_flatten(out)
         if tape.inside.adopted:
             check_adopted(tape.inside, tree_flatten((inner, outs, aux))[0], CAPTURED)
@@ -332,11 +330,7 @@ def jvp(
     with transform() as inside, entered() as tag:
         inner = [_dual(x, v, tag) for x, v in zip(flat, flat_tangents, strict=True)]
         out = func(*tree_unflatten(inner, spec))
-    aux = None
-    if has_aux:
-        if not (isinstance(out, tuple) and len(out) == 2):
-            raise RuntimeError(f"{_JVP}: output of function f should be a tuple: (output, aux) if has_aux is True")
-        out, aux = out
+    out, aux = _parted(out, has_aux, _JVP)
     outs, out_spec = tree_flatten(out)
     _check_outputs(outs, _JVP)
     parts = [_unpacked(y, tag, strict) for y in outs]
@@ -365,13 +359,11 @@ def _dual(x: Tensor, v: Tensor, tag: int) -> Tensor:
 
 
 def _unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
-    a = y._payload
-    if isinstance(a, Dual) and a.tag == tag:
-        primal = tensor(a.v)
-        if a.t is not None:
-            return primal, tensor(a.t)
-    else:
-        primal = y
+    primal = y
+    if holds(y, Dual, tag):
+        primal = tensor(y._payload.v)
+        if y._payload.t is not None:
+            return primal, tensor(y._payload.t)
     if strict:
         raise RuntimeError(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
@@ -423,7 +415,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
             if g is None:
                 results.append(wrap(payload_like(y._payload, np.zeros)))
                 continue
-            t = tensor(g._payload.v if isinstance(g._payload, OwnTape) and g._payload.tag == tag else g._payload)
+            t = tensor(without_lift(g._payload, tag))
             results.append(bare(t) if only_leads_to([t._node], set()) else t)
         return tree_unflatten(results, out_spec)
 
@@ -433,9 +425,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 # ------------------------------------------------------------------------------------------------------------ Jacobians
 def _basis(x: Tensor) -> Tensor:
     """The standard basis of a tensor's space, with the basis vectors along a new first dim."""
-    n = 1
-    for s in x.shape:
-        n *= s
+    n = math.prod(x.shape)
     return wrap(np.eye(n, dtype=logical_dtype(x)).reshape((n, *x.shape)))
 
 
@@ -470,13 +460,8 @@ def jacrev(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         _refuse_complex("jacrev", args, "input")
-        positions = _positions(argnums, len(args))
-
-        def partial(*xs: Any) -> Any:
-            return func(*_replaced(args, positions, xs[0] if isinstance(positions, int) else xs), **kwargs)
-
-        chosen = _chosen(args, positions)
-        pulled = vjp(partial, *((chosen,) if isinstance(positions, int) else chosen), has_aux=has_aux)
+        chosen = _Chosen(func, argnums, args, kwargs)
+        pulled = vjp(chosen.call, *chosen.values, has_aux=has_aux)
         out, vjp_fn = pulled[0], pulled[1]
         _refuse_complex("jacrev", out, "output")
         flat_out, out_spec = tree_flatten(out)
@@ -487,8 +472,7 @@ def jacrev(
                 given = [v if j == k else wrap(payload_like(z._payload, np.zeros)) for j, z in enumerate(flat_out)]
                 return vjp_fn(tree_unflatten(given, out_spec))
 
-            rows = vmap(one, chunk_size=chunk_size)(_basis(y))
-            rows = rows[0] if isinstance(positions, int) else rows
+            rows = chosen.each(vmap(one, chunk_size=chunk_size)(_basis(y)))
             results.append(tree_map(lambda r, y=y: r.reshape(tuple(y.shape) + tuple(r.shape[1:])), rows))
         jac = tree_unflatten(results, out_spec)
         return (jac, pulled[2]) if has_aux else jac
@@ -510,9 +494,8 @@ def jacfwd(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         _refuse_complex("jacfwd", args, "input")
-        positions = _positions(argnums, len(args))
-        chosen = _chosen(args, positions)
-        flat, spec = tree_flatten((chosen,) if isinstance(positions, int) else chosen)
+        chosen = _Chosen(func, argnums, args, kwargs)
+        flat, spec = tree_flatten(chosen.values)
         if not flat:
             raise RuntimeError("jacfwd(f, ...)(*args): Expected primals to contain at least one Tensor.")
         for x in flat:
@@ -520,8 +503,7 @@ def jacfwd(
                 raise RuntimeError(f"jacfwd(f, ...)(*args): Expected primals to only contain Tensors, got {type(x)}")
 
         def partial(*leaves: Any) -> Any:
-            xs = tree_unflatten(list(leaves), spec)
-            return func(*_replaced(args, positions, xs[0] if isinstance(positions, int) else xs), **kwargs)
+            return chosen.call(*tree_unflatten(list(leaves), spec))
 
         columns = []
         aux = None
@@ -538,20 +520,17 @@ def jacfwd(
                 col, aux = col
                 aux = tree_map(lambda t: t[0] if isinstance(t, Tensor) else t, aux)
             columns.append(tree_map(lambda c, x=x: c.reshape(tuple(c.shape[:-1]) + tuple(x.shape)), col))
-        jac = _transposed(columns, spec, isinstance(positions, int))
+        jac = _transposed(columns, spec, chosen)
         return (jac, aux) if has_aux else jac
 
     return wrapper
 
 
-def _transposed(columns: list[Any], spec: TreeSpec, single: bool) -> Any:
+def _transposed(columns: list[Any], spec: TreeSpec, chosen: _Chosen) -> Any:
     """Transpose a list over inputs of structures over outputs to a structure over outputs of structures over inputs."""
     flat = [tree_flatten(c) for c in columns]
     out_spec = flat[0][1]
-    by_output = []
-    for k in range(out_spec.num_leaves):
-        xs = tree_unflatten([f[0][k] for f in flat], spec)
-        by_output.append(xs[0] if single else xs)
+    by_output = [chosen.each(tree_unflatten([f[0][k] for f in flat], spec)) for k in range(out_spec.num_leaves)]
     return tree_unflatten(by_output, out_spec)
 
 

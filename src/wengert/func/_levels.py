@@ -21,6 +21,11 @@ def tensor(p: Any) -> Tensor:
     return p if isinstance(p, Tensor) else wrap(p.v if type(p) is Constant else p)
 
 
+def holds(t: Any, kind: type, tag: int) -> bool:
+    """Whether an object is a tensor with a value of the transform with this tag."""
+    return isinstance(t, Tensor) and isinstance(t._payload, kind) and t._payload.tag == tag
+
+
 def bare(t: Tensor) -> Tensor:
     """The tensor without its history."""
     return t if t._node is None else wrap(t._payload)

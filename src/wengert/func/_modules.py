@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -116,7 +115,7 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
     """A function that returns what ``func`` returns and writes to the same arguments.
 
-    In PyTorch it removes the writes in place from traced graphs. wengert does not trace, so it only calls ``func``.
+    In PyTorch it removes the writes in place from traced graphs. wengert does not trace, so it is ``func`` itself.
     """
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
@@ -126,12 +125,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
             "     remove='mutations_and_views': In addition to the above, all aliasing operators {view} will be "
             "replaced with their non-aliasing counterparts, {view}_copy.\n"
         )
-
-    @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return func(*args, **kwargs)
-
-    return wrapped
+    return func
 
 
 def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:

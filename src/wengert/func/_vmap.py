@@ -12,7 +12,7 @@ from .._payloads.transforms import Batched, entered
 from .._payloads.vmap_randomness import randomness_level
 from .._tape.tensor import Tensor, wrap
 from ..utils._pytree import TreeSpec, broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
-from ._levels import check_captured, payload, tensor
+from ._levels import check_captured, holds, payload, tensor
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -93,8 +93,7 @@ def _checked_inputs(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[lis
     if dims is None:
         raise ValueError(
             f"{head}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
-            f"{tree_flatten(in_dims)[1]} but "
-            f"inputs has structure {spec}."
+            f"{tree_flatten(in_dims)[1]} but inputs has structure {spec}."
         )
     return flat, [_checked_dim(x, d, head) for x, d in zip(flat, dims, strict=True)], spec
 
@@ -166,12 +165,14 @@ def _write_back(changed: list[tuple[Tensor, Tensor, int]], tag: int) -> None:
     for x, inner, d in changed:
         if inner._box is None or inner._box.cell is None or not inner._box.cell.version:
             continue
-        a = inner._payload
-        if not (isinstance(a, Batched) and a.tag == tag):
+        if not holds(inner, Batched, tag):
             continue
-        value = tensor(a.v)
-        n = value._payload.ndim
-        x.copy_(value if d == 0 else TENSORS.permute(value, (*range(1, d + 1), 0, *range(d + 1, n))))  # type: ignore[attr-defined]
+        x.copy_(_to_place(tensor(inner._payload.v), d))  # type: ignore[attr-defined]
+
+
+def _to_place(t: Tensor, d: int) -> Tensor:
+    """A tensor with its first dimension moved to the place ``d``."""
+    return t if d == 0 else TENSORS.permute(t, (*range(1, d + 1), 0, *range(d + 1, t._payload.ndim)))
 
 
 def _flat_out_dims(out: Any, out_dims: Any, spec: TreeSpec, func: Any) -> list[Any]:
@@ -193,7 +194,7 @@ def _flat_out_dims(out: Any, out_dims: Any, spec: TreeSpec, func: Any) -> list[A
 
 def _leave(y: Any, d: Any, tag: int, size: int, func: Any) -> Any:
     name = _name(func)
-    batched = isinstance(y, Tensor) and isinstance(y._payload, Batched) and y._payload.tag == tag
+    batched = holds(y, Batched, tag)
     if d is None:
         if batched:
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
@@ -207,8 +208,7 @@ def _leave(y: Any, d: Any, tag: int, size: int, func: Any) -> Any:
     n = out._payload.ndim
     if not -n <= d < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
-    d %= n
-    return out if d == 0 else TENSORS.permute(out, (*range(1, d + 1), 0, *range(d + 1, n)))
+    return _to_place(out, d % n)
 
 
 def _chunked(

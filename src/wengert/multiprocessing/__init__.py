@@ -19,29 +19,12 @@ from multiprocessing import *  # noqa: F403
 from multiprocessing import __all__ as _standard
 
 from . import reductions
-from .spawn import (
-    ProcessContext,
-    ProcessException,
-    ProcessExitedException,
-    ProcessRaisedException,
-    SpawnContext,
-    spawn,
-    start_processes,
-)
+from .spawn import *  # noqa: F403
+from .spawn import __all__ as _spawning
 
 __all__ = [  # noqa: PLE0604
-    *_standard,
-    "get_all_sharing_strategies",
-    "get_sharing_strategy",
-    "set_sharing_strategy",
-    "ProcessContext",
-    "ProcessException",
-    "ProcessExitedException",
-    "ProcessRaisedException",
-    "SpawnContext",
-    "spawn",
-    "start_processes",
-]
+    *_standard, *_spawning, "get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy",
+]  # fmt: skip
 
 _strategies = {"file_system"} if sys.platform in ("darwin", "win32") else {"file_descriptor", "file_system"}
 _strategy = "file_system" if sys.platform in ("darwin", "win32") else "file_descriptor"

@@ -2,25 +2,7 @@
 
 from ..autograd.profiler import kineto_available, record_function
 from ..autograd.profiler_util import DeviceType
-from .profiler import (
-    ExecutionTraceObserver,
-    ProfilerAction,
-    ProfilerActivity,
-    profile,
-    schedule,
-    supported_activities,
-    tensorboard_trace_handler,
-)
+from .profiler import *  # noqa: F403
+from .profiler import __all__ as _own
 
-__all__ = [
-    "DeviceType",
-    "ExecutionTraceObserver",
-    "ProfilerAction",
-    "ProfilerActivity",
-    "kineto_available",
-    "profile",
-    "record_function",
-    "schedule",
-    "supported_activities",
-    "tensorboard_trace_handler",
-]
+__all__ = ["DeviceType", "kineto_available", "record_function", *_own]  # noqa: PLE0604

@@ -34,10 +34,11 @@ __all__ = [
 ]
 
 
-def _window(one: bool) -> Callable[[Any], Any]:
+def _window(one: bool, name: str | None = None) -> Callable[[Any], Any]:
     """Decorator for ``formula(M, numbers, *, sym, ...)`` that adds the checks and arguments common to all windows.
 
-    ``numbers(start, end)`` returns M equidistant numbers. ``one``: the window of one point is 1.
+    ``numbers(start, end)`` returns M equidistant numbers. ``one``: the window of one point is 1. ``name``: the window
+    that errors are about, if it is another one.
     """
 
     def decorate(formula: Any) -> Any:
@@ -52,15 +53,15 @@ def _window(one: bool) -> Callable[[Any], Any]:
             requires_grad: bool = False,
             **kwargs: Any,
         ) -> Tensor:
-            name = formula.__name__
+            who = name or formula.__name__
             if dtype is None:
                 dtype = dtypes.get_default_dtype()
             if M < 0:
-                raise ValueError(f"{name} requires non-negative window length, got M={M}")
+                raise ValueError(f"{who} requires non-negative window length, got M={M}")
             if layout is not dtypes.strided:
-                raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
+                raise ValueError(f"{who} is implemented for strided tensors only, got: {layout}")
             if dtype not in (dtypes.float32, dtypes.float64):
-                raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
+                raise ValueError(f"{who} expects float32 or float64 dtypes, got: {dtype}")
             made = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
 
             def numbers(start: float, end: float) -> Tensor:
@@ -189,63 +190,37 @@ def general_cosine(M: int, numbers: Any, *, a: Iterable[Any], sym: bool) -> Any:
     return values
 
 
-def general_hamming(
-    M: int,
-    *,
-    alpha: float = 0.54,
-    sym: bool = True,
-    dtype: Dtype | None = None,
-    layout: Any = dtypes.strided,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_window(one=True, name="general_cosine")
+def general_hamming(M: int, numbers: Any, *, alpha: float = 0.54, sym: bool) -> Any:
     """``alpha - (1 - alpha) cos(2 pi n / (M - 1))``.
 
     >>> import wengert as torch
     >>> torch.signal.windows.general_hamming(3, alpha=0.6)
     tensor([0.2000, 1.0000, 0.2000])
     """
-    return general_cosine(
-        M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
-    )
+    return lambda: general_cosine(M, a=[alpha, 1.0 - alpha], sym=sym, **numbers.made)
 
 
-def hamming(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: Dtype | None = None,
-    layout: Any = dtypes.strided,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_window(one=True, name="general_cosine")
+def hamming(M: int, numbers: Any, *, sym: bool) -> Any:
     """``0.54 - 0.46 cos(2 pi n / (M - 1))``.
 
     >>> import wengert as torch
     >>> torch.signal.windows.hamming(3)
     tensor([0.0800, 1.0000, 0.0800])
     """
-    return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
+    return lambda: general_cosine(M, a=[0.54, 1.0 - 0.54], sym=sym, **numbers.made)
 
 
-def hann(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: Dtype | None = None,
-    layout: Any = dtypes.strided,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_window(one=True, name="general_cosine")
+def hann(M: int, numbers: Any, *, sym: bool) -> Any:
     """``0.5 - 0.5 cos(2 pi n / (M - 1))``.
 
     >>> import wengert as torch
     >>> torch.signal.windows.hann(5)
     tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
     """
-    return general_hamming(
-        M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
-    )
+    return lambda: general_cosine(M, a=[0.5, 0.5], sym=sym, **numbers.made)
 
 
 @_window(one=True)
@@ -259,27 +234,12 @@ def blackman(M: int, numbers: Any, *, sym: bool) -> Any:
     return lambda: general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, **numbers.made)
 
 
-def nuttall(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: Dtype | None = None,
-    layout: Any = dtypes.strided,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_window(one=True, name="general_cosine")
+def nuttall(M: int, numbers: Any, *, sym: bool) -> Any:
     """The minimum 4-term Blackman-Harris window of Nuttall (1981).
 
     >>> import wengert as torch
     >>> torch.signal.windows.nuttall(5)[1:4]
     tensor([0.2270, 1.0000, 0.2270])
     """
-    return general_cosine(
-        M,
-        a=[0.3635819, 0.4891775, 0.1365995, 0.0106411],
-        sym=sym,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        requires_grad=requires_grad,
-    )
+    return lambda: general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, **numbers.made)

@@ -112,7 +112,8 @@ def assert_close(
     __tracebackhide__ = True
     options = _Options(rtol, atol, equal_nan, allow_subclasses, check_device, check_dtype, check_layout, check_stride)
     try:
-        comparisons = list(_pair_up(actual, expected, (), options))
+        pairs = _pair_up(actual, expected, ())
+        comparisons = [(path, _comparison(one, other, path, options)) for path, one, other in pairs]
     except _Mismatch as error:
         raise error.final() from None
     for path, compare in comparisons:
@@ -175,23 +176,21 @@ def default_tolerances(
 
 
 # ------------------------------------------------------------------------------------------------------------- pairing
-def _pair_up(actual: Any, expected: Any, path: Path, options: _Options) -> Iterator[tuple[Path, Callable[[], None]]]:
-    """Pairs of a position in the containers and the function that compares the values there."""
-    if _is_sequence(actual) and _is_sequence(expected):
+def _pair_up(
+    actual: Any, expected: Any, path: Path, sequences: Any = Sequence, mappings: Any = Mapping, texts: Any = str
+) -> Iterator[tuple[Path, Any, Any]]:
+    """Each position in the containers, with the two values there; ``texts`` are sequences that are values."""
+    if all(isinstance(v, sequences) and not isinstance(v, texts) for v in (actual, expected)):
         if len(actual) != len(expected):
             text = f"The length of the sequences mismatch: {len(actual)} != {len(expected)}"
             raise _Mismatch(AssertionError, text, path)
         for i in range(len(actual)):
-            yield from _pair_up(actual[i], expected[i], (*path, i), options)
-    elif isinstance(actual, Mapping) and isinstance(expected, Mapping):
+            yield from _pair_up(actual[i], expected[i], (*path, i), sequences, mappings, texts)
+    elif isinstance(actual, mappings) and isinstance(expected, mappings):
         for key in _common_keys(actual, expected, path):
-            yield from _pair_up(actual[key], expected[key], (*path, key), options)
+            yield from _pair_up(actual[key], expected[key], (*path, key), sequences, mappings, texts)
     else:
-        yield path, _comparison(actual, expected, path, options)
-
-
-def _is_sequence(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
+        yield path, actual, expected
 
 
 def _common_keys(actual: Any, expected: Any, path: Path) -> Any:
@@ -212,9 +211,9 @@ def _common_keys(actual: Any, expected: Any, path: Path) -> Any:
 def _comparison(actual: Any, expected: Any, path: Path, options: _Options) -> Callable[[], None]:
     """The function that compares two values of the same kind."""
     if actual is None or expected is None:
-        return lambda: _compare_none(actual, expected)
+        return lambda: _compare_identity("None", actual, expected)
     if isinstance(actual, (bool, np.bool_)) and isinstance(expected, (bool, np.bool_)):
-        return lambda: _compare_booleans(bool(actual), bool(expected))
+        return lambda: _compare_identity("Booleans", bool(actual), bool(expected))
     numbers = (int, float, complex, np.number)
     if isinstance(actual, numbers) and isinstance(expected, numbers):
         return _number_comparison(actual, expected, path, options)
@@ -229,11 +228,15 @@ def _comparison(actual: Any, expected: Any, path: Path, options: _Options) -> Ca
     return lambda: _compare_tensors(*tensors, rtol, atol, options)
 
 
-def _tolerances(*inputs: Any, options: _Options, path: Path) -> tuple[float, float]:
+def _check_tolerances(options: _Options, path: Path = ()) -> None:
     if (options.rtol is None) != (options.atol is None):
         missing = "rtol" if options.rtol is None else "atol"
         text = f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}."
         raise _Mismatch(ValueError, text, path)
+
+
+def _tolerances(*inputs: Any, options: _Options, path: Path) -> tuple[float, float]:
+    _check_tolerances(options, path)
     if options.rtol is not None and options.atol is not None:
         return options.rtol, options.atol
     return default_tolerances(*inputs)
@@ -251,14 +254,9 @@ def _as_tensors(actual: Any, expected: Any, options: _Options) -> tuple[Tensor, 
 
 
 # ----------------------------------------------------------------------------------------------------------- comparing
-def _compare_none(actual: Any, expected: Any) -> None:
-    if not (actual is None and expected is None):
-        raise _Mismatch(AssertionError, f"None mismatch: {actual} is not {expected}")
-
-
-def _compare_booleans(actual: bool, expected: bool) -> None:
+def _compare_identity(kind: str, actual: Any, expected: Any) -> None:
     if actual is not expected:
-        raise _Mismatch(AssertionError, f"Booleans mismatch: {actual} is not {expected}")
+        raise _Mismatch(AssertionError, f"{kind} mismatch: {actual} is not {expected}")
 
 
 def _number_comparison(actual: Any, expected: Any, path: Path, options: _Options) -> Callable[[], None]:

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from .._base.errors import warn
-from ._pytree_nodes import (  # noqa: F401  re-exported
+from . import _pytree_nodes
+from ._pytree_nodes import (
     BUILTIN_TYPES,
     BY_NAME,
-    CONSTANT_NODES,
     STANDARD_DICT_TYPES,
     SUPPORTED_NODES,
     WRITTEN,
@@ -27,39 +27,13 @@ from ._pytree_nodes import (  # noqa: F401  re-exported
     DumpableContext,
     EnumEncoder,
     FlattenFn,
-    FlattenFunc,
     FromDumpableContextFn,
-    GetAttrKey,
     IsLeaf,
-    KeyEntry,
     KeyPath,
-    MappingKey,
-    NodeDef,
     PyTree,
-    SequenceKey,
     ToDumpableContextFn,
     UnflattenFn,
-    UnflattenFunc,
-    _deregister_pytree_node,
-    _dict_flatten,
-    _dict_flatten_with_keys,
-    _dict_unflatten,
     _get_node_type,
-    _list_flatten,
-    _list_flatten_with_keys,
-    _list_unflatten,
-    _namedtuple_flatten,
-    _namedtuple_flatten_with_keys,
-    _namedtuple_unflatten,
-    _ordereddict_flatten,
-    _ordereddict_flatten_with_keys,
-    _ordereddict_unflatten,
-    _register_namedtuple,
-    _register_pytree_node,
-    _tuple_flatten,
-    _tuple_flatten_with_keys,
-    _tuple_unflatten,
-    is_constant_class,
     is_namedtuple,
     is_namedtuple_class,
     is_namedtuple_instance,
@@ -69,8 +43,6 @@ from ._pytree_nodes import (  # noqa: F401  re-exported
     key_get,
     keystr,
     no_enum,
-    register_constant,
-    register_dataclass,
     register_pytree_node,
     tree_is_leaf,
 )
@@ -596,3 +568,9 @@ def _from_json(schema: dict[str, Any]) -> TreeSpec:
 
 
 pprint = treespec_pprint
+
+
+def __getattr__(name: str) -> Any:  # programs know one module: the rest of what concerns containers
+    if name.startswith("__") or name not in vars(_pytree_nodes):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return vars(_pytree_nodes)[name]

@@ -191,16 +191,6 @@ class _Recalling(_Watching):
         return recalled(info, args, arrays)
 
 
-class _Always(dict[Any, Any]):
-    """Payload type -> the same function for all of them."""
-
-    def __init__(self, fn: Any) -> None:
-        self.fn = fn
-
-    def __missing__(self, ty: Any) -> Any:
-        return self.fn
-
-
 def recalled(info: Operator, args: tuple[Any, ...], arrays: Any) -> Any:
     """The result of an operator, with its node, if the array library's function returned ``arrays``.
 
@@ -212,6 +202,6 @@ def recalled(info: Operator, args: tuple[Any, ...], arrays: Any) -> Any:
         return arrays
 
     twin = copy.copy(info)
-    names = {"table": _Always(given), "raw": given, "fn": given, "LARGE": math.inf}
+    names = {"table": defaultdict(lambda: given), "raw": given, "fn": given, "LARGE": math.inf}
     twin.__dict__["core"] = variant(info.core, **names)
     return _in_mode(twin, args)

@@ -68,12 +68,19 @@ def noop_context_fn() -> Contexts:
 
 
 # --------------------------------------------------------------------------------------------------- for all of a block
-_early_stop: bool | None = None
-_debug: bool | None = None
+_set: dict[str, bool | None] = {"early_stop": None, "debug": None}  # in place of every checkpoint's own argument
 
 
 @contextlib.contextmanager
-def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+def _setting(name: str, value: bool | None) -> Iterator[None]:
+    before, _set[name] = _set[name], value
+    try:
+        yield
+    finally:
+        _set[name] = before
+
+
+def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
     """A context that sets whether checkpoints stop recomputing once all saved values are known (True by default).
 
     >>> import wengert as torch
@@ -85,25 +92,25 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
     >>> x.grad
     tensor([2.7183, 2.7183])
     """
-    global _early_stop
-    before = _early_stop
-    _early_stop = enable
-    try:
-        yield
-    finally:
-        _early_stop = before
+    return _setting("early_stop", enable)
 
 
-@contextlib.contextmanager
-def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+def set_checkpoint_debug_enabled(enabled: bool | None) -> AbstractContextManager[None]:
     """A context that sets whether checkpoints log their operators; ``None``: as their argument ``debug`` says."""
-    global _debug
-    before = _debug
-    _debug = enabled
-    try:
-        yield
-    finally:
-        _debug = before
+    return _setting("debug", enabled)
+
+
+def _explicit(use_reentrant: bool | None, function: str, announcement: str) -> bool:
+    """The variant that was chosen; with a warning the old one if none was."""
+    if use_reentrant is not None:
+        return use_reentrant
+    warnings.warn(
+        f"torch.utils.{function}: the use_reentrant parameter should be passed explicitly. {announcement} "
+        "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
+        "use_reentrant=True. Refer to docs for more details on the differences between the two variants.",
+        stacklevel=3,
+    )
+    return True
 
 
 _group: ContextVar[GraphExecGroup | None] = ContextVar("wengert_graph_exec_group", default=None)
@@ -169,26 +176,20 @@ def checkpoint(
     >>> x.grad, runs
     (tensor([-0.4029,  0.3284]), ['run', 'run'])
     """
-    if use_reentrant is None:
-        warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch "
-            "2.9, calling checkpoint without use_reentrant will raise an exception. use_reentrant=False is "
-            "recommended, but if you need to preserve the current default behavior, you can pass use_reentrant=True. "
-            "Refer to docs for more details on the differences between the two variants.",
-            stacklevel=2,
-        )
-        use_reentrant = True
+    use_reentrant = _explicit(
+        use_reentrant,
+        "checkpoint",
+        "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception.",
+    )
     preserve = kwargs.pop("preserve_rng_state", True)
     if not use_reentrant:
-        if _debug if _debug is not None else debug:
+        journal = Journal() if (debug if _set["debug"] is None else _set["debug"]) else None
+        if journal is not None:
             if context_fn is not noop_context_fn:
                 raise ValueError("debug=True is incompatible with non-default context_fn")
-            journal: Journal | None = Journal()
-            context_fn = journal.contexts  # type: ignore[union-attr]
-        else:
-            journal = None
+            context_fn = journal.contexts
         region = _Region(function, kwargs, preserve, determinism_check, journal)
-        region.early_stop = early_stop if _early_stop is None else _early_stop
+        region.early_stop = early_stop if _set["early_stop"] is None else _set["early_stop"]
         return region.run(args, *context_fn())
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
@@ -213,15 +214,11 @@ def checkpoint_sequential(
     >>> x.grad
     tensor([-0.1656])
     """
-    if use_reentrant is None:
-        warnings.warn(
-            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. "
-            "In version 2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is "
-            "recommended, but if you need to preserve the current default behavior, you can pass use_reentrant=True. "
-            "Refer to docs for more details on the differences between the two variants.",
-            stacklevel=2,
-        )
-        use_reentrant = True
+    use_reentrant = _explicit(
+        use_reentrant,
+        "checkpoint.checkpoint_sequential",
+        "In version 2.9 we will raise an exception if use_reentrant is not passed.",
+    )
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
@@ -456,9 +453,7 @@ class _Region:
                 return x
             place = self.places[k]()
             if place is not None:
-                cell = version_of(
-                    x
-                )  # a recorded write may give x another box, that of the memory that its node refers to
+                cell = version_of(x)  # a recorded write may give x another box, of the memory that its node refers to
                 replay.values[place] = (x, cell, cell.version)
             if self.early_stop and replay.count == len(self.places):
                 raise _Enough
@@ -545,13 +540,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The tensors of a tuple without history, with the same ``requires_grad``; other objects unchanged."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
-    return tuple(_cut(a) if isinstance(a, Tensor) else a for a in inputs)
-
-
-def _cut(t: Any) -> Any:
-    leaf = t.detach()
-    leaf.requires_grad = t.requires_grad
-    return leaf
+    return tuple(a.detach().requires_grad_(a.requires_grad) if isinstance(a, Tensor) else a for a in inputs)
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:

@@ -51,17 +51,9 @@ def _layer(*shapes: Any, out_shape: Any = None, **kwargs: Any) -> int:
     return _flops.of_layer(given, out_shape)
 
 
-def _convolution(x: Any, weight: Any, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    return _flops.convolution(weight, out_shape)
-
-
 flop_registry: dict[Any, Formula] = {
-    aten.mm: _of_shapes(_product),
-    aten.mv: _of_shapes(_product),
-    aten.bmm: _of_shapes(_product),
-    aten.matmul: _of_shapes(_product),
-    aten.addmm: _of_shapes(_layer),
-    aten.baddbmm: _of_shapes(_layer),
+    **dict.fromkeys((aten.mm, aten.mv, aten.bmm, aten.matmul), _of_shapes(_product)),
+    **dict.fromkeys((aten.addmm, aten.baddbmm), _of_shapes(_layer)),
 }
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import wengert as torch
 
 from ..._tape.tensor import Tensor
-
-__all__: list[str] = []
 
 
 def noncontiguous_like(t: Tensor) -> Tensor:
@@ -28,16 +27,22 @@ def random_square_matrix_of_rank(l: int, rank: int, dtype: Any = torch.double, d
     return u.mm(torch.diag(s).to(dtype)).mm(v.transpose(0, 1))
 
 
+def _with_singular_values(a: Tensor, values: Callable[[int, Any], Tensor]) -> Tensor:
+    """Matrices with other singular values: ``values(number of them, real dtype)``, a row for all or one for each."""
+    u, _, vh = torch.linalg.svd(a, full_matrices=False)
+    s = values(min(a.shape[-2:]), a.real.dtype if a.is_complex() else a.dtype)
+    return (u * s.unsqueeze(-2).to(a.dtype)) @ vh
+
+
 def random_well_conditioned_matrix(
     *shape: int, dtype: Any, device: Any = "cpu", mean: float = 1.0, sigma: float = 0.001
 ) -> Tensor:
     """Matrices whose singular values are about ``mean``."""
-    x = torch.rand(shape, dtype=dtype)
-    u, _, vh = torch.linalg.svd(x, full_matrices=False)
-    real = x.real.dtype if x.is_complex() else x.dtype
-    k = min(x.shape[-1], x.shape[-2])
-    s = (torch.randn((*x.shape[:-2], k), dtype=real) * sigma + mean).sort(-1, descending=True).values.to(dtype)
-    return (u * s.unsqueeze(-2)) @ vh
+
+    def values(k: int, real: Any) -> Tensor:
+        return (torch.randn((*shape[:-2], k), dtype=real) * sigma + mean).sort(-1, descending=True).values
+
+    return _with_singular_values(torch.rand(shape, dtype=dtype), values)
 
 
 def random_symmetric_matrix(l: int, *batches: int, **kwargs: Any) -> Tensor:
@@ -95,14 +100,14 @@ def make_fullrank_matrices_with_distinct_singular_values(
     *shape: int, device: Any, dtype: Any, requires_grad: bool = False
 ) -> Tensor:
     """Matrices of full rank whose singular values are 2, 3, 4 and so on."""
-    with torch.no_grad():
-        t = torch.testing.make_tensor(shape, device=device, dtype=dtype)
-        u, _, vh = torch.linalg.svd(t, full_matrices=False)
-        real = t.real.dtype if t.is_complex() else t.dtype
-        s = torch.arange(2, min(shape[-1], shape[-2]) + 2, dtype=real)
+
+    def values(k: int, real: Any) -> Tensor:
+        s = torch.arange(2, k + 2, dtype=real)
         s[1::2] *= -1.0
-        s.add_(1.0)
-        x = (u * s.to(u.dtype)) @ vh
+        return s.add_(1.0)
+
+    with torch.no_grad():
+        x = _with_singular_values(torch.testing.make_tensor(shape, device=device, dtype=dtype), values)
     return x.requires_grad_(requires_grad)
 
 
@@ -110,10 +115,7 @@ def random_fullrank_matrix_distinct_singular_value(matrix_size: int, *batch_dims
     """A matrix of full rank whose singular values are 2/(n+1), 3/(n+1) and so on."""
     dtype = kwargs.get("dtype", torch.double)
     a = torch.randn(*batch_dims, matrix_size, matrix_size, dtype=dtype)
-    u, _, vh = torch.linalg.svd(a, full_matrices=False)
-    real = a.real.dtype if a.is_complex() else a.dtype
-    s = torch.arange(1.0, matrix_size + 1, dtype=real).mul_(1.0 / (matrix_size + 1))
-    return (u * s.to(dtype)) @ vh
+    return _with_singular_values(a, lambda k, real: torch.arange(1.0, k + 1, dtype=real).mul_(1.0 / (k + 1)))
 
 
 def random_matrix(rows: int, columns: int, *batch_dims: int, **kwargs: Any) -> Tensor:
@@ -124,15 +126,16 @@ def random_matrix(rows: int, columns: int, *batch_dims: int, **kwargs: Any) -> T
     a = torch.randn(*batch_dims, rows, columns, dtype=dtype)
     if a.numel() == 0:
         return a
-    u, _, vh = torch.linalg.svd(a, full_matrices=False)
-    k = min(rows, columns)
-    real = a.real.dtype if a.is_complex() else a.dtype
-    s = torch.linspace(1 / (k + 1), 1, k, dtype=real)
-    if kwargs.get("singular", False):
-        s[k - 1] = 0
-        if k > 2:
-            s[0] = 0
-    return (u * s.unsqueeze(-2).to(dtype)) @ vh
+
+    def values(k: int, real: Any) -> Tensor:
+        s = torch.linspace(1 / (k + 1), 1, k, dtype=real)
+        if kwargs.get("singular", False):
+            s[k - 1] = 0
+            if k > 2:
+                s[0] = 0
+        return s
+
+    return _with_singular_values(a, values)
 
 
 def random_lowrank_matrix(rank: int, rows: int, columns: int, *batch_dims: int, **kwargs: Any) -> Tensor:

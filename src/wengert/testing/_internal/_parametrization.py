@@ -12,8 +12,6 @@ from typing import Any
 
 import wengert as torch
 
-__all__: list[str] = []
-
 #: the function, the suffix of its name, its additional arguments, and a function from these to its decorators
 Variant = tuple[Any, str, dict[str, Any], Callable[[dict[str, Any]], Iterable[Any]]]
 

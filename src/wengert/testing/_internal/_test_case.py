@@ -9,6 +9,7 @@ import textwrap
 import unittest
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from typing import Any
 
@@ -17,12 +18,23 @@ import numpy as np
 import wengert as torch
 
 from ..._tape.tensor import Tensor
-from .._comparison import _common_keys, _compare_numbers, _compare_tensors, _Mismatch, _Options, default_tolerances
+from .._comparison import (
+    _check_tolerances,
+    _compare_identity,
+    _compare_numbers,
+    _compare_tensors,
+    _Mismatch,
+    _Options,
+    _pair_up,
+    _tolerances,
+)
 
 __all__: list[str] = []
 
 SEED = 1234
 _NUMBERS = (int, float, complex, np.number)
+_SEQUENCES = (Sequence, torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)
+_MAPPINGS = (Mapping, torch.nn.ModuleDict, torch.nn.ParameterDict)
 _LOOSE = {int: torch.int64, float: torch.float32, complex: torch.complex64}  # numbers have their tolerances
 
 
@@ -81,10 +93,13 @@ class TestCase(unittest.TestCase):
         elif isinstance(x, Sequence) and isinstance(y, Tensor):
             x = torch.as_tensor(x, dtype=y.dtype)
         options = _Options(rtol, atol, equal_nan, True, exact_device, exact_dtype, exact_layout, exact_stride)
+        path: tuple[Any, ...] = ()
         try:
-            _tolerances_given(options)
-            self._compare(x, y, (), options)
+            _check_tolerances(options)
+            for path, one, other in _pair_up(x, y, (), _SEQUENCES, _MAPPINGS, (str, bytes)):  # noqa: B007  used below
+                self._compare_two(one, other, options)
         except _Mismatch as error:
+            error.path = error.path or path
             shown = msg
             if isinstance(msg, str) and self.longMessage:
 
@@ -113,43 +128,20 @@ class TestCase(unittest.TestCase):
         y = y if isinstance(y, Tensor) else torch.full_like(x, y) if not isinstance(y, Sequence) else torch.tensor(y)
         self.assertEqual(x, y.expand_as(x).to(x.dtype), *args, **kwargs)
 
-    def _compare(self, x: Any, y: Any, path: tuple[Any, ...], options: _Options) -> None:
-        sequences: tuple[Any, ...] = (Sequence, torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)
-        mappings: tuple[Any, ...] = (Mapping, torch.nn.ModuleDict, torch.nn.ParameterDict)
-        if _is(x, sequences) and _is(y, sequences):
-            if len(x) != len(y):
-                text = f"The length of the sequences mismatch: {len(x)} != {len(y)}"
-                raise _Mismatch(AssertionError, text, path)
-            for i, (one, other) in enumerate(zip(x, y, strict=True)):
-                self._compare(one, other, (*path, i), options)
-            return
-        if isinstance(x, mappings) and isinstance(y, mappings):
-            for key in _common_keys(x, y, path):
-                self._compare(x[key], y[key], (*path, key), options)
-            return
-        try:
-            self._compare_two(x, y, options)
-        except _Mismatch as error:
-            error.path = error.path or path
-            raise
-
     def _compare_two(self, x: Any, y: Any, options: _Options) -> None:
         booleans = (bool, np.bool_)
         arrays = (Tensor, np.ndarray)
         either = (*booleans, *_NUMBERS, *arrays)
         if x is None or y is None:
-            if x is not y:
-                raise _Mismatch(AssertionError, f"None mismatch: {x} is not {y}")
+            _compare_identity("None", x, y)
         elif (isinstance(x, booleans) and isinstance(y, either)) or (isinstance(y, booleans) and isinstance(x, either)):
-            x, y = (bool(_one(v, "boolean")) for v in (x, y))
-            if x is not y:
-                raise _Mismatch(AssertionError, f"Booleans mismatch: {x} is not {y}")
+            _compare_identity("Booleans", *(bool(_one(v, "boolean")) for v in (x, y)))
         elif (isinstance(x, _NUMBERS) and isinstance(y, (*_NUMBERS, Enum, *arrays))) or (
             isinstance(y, _NUMBERS) and isinstance(x, (*_NUMBERS, Enum, *arrays))
         ):
             x, y = (_number(v) for v in (x, y))
             rtol, atol = self._tolerances(_LOOSE[type(x)], _LOOSE[type(y)], options=options)
-            _compare_numbers(x, y, rtol, atol, _without_dtype(options))
+            _compare_numbers(x, y, rtol, atol, replace(options, check_dtype=False))
         elif isinstance(x, arrays) and isinstance(y, arrays):
             x, y = (v if isinstance(v, Tensor) else torch.as_tensor(v) for v in (x, y))
             rtol, atol = self._tolerances(x.dtype, y.dtype, options=options)
@@ -158,10 +150,7 @@ class TestCase(unittest.TestCase):
             _compare_objects(x, y)
 
     def _tolerances(self, *dtypes: Any, options: _Options) -> tuple[float, float]:
-        if options.rtol is not None and options.atol is not None:
-            rtol, atol = options.rtol, options.atol
-        else:
-            rtol, atol = default_tolerances(*dtypes)
+        rtol, atol = _tolerances(*dtypes, options=options, path=())
         return max(rtol, self.rel_tol), max(atol, self.precision)
 
     # ------------------------------------------------------------------------------------------- warnings and errors
@@ -244,21 +233,6 @@ class TestCase(unittest.TestCase):
         import sys
 
         return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
-
-
-def _is(value: Any, classes: tuple[Any, ...]) -> bool:
-    return isinstance(value, classes) and not isinstance(value, (str, bytes))
-
-
-def _tolerances_given(options: _Options) -> None:
-    if (options.rtol is None) != (options.atol is None):
-        missing = "rtol" if options.rtol is None else "atol"
-        text = f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}."
-        raise _Mismatch(ValueError, text)
-
-
-def _without_dtype(options: _Options) -> _Options:
-    return _Options(options.rtol, options.atol, options.equal_nan, check_dtype=False)
 
 
 def _one(value: Any, kind: str) -> Any:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 import unittest
 from collections import namedtuple
-from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
 from ._parametrization import dtype_name, variant
-from .common_utils import TEST_SCIPY, TestCase
+from .common_utils import TestCase, _never
+from .common_utils import skipIfNoSciPy as skipIfNoSciPy  # noqa: PLC0414  programs import it from here
 
 __all__: list[str] = []
 
@@ -80,9 +80,8 @@ def instantiate_device_type_tests(
             for name, value in vars(generic_test_class).items()
             if not name.startswith("test") and name not in ("__dict__", "__weakref__", "__module__")
         }
-        made = type(
-            f"{generic_test_class.__name__}{base.device_type.upper()}", _bases(base, generic_test_class), members
-        )
+        bases = (base, *(b for b in generic_test_class.__bases__ if not issubclass(base, b)))
+        made = type(f"{generic_test_class.__name__}{base.device_type.upper()}", bases, members)
         made.__module__ = generic_test_class.__module__
         for name in dir(generic_test_class):
             if name.startswith("test"):
@@ -92,12 +91,6 @@ def instantiate_device_type_tests(
 
 def _names(given: Any) -> Any:
     return (given,) if isinstance(given, str) else given
-
-
-def _bases(base: Any, generic: Any) -> tuple[Any, ...]:
-    """The bases of a device's class: the device's base, and the generic class without its tests."""
-    others = [b for b in generic.__bases__ if not issubclass(base, b)]
-    return (base, *others)
 
 
 def _instantiate(made: Any, generic: Any, name: str) -> None:
@@ -171,15 +164,9 @@ class dtypes:
         return fn
 
 
-def _dtypes_of(device_type: str) -> Callable[..., Any]:
-    def decorator(*args: Any) -> Any:
-        return dtypes(*args, device_type=device_type)
-
-    return decorator
-
-
-dtypesIfCPU, dtypesIfCUDA, dtypesIfMPS = _dtypes_of("cpu"), _dtypes_of("cuda"), _dtypes_of("mps")
-dtypesIfXPU, dtypesIfHPU, dtypesIfPRIVATEUSE1 = _dtypes_of("xpu"), _dtypes_of("hpu"), _dtypes_of("privateuse1")
+dtypesIfCPU, dtypesIfCUDA, dtypesIfMPS, dtypesIfXPU, dtypesIfHPU, dtypesIfPRIVATEUSE1 = (
+    functools.partial(dtypes, device_type=device) for device in ("cpu", "cuda", "mps", "xpu", "hpu", "privateuse1")
+)
 
 
 class skipIf:
@@ -222,15 +209,24 @@ class onlyOn:
         return only_fn
 
 
-class deviceCountAtLeast:
-    """Run only with this many devices; the test gets their list."""
+def _noting(attribute: str, doc: str) -> Any:
+    """A decorator with an argument that it notes in an attribute of the test."""
 
-    def __init__(self, num_required_devices: int) -> None:
-        self.num_required_devices = num_required_devices
+    def decorator(value: Any) -> Any:
+        def note(fn: Any) -> Any:
+            setattr(fn, attribute, value)
+            return fn
 
-    def __call__(self, fn: Any) -> Any:
-        fn.num_required_devices = self.num_required_devices
-        return fn
+        return note
+
+    decorator.__doc__ = doc
+    return decorator
+
+
+deviceCountAtLeast = _noting("num_required_devices", "Run only with this many devices; the test gets their list.")
+precisionOverride = _noting("precision_overrides", "The absolute tolerance of each dtype.")
+toleranceOverride = _noting("tolerance_overrides", "Both tolerances of each dtype.")
+tol = namedtuple("tol", ["atol", "rtol"])
 
 
 class expectedFailure:
@@ -243,46 +239,11 @@ class expectedFailure:
         return unittest.expectedFailure(fn) if self.device_type in (None, "all", "cpu") else fn
 
 
-class precisionOverride:
-    """The absolute tolerance of each dtype."""
-
-    def __init__(self, d: dict[Any, float]) -> None:
-        self.d = d
-
-    def __call__(self, fn: Any) -> Any:
-        fn.precision_overrides = self.d
-        return fn
-
-
-tol = namedtuple("tol", ["atol", "rtol"])
-
-
-class toleranceOverride:
-    """Both tolerances of each dtype."""
-
-    def __init__(self, d: dict[Any, Any]) -> None:
-        self.d = d
-
-    def __call__(self, fn: Any) -> Any:
-        fn.tolerance_overrides = self.d
-        return fn
-
-
 class OpDTypes(Enum):
     """A selection of an operator's dtypes."""
 
-    supported = 0
-    unsupported = 1
-    supported_backward = 2
-    unsupported_backward = 3
-    any_one = 4
-    none = 5
-    any_common_cpu_cuda_one = 6
-
-
-def _as_it_is(fn: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """A decorator for another device, which leaves the test unchanged, with and without options."""
-    return fn if callable(fn) and not args and not kwargs else lambda test: test
+    supported, unsupported, supported_backward, unsupported_backward = range(4)
+    any_one, none, any_common_cpu_cuda_one = range(4, 7)
 
 
 def onlyCPU(fn: Any) -> Any:
@@ -297,7 +258,7 @@ def onlyNativeDeviceTypes(fn: Any) -> Any:
 
 def onlyNativeDeviceTypesAnd(devices: Any = None) -> Any:
     """Run on PyTorch's native devices and on the given ones."""
-    return _as_it_is
+    return _never
 
 
 def onlyCUDA(fn: Any) -> Any:
@@ -312,15 +273,14 @@ def largeTensorTest(size: Any, device: Any = None, inductor: Any = None) -> Any:
 
 onlyMPS = onlyXPU = onlyHPU = onlyPRIVATEUSE1 = onlyCUDAAndPRIVATEUSE1 = onlyAccelerator = onlyCUDA
 expectedFailureCPU = expectedFailure("cpu")
-expectedFailureCUDA = expectedFailureMPS = expectedFailureXLA = expectedFailureMeta = expectedFailureXPU = _as_it_is
-expectedFailureHPU = expectedFailureMPSPre14 = expectedFailureMPSPre15 = expectedFailureMPSComplex = _as_it_is
-skipMeta = skipXLA = skipLazy = skipMPS = skipXPU = skipHPU = skipGPU = skipPRIVATEUSE1 = skipCUDAIfNoMagma = _as_it_is
-skipCUDAIf = skipGPUIf = skipMPSIf = skipXPUIf = skipHPUIf = skipXLAIf = skipLazyIf = skipMetaIf = _as_it_is
-skipCUDAIfRocm = skipCUDAIfNotRocm = skipCUDAIfNoCudnn = skipCUDAIfNoCusolver = skipCUDAIfNoSparseGeneric = _as_it_is
-skipCUDAIfNoMagmaAndNoCusolver = skipCUDAIfNoMagmaAndNoLinalgsolver = skipCUDAIfCudnnVersionLessThan = _as_it_is
-skipCUDAIfNotMiopenSuggestNHWC = skipCUDAVersionIn = skipCUDAIfVersionLessThan = skipCUDAIfMiopen = _as_it_is
-skipCPUIfNoLapack = skipCPUIfNoFFT = skipCPUIfNoMkl = skipCPUIfNoMkldnn = skipCPUIfNoMklSparse = _as_it_is
-skipPRIVATEUSE1If = skipIfCudnn = skipSystemMemoryTest = skipCPUIfNotMkldnn = _as_it_is
-disablecuDNN = disableMkldnn = _as_it_is
+expectedFailureCUDA = expectedFailureMPS = expectedFailureXLA = expectedFailureMeta = expectedFailureXPU = _never
+expectedFailureHPU = expectedFailureMPSPre14 = expectedFailureMPSPre15 = expectedFailureMPSComplex = _never
+skipMeta = skipXLA = skipLazy = skipMPS = skipXPU = skipHPU = skipGPU = skipPRIVATEUSE1 = skipCUDAIfNoMagma = _never
+skipCUDAIf = skipGPUIf = skipMPSIf = skipXPUIf = skipHPUIf = skipXLAIf = skipLazyIf = skipMetaIf = _never
+skipCUDAIfRocm = skipCUDAIfNotRocm = skipCUDAIfNoCudnn = skipCUDAIfNoCusolver = skipCUDAIfNoSparseGeneric = _never
+skipCUDAIfNoMagmaAndNoCusolver = skipCUDAIfNoMagmaAndNoLinalgsolver = skipCUDAIfCudnnVersionLessThan = _never
+skipCUDAIfNotMiopenSuggestNHWC = skipCUDAVersionIn = skipCUDAIfVersionLessThan = skipCUDAIfMiopen = _never
+skipCPUIfNoLapack = skipCPUIfNoFFT = skipCPUIfNoMkl = skipCPUIfNoMkldnn = skipCPUIfNoMklSparse = _never
+skipPRIVATEUSE1If = skipIfCudnn = skipSystemMemoryTest = skipCPUIfNotMkldnn = _never
+disablecuDNN = disableMkldnn = _never
 skipCPU = unittest.skip("skipped on the CPU")
-skipIfNoSciPy = unittest.skipIf(not TEST_SCIPY, "test require SciPy, but SciPy not found")

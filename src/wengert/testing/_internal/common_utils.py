@@ -14,7 +14,6 @@ import platform
 import sys
 import tempfile
 import threading
-import traceback
 import unittest
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -26,45 +25,14 @@ import numpy as np
 import wengert as torch
 
 from ..._tape.tensor import Tensor
-from ._matrices import (
-    make_fullrank_matrices_with_distinct_singular_values,
-    make_symmetric_matrices,
-    make_symmetric_pd_matrices,
-    noncontiguous_like,
-    random_fullrank_matrix_distinct_singular_value,
-    random_hermitian_matrix,
-    random_hermitian_pd_matrix,
-    random_hermitian_psd_matrix,
-    random_lowrank_matrix,
-    random_matrix,
-    random_square_matrix_of_rank,
-    random_symmetric_matrix,
-    random_symmetric_pd_matrix,
-    random_symmetric_psd_matrix,
-    random_well_conditioned_matrix,
-)
-from ._parametrization import (
-    _TestParametrizer,
-    compose_parametrize_fns,
-    decorateIf,
-    dtype_name,
-    instantiate_parametrized_tests,
-    parametrize,
-    reparametrize,
-    subtest,
-)
-from ._test_case import SEED, NoTest, TestCase
-from ._test_case import set_warn_always_context as set_warn_always_context  # noqa: PLC0414  programs import it from here
+from ._matrices import *  # noqa: F403  programs import them from here, as what follows
+from ._parametrization import *  # noqa: F403
+from ._parametrization import _TestParametrizer as _TestParametrizer  # noqa: PLC0414
+from ._test_case import SEED, TestCase
+from ._test_case import NoTest as NoTest  # noqa: PLC0414
+from ._test_case import set_warn_always_context as set_warn_always_context  # noqa: PLC0414
 
 __all__: list[str] = []
-_EXPORTED = (  # imported only for re-export
-    SEED, NoTest, _TestParametrizer, compose_parametrize_fns, decorateIf, dtype_name, instantiate_parametrized_tests,
-    make_fullrank_matrices_with_distinct_singular_values, make_symmetric_matrices, make_symmetric_pd_matrices,
-    noncontiguous_like, parametrize, random_fullrank_matrix_distinct_singular_value, random_hermitian_matrix,
-    random_hermitian_pd_matrix, random_hermitian_psd_matrix, random_lowrank_matrix, random_matrix,
-    random_square_matrix_of_rank, random_symmetric_matrix, random_symmetric_pd_matrix, random_symmetric_psd_matrix,
-    random_well_conditioned_matrix, reparametrize, subtest,
-)  # fmt: skip
 TestCaseBase = TestCase
 
 # ---------------------------------------------------------------------------------------------- where the tests run
@@ -236,12 +204,9 @@ def set_default_dtype(dtype: Any) -> Iterator[None]:
 @contextlib.contextmanager
 def set_default_tensor_type(tensor_type: Any) -> Iterator[None]:
     """A context with another default tensor type."""
-    before = torch.get_default_dtype()
-    torch.set_default_tensor_type(tensor_type)
-    try:
+    with set_default_dtype(torch.get_default_dtype()):
+        torch.set_default_tensor_type(tensor_type)
         yield
-    finally:
-        torch.set_default_dtype(before)
 
 
 @contextlib.contextmanager
@@ -285,12 +250,8 @@ def wrapDeterministicFlagAPITest(fn: Any) -> Any:
 @contextlib.contextmanager
 def set_cwd(path: str) -> Iterator[None]:
     """A context with another working folder."""
-    before = os.getcwd()
-    os.chdir(path)
-    try:
+    with contextlib.chdir(path):
         yield
-    finally:
-        os.chdir(before)
 
 
 @contextlib.contextmanager
@@ -352,10 +313,10 @@ def outs_and_grads(fn: Any, graph_inps: Any, inps: Any) -> Any:
     for out in torch.utils._pytree.tree_leaves(outs):
         if isinstance(out, Tensor) and out.requires_grad:
             out.sum().backward(retain_graph=True)
-    grads = [t.grad for t in torch.utils._pytree.tree_leaves(inps) if isinstance(t, Tensor)]
-    for t in torch.utils._pytree.tree_leaves(inps):
-        if isinstance(t, Tensor):
-            t.grad = None
+    leaves = [t for t in torch.utils._pytree.tree_leaves(inps) if isinstance(t, Tensor)]
+    grads = [t.grad for t in leaves]
+    for t in leaves:
+        t.grad = None
     return outs, grads
 
 
@@ -459,8 +420,3 @@ def run_tests(argv: Any = None) -> None:
     """Run the tests of the main module, as ``unittest.main`` does."""
     torch.manual_seed(SEED)
     unittest.main(argv=sys.argv if argv is None else argv)
-
-
-def print_traceback(error: BaseException) -> None:
-    """Print an error with its position to the standard error."""
-    traceback.print_exception(error)

@@ -9,29 +9,11 @@ add
   1 measurement, 10 runs , 1 thread
 """
 
-from .utils.common import (
-    Measurement,
-    TaskSpec,
-    ordered_unique,
-    select_unit,
-    set_torch_threads,
-    trim_sigfig,
-    unit_to_english,
-)
-from .utils.compare import Colorize, Compare
-from .utils.timer import Language, Timer, timer
+from .utils.common import *  # noqa: F403
+from .utils.common import __all__ as _of_times
+from .utils.compare import *  # noqa: F403
+from .utils.compare import __all__ as _of_tables
+from .utils.timer import *  # noqa: F403
+from .utils.timer import __all__ as _of_timers
 
-__all__ = [
-    "Colorize",
-    "Compare",
-    "Language",
-    "Measurement",
-    "TaskSpec",
-    "Timer",
-    "ordered_unique",
-    "select_unit",
-    "set_torch_threads",
-    "timer",
-    "trim_sigfig",
-    "unit_to_english",
-]
+__all__ = [*_of_times, *_of_tables, *_of_timers]  # noqa: PLE0604

@@ -8,63 +8,21 @@
 
 from typing import Any
 
-from .dataloader import DataLoader, _DatasetKind, default_collate, default_convert, get_worker_info
-from .dataset import (
-    ChainDataset,
-    ConcatDataset,
-    Dataset,
-    IterableDataset,
-    StackDataset,
-    Subset,
-    TensorDataset,
-    random_split,
-)
+from .dataloader import *  # noqa: F403
+from .dataloader import __all__ as _of_loaders
+from .dataloader import _DatasetKind
+from .dataset import *  # noqa: F403
+from .dataset import __all__ as _of_datasets
 from .distributed import DistributedSampler
-from .sampler import (
-    BatchSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    SubsetRandomSampler,
-    WeightedRandomSampler,
-)
+from .sampler import *  # noqa: F403
+from .sampler import __all__ as _of_samplers
 
-__all__ = [
-    "BatchSampler",
-    "ChainDataset",
-    "ConcatDataset",
-    "DataLoader",
-    "Dataset",
-    "DistributedSampler",
-    "IterableDataset",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "StackDataset",
-    "Subset",
-    "SubsetRandomSampler",
-    "TensorDataset",
-    "WeightedRandomSampler",
-    "default_collate",
-    "default_convert",
-    "get_worker_info",
-    "random_split",
-]
+__all__ = ["DistributedSampler", *_of_loaders, *_of_datasets, *_of_samplers]  # noqa: PLE0604
 
-_DATAPIPES = frozenset(
-    (
-        "DFIterDataPipe",
-        "DataChunk",
-        "IterDataPipe",
-        "MapDataPipe",
-        "argument_validation",
-        "functional_datapipe",
-        "guaranteed_datapipes_determinism",
-        "non_deterministic",
-        "runtime_validation",
-        "runtime_validation_disabled",
-    )
-)
+_DATAPIPES = frozenset((
+    "DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "argument_validation", "functional_datapipe",
+    "guaranteed_datapipes_determinism", "non_deterministic", "runtime_validation", "runtime_validation_disabled",
+))  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

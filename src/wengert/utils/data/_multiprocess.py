@@ -22,7 +22,7 @@ from ..._base.errors import noted, warn
 from ._utils import MP_STATUS_CHECK_INTERVAL, ExceptionWrapper
 from ._utils.channel import Channel, Closed, first_ready, pair
 from ._utils.worker import Exhausted, Job, Resume, Task, worker_loop
-from .dataloader import DataLoader, _BaseDataLoaderIter, _DatasetKind
+from .dataloader import DataLoader, _BaseDataLoaderIter
 
 
 class Workers:
@@ -113,24 +113,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         context = loader.multiprocessing_context or multiprocessing
         try:
             for worker_id in range(self._num_workers):
-                pool.start(context, self._job(loader, worker_id))
+                job = Job(self._fetching, self._base_seed, loader.worker_init_fn, worker_id, self._num_workers)
+                pool.start(context, job)
         except BaseException:
             self._shutdown_workers()
             raise
         self._reset(loader, first_iter=True)
-
-    def _job(self, loader: DataLoader[Any], worker_id: int) -> Job:
-        return Job(
-            self._dataset_kind == _DatasetKind.Iterable,
-            self._dataset,
-            self._auto_collation,
-            self._collate_fn,
-            self._drop_last,
-            self._base_seed,
-            loader.worker_init_fn,
-            worker_id,
-            self._num_workers,
-        )
 
     def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
         super()._reset(loader, first_iter)
@@ -198,16 +186,11 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         """The worker with an answer among those with open tasks; None if there are no open tasks."""
         channels = self._pool.channels
         asked = [w for w in range(self._num_workers) if self._asked[w] and self._active[w]]
-        waited = 0.0
         while asked:
             ready = first_ready([channels[w] for w in asked], self._timeout or MP_STATUS_CHECK_INTERVAL)
             if ready is not None:
                 return channels.index(ready)
-            waited += MP_STATUS_CHECK_INTERVAL
-            self._check_time()
-            for worker in asked:
-                if not self._workers[worker].is_alive():
-                    self._fail(worker)
+            self._check(*asked)
         return None
 
     # ---------------------------------------------------------------------------------------------------- channels
@@ -218,17 +201,19 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def _receive(self, worker: int) -> Any:
         channel = self._pool.channels[worker]
         while not channel.wait(self._timeout or MP_STATUS_CHECK_INTERVAL):
-            self._check_time()
-            if not self._workers[worker].is_alive():
-                self._fail(worker)
+            self._check(worker)
         try:
             return channel.receive()
         except Closed:
             self._fail(worker)
 
-    def _check_time(self) -> None:
+    def _check(self, *workers: int) -> None:
+        """After a wait without an answer: raise an error if there is a limit or one of these workers is dead."""
         if self._timeout:
             raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
+        for worker in workers:
+            if not self._workers[worker].is_alive():
+                self._fail(worker)
 
     def _fail(self, worker: int) -> NoReturn:
         self._active[worker] = False

@@ -14,7 +14,7 @@ import wengert as torch
 
 from ..._base.errors import noted, warn
 from ._utils.collate import default_collate, default_convert
-from ._utils.fetch import iterable_fetcher, map_fetcher
+from ._utils.fetch import fetcher
 from ._utils.worker import get_worker_info
 from .dataset import Dataset, IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
@@ -84,16 +84,6 @@ class DataLoader(Generic[_T_co]):
     tensor([2, 1]) tensor([20, 10])
     """
 
-    dataset: Dataset[_T_co]
-    batch_size: int | None
-    num_workers: int
-    pin_memory: bool
-    drop_last: bool
-    timeout: float
-    sampler: Sampler[Any] | Iterable[Any]
-    pin_memory_device: str
-    prefetch_factor: int | None
-    _iterator: _BaseDataLoaderIter | None
     __initialized = False
 
     def __init__(
@@ -127,13 +117,13 @@ class DataLoader(Generic[_T_co]):
         self.multiprocessing_context = multiprocessing_context
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self._IterableDataset_len_called: int | None = None
-        self._iterator = None
+        self._iterator: _BaseDataLoaderIter | None = None
         stream = isinstance(dataset, IterableDataset)
         self._dataset_kind = _DatasetKind.Iterable if stream else _DatasetKind.Map
         if stream:
             _check_stream(shuffle, sampler, batch_sampler)
         _check_sampling(batch_size, bool(shuffle), sampler, batch_sampler, drop_last)
-        self.sampler = self._default_sampler(bool(shuffle)) if sampler is None else sampler
+        self.sampler: Iterable[Any] = self._default_sampler(bool(shuffle)) if sampler is None else sampler
         if batch_sampler is not None:
             batch_size, drop_last = None, False
         elif batch_size is not None:
@@ -300,6 +290,8 @@ class _BaseDataLoaderIter:
         self._index_sampler, self._drop_last = loader._index_sampler, loader.drop_last
         self._num_workers, self._persistent_workers = loader.num_workers, loader.persistent_workers
         self._timeout = loader.timeout
+        iterable = self._dataset_kind == _DatasetKind.Iterable
+        self._fetching = (iterable, self._dataset, self._auto_collation, self._collate_fn, self._drop_last)
         self._begin(loader)
         self._base_seed = draw_seed(loader.generator)
 
@@ -374,11 +366,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
                 AssertionError("_SingleProcessDataLoaderIter requires timeout == 0"),
                 "What to do: leave out timeout, or set num_workers > 0: only workers are waited for.",
             )
-        self._fetch = (
-            iterable_fetcher(self._dataset, self._auto_collation, self._collate_fn, self._drop_last)
-            if self._dataset_kind == _DatasetKind.Iterable
-            else map_fetcher(self._dataset, self._auto_collation, self._collate_fn)
-        )
+        self._fetch = fetcher(*self._fetching)
 
     def _next_data(self) -> Any:
         return self._fetch(next(self._sampler_iter))

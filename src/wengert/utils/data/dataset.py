@@ -79,8 +79,6 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     (tensor([0., 1.]), tensor(8))
     """
 
-    tensors: tuple[Tensor, ...]
-
     def __init__(self, *tensors: Tensor) -> None:
         if any(tensor.size(0) != tensors[0].size(0) for tensor in tensors):
             raise noted(
@@ -107,8 +105,6 @@ class StackDataset(Dataset[Any]):
     {'image': 20, 'text': 'b'}
     """
 
-    datasets: tuple[Any, ...] | dict[str, Any]
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and kwargs:
             raise ValueError(
@@ -117,7 +113,7 @@ class StackDataset(Dataset[Any]):
             )
         if not args and not kwargs:
             raise ValueError("At least one dataset should be passed")
-        self.datasets = args or kwargs
+        self.datasets: tuple[Any, ...] | dict[str, Any] = args or kwargs
         lengths = [len(dataset) for dataset in self._parts()]
         self._length = lengths[0]
         if lengths.count(self._length) != len(lengths):
@@ -160,9 +156,6 @@ class ConcatDataset(Dataset[_T_co]):
     >>> both[2], len(both), both.cumulative_sizes
     (3, 3, [2, 3])
     """
-
-    datasets: list[Dataset[_T_co]]
-    cumulative_sizes: list[int]
 
     @staticmethod
     def cumsum(sequence: Iterable[Any]) -> list[int]:
@@ -229,9 +222,6 @@ class Subset(Dataset[_T_co]):
     >>> list(torch.utils.data.Subset("abcd", [3, 0]))
     ['d', 'a']
     """
-
-    dataset: Dataset[_T_co]
-    indices: Sequence[int]
 
     def __init__(self, dataset: Dataset[_T_co], indices: Sequence[int]) -> None:
         self.dataset = dataset

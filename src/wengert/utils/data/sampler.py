@@ -13,7 +13,6 @@ from typing import Any, Generic, TypeVar
 import wengert as torch
 
 from ..._base.errors import warn
-from ..._tape.tensor import Tensor
 
 __all__ = [
     "BatchSampler",
@@ -62,8 +61,6 @@ class Sampler(Generic[_T_co]):
 class SequentialSampler(Sampler[int]):
     """0, 1, 2, ... up to the length of ``data_source``."""
 
-    data_source: Sized
-
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
 
@@ -87,9 +84,6 @@ class RandomSampler(Sampler[int]):
     >>> list(torch.utils.data.RandomSampler(range(5), generator=torch.Generator().manual_seed(0)))
     [4, 0, 1, 3, 2]
     """
-
-    data_source: Sized
-    replacement: bool
 
     def __init__(
         self,
@@ -137,8 +131,6 @@ class RandomSampler(Sampler[int]):
 class SubsetRandomSampler(Sampler[int]):
     """The given indices in random order."""
 
-    indices: Sequence[int]
-
     def __init__(self, indices: Sequence[int], generator: torch.Generator | None = None) -> None:
         self.indices = indices
         self.generator = generator
@@ -162,10 +154,6 @@ class WeightedRandomSampler(Sampler[int]):
     >>> list(torch.utils.data.WeightedRandomSampler([0.0, 0.0, 1.0], 4))
     [2, 2, 2, 2]
     """
-
-    weights: Tensor
-    num_samples: int
-    replacement: bool
 
     def __init__(
         self,

@@ -16,6 +16,13 @@ from .collate import collate_tensor_fn, default_collate, default_collate_fn_map
 Fetch = Callable[[Any], Any]
 
 
+def fetcher(iterable: bool, dataset: Any, batched: bool, collate_fn: Callable[[Any], Any], drop_last: bool) -> Fetch:
+    """A new function that makes batches, from the start of the dataset."""
+    if iterable:
+        return iterable_fetcher(dataset, batched, collate_fn, drop_last)
+    return map_fetcher(dataset, batched, collate_fn)
+
+
 def map_fetcher(dataset: Any, batched: bool, collate_fn: Callable[[Any], Any]) -> Fetch:
     """For datasets read by index: the function from an index, or from a list of them, to a batch."""
     if not batched:

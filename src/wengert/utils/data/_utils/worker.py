@@ -13,7 +13,7 @@ import numpy as np
 import wengert as torch
 
 from . import ExceptionWrapper
-from .fetch import Fetch, iterable_fetcher, map_fetcher
+from .fetch import Fetch, fetcher
 
 if TYPE_CHECKING:
     from .channel import Channel
@@ -52,21 +52,11 @@ def get_worker_info() -> WorkerInfo | None:
 class Job:
     """The arguments of a worker."""
 
-    iterable: bool
-    dataset: Any
-    batched: bool
-    collate_fn: Callable[[Any], Any]
-    drop_last: bool
+    fetching: tuple[Any, ...]  # the arguments of `fetcher`
     base_seed: int
     init_fn: Callable[[int], None] | None
     worker_id: int
     num_workers: int
-
-    def fetcher(self) -> Fetch:
-        """A new fetcher, which begins at the start of the dataset."""
-        if self.iterable:
-            return iterable_fetcher(self.dataset, self.batched, self.collate_fn, self.drop_last)
-        return map_fetcher(self.dataset, self.batched, self.collate_fn)
 
 
 @dataclass(frozen=True)
@@ -116,7 +106,7 @@ def worker_loop(channel: Channel, job: Job, siblings: list[Channel]) -> None:
     try:
         torch.set_num_threads(1)
         seed = _seed(job.base_seed, job.worker_id)
-        _worker_info = WorkerInfo(job.worker_id, job.num_workers, seed, job.dataset)
+        _worker_info = WorkerInfo(job.worker_id, job.num_workers, seed, job.fetching[1])
         _answer(channel, job)
     except (Closed, KeyboardInterrupt):
         pass
@@ -126,23 +116,23 @@ def worker_loop(channel: Channel, job: Job, siblings: list[Channel]) -> None:
 
 def _answer(channel: Channel, job: Job) -> None:
     where = f"in DataLoader worker process {job.worker_id}"
-    fetch: Fetch | ExceptionWrapper | None
-    try:
-        if job.init_fn is not None:
-            job.init_fn(job.worker_id)
-        fetch = job.fetcher()
-    except Exception:  # noqa: BLE001  whatever it is, it is raised in the main process
-        fetch = ExceptionWrapper(where=where)
+
+    def begin(init_fn: Callable[[int], None] | None) -> Fetch | ExceptionWrapper:
+        try:
+            if init_fn is not None:
+                init_fn(job.worker_id)
+            return fetcher(*job.fetching)
+        except Exception:  # noqa: BLE001  whatever it is, it is raised in the main process
+            return ExceptionWrapper(where=where)
+
+    fetch: Fetch | ExceptionWrapper | None = begin(job.init_fn)
     while True:
         task = channel.receive()
         if isinstance(task, Resume):
             channel.send(task)
-            try:
-                fetch = job.fetcher()
-            except Exception:  # noqa: BLE001
-                fetch = ExceptionWrapper(where=where)
+            fetch = begin(None)
         elif fetch is not None:  # else it is exhausted, and the main process knows by now
-            answer = _fetched(fetch, task.index, job.iterable, where)
+            answer = _fetched(fetch, task.index, job.fetching[0], where)
             if isinstance(answer, Exhausted):
                 fetch = None
             _send(channel, answer, where)
