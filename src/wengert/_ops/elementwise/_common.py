@@ -9,6 +9,7 @@ import numpy as np
 from ..._arrays.library import lib
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
+from ..._kinds.declare import camel
 from ..._kinds.slow_path import cast_operand, not_implemented
 from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of, python_operand
@@ -92,6 +93,18 @@ def refuse_all_but_floats(name: str | None = None) -> Any:
     return check
 
 
+def real_function(kind: Any, names: str, **facts: Any) -> Any:
+    """Declare an elementwise function that PyTorch has for real numbers only, as SciPy has it unless told otherwise.
+
+    One that is in ``special`` alone has no in-place form, and ``Special`` before its name in the name of its node.
+    """
+    first = names.split(maxsplit=1)[0].rpartition(".")[2]
+    facts = {"libname": f"scipy_{first}", "check": refuse_complex(), **facts}
+    if names.startswith("special."):
+        facts = {"inplace": False, "node": f"Special{camel(first)}Backward0", **facts}
+    return kind(names=names, fast=FLOATING, dtypes="fib", **facts)
+
+
 def python_operator(form: Any, name: str) -> None:
     """Publish an in-place form as a Python operator (``+=``), which returns NotImplemented for unknown operands."""
     if hasattr(form, "as_operator"):
@@ -139,13 +152,3 @@ def floats_only(input: Any, name: str, kernel: str | None = None) -> None:
     """Raise PyTorch's error unless ``input`` is a tensor of a real floating dtype."""
     if logical_dtype(expect_tensor(name, "input", 1, input)) not in FLOATING:
         raise not_implemented(REGISTRY["relu"], input, kernel or f"{name}_cpu")
-
-
-def real_only(kernel: str | None = None) -> Any:
-    """A ``check`` that refuses complex numbers with PyTorch's error."""
-
-    def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-        if dtype in COMPLEX:
-            raise not_implemented(info, like(dtype), kernel)
-
-    return check

@@ -22,7 +22,7 @@ from ._common import NOTHING, integer_pairs, like, python_operator, reflected, r
 
 
 # ---------------------------------------------------------------------------------------------------------- comparisons
-@binary(symbol=operator.eq, libname="equal", names="torch.eq Tensor.eq", dunder="__eq__", overloads=True, dtypes="fcib")
+@binary(symbol=operator.eq, libname="equal", dunder="__eq__", overloads=True, dtypes="fcib")
 def eq(input, other):
     """Whether the elements are equal, as bools.
 
@@ -115,7 +115,6 @@ def _refuse_shift(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 
 
 @binary(
-    names="torch.bitwise_and Tensor.bitwise_and",
     symbol=operator.and_,
     fast=NOTHING,
     check=_refuse_floats,
@@ -135,7 +134,6 @@ def bitwise_and(input, other):
 
 
 @binary(
-    names="torch.bitwise_or Tensor.bitwise_or",
     symbol=operator.or_,
     fast=NOTHING,
     check=_refuse_floats,
@@ -150,7 +148,6 @@ def bitwise_or(input, other):
 
 
 @binary(
-    names="torch.bitwise_xor Tensor.bitwise_xor",
     symbol=operator.xor,
     fast=NOTHING,
     check=_refuse_floats,
@@ -165,7 +162,6 @@ def bitwise_xor(input, other):
 
 
 @binary(
-    names="torch.bitwise_left_shift Tensor.bitwise_left_shift",
     libname="left_shift",
     integers=True,
     fast=NOTHING,
@@ -182,7 +178,6 @@ def bitwise_left_shift(input, other):
 
 
 @binary(
-    names="torch.bitwise_right_shift Tensor.bitwise_right_shift",
     libname="right_shift",
     integers=True,
     fast=NOTHING,
@@ -200,7 +195,6 @@ def bitwise_right_shift(input, other):
 
 @unary(
     out_rule=SAME,
-    names="torch.bitwise_not Tensor.bitwise_not",
     to_float=False,
     libname="invert",
     samples=lambda rng: [((a,), ()) for (a, _), _ in integer_pairs(rng)],
@@ -231,7 +225,7 @@ for _fn, _name in ((bitwise_left_shift, "lshift"), (bitwise_right_shift, "rshift
     python_operator(inplace_form(REGISTRY[_fn.__name__]), f"__i{_name}__")
 
 
-@binary(names="torch.logical_and Tensor.logical_and", numbers=NOTHING, dtypes="fcib")
+@binary(numbers=NOTHING, dtypes="fcib")
 def logical_and(input, other):
     """Whether both elements are nonzero.
 
@@ -241,28 +235,28 @@ def logical_and(input, other):
     """
 
 
-@binary(names="torch.logical_or Tensor.logical_or", numbers=NOTHING, dtypes="fcib")
+@binary(numbers=NOTHING, dtypes="fcib")
 def logical_or(input, other):
     """Whether at least one of the elements is nonzero."""
 
 
-@binary(names="torch.logical_xor Tensor.logical_xor", numbers=NOTHING, dtypes="fcib")
+@binary(numbers=NOTHING, dtypes="fcib")
 def logical_xor(input, other):
     """Whether exactly one of the elements is nonzero."""
 
 
-@unary(names="torch.logical_not Tensor.logical_not", to_float=False, dtypes="fcib")
+@unary(to_float=False, dtypes="fcib")
 def logical_not(input):
     """Whether each element is zero."""
 
 
 # ------------------------------------------------------------------------------------------------------- kinds of value
-@unary(names="torch.isnan Tensor.isnan", to_float=False, inplace=False, dtypes="fcib")
+@unary(to_float=False, inplace=False, dtypes="fcib")
 def isnan(input):
     """Whether each element is nan; a complex element is nan if either part is."""
 
 
-@unary(names="torch.isfinite Tensor.isfinite", to_float=False, inplace=False, dtypes="fcib")
+@unary(to_float=False, inplace=False, dtypes="fcib")
 def isfinite(input):
     """Whether each element is neither infinite nor nan.
 
@@ -272,7 +266,7 @@ def isfinite(input):
     """
 
 
-@unary(names="torch.isinf Tensor.isinf", to_float=False, inplace=False, dtypes="fcib")
+@unary(to_float=False, inplace=False, dtypes="fcib")
 def isinf(input):
     """Whether each element is infinite; a complex element is infinite if either part is."""
 
@@ -284,7 +278,6 @@ def _refuse_complex_input(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 
 @unary(
     out_rule=of_kind("b", "isposinf does not support non-boolean outputs"),
-    names="torch.isposinf Tensor.isposinf",
     to_float=False,
     integers=True,
     fast=FLOATING,
@@ -299,7 +292,6 @@ def isposinf(lib, input):
 
 @unary(
     out_rule=of_kind("b", "isneginf does not support non-boolean outputs"),
-    names="torch.isneginf Tensor.isneginf",
     to_float=False,
     integers=True,
     fast=FLOATING,
@@ -312,7 +304,7 @@ def isneginf(lib, input):
     return input == -float("inf")
 
 
-@unary(names="torch.isreal Tensor.isreal", to_float=False, inplace=False, dtypes="fcib")
+@unary(to_float=False, inplace=False, dtypes="fcib")
 def isreal(lib, input):
     """Whether each element's imaginary part is zero."""
     return lib.imag(input) == 0
@@ -325,7 +317,6 @@ def _refuse_complex_signbit(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 
 @unary(
     out_rule=of_kind("b", "signbit does not support non-boolean outputs"),
-    names="torch.signbit Tensor.signbit",
     to_float=False,
     integers=True,
     fast=FLOATING,

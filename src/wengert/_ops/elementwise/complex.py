@@ -344,7 +344,6 @@ publish(property(imag_public, _set_part(imag_public), doc=imag_public.__doc__), 
     grad=lambda xp, g, self: (
         xp.where(self == 0, 0, g * (self / xp.abs(self) ** 2 * 1j)) if is_complex(self) else xp.zeros_like(g)
     ),
-    names="torch.angle Tensor.angle",
     holomorphic=False,
     inplace=False,
     jvp=lambda xp, tangents, result, self: (
@@ -380,7 +379,6 @@ def _sgn_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
 @unary(
     out_rule=SAME,
     grad=_sgn_grad,
-    names="torch.sgn Tensor.sgn",
     to_float=False,
     holomorphic=False,
     integers=True,

@@ -115,7 +115,6 @@ publish(_idiv, "Tensor.true_divide_")
 @binary(
     self=not_derived("floor_divide"),
     other=not_derived("floor_divide"),
-    names="torch.floor_divide Tensor.floor_divide",
     node="NotImplemented",
     libname="floor_divide",
     dunder="__floordiv__",
@@ -154,7 +153,6 @@ def _fmod_ints(lib: Any, x: Any, y: Any) -> Any:
 @binary(
     self=lambda xp, g: g,
     other=lambda xp, g, self, other: -g * xp._div_floor(self, other),
-    names="torch.remainder Tensor.remainder",
     node="RemainderBackward1",
     scalar_node="RemainderBackward0",
     dunder="__mod__",
@@ -180,7 +178,6 @@ def remainder(input, other):
 @binary(
     self=lambda xp, g: g,
     other=lambda xp, g, self, other: -g * xp._div_trunc(self, other),
-    names="torch.fmod Tensor.fmod",
     overloads=True,
     node="FmodBackward1",
     scalar_node="FmodBackward0",

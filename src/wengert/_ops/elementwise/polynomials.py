@@ -10,25 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..._arrays.polynomials import CHEBYSHEV, First, Next, chebyshev, recurrence, recurrence_points
-from ..._base.dtypes import FLOATING
 from ..._kinds.elementwise import binary
-from ._common import real_only
+from ._common import real_function
 
 
-def _publish(name: str, body: Any, doc: str) -> Any:
-    body.__name__ = name
-    body.__doc__ = doc
-    return binary(
-        names=f"special.{name}",
-        inplace=False,
-        to_float=True,
-        number_first=True,
-        overloads=True,
-        fast=FLOATING,
-        check=real_only(f"{name}_cpu"),
-        domain_other=(0.0, 6.0),
-        dtypes="fib",
-    )(body)
+def _publish(name: str, body: Any, doc: str) -> None:
+    body.__name__, body.__doc__ = name, doc
+    real_function(binary, f"special.{name}", to_float=True, number_first=True, overloads=True, domain_other=(0.0, 6.0))(
+        body
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ Chebyshev

@@ -36,12 +36,7 @@ def copied(lib: Any, x: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------------- roots
-@unary(
-    grad=lambda xp, g, result: g / (result * 2),
-    names="torch.sqrt Tensor.sqrt",
-    domain=(0.2, 2.0),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, result: g / (result * 2), domain=(0.2, 2.0), dtypes="fcib")
 def sqrt(input):
     """The square root of each element; nan for negative elements.
 
@@ -51,12 +46,7 @@ def sqrt(input):
     """
 
 
-@unary(
-    grad=lambda xp, g, result: -0.5 * g * (result * result * result),
-    names="torch.rsqrt Tensor.rsqrt",
-    domain=(0.2, 2.0),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, result: -0.5 * g * (result * result * result), domain=(0.2, 2.0), dtypes="fcib")
 def rsqrt(lib, input):
     """One over the square root of each element.
 
@@ -68,7 +58,7 @@ def rsqrt(lib, input):
 
 
 # --------------------------------------------------------------------------------------------- exponentials, logarithms
-@unary(grad=lambda xp, g, result: g * result, names="torch.exp Tensor.exp", dtypes="fcib")
+@unary(grad=lambda xp, g, result: g * result, dtypes="fcib")
 def exp(input):
     """e to the power of each element.
 
@@ -101,12 +91,7 @@ def expm1(input):
     """``exp(x) - 1``, accurate near 0 too."""
 
 
-@unary(
-    grad=lambda xp, g, self: g / self,
-    names="torch.log Tensor.log",
-    domain=(0.2, 2.0),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, self: g / self, domain=(0.2, 2.0), dtypes="fcib")
 def log(input):
     """The natural logarithm of each element; -inf for 0 and nan for negative elements.
 
@@ -116,22 +101,12 @@ def log(input):
     """
 
 
-@unary(
-    grad=lambda xp, g, self: g / (self * LN10),
-    names="torch.log10 Tensor.log10",
-    domain=(0.2, 2.0),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, self: g / (self * LN10), domain=(0.2, 2.0), dtypes="fcib")
 def log10(input):
     """The logarithm to the base 10 of each element."""
 
 
-@unary(
-    grad=lambda xp, g, self: g / (self * LN2),
-    names="torch.log2 Tensor.log2",
-    domain=(0.2, 2.0),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, self: g / (self * LN2), domain=(0.2, 2.0), dtypes="fcib")
 def log2(input):
     """The logarithm to the base 2 of each element."""
 
@@ -148,7 +123,7 @@ def log1p(input):
 
 
 # --------------------------------------------------------------------------------------------------------- trigonometry
-@unary(grad=lambda xp, g, self: g * xp.cos(self), names="torch.sin Tensor.sin", dtypes="fcib")
+@unary(grad=lambda xp, g, self: g * xp.cos(self), dtypes="fcib")
 def sin(input):
     """The sine of each element, an angle in radians.
 
@@ -158,17 +133,12 @@ def sin(input):
     """
 
 
-@unary(grad=lambda xp, g, self: g * -xp.sin(self), names="torch.cos Tensor.cos", dtypes="fcib")
+@unary(grad=lambda xp, g, self: g * -xp.sin(self), dtypes="fcib")
 def cos(input):
     """The cosine of each element, an angle in radians."""
 
 
-@unary(
-    grad=lambda xp, g, result: g * (result * result + 1),
-    names="torch.tan Tensor.tan",
-    domain=(-1.2, 1.2),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, result: g * (result * result + 1), domain=(-1.2, 1.2), dtypes="fcib")
 def tan(input):
     """The tangent of each element, an angle in radians."""
 
@@ -205,21 +175,17 @@ def atan(input):
     """The inverse tangent of each element, in radians."""
 
 
-@unary(grad=lambda xp, g, self: g * xp.cosh(self), names="torch.sinh Tensor.sinh", dtypes="fcib")
+@unary(grad=lambda xp, g, self: g * xp.cosh(self), dtypes="fcib")
 def sinh(input):
     """The hyperbolic sine of each element."""
 
 
-@unary(grad=lambda xp, g, self: g * xp.sinh(self), names="torch.cosh Tensor.cosh", dtypes="fcib")
+@unary(grad=lambda xp, g, self: g * xp.sinh(self), dtypes="fcib")
 def cosh(input):
     """The hyperbolic cosine of each element."""
 
 
-@unary(
-    grad=tanh_cotangent,
-    names="torch.tanh Tensor.tanh",
-    dtypes="fcib",
-)
+@unary(grad=tanh_cotangent, dtypes="fcib")
 def tanh(input):
     """The hyperbolic tangent of each element.
 
@@ -274,7 +240,6 @@ def _refuse_complex_angle(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 
 @unary(
     grad=lambda xp, g: g * (math.pi / 180),
-    names="torch.deg2rad Tensor.deg2rad",
     node="Deg2RadBackward0",
     fast=FLOATING,
     check=_refuse_complex_angle,
@@ -287,7 +252,6 @@ def deg2rad(lib, input):
 
 @unary(
     grad=lambda xp, g: g * (180 / math.pi),
-    names="torch.rad2deg Tensor.rad2deg",
     node="Rad2DegBackward0",
     fast=FLOATING,
     check=_refuse_complex_angle,
@@ -340,12 +304,7 @@ _ROUNDING: dict[str, Any] = {
 }
 
 
-@unary(
-    names="torch.floor Tensor.floor",
-    check=_real_rounding("floor"),
-    domain=(0.1, 0.9),
-    **_ROUNDING,
-)
+@unary(check=_real_rounding("floor"), domain=(0.1, 0.9), **_ROUNDING)
 def floor(input):
     """The largest integer that is at most each element; its derivative is 0.
 
@@ -355,12 +314,7 @@ def floor(input):
     """
 
 
-@unary(
-    names="torch.ceil Tensor.ceil",
-    check=_real_rounding("ceil"),
-    domain=(0.1, 0.9),
-    **_ROUNDING,
-)
+@unary(check=_real_rounding("ceil"), domain=(0.1, 0.9), **_ROUNDING)
 def ceil(input):
     """The smallest integer that is at least each element; its derivative is 0."""
 
@@ -424,7 +378,6 @@ publish(inplace_of(round_public, "round_"), "torch.round_ Tensor.round_")
 @unary(
     out_rule=SAME,
     grad=lambda xp, g: g,
-    names="torch.frac Tensor.frac",
     to_float=False,
     integers=True,
     fast=FLOATING,
@@ -499,7 +452,6 @@ def _refuse_complex_sign(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 @unary(
     out_rule=SAME,
     grad=lambda xp, g: xp.zeros_like(g),
-    names="torch.sign Tensor.sign",
     to_float=False,
     integers=True,
     fast=FLOATING,

@@ -347,7 +347,6 @@ _EXTREMUM: dict[str, Any] = {
 @binary(
     self=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self < other, 0, g)),
     other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self > other, 0, g)),
-    names="torch.maximum Tensor.maximum",
     **_EXTREMUM,
 )
 def maximum(input, other):
@@ -362,7 +361,6 @@ def maximum(input, other):
 @binary(
     self=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self > other, 0, g)),
     other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self < other, 0, g)),
-    names="torch.minimum Tensor.minimum",
     **_EXTREMUM,
 )
 def minimum(input, other):
@@ -372,7 +370,6 @@ def minimum(input, other):
 @binary(
     self=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), g, 0),
     other=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), 0, g),
-    names="torch.fmax Tensor.fmax",
     **_EXTREMUM,
 )
 def fmax(input, other):
@@ -382,7 +379,6 @@ def fmax(input, other):
 @binary(
     self=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), g, 0),
     other=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), 0, g),
-    names="torch.fmin Tensor.fmin",
     **_EXTREMUM,
 )
 def fmin(input, other):
