@@ -17,6 +17,7 @@ from ..._tape.promotion import common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 
 NOTHING: frozenset[Any] = frozenset()
+BOOLS = frozenset((BOOL,))
 ONES = lib.ONES
 ONE = ONES[FLOAT32]
 ndarray, multiply, subtract = np.ndarray, np.multiply, np.subtract
@@ -68,12 +69,27 @@ def number_or_item(value: Any) -> Any:
     return value
 
 
-def refuse_complex(name: str | None = None, bools: bool = False) -> Any:
-    """A ``check`` for operators that PyTorch defines for real numbers only; ``bools`` refuses bools too."""
+def refuse(*refused: Any, kernel: str | None = None) -> Any:
+    """A ``check`` for operators that PyTorch does not have for the dtypes of these sets, which may grow."""
 
     def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-        if dtype in COMPLEX or (bools and dtype is BOOL):
-            raise not_implemented(info, like(dtype), name)
+        if any(dtype in group for group in refused):
+            raise not_implemented(info, like(dtype), kernel)
+
+    return check
+
+
+def refuse_complex(kernel: str | None = None, bools: bool = False) -> Any:
+    """A ``check`` for operators that PyTorch defines for real numbers only; ``bools`` refuses bools too."""
+    return refuse(COMPLEX, BOOLS if bools else NOTHING, kernel=kernel)
+
+
+def no_complex(text: str, error: type[Exception] = RuntimeError) -> Any:
+    """A ``check`` that refuses complex numbers in PyTorch's words, in which ``{}`` is the operator's name."""
+
+    def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+        if dtype in COMPLEX:
+            raise error(text.format(info.called))
 
     return check
 

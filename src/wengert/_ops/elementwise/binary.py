@@ -28,7 +28,7 @@ from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.views import count_write_at, unrecorded
-from ._common import NOTHING, integer_pairs, like, number_or_item, refuse_all_but_floats, refuse_complex
+from ._common import BOOLS, NOTHING, integer_pairs, like, number_or_item, refuse, refuse_all_but_floats, refuse_complex
 
 LN2 = math.log(2.0)
 
@@ -437,12 +437,17 @@ def ldexp(lib, input, other):
 
 
 # ------------------------------------------------------------------------------------------------------------- integers
-def _integers_only(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in INEXACT or dtype is BOOL:
-        raise not_implemented(info, like(dtype))
+_INTEGERS: dict[str, Any] = {
+    "numbers": NOTHING,
+    "integers": True,
+    "fast": NOTHING,
+    "check": refuse(INEXACT, BOOLS),
+    "samples": integer_pairs,
+    "dtypes": "i",
+}
 
 
-@binary(numbers=NOTHING, integers=True, fast=NOTHING, check=_integers_only, samples=integer_pairs, dtypes="i")
+@binary(**_INTEGERS)
 def gcd(input, other):
     """The greatest common divisor of each pair of integers.
 
@@ -452,7 +457,7 @@ def gcd(input, other):
     """
 
 
-@binary(numbers=NOTHING, integers=True, fast=NOTHING, check=_integers_only, samples=integer_pairs, dtypes="i")
+@binary(**_INTEGERS)
 def lcm(input, other):
     """The least common multiple of each pair of integers."""
 

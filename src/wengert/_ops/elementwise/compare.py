@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
+from ..._base.dtypes import BY_NUMPY, FLOATING, INEXACT, REAL
 from ..._base.registry import REGISTRY, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, of_kind
-from ..._kinds.slow_path import not_implemented
 from ..._payloads.meta import no_item, no_kernel, on_meta
 from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import inplace_form
 from ..._tape.promotion import default_np, logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import NOTHING, integer_pairs, like, python_operator, reflected, refuse_complex
+from ._common import BOOLS, NOTHING, integer_pairs, no_complex, python_operator, reflected, refuse, refuse_complex
 
 
 # ---------------------------------------------------------------------------------------------------------- comparisons
@@ -104,26 +103,12 @@ def ge(input, other):
 
 
 # ---------------------------------------------------------------------------------------------------------- bits, logic
-def _refuse_floats(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in INEXACT:
-        raise not_implemented(info, like(dtype))
+_BITS: dict[str, Any] = {"fast": NOTHING, "overloads": True, "number_first": True, "samples": integer_pairs}
+_LOGIC: dict[str, Any] = {**_BITS, "check": refuse(INEXACT), "dtypes": "ib"}
+_SHIFT: dict[str, Any] = {**_BITS, "check": refuse(INEXACT, BOOLS), "integers": True, "dtypes": "i"}
 
 
-def _refuse_shift(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in INEXACT or dtype is BOOL:
-        raise not_implemented(info, like(dtype))
-
-
-@binary(
-    symbol=operator.and_,
-    fast=NOTHING,
-    check=_refuse_floats,
-    dunder="__and__",
-    overloads=True,
-    number_first=True,
-    samples=integer_pairs,
-    dtypes="ib",
-)
+@binary(symbol=operator.and_, dunder="__and__", **_LOGIC)
 def bitwise_and(input, other):
     """Bitwise and; logical and for bools.
 
@@ -133,62 +118,22 @@ def bitwise_and(input, other):
     """
 
 
-@binary(
-    symbol=operator.or_,
-    fast=NOTHING,
-    check=_refuse_floats,
-    dunder="__or__",
-    overloads=True,
-    number_first=True,
-    samples=integer_pairs,
-    dtypes="ib",
-)
+@binary(symbol=operator.or_, dunder="__or__", **_LOGIC)
 def bitwise_or(input, other):
     """Bitwise or; logical or for bools."""
 
 
-@binary(
-    symbol=operator.xor,
-    fast=NOTHING,
-    check=_refuse_floats,
-    dunder="__xor__",
-    overloads=True,
-    number_first=True,
-    samples=integer_pairs,
-    dtypes="ib",
-)
+@binary(symbol=operator.xor, dunder="__xor__", **_LOGIC)
 def bitwise_xor(input, other):
     """Bitwise exclusive or; logical exclusive or for bools."""
 
 
-@binary(
-    libname="left_shift",
-    integers=True,
-    fast=NOTHING,
-    check=_refuse_shift,
-    kernel="lshift_cpu",
-    dunder="__lshift__",
-    overloads=True,
-    number_first=True,
-    samples=integer_pairs,
-    dtypes="i",
-)
+@binary(libname="left_shift", kernel="lshift_cpu", dunder="__lshift__", **_SHIFT)
 def bitwise_left_shift(input, other):
     """Shift the bits to the left, which multiplies by powers of two."""
 
 
-@binary(
-    libname="right_shift",
-    integers=True,
-    fast=NOTHING,
-    check=_refuse_shift,
-    kernel="rshift_cpu",
-    dunder="__rshift__",
-    overloads=True,
-    number_first=True,
-    samples=integer_pairs,
-    dtypes="i",
-)
+@binary(libname="right_shift", kernel="rshift_cpu", dunder="__rshift__", **_SHIFT)
 def bitwise_right_shift(input, other):
     """Shift the bits to the right, which divides by powers of two and rounds down."""
 
@@ -217,10 +162,13 @@ def invert(self: Tensor) -> Tensor:
     return bitwise_not(self)
 
 
-for _fn, _name in ((bitwise_and, "and"), (bitwise_or, "or"), (bitwise_xor, "xor")):
-    reflected(_fn, f"__r{_name}__")
-    python_operator(inplace_form(REGISTRY[_fn.__name__]), f"__i{_name}__")
-for _fn, _name in ((bitwise_left_shift, "lshift"), (bitwise_right_shift, "rshift")):
+for _fn, _name in (
+    (bitwise_and, "and"),
+    (bitwise_or, "or"),
+    (bitwise_xor, "xor"),
+    (bitwise_left_shift, "lshift"),
+    (bitwise_right_shift, "rshift"),
+):
     reflected(_fn, f"__r{_name}__")
     python_operator(inplace_form(REGISTRY[_fn.__name__]), f"__i{_name}__")
 
@@ -271,34 +219,17 @@ def isinf(input):
     """Whether each element is infinite; a complex element is infinite if either part is."""
 
 
-def _refuse_complex_input(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in COMPLEX:
-        raise RuntimeError(f"{info.called} does not support complex inputs.")
+_SIGNED: dict[str, Any] = {"to_float": False, "integers": True, "fast": FLOATING, "inplace": False, "dtypes": "fib"}
+_NO_COMPLEX_INPUT = no_complex("{} does not support complex inputs.")
 
 
-@unary(
-    out_rule=of_kind("b", "isposinf does not support non-boolean outputs"),
-    to_float=False,
-    integers=True,
-    fast=FLOATING,
-    check=_refuse_complex_input,
-    inplace=False,
-    dtypes="fib",
-)
+@unary(out_rule=of_kind("b", "isposinf does not support non-boolean outputs"), check=_NO_COMPLEX_INPUT, **_SIGNED)
 def isposinf(lib, input):
     """Whether each element is plus infinity."""
     return input == float("inf")
 
 
-@unary(
-    out_rule=of_kind("b", "isneginf does not support non-boolean outputs"),
-    to_float=False,
-    integers=True,
-    fast=FLOATING,
-    check=_refuse_complex_input,
-    inplace=False,
-    dtypes="fib",
-)
+@unary(out_rule=of_kind("b", "isneginf does not support non-boolean outputs"), check=_NO_COMPLEX_INPUT, **_SIGNED)
 def isneginf(lib, input):
     """Whether each element is minus infinity."""
     return input == -float("inf")
@@ -310,20 +241,11 @@ def isreal(lib, input):
     return lib.imag(input) == 0
 
 
-def _refuse_complex_signbit(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in COMPLEX:
-        raise NotImplementedError("signbit is not implemented for complex tensors.")
-
-
 @unary(
     out_rule=of_kind("b", "signbit does not support non-boolean outputs"),
-    to_float=False,
-    integers=True,
-    fast=FLOATING,
-    check=_refuse_complex_signbit,
+    check=no_complex("signbit is not implemented for complex tensors.", NotImplementedError),
     integer=lambda lib, x: x < 0,
-    inplace=False,
-    dtypes="fib",
+    **_SIGNED,
 )
 def signbit(input):
     """Whether each element's sign bit is set; it is set for -0 too."""

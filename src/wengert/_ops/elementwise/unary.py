@@ -24,7 +24,7 @@ from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
-from ._common import tanh_cotangent
+from ._common import BOOLS, no_complex, refuse, refuse_all_but_floats, tanh_cotangent
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 FrexpResult = return_type("frexp", "mantissa", "exponent")
@@ -233,30 +233,20 @@ def atanh(input):
     """The inverse hyperbolic tangent of each element."""
 
 
-def _refuse_complex_angle(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in COMPLEX:
-        raise RuntimeError(f"{info.called} is not supported for complex tensors.")
+_ANGLE: dict[str, Any] = {
+    "fast": FLOATING,
+    "check": no_complex("{} is not supported for complex tensors."),
+    "dtypes": "fib",
+}
 
 
-@unary(
-    grad=lambda xp, g: g * (math.pi / 180),
-    node="Deg2RadBackward0",
-    fast=FLOATING,
-    check=_refuse_complex_angle,
-    dtypes="fib",
-)
+@unary(grad=lambda xp, g: g * (math.pi / 180), node="Deg2RadBackward0", **_ANGLE)
 def deg2rad(lib, input):
     """Convert degrees to radians."""
     return input * (math.pi / 180)
 
 
-@unary(
-    grad=lambda xp, g: g * (180 / math.pi),
-    node="Rad2DegBackward0",
-    fast=FLOATING,
-    check=_refuse_complex_angle,
-    dtypes="fib",
-)
+@unary(grad=lambda xp, g: g * (180 / math.pi), node="Rad2DegBackward0", **_ANGLE)
 def rad2deg(lib, input):
     """Convert radians to degrees."""
     return input * (180 / math.pi)
@@ -381,7 +371,7 @@ publish(inplace_of(round_public, "round_"), "torch.round_ Tensor.round_")
     to_float=False,
     integers=True,
     fast=FLOATING,
-    check=lambda info, x, y, dtype: _refuse_all(info, x),
+    check=refuse_all_but_floats(),
     domain=(0.1, 0.9),
     dtypes="f",
 )
@@ -395,18 +385,9 @@ def frac(lib, input):
     return input - lib.trunc(input)
 
 
-def _refuse_all(info: Any, x: Tensor) -> None:
-    raise not_implemented(info, x)
-
-
 def _abs_jvp(xp: Any, tangents: Any, result: Any, self: Any) -> Any:
     direction = tangents[0] * xp.conj(xp.sgn(self)) if is_complex(self) else tangents[0] * xp.sgn(self)
     return xp.real(direction) if is_complex(self) else direction
-
-
-def _refuse_bool(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype is BOOL:
-        raise not_implemented(info, x)
 
 
 @unary(
@@ -416,7 +397,7 @@ def _refuse_bool(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     to_float=False,
     holomorphic=False,
     integers=True,
-    check=_refuse_bool,
+    check=refuse(BOOLS),
     jvp=_abs_jvp,
     inplace=False,
     domain=(0.2, 2.0),
@@ -442,20 +423,16 @@ def abs_(self: Tensor) -> Tensor:
 _abs_inplace = inplace_of(abs, "abs_", composed=False)
 
 
-def _refuse_complex_sign(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in COMPLEX:
-        raise NotImplementedError(
-            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
-        )
-
-
 @unary(
     out_rule=SAME,
     grad=lambda xp, g: xp.zeros_like(g),
     to_float=False,
     integers=True,
     fast=FLOATING,
-    check=_refuse_complex_sign,
+    check=no_complex(
+        "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.",
+        NotImplementedError,
+    ),
     integer=lambda lib, x: x.copy() if x.dtype == bool else lib.sign(x),
     domain=(0.2, 2.0),
     dtypes="fib",

@@ -21,39 +21,28 @@ Sampler = Callable[..., Any]
 # ------------------------------------------------------------------------------------------------------- zero gradients
 def zero_grad(name: str, node: str, tensors: int = 1) -> Any:
     """An operator that returns values drawn beforehand, with zeros as the gradient of the tensors it was drawn for."""
-    if tensors == 1:
 
-        def one(lib: Any, self: Any, values: Any) -> Any:
-            return values if values.dtype is self.dtype else lib.cast(values, self.dtype)
-
-        one.__name__ = name
-        one.__doc__ = f"Values drawn for ``self``: the operator behind {node}."
-        return general(
-            grad=lambda xp, g, self_shape: xp.sum_to(xp.zeros_like(g), self_shape),
-            node=node,
-            batch="loop",
-            samples=lambda rng: [((rng.standard_normal((2, 3)),), (rng.standard_normal((2, 3)),))],
-            dtypes="f",
-        )(one)
-
-    def two(lib: Any, self: Any, other: Any, values: Any) -> Any:
+    def one(lib: Any, self: Any, values: Any) -> Any:
         return values if values.dtype is self.dtype else lib.cast(values, self.dtype)
 
-    two.__name__ = name
-    two.__doc__ = f"Values drawn for ``self`` and ``other``: the operator behind {node}."
+    def two(lib: Any, self: Any, other: Any, values: Any) -> Any:
+        return one(lib, self, values)
+
+    body = one if tensors == 1 else two
+    body.__name__ = name
+    body.__doc__ = f"Values drawn beforehand: the operator behind {node}."
+    shapes = ((2, 3), (3,))[:tensors]
     return general(
         grad={
             "self": lambda xp, g, self_shape: xp.sum_to(xp.zeros_like(g), self_shape),
-            "other": lambda xp, g, other_shape: xp.sum_to(xp.zeros_like(g), other_shape),
+            **({"other": lambda xp, g, other_shape: xp.sum_to(xp.zeros_like(g), other_shape)} if tensors == 2 else {}),
         },
-        tensors=2,
+        tensors=tensors,
         node=node,
         batch="loop",
-        samples=lambda rng: [
-            ((rng.standard_normal((2, 3)), rng.standard_normal((3,))), (rng.standard_normal((2, 3)),)),
-        ],
+        samples=lambda rng: [(tuple(rng.standard_normal(s) for s in shapes), (rng.standard_normal((2, 3)),))],
         dtypes="f",
-    )(two)
+    )(body)
 
 
 UNIFORM_ = zero_grad("uniform_values", "UniformBackward0")

@@ -73,6 +73,25 @@ def put_chosen(xp: Any, g: Any, indices: Any, shape: tuple[int, ...], dim: int, 
     return xp._put_along(g, restored(xp, indices, shape, dim, keepdim), dim, shape[dim], True)
 
 
+def with_places(grad: Any = None, **facts: Any) -> Callable[[Any], Any]:
+    """Declare an operator whose results are elements along a dim, by default one of each row, and their indices."""
+    if grad is None:
+        grad = lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim)
+    return general(
+        grad,
+        outputs=2,
+        results=("values", "indices"),
+        differentiable=(True, False),
+        batch=("dim", ("dim",)),
+        **facts,
+    )
+
+
+def put_all(xp: Any, g: Any, indices: Any, dim: int, self_shape: tuple[int, ...]) -> Any:
+    """The cotangent of elements along a dim, each of which was chosen at most once."""
+    return xp._put_along(g, indices, dim, self_shape[dim], True)
+
+
 # ------------------------------------------------------------------------------------------------------- sharing evenly
 @general(tensors=2, batch="elementwise", no_derivative="a comparison", samples=[((3,), (3,), (True,))], dtypes="fib")
 def _ties(lib, self, result, nan):
@@ -156,33 +175,13 @@ _DIM_SAMPLES = lambda rng: [
 ]
 
 
-@general(
-    grad=lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim),
-    outputs=2,
-    results=("values", "indices"),
-    differentiable=(True, False),
-    node="MaxBackward0",
-    batch=("dim", ("dim",)),
-    dtypes="fib",
-    samples=_DIM_SAMPLES,
-    called="max",
-)
+@with_places(node="MaxBackward0", dtypes="fib", samples=_DIM_SAMPLES, called="max")
 def max_dim(lib, self, dim, keepdim):
     """The largest element along a dim and its index: the first of equal ones, or the first nan."""
     return extremum_with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)
 
 
-@general(
-    grad=lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim),
-    outputs=2,
-    results=("values", "indices"),
-    differentiable=(True, False),
-    node="MinBackward0",
-    batch=("dim", ("dim",)),
-    dtypes="fib",
-    samples=_DIM_SAMPLES,
-    called="min",
-)
+@with_places(node="MinBackward0", dtypes="fib", samples=_DIM_SAMPLES, called="min")
 def min_dim(lib, self, dim, keepdim):
     """The smallest element along a dim and its index: the first of equal ones, or the first nan."""
     return extremum_with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)
