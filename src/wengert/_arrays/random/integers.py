@@ -16,6 +16,7 @@ from ..._base.errors import warn
 from .common import (
     CLASSIC_INTS,
     COUNTABLE,
+    COUNTABLE_OR_BOOL,
     FLOATS,
     INT64_MAX,
     INT64_MIN,
@@ -112,7 +113,7 @@ def random(generator: Generator | None, shape: Shape, dtype: np.dtype) -> np.nda
     dtype = np.dtype(dtype)
     if not math.prod(shape):
         return np.empty(shape, dtype)
-    require(dtype, COUNTABLE | {"bool"}, "random_kernel_cpu")
+    require(dtype, COUNTABLE_OR_BOOL, "random_kernel_cpu")
     if dtype == np.bool_:
         span = 2
     else:

@@ -17,6 +17,7 @@ from .box_muller import CHUNK, box_muller_float32, words_for
 from .common import (
     COMPLEX,
     COUNTABLE,
+    COUNTABLE_OR_BOOL,
     FULL_PRECISION,
     REAL,
     Shape,
@@ -30,7 +31,7 @@ from .common import (
     shaped,
     torch_name,
 )
-from .generator import Generator, box_muller_float64, fused_multiply_add, libm, rounded_to_float32
+from .generator import FEW_NUMBERS, Generator, box_muller_float64, fused_multiply_add, libm, rounded_to_float32
 
 
 def uniform(
@@ -46,18 +47,15 @@ def uniform(
     >>> uniform(Generator().manual_seed(0), (3,), np.float32)
     array([0.4962566 , 0.7682218 , 0.08847743], dtype=float32)
     """
-    if low == 0.0 and high == 1.0 and dtype in _STANDARD_UNIFORM:
-        return filled(generator, shape, dtype, _STANDARD_UNIFORM[dtype])
+    if low == 0.0 and high == 1.0 and (make := _STANDARD_UNIFORM.get(dtype)):
+        return filled(generator, shape, dtype, make)
     dtype = np.dtype(dtype)
     if name_of(dtype) in COMPLEX:
         return uniform(generator, (*shape, 2), _part(dtype), low, high).view(dtype)[..., 0]
     require(dtype, REAL, "check_uniform_bounds")
-    if low == 0.0 and high == 1.0:
-        make = _uniform_maker(dtype, low, high)
-    else:
+    if low != 0.0 or high != 1.0:
         _check_uniform(dtype, low, high)
-        make = _uniform_maker(dtype, low, high)
-    return filled(generator, shape, dtype, make)
+    return filled(generator, shape, dtype, _uniform_maker(dtype, low, high))
 
 
 _STANDARD_UNIFORM = {np.dtype(np.float32): Generator._uniforms32, np.dtype(np.float64): Generator._uniforms64}
@@ -259,7 +257,7 @@ def bernoulli(generator: Generator | None, shape: Shape, dtype: np.dtype, p: flo
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     if not math.prod(shape):
         return np.empty(shape, dtype)
-    dtype = require(dtype, COUNTABLE | {"bool"}, "bernoulli_scalar_cpu_")
+    dtype = require(dtype, COUNTABLE_OR_BOOL, "bernoulli_scalar_cpu_")
     return filled(generator, shape, dtype, lambda g, count: g._coins(count, p).astype(dtype))
 
 
@@ -276,7 +274,7 @@ def bernoulli_tensor(generator: Generator | None, shape: Shape, dtype: np.dtype,
     """
     if not math.prod(shape):
         return np.empty(shape, dtype)
-    dtype = require(dtype, COUNTABLE | {"bool"}, "bernoulli_tensor_cpu_self_")
+    dtype = require(dtype, COUNTABLE_OR_BOOL, "bernoulli_tensor_cpu_self_")
     require(p.dtype, REAL, "bernoulli_tensor_cpu_p_")
     generator, wide = resolve(generator), p.dtype == np.float64
     p = p if wide else p.astype(FLOAT32, copy=False)
@@ -384,8 +382,8 @@ def _from_uniforms(
     def make(generator: Generator, count: int) -> np.ndarray:
         u = generator._uniforms64(count)
         with np.errstate(over="ignore", invalid="ignore"):
-            if dtype == np.float64:
-                return formula(u, libm)
+            if dtype == np.float64 or count < FEW_NUMBERS:
+                return cast(formula(u, libm), dtype)
             values = formula(u, np.__dict__.__getitem__)
             magnitude = np.abs(values) + offset
             return cast(rounded_to_float32(values, magnitude, lambda unsure: formula(u[unsure], libm)), dtype)

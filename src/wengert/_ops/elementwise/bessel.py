@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._arrays.library import NUMBERS
 from ..._kinds.elementwise import unary
 from ._common import real_function
 
@@ -65,12 +64,10 @@ def _airy(lib: Any, x: Any) -> Any:
 
 
 def _j0_of_sphere(lib: Any, x: Any) -> Any:
-    near = lib.abs(x) < NUMBERS[x.dtype][0.5]  # use the series, since sin(x) / x loses digits
-    if not lib.count_nonzero(near) and lib.count_nonzero(lib.isfinite(x)) == x.size:
-        return lib.sin(x) / x
-    square = x * x
-    series = 1 + square * (-1.0 / 6 + square * (1.0 / 120 + square * (-1.0 / 5040 + square * (1.0 / 362880))))
-    return lib.where(lib.isinf(x), 0.0, lib.where(near, series, lib.sin(x) / x))
+    zero = x == lib.ZEROS[x.dtype]
+    if lib.count_nonzero(zero) or lib.count_nonzero(lib.isfinite(x)) < x.size:
+        return lib.where(lib.isinf(x), 0.0, lib.where(zero, 1.0, lib.sin(x) / lib.where(zero, 1.0, x))).astype(x.dtype)
+    return lib.sin(x) / x
 
 
 _FIRST, _SECOND = "Bessel function of the first kind of order", "Bessel function of the second kind of order"

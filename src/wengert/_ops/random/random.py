@@ -39,7 +39,7 @@ from ._common import Sampler, drawn, needs, source_of
 def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args: Any) -> Tensor:
     """Write draws into a tensor, in the order of its memory; the gradient of its former value is zeros."""
     a = self._payload
-    if type(a) is np.ndarray and a.flags.c_contiguous and a.flags.writeable and a.dtype in _NATIVE:
+    if type(a) is np.ndarray and (flags := a.flags).c_contiguous and flags.writeable and a.dtype in _NATIVE:
         if not LEVELS.get() and unrecorded(self, None):
             a[...] = sampler(generator, a.shape, a.dtype, *args)
             count_write_at(self, getframe(2))
