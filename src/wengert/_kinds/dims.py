@@ -95,9 +95,10 @@ def rank(input: Any, name: str) -> int:
 
 def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
     """Rename the keyword arguments ``axis`` and ``keepdims`` to ``dim`` and ``keepdim``; PyTorch accepts both."""
-    for theirs, ours in (("axis", "dim"), ("keepdims", "keepdim")):
-        if theirs in kwargs:
-            kwargs[ours] = kwargs.pop(theirs)
+    if "axis" in kwargs:
+        kwargs["dim"] = kwargs.pop("axis")
+    if "keepdims" in kwargs:
+        kwargs["keepdim"] = kwargs.pop("keepdims")
     return kwargs
 
 

@@ -116,10 +116,9 @@ def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sort
     dim = normal_dim(dim, ndim, "topk")
     if not 0 <= k <= (input._payload.shape[dim] if ndim else 1):
         raise RuntimeError("selected index k out of range")
-    if is_kind(input, "c"):
-        raise RuntimeError(" topk does not support complex dtypes on CPU")
-    if is_kind(input, "b"):
-        raise RuntimeError("topk does not support bool dtypes on CPU")
+    if is_kind(input, "cb"):
+        what = "topk does not support bool" if is_kind(input, "b") else " topk does not support complex"
+        raise RuntimeError(f"{what} dtypes on CPU")
     if not ndim:
         return TopkResult._make(map(without_dim, topk(TENSORS.reshape(input, (1,)), 1, 0, largest)))
     return TopkResult._make(topk(input, k, dim, largest))
