@@ -66,7 +66,6 @@ class Generator:
     Seeded as `numpy.random.RandomState(seed)` is.  Methods may be called from several threads; each draw is whole.
     Can be copied, deep-copied and pickled; a copy goes on from the same place in the stream.
 
-    >>> from wengert._arrays.random.generator import Generator
     >>> g = Generator().manual_seed(0)
     >>> g.initial_seed()
     0
@@ -98,7 +97,6 @@ class Generator:
 
         Raises RuntimeError if `seed` is not an int, ValueError if it is out of range.
 
-        >>> from wengert._arrays.random.generator import Generator
         >>> Generator().manual_seed(-1).initial_seed() == 2**64 - 1
         True
         """
@@ -145,7 +143,6 @@ class Generator:
     def get_state_array(self) -> np.ndarray:
         """The state as PyTorch lays it out: a uint8 array of shape (5056,), for `set_state_array` here or there.
 
-        >>> from wengert._arrays.random.generator import Generator
         >>> g = Generator().manual_seed(0)
         >>> g.get_state_array()[:12]
         array([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0], dtype=uint8)

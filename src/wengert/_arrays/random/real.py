@@ -41,9 +41,6 @@ def uniform(
 
     A complex number is two real ones.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import uniform
     >>> uniform(Generator().manual_seed(0), (3,), np.float32)
     array([0.4962566 , 0.7682218 , 0.08847743], dtype=float32)
     """
@@ -109,9 +106,6 @@ def normal(
     for float64); if the number is no multiple of 16, the last 16 are drawn again.  A complex number is two real ones
     with `std / sqrt(2)`.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import normal
     >>> normal(Generator().manual_seed(0), (3,), np.float32)
     array([ 1.5409961, -0.2934289, -2.1787894], dtype=float32)
     """
@@ -179,9 +173,6 @@ def normal_serial(
 ) -> np.ndarray:
     """Serial normals, in any number, as `Tensor.normal_` draws them for a tensor that is not contiguous.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import normal_serial
     >>> normal_serial(Generator().manual_seed(0), (2,), np.float64)
     array([ 1.54099611, -0.29342891])
     """
@@ -204,9 +195,6 @@ def normal_tensor(generator: Generator | None, mean: np.ndarray | float, std: np
 
     The result has the shape the two broadcast to, and the dtype of `mean`, of `std` if `mean` is a float.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import normal_tensor
     >>> normal_tensor(Generator().manual_seed(0), np.array([1.0, 2.0], np.float32), 0.0)
     array([1., 2.], dtype=float32)
     """
@@ -247,9 +235,6 @@ def bernoulli(generator: Generator | None, shape: Shape, dtype: np.dtype, p: flo
 
     bool, uint8, int8 to int64 and the floats.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import bernoulli
     >>> bernoulli(Generator().manual_seed(0), (4,), np.bool_, 0.5)
     array([False, False,  True, False])
     """
@@ -266,9 +251,6 @@ def bernoulli_tensor(generator: Generator | None, shape: Shape, dtype: np.dtype,
 
     `p` is floating and broadcasts to `shape`; a float64 `p` takes a float64 uniform each, any other a float32 one.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import bernoulli_tensor
     >>> bernoulli_tensor(Generator().manual_seed(0), (4,), np.float32, np.full(4, 0.5, np.float32))
     array([1., 0., 1., 1.], dtype=float32)
     """
@@ -298,9 +280,6 @@ def dropout_noise(generator: Generator | None, shape: Shape, dtype: np.dtype, p:
     For 0 < p < 1, of the input's shape and dtype, or with ones for the trailing sizes for `F.dropout2d` and so on.
     PyTorch draws nothing where `p` is 0 or 1.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import dropout_noise
     >>> dropout_noise(Generator().manual_seed(0), (4,), np.float32, 0.5)
     array([0., 0., 2., 0.], dtype=float32)
     """
@@ -316,8 +295,6 @@ def dropout_noise(generator: Generator | None, shape: Shape, dtype: np.dtype, p:
 def native_dropout_mask(generator: Generator | None, shape: Shape, p: float) -> np.ndarray:
     """The bool mask of `torch.native_dropout`: True (kept) with probability 1 - p.
 
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import native_dropout_mask
     >>> native_dropout_mask(Generator().manual_seed(0), (4,), 0.5)
     array([False, False,  True, False])
     """
@@ -330,9 +307,6 @@ def native_dropout_mask(generator: Generator | None, shape: Shape, p: float) -> 
 def exponential(generator: Generator | None, shape: Shape, dtype: np.dtype, rate: float = 1.0) -> np.ndarray:
     """Exponential with the given rate: `Tensor.exponential_`; -log1p(-u) / rate.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import exponential
     >>> exponential(Generator().manual_seed(0), (2,), np.float32)
     array([3.5083263, 1.2303847], dtype=float32)
     """
@@ -353,9 +327,6 @@ def cauchy(
 ) -> np.ndarray:
     """Cauchy: `Tensor.cauchy_`; median + sigma * tan(pi * (u - 1/2)).
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import cauchy
     >>> cauchy(Generator().manual_seed(0), (2,), np.float32)
     array([10.59773  ,  0.7647673], dtype=float32)
     """
@@ -396,9 +367,6 @@ def log_normal(
 ) -> np.ndarray:
     """exp of a serial normal with this mean and standard deviation: `Tensor.log_normal_`.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import log_normal
     >>> log_normal(Generator().manual_seed(0), (2,), np.float32, 0.0, 1.0)
     array([4.669239 , 0.7457022], dtype=float32)
     """
@@ -418,9 +386,6 @@ def geometric(generator: Generator | None, shape: Shape, dtype: np.dtype, p: flo
 
     The floats, uint8, int8 to int64.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import geometric
     >>> geometric(Generator().manual_seed(0), (4,), np.int64, 0.25)
     array([1, 2, 3, 1])
     """
