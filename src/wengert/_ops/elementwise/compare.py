@@ -43,23 +43,28 @@ def ne(input, other):
     """Whether the elements differ, as bools."""
 
 
-_ORDER: dict[str, Any] = {  # of two real numbers
-    "overloads": True,
-    "integers": True,
-    "fast": FLOATING,
-    "pairs": REAL,
-    "check": refuse_complex(),
-    "dtypes": "fib",
-}
+def _order(libname: str) -> Any:
+    """Declare a comparison of two real numbers under its short name and NumPy's."""
+
+    def declare(body: Any) -> Any:
+        name = body.__name__
+        return binary(
+            symbol=getattr(operator, name),
+            names=f"torch.{name} torch.{libname} Tensor.{name} Tensor.{libname}",
+            libname=libname,
+            dunder=f"__{name}__",
+            overloads=True,
+            integers=True,
+            fast=FLOATING,
+            pairs=REAL,
+            check=refuse_complex(),
+            dtypes="fib",
+        )(body)
+
+    return declare
 
 
-@binary(
-    symbol=operator.lt,
-    names="torch.lt torch.less Tensor.lt Tensor.less",
-    libname="less",
-    dunder="__lt__",
-    **_ORDER,
-)
+@_order("less")
 def lt(input, other):
     """Whether ``input < other``, element by element.
 
@@ -69,35 +74,17 @@ def lt(input, other):
     """
 
 
-@binary(
-    symbol=operator.le,
-    names="torch.le torch.less_equal Tensor.le Tensor.less_equal",
-    libname="less_equal",
-    dunder="__le__",
-    **_ORDER,
-)
+@_order("less_equal")
 def le(input, other):
     """Whether ``input <= other``, element by element."""
 
 
-@binary(
-    symbol=operator.gt,
-    names="torch.gt torch.greater Tensor.gt Tensor.greater",
-    libname="greater",
-    dunder="__gt__",
-    **_ORDER,
-)
+@_order("greater")
 def gt(input, other):
     """Whether ``input > other``, element by element."""
 
 
-@binary(
-    symbol=operator.ge,
-    names="torch.ge torch.greater_equal Tensor.ge Tensor.greater_equal",
-    libname="greater_equal",
-    dunder="__ge__",
-    **_ORDER,
-)
+@_order("greater_equal")
 def ge(input, other):
     """Whether ``input >= other``, element by element."""
 
