@@ -304,6 +304,15 @@ def native_dropout_mask(generator: Generator | None, shape: Shape, p: float) -> 
 # ---- one formula on a float64 uniform
 
 
+def _continuous(dtype: np.dtype, distribution: str, namer: Callable[[np.dtype], str]) -> np.dtype:
+    if name_of(dtype) not in REAL:
+        raise RuntimeError(
+            f"{distribution} distribution is a continuous probability distribution. dtype must be a floating point "
+            f"but you specified {namer(dtype)}"
+        )
+    return np.dtype(dtype)
+
+
 def exponential(generator: Generator | None, shape: Shape, dtype: np.dtype, rate: float = 1.0) -> np.ndarray:
     """Exponential with the given rate: `Tensor.exponential_`; -log1p(-u) / rate.
 
@@ -312,12 +321,7 @@ def exponential(generator: Generator | None, shape: Shape, dtype: np.dtype, rate
     """
     if not rate > 0.0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
-    dtype = np.dtype(dtype)
-    if name_of(dtype) not in REAL:
-        raise RuntimeError(
-            "Exponential distribution is a continuous probability distribution. dtype must be a floating point "
-            f"but you specified {torch_name(dtype)}"
-        )
+    dtype = _continuous(dtype, "Exponential", torch_name)
     scale = -1.0 / rate
     return _from_uniforms(generator, shape, dtype, lambda u, of: of("log1p")(-u) * scale)
 
@@ -332,12 +336,7 @@ def cauchy(
     """
     if not sigma > 0.0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    dtype = np.dtype(dtype)
-    if name_of(dtype) not in REAL:
-        raise RuntimeError(
-            "Cauchy distribution is a continuous probability distribution. dtype must be a floating point "
-            f"but you specified {cpp_name(dtype)}"
-        )
+    dtype = _continuous(dtype, "Cauchy", cpp_name)
 
     def formula(u: np.ndarray, of: Callable) -> np.ndarray:
         return fused_multiply_add(of("tan")((u - 0.5) * math.pi), sigma, median)

@@ -44,6 +44,10 @@ def _times(n: Any, factor: float) -> Any:
     return n * n.dtype.type(factor)
 
 
+def _raised_cosine(alpha: float, beta: float) -> Callable[[Any, Any], Any]:
+    return lambda n, last: _times(np.cos(_times(n, 2 * math.pi / last)), -beta) + n.dtype.type(alpha)
+
+
 @maker("torch.hann_window")
 def hann_window(window_length: int, periodic: bool = True, **kwargs: Any) -> Tensor:
     """The Hann window ``sin(pi n / N) ** 2``, of shape (window_length,).
@@ -55,10 +59,7 @@ def hann_window(window_length: int, periodic: bool = True, **kwargs: Any) -> Ten
     (tensor([0.0000, 0.5000, 1.0000, 0.5000]), tensor([0., 1., 0.]))
     """
 
-    def formula(n: Any, last: int) -> Any:
-        return _times(np.cos(_times(n, 2 * math.pi / last)), -0.5) + n.dtype.type(0.5)
-
-    return _window("hann_window", formula, window_length, periodic, kwargs)
+    return _window("hann_window", _raised_cosine(0.5, 0.5), window_length, periodic, kwargs)
 
 
 @maker("torch.hamming_window")
@@ -72,10 +73,7 @@ def hamming_window(
     tensor([0.0800, 0.5400, 1.0000, 0.5400])
     """
 
-    def formula(n: Any, last: int) -> Any:
-        return _times(np.cos(_times(n, 2 * math.pi / last)), -beta) + n.dtype.type(alpha)
-
-    return _window("hamming_window", formula, window_length, periodic, kwargs)
+    return _window("hamming_window", _raised_cosine(alpha, beta), window_length, periodic, kwargs)
 
 
 @maker("torch.blackman_window")

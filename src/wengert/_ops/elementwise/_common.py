@@ -10,6 +10,7 @@ from ..._arrays.library import lib
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.declare import camel
+from ..._kinds.elementwise import binary
 from ..._kinds.slow_path import cast_operand, not_implemented
 from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of, python_operand
@@ -115,6 +116,8 @@ def real_function(kind: Any, names: str, **facts: Any) -> Any:
     One that is in ``special`` alone has no in-place form, and ``Special`` before its name in the name of its node.
     """
     first = names.split(maxsplit=1)[0].rpartition(".")[2]
+    if kind is binary:
+        facts = {"to_float": True, "number_first": True, "overloads": True, **facts}
     facts = {"libname": f"scipy_{first}", "check": refuse_complex(), **facts}
     if names.startswith("special."):
         facts = {"inplace": False, "node": f"Special{camel(first)}Backward0", **facts}

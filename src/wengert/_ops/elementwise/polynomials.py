@@ -16,9 +16,7 @@ from ._common import real_function
 
 def _publish(name: str, body: Any, doc: str) -> None:
     body.__name__, body.__doc__ = name, doc
-    real_function(binary, f"special.{name}", to_float=True, number_first=True, overloads=True, domain_other=(0.0, 6.0))(
-        body
-    )
+    real_function(binary, f"special.{name}", domain_other=(0.0, 6.0))(body)
 
 
 # ------------------------------------------------------------------------------------------------------------ Chebyshev

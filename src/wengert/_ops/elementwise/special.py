@@ -280,9 +280,6 @@ def entr(input):
     other=lambda xp, g, self, other: g * self / other,
     node="XlogyBackward0",
     scalar_node="XlogyBackward2",
-    to_float=True,
-    number_first=True,
-    overloads=True,
     domain_other=(0.2, 2.0),
 )
 def xlogy(input, other):
@@ -304,9 +301,6 @@ publish(PUBLIC["Tensor"]["xlogy_"], "torch.xlogy_")
     other=lambda xp, g, self, other: g * self / (other + 1),
     node="SpecialXlog1PyBackward0",
     scalar_node="SpecialXlog1PyBackward2",
-    to_float=True,
-    number_first=True,
-    overloads=True,
     domain_other=(-0.5, 2.0),
 )
 def xlog1py(input, other):
@@ -318,9 +312,6 @@ def xlog1py(input, other):
     "special.zeta",
     self=lambda xp, g: _refuse_derivative("special_zeta: input"),
     other=lambda xp, g, self, other: g * -self * xp.zeta(self + 1.0, other),
-    to_float=True,
-    number_first=True,
-    overloads=True,
     domain=(1.5, 3.0),
     domain_other=(0.5, 2.0),
     no_derivative="PyTorch has no derivative with respect to its first operand",

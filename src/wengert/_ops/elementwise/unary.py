@@ -30,11 +30,6 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 FrexpResult = return_type("frexp", "mantissa", "exponent")
 
 
-def copied(lib: Any, x: Any) -> Any:
-    """A copy: rounding leaves integers unchanged."""
-    return x.copy()
-
-
 # ---------------------------------------------------------------------------------------------------------------- roots
 @unary(grad=lambda xp, g, result: g / (result * 2), domain=(0.2, 2.0), dtypes="fcib")
 def sqrt(input):
@@ -283,18 +278,23 @@ def _real_rounding(name: str) -> Any:
     return check
 
 
-_ROUNDING: dict[str, Any] = {
-    "out_rule": SAME,
-    "grad": lambda xp, g: xp.zeros_like(g),
-    "to_float": False,
-    "integers": True,
-    "fast": FLOATING,
-    "integer": copied,
-    "dtypes": "fi",
-}
+def _rounding(domain: tuple[float, float] = (0.1, 0.9), **facts: Any) -> Any:
+    """Declare a rounding, of real numbers; integers are their own."""
+    return lambda body: unary(
+        out_rule=SAME,
+        grad=lambda xp, g: xp.zeros_like(g),
+        to_float=False,
+        integers=True,
+        fast=FLOATING,
+        integer=lambda lib, x: x.copy(),
+        check=_real_rounding(body.__name__),
+        domain=domain,
+        dtypes="fi",
+        **facts,
+    )(body)
 
 
-@unary(check=_real_rounding("floor"), domain=(0.1, 0.9), **_ROUNDING)
+@_rounding()
 def floor(input):
     """The largest integer that is at most each element; its derivative is 0.
 
@@ -304,29 +304,17 @@ def floor(input):
     """
 
 
-@unary(check=_real_rounding("ceil"), domain=(0.1, 0.9), **_ROUNDING)
+@_rounding()
 def ceil(input):
     """The smallest integer that is at least each element; its derivative is 0."""
 
 
-@unary(
-    names="torch.trunc torch.fix Tensor.trunc Tensor.fix",
-    check=_real_rounding("trunc"),
-    domain=(0.1, 0.9),
-    **_ROUNDING,
-)
+@_rounding(names="torch.trunc torch.fix Tensor.trunc Tensor.fix")
 def trunc(input):
     """Each element without its fractional part; its derivative is 0."""
 
 
-@unary(
-    names="",
-    check=_real_rounding("round"),
-    libname="rint",
-    inplace=False,
-    domain=(0.1, 0.4),
-    **_ROUNDING,
-)
+@_rounding((0.1, 0.4), names="", libname="rint", inplace=False)
 def round(input):
     """The nearest integer, with ties rounded to even; its derivative is 0."""
 

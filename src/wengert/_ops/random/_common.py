@@ -139,7 +139,8 @@ def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 
             sizes.append(size)
     if not batched <= set(tags):
         raise RuntimeError(_NOT_ALLOWED)
-    full = [_expanded(a, own, tags, sizes, rank) for (a, own), rank in _ranked(arrays)]
+    rank = max(a.ndim - len(own) for a, own in arrays)  # that all operands have for the program
+    full = [_expanded(a, own, tags, sizes, rank) for a, own in arrays]
     if rows and tags:
         folded = [a.reshape(-1, *a.shape[len(tags) :]) if a.ndim - len(tags) == rows else a for a in full]
         folded = [a.reshape(-1, a.shape[-1]) for a in folded]
@@ -176,12 +177,6 @@ def closed(a: Any, tags: list[int]) -> Any:
     for tag in tags:
         a = Batched(a, tag)
     return a
-
-
-def _ranked(arrays: Any) -> Any:
-    """Each opened operand with the rank that all of them have for the program."""
-    rank = max(a.ndim - len(tags) for a, tags in arrays)
-    return [(pair, rank) for pair in arrays]
 
 
 def _expanded(a: Any, own: list[int], tags: list[int], sizes: list[int], rank: int) -> Any:
