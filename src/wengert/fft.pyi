@@ -35,7 +35,7 @@ def fftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None,
 def fftshift(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """The frequencies in ascending order: zero in the middle."""
 def hfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The real transform of a signal given by its first half, of which the second half is the conjugate."""
+    """The real transform of a signal given by its first half; the second half is the conjugate."""
 def hfft2(input: Tensor, s: Any = None, dim: _int | Sequence[_int] = (-2, -1), norm: _str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The real transform of a Hermitian signal, of which half is given, over several dimensions, the last two dimensions by default; ``s``: their sizes. See ``hfft``."""
 def hfftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: _str | None = None, *, out: Tensor | None = None) -> Tensor:

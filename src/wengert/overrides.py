@@ -181,7 +181,7 @@ def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
         for fn in functions:
             if isinstance(fn, types.FunctionType):
                 site = SITES.get(id(fn))
-                signature = inspect.signature(fn if site is None else site.unchanged)
+                signature = inspect.signature(fn if site is None or hasattr(fn, "__signature__") else site.unchanged)
             else:
                 signature = inspect.signature(lambda self: -1)
             stand_ins[fn] = _stand_in(signature)

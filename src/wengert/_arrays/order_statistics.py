@@ -9,7 +9,7 @@ import numpy as np
 from .._base.dtypes import BLAS_FLOATS
 from .extrema import of_rows
 from .library import in_lib
-from .sorting import comparable
+from .sorting import comparable, in_place_of_row
 from .variance import FEW
 
 
@@ -42,7 +42,10 @@ def median_along(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) ->
     rows = x.swapaxes(dim, -1) if dim == x.ndim - 2 or dim == x.ndim - 1 else lib.moveaxis(x, dim, -1)
     where = lib.median_positions(rows, ignore_nan)
     values = of_rows(rows, where)
-    return (lib.expand_dims(values, dim), lib.expand_dims(where, dim)) if keepdim else (values, where)
+    if keepdim:
+        shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
+        return values.reshape(shape), where.reshape(shape)
+    return values, where
 
 
 @in_lib
@@ -55,7 +58,4 @@ def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     starts = np.zeros(v.shape, np.int64)
     starts[..., 1:] = np.where(v[..., 1:] != v[..., :-1], steps[1:], 0)
     where = (steps - np.maximum.accumulate(starts, -1)).argmax(-1)[..., None]
-    values, indices = np.take_along_axis(v, where, -1), np.take_along_axis(order, where, -1)
-    if keepdim:
-        return np.moveaxis(values, -1, dim), np.moveaxis(indices, -1, dim)
-    return values[..., 0], indices[..., 0]
+    return in_place_of_row(np.take_along_axis(v, where, -1), np.take_along_axis(order, where, -1), dim, keepdim)

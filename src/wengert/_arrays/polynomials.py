@@ -1,9 +1,15 @@
-"""Orthogonal polynomials by their recurrences."""
+"""Orthogonal polynomials by their recurrences; SciPy computes a few of low degrees."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+
+from .._base.dtypes import BLAS_FLOATS
+from .library import NUMBERS
 
 First = Callable[[Any], Any]
 Next = Callable[[int, Any, Any, Any], Any]
@@ -23,6 +29,40 @@ def recurrence(lib: Any, x: Any, degree: Any, first: First, following: Next) -> 
         if k <= highest and lib.count_nonzero(now == now) == 0:  # it has overflowed everywhere
             return lib.where(degree >= k, now, result)
     return result
+
+
+_LOW, _FEW = frozenset(range(17)), 64  # degrees and their number for which the checks below are worth while
+
+
+def few_of_low_degree(series: str, x: Any, n: Any) -> Any:
+    """SciPy's values of one of its polynomials, or ``None`` if there are many, or a degree is high or a value large.
+
+    SciPy has no Chebyshev polynomials of the kinds v and w: they are differences and sums of the kind u.
+    """
+    if type(x) is not np.ndarray or type(n) is not np.ndarray or n.size > _FEW or x.dtype not in BLAS_FLOATS:
+        return None
+    try:
+        if not _LOW.issuperset(map(int, n.ravel().tolist())):
+            return None
+    except (ValueError, OverflowError):  # nan, inf
+        return None
+    degree = n.astype(np.int64)
+    kind = series[-1]
+    if kind in "vw":
+        function = _of_scipy("eval_chebyu")
+        values, before = function(degree, x), function(degree - 1, x)
+        values = values - before if kind == "v" else values + before
+    else:
+        values = _of_scipy(series)(degree, x)
+    flat = values.ravel()
+    return values.astype(x.dtype, copy=False) if flat.dot(flat) < 1e70 else None  # its root is a float32
+
+
+@functools.cache
+def _of_scipy(name: str) -> Any:
+    import scipy.special
+
+    return getattr(scipy.special, name)
 
 
 def recurrence_points(lib: Any, x: Any, n: Any) -> tuple[Any, Any]:
@@ -62,7 +102,14 @@ def chebyshev(kind: str, shifted: bool) -> Any:
     first, at_one, at_minus_one, lowest, closed = CHEBYSHEV[kind]
 
     def body(lib, input, n):
-        x, degree = recurrence_points(lib, 2 * input - 1 if shifted else input, n)
+        x = input
+        if shifted:
+            number = NUMBERS[x.dtype]
+            x = x * number[2.0] - number[1.0]
+        values = few_of_low_degree(f"eval_cheby{kind}", x, n)
+        if values is not None:
+            return values
+        x, degree = recurrence_points(lib, x, n)
         size = lib.abs(x)
         trigonometric = (size < 1) & (degree > lowest)
         end = (size == 1) & (degree >= 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import accumulate
 from typing import Any
 
@@ -130,11 +131,16 @@ def running_extremum(ufunc: Any, lib: Any, x: Any, dim: int) -> Any:
     values = ufunc.accumulate(x, dim)
     here = x == values
     if x.dtype.kind in "fV":
-        here |= lib.isnan(x)
-    steps = lib.arange(x.shape[dim])
-    if dim < x.ndim - 1:
-        steps = steps.reshape((-1,) + (1,) * (x.ndim - dim - 1))
-    return values, lib.maximum.accumulate(here * steps, dim)
+        here |= x != x
+    return values, lib.maximum.accumulate(here * _steps(x.shape[dim], x.ndim - dim - 1), dim)
+
+
+@functools.lru_cache(64)
+def _steps(count: int, behind: int) -> Any:
+    """0, ..., count - 1 along a dim with so many dims behind it."""
+    steps = np.arange(count).reshape((-1,) + (1,) * behind)
+    steps.setflags(write=False)
+    return steps
 
 
 @in_lib

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import BLAS_FLOATS
 from .along import read_along
 from .library import in_lib
 
@@ -28,6 +29,8 @@ def stable_order(x: Any, descending: bool) -> Any:
     if x.size < _WORTHWHILE or n < 64:
         if not descending:
             return x.argsort(-1, kind="stable")
+        if x.dtype in BLAS_FLOATS and (flat := x.ravel()).dot(flat) < np.inf:  # no nan, whose place is the same
+            return (-x).argsort(-1, kind="stable")
         return n - 1 - x[..., ::-1].argsort(-1, kind="stable")[..., ::-1]
     if x.dtype.itemsize <= 4 and x.dtype.kind in "fiub":
         key = _ordered_key(x)
@@ -124,9 +127,13 @@ def kth_with_positions(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, An
     """See ``kthvalue``."""
     rows = _last(x, dim)
     order = comparable(rows).argpartition(k - 1, -1)[..., k - 1 : k]
-    values = np.take_along_axis(rows, order, -1)
+    return in_place_of_row(chosen(rows, order), order, dim, keepdim)
+
+
+def in_place_of_row(values: Any, order: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """One value and its position in each row, in the row's place in the array."""
     if keepdim:
-        return np.moveaxis(values, -1, dim), np.moveaxis(order, -1, dim)
+        return _back(values, dim), _back(order, dim)
     return values[..., 0], order[..., 0]
 
 

@@ -18,7 +18,6 @@ EVERY_DIM = tuple(tuple(range(ndim)) for ndim in range(65))  # NumPy's limit
 def normal_dim(dim: Any, ndim: int, name: str = "operator") -> int:
     """One dim, counted from 0; ``name`` is the function's name in an error.
 
-    >>> from wengert._kinds.dims import normal_dim
     >>> normal_dim(-1, 3)
     2
     """
@@ -33,7 +32,6 @@ def normal_dim(dim: Any, ndim: int, name: str = "operator") -> int:
 def normal_dims(dims: Any, ndim: int, name: str = "operator") -> tuple[int, ...]:
     """One or several dims as a tuple of distinct dims, counted from 0, in the given order; ``None`` means all.
 
-    >>> from wengert._kinds.dims import normal_dims
     >>> normal_dims((-1, 0), 3), normal_dims(1, 3), normal_dims(None, 2), normal_dims(-1, 0)
     ((2, 0), (1,), (0, 1), ())
     """
@@ -95,9 +93,10 @@ def rank(input: Any, name: str) -> int:
 
 def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
     """Rename the keyword arguments ``axis`` and ``keepdims`` to ``dim`` and ``keepdim``; PyTorch accepts both."""
-    for theirs, ours in (("axis", "dim"), ("keepdims", "keepdim")):
-        if theirs in kwargs:
-            kwargs[ours] = kwargs.pop(theirs)
+    if "axis" in kwargs:
+        kwargs["dim"] = kwargs.pop("axis")
+    if "keepdims" in kwargs:
+        kwargs["keepdim"] = kwargs.pop("keepdims")
     return kwargs
 
 

@@ -1099,17 +1099,17 @@ class Tensor(metaclass=TensorMeta):
         """The number of elements."""
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
         """PyTorch 0.1's form of ``new_empty`` (given sizes) and ``new_tensor`` (given a list)."""
-    def new_empty(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+    def new_empty(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
         """An uninitialised tensor with this tensor's dtype."""
-    def new_empty_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False) -> Tensor:
+    def new_empty_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """An uninitialised tensor with given strides and this tensor's dtype."""
-    def new_full(self, size: _int | Sequence[_int], fill_value: Number, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False) -> Tensor:
+    def new_full(self, size: _int | Sequence[_int], fill_value: Number, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """A tensor filled with one value, with this tensor's dtype."""
-    def new_ones(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+    def new_ones(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
         """A tensor of ones with this tensor's dtype."""
-    def new_tensor(self, data: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False) -> Tensor:
+    def new_tensor(self, data: Any, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """A new leaf with a copy of the data and this tensor's dtype."""
-    def new_zeros(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+    def new_zeros(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
         """A tensor of zeros with this tensor's dtype."""
     def nextafter(self, other: Tensor | Number) -> Tensor:
         """The next representable number after ``input`` towards ``other``."""

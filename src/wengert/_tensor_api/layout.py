@@ -6,6 +6,7 @@ Python function to its elements.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -107,8 +108,12 @@ def strides_of(a: Any) -> tuple[int, ...]:
     strides = getattr(a, "strides", None)
     if strides is None or (type(a) is np.ndarray and not a.size):  # NumPy and PyTorch differ for empty arrays
         return row_major_strides(a.shape)
-    n = a.itemsize
-    return tuple([s // n for s in strides])
+    return _in_elements(strides, a.itemsize)
+
+
+@functools.lru_cache(1024)
+def _in_elements(strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    return tuple([s // itemsize for s in strides])
 
 
 @method("Tensor.is_contiguous")

@@ -24,9 +24,6 @@ def multinomial(
     Without replacement, or for one sample, the largest of weight / Exp(1) (the Gumbel trick); with it, a search in the
     cumulative weights.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import multinomial
     >>> multinomial(Generator().manual_seed(0), np.ones(5, np.float32), 3)
     array([2, 4, 1])
     """

@@ -40,6 +40,7 @@ REAL = frozenset(FLOATS)
 FULL_PRECISION = frozenset({"float32", "float64"})
 CLASSIC_INTS = frozenset({"uint8", "int8", "int16", "int32", "int64"})  # the later ones lack most kernels
 COUNTABLE = REAL | CLASSIC_INTS
+COUNTABLE_OR_BOOL = COUNTABLE | {"bool"}
 
 _NAMES = {name: (str(names[0]), str(names[1])) for name, names in [*FLOATS.items(), *INTS.items(), *COMPLEX.items()]}
 

@@ -66,7 +66,6 @@ class Generator:
     Seeded as `numpy.random.RandomState(seed)` is.  Methods may be called from several threads; each draw is whole.
     Can be copied, deep-copied and pickled; a copy goes on from the same place in the stream.
 
-    >>> from wengert._arrays.random.generator import Generator
     >>> g = Generator().manual_seed(0)
     >>> g.initial_seed()
     0
@@ -98,7 +97,6 @@ class Generator:
 
         Raises RuntimeError if `seed` is not an int, ValueError if it is out of range.
 
-        >>> from wengert._arrays.random.generator import Generator
         >>> Generator().manual_seed(-1).initial_seed() == 2**64 - 1
         True
         """
@@ -145,7 +143,6 @@ class Generator:
     def get_state_array(self) -> np.ndarray:
         """The state as PyTorch lays it out: a uint8 array of shape (5056,), for `set_state_array` here or there.
 
-        >>> from wengert._arrays.random.generator import Generator
         >>> g = Generator().manual_seed(0)
         >>> g.get_state_array()[:12]
         array([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0], dtype=uint8)
@@ -231,6 +228,8 @@ class Generator:
         self._block, self._size, self._position, self._scalars = block, block.size, position, block.data
         self._key = None
         self._table: tuple[int, NormalTable] | None = None
+        self._row32: np.ndarray | None = None  # for short draws: the float32 uniform of each word here
+        self._row53: np.ndarray | None = None  # and the float64 uniform times 2**53 of each pair of neighbours
 
     def _words(self, count: int) -> np.ndarray:
         """The next `count` words: a uint32 array, which may be a read-only view."""
@@ -296,9 +295,14 @@ class Generator:
 
     def _uniforms32(self, count: int) -> np.ndarray:
         """The next `count` float32 uniforms in [0, 1)."""
-        uniforms = (self._words(count) & LOW_24).astype(FLOAT32)
-        uniforms *= ULP_24
-        return uniforms
+        start = self._position
+        end = start + count
+        if count > _SHORT_DRAW or end > self._size:
+            return _uniforms_of(self._words(count))
+        if self._row32 is None:
+            self._row32 = _uniforms_of(self._block)
+        self._position = end
+        return self._row32[start:end].copy()
 
     def _random64s(self, count: int) -> np.ndarray:
         """The next `count` 64-bit numbers: a uint64 array."""
@@ -310,17 +314,19 @@ class Generator:
 
     def _uniforms64(self, count: int) -> np.ndarray:
         """The next `count` float64 uniforms in [0, 1)."""
-        uniforms = self._whole_numbers(count)
-        uniforms *= _TWO_TO_MINUS_53
-        return uniforms
+        return self._whole_numbers(count) * _TWO_TO_MINUS_53
 
     def _whole_numbers(self, count: int) -> np.ndarray:
-        """The next `count` float64 uniforms times 2**53."""
-        words = self._words(2 * count)
-        numbers = (words[0::2] & _LOW_21).astype(FLOAT64)
-        numbers *= _TWO_TO_32  # this and the sum are exact: 21 + 32 = 53 bits
-        numbers += words[1::2]
-        return numbers
+        """The next `count` float64 uniforms times 2**53, which may be a view; not to be written."""
+        start = self._position
+        end = start + 2 * count
+        if count > _SHORT_DRAW or end > self._size:
+            words = self._words(2 * count)
+            return _whole_numbers_of(words[0::2], words[1::2])
+        if self._row53 is None:
+            self._row53 = _whole_numbers_of(self._block[:-1], self._block[1:])
+        self._position = end
+        return self._row53[start:end:2]
 
     def _coins(self, count: int, p: float) -> np.ndarray:
         """A bool array: for the next `count` float64 uniforms, whether each is below `p`."""
@@ -392,7 +398,24 @@ class Generator:
 
 
 _NO_WORDS = np.empty(0, np.uint32)
+FEW_NUMBERS = 16  # up to which they are computed faster one by one
+_SHORT_DRAW = 64  # uniforms up to which a draw is taken from a row that is made for all words at once
 _LONG_DRAW = 4 * _BLOCK_WORDS  # words from which on a draw is made at once
+
+
+def _uniforms_of(words: np.ndarray) -> np.ndarray:
+    """The float32 uniform of each word."""
+    uniforms = (words & LOW_24).astype(FLOAT32)
+    uniforms *= ULP_24
+    return uniforms
+
+
+def _whole_numbers_of(high: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """The float64 uniform times 2**53 of each pair of words."""
+    numbers = (high & _LOW_21).astype(FLOAT64)
+    numbers *= _TWO_TO_32  # this and the sum are exact: 21 + 32 = 53 bits
+    numbers += low
+    return numbers
 
 
 # ---- words and keys of the twister
@@ -443,7 +466,8 @@ def libm(name: str) -> Callable[[np.ndarray], np.ndarray]:
     probe = np.random.RandomState(0).random_sample(5000)
     if not np.array_equal(of_array(probe), one_by_one(probe)):
         return one_by_one
-    return np.errstate(all="ignore")(of_array)  # without warnings, as the other
+    silent = np.errstate(all="ignore")(of_array)  # without warnings, as the other
+    return lambda x: silent(x) if x.size >= FEW_NUMBERS else one_by_one(x)
 
 
 def rounded_to_float32(

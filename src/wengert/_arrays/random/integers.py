@@ -16,6 +16,7 @@ from ..._base.errors import warn
 from .common import (
     CLASSIC_INTS,
     COUNTABLE,
+    COUNTABLE_OR_BOOL,
     FLOATS,
     INT64_MAX,
     INT64_MIN,
@@ -39,9 +40,6 @@ def randint(generator: Generator | None, shape: Shape, dtype: np.dtype, low: int
 
     All real dtypes and bool.  A range of 2**28 or more takes 64 bits a number, a smaller one 32.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import randint
     >>> randint(Generator().manual_seed(0), (5,), np.int64, 0, 10)
     array([4, 9, 3, 0, 3])
     """
@@ -66,9 +64,6 @@ def random_from(generator: Generator | None, shape: Shape, dtype: np.dtype, low:
 
     `low` = -2**63 asks for the full 64-bit range, which int64, bfloat16, float32 and float64 have.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import random_from
     >>> random_from(Generator().manual_seed(0), (2,), np.int8, 120)
     array([124, 127], dtype=int8)
     """
@@ -103,16 +98,13 @@ def random(generator: Generator | None, shape: Shape, dtype: np.dtype) -> np.nda
 
     float16, bfloat16, float32, float64, uint8, int8 to int64, bool.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import random
     >>> random(Generator().manual_seed(0), (3,), np.uint8)
     array([172,  47, 117], dtype=uint8)
     """
     dtype = np.dtype(dtype)
     if not math.prod(shape):
         return np.empty(shape, dtype)
-    require(dtype, COUNTABLE | {"bool"}, "random_kernel_cpu")
+    require(dtype, COUNTABLE_OR_BOOL, "random_kernel_cpu")
     if dtype == np.bool_:
         span = 2
     else:
@@ -207,8 +199,6 @@ def randperm(generator: Generator | None, n: int, dtype: np.dtype = INT64) -> np
     Up to 214,748,363 elements Fisher and Yates's shuffle from the front with 32-bit numbers, beyond it the inside-out
     shuffle with 64-bit numbers.
 
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import randperm
     >>> randperm(Generator().manual_seed(0), 6)
     array([2, 5, 3, 0, 1, 4])
     """

@@ -17,6 +17,7 @@ from .box_muller import CHUNK, box_muller_float32, words_for
 from .common import (
     COMPLEX,
     COUNTABLE,
+    COUNTABLE_OR_BOOL,
     FULL_PRECISION,
     REAL,
     Shape,
@@ -30,7 +31,7 @@ from .common import (
     shaped,
     torch_name,
 )
-from .generator import Generator, box_muller_float64, fused_multiply_add, libm, rounded_to_float32
+from .generator import FEW_NUMBERS, Generator, box_muller_float64, fused_multiply_add, libm, rounded_to_float32
 
 
 def uniform(
@@ -40,24 +41,18 @@ def uniform(
 
     A complex number is two real ones.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import uniform
     >>> uniform(Generator().manual_seed(0), (3,), np.float32)
     array([0.4962566 , 0.7682218 , 0.08847743], dtype=float32)
     """
-    if low == 0.0 and high == 1.0 and dtype in _STANDARD_UNIFORM:
-        return filled(generator, shape, dtype, _STANDARD_UNIFORM[dtype])
+    if low == 0.0 and high == 1.0 and (make := _STANDARD_UNIFORM.get(dtype)):
+        return filled(generator, shape, dtype, make)
     dtype = np.dtype(dtype)
     if name_of(dtype) in COMPLEX:
         return uniform(generator, (*shape, 2), _part(dtype), low, high).view(dtype)[..., 0]
     require(dtype, REAL, "check_uniform_bounds")
-    if low == 0.0 and high == 1.0:
-        make = _uniform_maker(dtype, low, high)
-    else:
+    if low != 0.0 or high != 1.0:
         _check_uniform(dtype, low, high)
-        make = _uniform_maker(dtype, low, high)
-    return filled(generator, shape, dtype, make)
+    return filled(generator, shape, dtype, _uniform_maker(dtype, low, high))
 
 
 _STANDARD_UNIFORM = {np.dtype(np.float32): Generator._uniforms32, np.dtype(np.float64): Generator._uniforms64}
@@ -111,9 +106,6 @@ def normal(
     for float64); if the number is no multiple of 16, the last 16 are drawn again.  A complex number is two real ones
     with `std / sqrt(2)`.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import normal
     >>> normal(Generator().manual_seed(0), (3,), np.float32)
     array([ 1.5409961, -0.2934289, -2.1787894], dtype=float32)
     """
@@ -181,9 +173,6 @@ def normal_serial(
 ) -> np.ndarray:
     """Serial normals, in any number, as `Tensor.normal_` draws them for a tensor that is not contiguous.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import normal_serial
     >>> normal_serial(Generator().manual_seed(0), (2,), np.float64)
     array([ 1.54099611, -0.29342891])
     """
@@ -206,9 +195,6 @@ def normal_tensor(generator: Generator | None, mean: np.ndarray | float, std: np
 
     The result has the shape the two broadcast to, and the dtype of `mean`, of `std` if `mean` is a float.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import normal_tensor
     >>> normal_tensor(Generator().manual_seed(0), np.array([1.0, 2.0], np.float32), 0.0)
     array([1., 2.], dtype=float32)
     """
@@ -249,9 +235,6 @@ def bernoulli(generator: Generator | None, shape: Shape, dtype: np.dtype, p: flo
 
     bool, uint8, int8 to int64 and the floats.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import bernoulli
     >>> bernoulli(Generator().manual_seed(0), (4,), np.bool_, 0.5)
     array([False, False,  True, False])
     """
@@ -259,7 +242,7 @@ def bernoulli(generator: Generator | None, shape: Shape, dtype: np.dtype, p: flo
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     if not math.prod(shape):
         return np.empty(shape, dtype)
-    dtype = require(dtype, COUNTABLE | {"bool"}, "bernoulli_scalar_cpu_")
+    dtype = require(dtype, COUNTABLE_OR_BOOL, "bernoulli_scalar_cpu_")
     return filled(generator, shape, dtype, lambda g, count: g._coins(count, p).astype(dtype))
 
 
@@ -268,15 +251,12 @@ def bernoulli_tensor(generator: Generator | None, shape: Shape, dtype: np.dtype,
 
     `p` is floating and broadcasts to `shape`; a float64 `p` takes a float64 uniform each, any other a float32 one.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import bernoulli_tensor
     >>> bernoulli_tensor(Generator().manual_seed(0), (4,), np.float32, np.full(4, 0.5, np.float32))
     array([1., 0., 1., 1.], dtype=float32)
     """
     if not math.prod(shape):
         return np.empty(shape, dtype)
-    dtype = require(dtype, COUNTABLE | {"bool"}, "bernoulli_tensor_cpu_self_")
+    dtype = require(dtype, COUNTABLE_OR_BOOL, "bernoulli_tensor_cpu_self_")
     require(p.dtype, REAL, "bernoulli_tensor_cpu_p_")
     generator, wide = resolve(generator), p.dtype == np.float64
     p = p if wide else p.astype(FLOAT32, copy=False)
@@ -300,9 +280,6 @@ def dropout_noise(generator: Generator | None, shape: Shape, dtype: np.dtype, p:
     For 0 < p < 1, of the input's shape and dtype, or with ones for the trailing sizes for `F.dropout2d` and so on.
     PyTorch draws nothing where `p` is 0 or 1.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import dropout_noise
     >>> dropout_noise(Generator().manual_seed(0), (4,), np.float32, 0.5)
     array([0., 0., 2., 0.], dtype=float32)
     """
@@ -318,8 +295,6 @@ def dropout_noise(generator: Generator | None, shape: Shape, dtype: np.dtype, p:
 def native_dropout_mask(generator: Generator | None, shape: Shape, p: float) -> np.ndarray:
     """The bool mask of `torch.native_dropout`: True (kept) with probability 1 - p.
 
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import native_dropout_mask
     >>> native_dropout_mask(Generator().manual_seed(0), (4,), 0.5)
     array([False, False,  True, False])
     """
@@ -329,23 +304,24 @@ def native_dropout_mask(generator: Generator | None, shape: Shape, p: float) -> 
 # ---- one formula on a float64 uniform
 
 
+def _continuous(dtype: np.dtype, distribution: str, namer: Callable[[np.dtype], str]) -> np.dtype:
+    if name_of(dtype) not in REAL:
+        raise RuntimeError(
+            f"{distribution} distribution is a continuous probability distribution. dtype must be a floating point "
+            f"but you specified {namer(dtype)}"
+        )
+    return np.dtype(dtype)
+
+
 def exponential(generator: Generator | None, shape: Shape, dtype: np.dtype, rate: float = 1.0) -> np.ndarray:
     """Exponential with the given rate: `Tensor.exponential_`; -log1p(-u) / rate.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import exponential
     >>> exponential(Generator().manual_seed(0), (2,), np.float32)
     array([3.5083263, 1.2303847], dtype=float32)
     """
     if not rate > 0.0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
-    dtype = np.dtype(dtype)
-    if name_of(dtype) not in REAL:
-        raise RuntimeError(
-            "Exponential distribution is a continuous probability distribution. dtype must be a floating point "
-            f"but you specified {torch_name(dtype)}"
-        )
+    dtype = _continuous(dtype, "Exponential", torch_name)
     scale = -1.0 / rate
     return _from_uniforms(generator, shape, dtype, lambda u, of: of("log1p")(-u) * scale)
 
@@ -355,20 +331,12 @@ def cauchy(
 ) -> np.ndarray:
     """Cauchy: `Tensor.cauchy_`; median + sigma * tan(pi * (u - 1/2)).
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import cauchy
     >>> cauchy(Generator().manual_seed(0), (2,), np.float32)
     array([10.59773  ,  0.7647673], dtype=float32)
     """
     if not sigma > 0.0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    dtype = np.dtype(dtype)
-    if name_of(dtype) not in REAL:
-        raise RuntimeError(
-            "Cauchy distribution is a continuous probability distribution. dtype must be a floating point "
-            f"but you specified {cpp_name(dtype)}"
-        )
+    dtype = _continuous(dtype, "Cauchy", cpp_name)
 
     def formula(u: np.ndarray, of: Callable) -> np.ndarray:
         return fused_multiply_add(of("tan")((u - 0.5) * math.pi), sigma, median)
@@ -384,8 +352,8 @@ def _from_uniforms(
     def make(generator: Generator, count: int) -> np.ndarray:
         u = generator._uniforms64(count)
         with np.errstate(over="ignore", invalid="ignore"):
-            if dtype == np.float64:
-                return formula(u, libm)
+            if dtype == np.float64 or count < FEW_NUMBERS:
+                return cast(formula(u, libm), dtype)
             values = formula(u, np.__dict__.__getitem__)
             magnitude = np.abs(values) + offset
             return cast(rounded_to_float32(values, magnitude, lambda unsure: formula(u[unsure], libm)), dtype)
@@ -398,9 +366,6 @@ def log_normal(
 ) -> np.ndarray:
     """exp of a serial normal with this mean and standard deviation: `Tensor.log_normal_`.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import log_normal
     >>> log_normal(Generator().manual_seed(0), (2,), np.float32, 0.0, 1.0)
     array([4.669239 , 0.7457022], dtype=float32)
     """
@@ -420,9 +385,6 @@ def geometric(generator: Generator | None, shape: Shape, dtype: np.dtype, p: flo
 
     The floats, uint8, int8 to int64.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import geometric
     >>> geometric(Generator().manual_seed(0), (4,), np.int64, 0.25)
     array([1, 2, 3, 1])
     """

@@ -23,9 +23,6 @@ def poisson(generator: Generator | None, rate: np.ndarray) -> np.ndarray:
     Products of uniforms below a rate of 10 (Knuth), transformed rejection from there on (Hoermann, "The transformed
     rejection method for generating Poisson random variables", Insurance: Math. and Econ. 12, 1993).
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import poisson
     >>> poisson(Generator().manual_seed(0), np.array([1.0, 4.0, 30.0], np.float32))
     array([ 2.,  5., 26.], dtype=float32)
     """
@@ -87,9 +84,6 @@ def standard_gamma(generator: Generator | None, alpha: np.ndarray) -> np.ndarray
 
     Marsaglia and Tsang, "A simple method for generating gamma variables", ACM TOMS 26(3), 2000.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import standard_gamma
     >>> standard_gamma(Generator().manual_seed(0), np.array([0.5, 3.0], np.float32))
     array([7.8935816e-04, 1.2728435e+00], dtype=float32)
     """
@@ -137,9 +131,6 @@ def dirichlet(generator: Generator | None, alpha: np.ndarray) -> np.ndarray:
 
     Gammas in float64, divided by their sum.  float64 results may differ from PyTorch's by the order of that sum.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import dirichlet
     >>> dirichlet(Generator().manual_seed(0), np.ones((2,), np.float32))
     array([0.8637616 , 0.13623841], dtype=float32)
     """
@@ -155,9 +146,6 @@ def binomial(generator: Generator | None, count: np.ndarray, prob: np.ndarray) -
     Sums of geometric numbers where count * prob < 10, else transformed rejection (Hoermann, "The generation of
     binomial random variates", J. Stat. Comput. Simul. 46, 1993), both in PyTorch's mix of precisions.
 
-    >>> import numpy as np
-    >>> from wengert._arrays.random.generator import Generator
-    >>> from wengert._arrays.random import binomial
     >>> binomial(Generator().manual_seed(0), np.array([10.0, 100.0], np.float32), np.array([0.5, 0.5], np.float32))
     array([ 7., 51.], dtype=float32)
     """

@@ -18,7 +18,6 @@ def topk_order(values: list[float], k: int) -> list[int]:
 
     `values` holds no NaN; 1 <= k <= len(values).
 
-    >>> from wengert._arrays.random.topk_order import topk_order
     >>> topk_order([1.0, 0.0, 0.0, 0.0], 3)
     [0, 2, 3]
     """

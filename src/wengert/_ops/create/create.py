@@ -6,10 +6,11 @@ does; ``allocate`` turns NumPy's errors about sizes into PyTorch's; ``finish`` m
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
 from ..._tape.views import check_inplace, count_write, writable
 from ..._tensor_api.construct import check_flag, made, meta_device, no_pinning, strided_only
+
+if TYPE_CHECKING:
+    from ..._tensor_api.generator import Generator
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments
@@ -102,24 +106,65 @@ def tuple_shape(function: str, size: Any) -> tuple[int, ...]:
     return _sizes(function, size, True)
 
 
-def options(
-    function: str,
-    dtype: Any,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = False,
-    requires_grad: Any = False,
-) -> Dtype | None:
-    """Check the arguments common to all functions here; returns the dtype, ``None`` if it was not given."""
-    if layout is not None:
-        strided_only(layout, function)
-    if device is not None:
-        meta_device(device, function)
-    if pin_memory:
-        no_pinning(pin_memory)
-    if type(requires_grad) is not bool:
-        check_flag(requires_grad, function)
-    return dtype if dtype is None or type(dtype) is Dtype else as_dtype(dtype, function)
+def _shared(
+    *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Any = None,
+    device: Any = None, pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
+) -> None:  # fmt: skip
+    """The keyword arguments that functions which make tensors share; ``maker`` says which of them a function has."""
+
+
+_SHARED = inspect.signature(_shared).parameters
+_OF_ALL = ("dtype", "layout", "device", "pin_memory", "requires_grad")
+_ACCEPTED: dict[str, list[str]] = {}  # by the function's name
+
+
+def maker(names: str, *more: str) -> Callable[[Any], Any]:
+    """Decorator: publish a function whose ``**kwargs`` are the shared arguments, and ``more`` of them.
+
+    The function reads them with ``Options``. One that takes any number of arguments has other keywords too, which it
+    reads itself.
+    """
+
+    def decorate(fn: Any) -> Any:
+        accepted = [name for name in _SHARED if name in _OF_ALL or name in more]
+        _ACCEPTED[names.split(maxsplit=1)[0].rpartition(".")[2]] = accepted
+        signature = inspect.signature(fn)
+        *own, others = signature.parameters.values()
+        named = [*own, *(_SHARED[name] for name in accepted)]
+        variadic = any(p.kind is p.VAR_POSITIONAL for p in own)
+        fn.__signature__ = signature.replace(parameters=[*named, others] if variadic else named)
+        return public(names)(fn)
+
+    return decorate
+
+
+class Options:
+    """The shared arguments of one call, checked; they are taken out of its ``kwargs``.
+
+    ``dtype`` is ``None`` if none was given. Without ``others`` every other keyword is a TypeError.
+    """
+
+    __slots__ = ("device", "dtype", "generator", "layout", "memory_format", "out", "pin_memory", "requires_grad")
+    dtype: Dtype | None
+
+    def __init__(self, function: str, kwargs: dict[str, Any], others: bool = False) -> None:
+        self.out = self.generator = self.memory_format = self.dtype = self.layout = self.device = None
+        self.pin_memory = self.requires_grad = False
+        for name in _ACCEPTED[function] if kwargs else ():
+            if name in kwargs:
+                setattr(self, name, kwargs.pop(name))
+        if kwargs and not others:
+            raise TypeError(f"{function}() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if self.layout is not None:
+            strided_only(self.layout, function)
+        if self.device is not None:
+            meta_device(self.device, function)
+        if self.pin_memory:
+            no_pinning(self.pin_memory)
+        if type(self.requires_grad) is not bool:
+            check_flag(self.requires_grad, function)
+        if self.dtype is not None and type(self.dtype) is not Dtype:
+            self.dtype = as_dtype(self.dtype, function)
 
 
 def dtype_chosen(dtype: Dtype | None, out: Tensor | None) -> Any:
@@ -238,17 +283,39 @@ def filled(shape: tuple[int, ...], value: Any, np_dtype: Any, device: Any = None
 
 
 # --------------------------------------------------------------------------------------------------- zeros, ones, empty
-@public("torch.zeros")
-def zeros(
-    *size: Any,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    **kwargs: Any,
-) -> Tensor:
+def _ones(shape: tuple[int, ...], np_dtype: Any) -> Any:
+    a = np.empty(shape, np_dtype)
+    a.fill(1)
+    return a
+
+
+_PLAIN = frozenset(("dtype", "requires_grad"))
+
+
+def _of_sizes(function: str, make: Callable[..., Any], size: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """``make(shape, dtype)`` as a tensor; for ``zeros``, ``ones`` and ``empty``."""
+    if not slow_if_recording and (not kwargs or kwargs.keys() <= _PLAIN):
+        plain, dtype, requires_grad = plain_shape(size), kwargs.get("dtype"), kwargs.get("requires_grad", False)
+        if plain is not None and (dtype is None or type(dtype) is Dtype) and type(requires_grad) is bool:
+            try:
+                a = make(plain, dtypes.default_np if dtype is None else dtype.np)
+                return made(a, True) if requires_grad else wrap(a)
+            except (ValueError, MemoryError):
+                pass  # the checks below raise the error
+    asked = Options(function, kwargs, True)
+    shape = shape_of(function, size, kwargs)
+    if asked.memory_format is dtypes.preserve_format:
+        raise RuntimeError("unsupported memory format Preserve")
+    np_dtype = dtype_chosen(asked.dtype, asked.out)
+    if asked.memory_format is not None:
+        a = _empty_in(shape, np_dtype, asked.memory_format, asked.device)
+    else:
+        a = allocate(make, shape, np_dtype, asked.device)
+    return finish(a, asked.out, asked.requires_grad)
+
+
+@maker("torch.zeros", "out")
+def zeros(*size: Any, **kwargs: Any) -> Tensor:
     """A tensor of zeros.
 
     >>> import wengert as torch
@@ -256,89 +323,29 @@ def zeros(
     (tensor([[0., 0., 0.],
             [0., 0., 0.]]), tensor([0, 0]))
     """
-    if (
-        layout is device is out is None
-        and type(requires_grad) is bool
-        and not (pin_memory or kwargs or slow_if_recording)
-    ):
-        plain = plain_shape(size) if dtype is None or type(dtype) is Dtype else None
-        if plain is not None:
-            try:
-                a = np.zeros(plain, dtypes.default_np if dtype is None else dtype.np)
-                return made(a, True) if requires_grad else wrap(a)
-            except (ValueError, MemoryError):
-                pass  # the checks below raise the error
-    dtype = options("zeros", dtype, layout, device, pin_memory, requires_grad)
-    shape = shape_of("zeros", size, kwargs)
-    return finish(allocate(np.zeros, shape, dtype_chosen(dtype, out), device), out, requires_grad)
+    return _of_sizes("zeros", np.zeros, size, kwargs)
 
 
-@public("torch.ones")
-def ones(
-    *size: Any,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    **kwargs: Any,
-) -> Tensor:
+@maker("torch.ones", "out")
+def ones(*size: Any, **kwargs: Any) -> Tensor:
     """A tensor of ones.
 
     >>> import wengert as torch
     >>> torch.ones(2, requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """
-    if (
-        layout is device is out is None
-        and type(requires_grad) is bool
-        and not (pin_memory or kwargs or slow_if_recording)
-    ):
-        plain = plain_shape(size) if dtype is None or type(dtype) is Dtype else None
-        if plain is not None:
-            try:
-                a = np.empty(plain, dtypes.default_np if dtype is None else dtype.np)
-                a.fill(1)
-                return made(a, True) if requires_grad else wrap(a)
-            except (ValueError, MemoryError):
-                pass  # the checks below raise the error
-    dtype = options("ones", dtype, layout, device, pin_memory, requires_grad)
-    shape = shape_of("ones", size, kwargs)
-    return finish(filled(shape, 1, dtype_chosen(dtype, out), device), out, requires_grad)
+    return _of_sizes("ones", _ones, size, kwargs)
 
 
-@public("torch.empty")
-def empty(
-    *size: Any,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-    **kwargs: Any,
-) -> Tensor:
+@maker("torch.empty", "out", "memory_format")
+def empty(*size: Any, **kwargs: Any) -> Tensor:
     """An uninitialised tensor.
 
     >>> import wengert as torch
     >>> torch.empty(2, 3).shape
     torch.Size([2, 3])
     """
-    if layout is device is out is memory_format is None and requires_grad is False:
-        quick = not (pin_memory or kwargs or slow_if_recording) and (dtype is None or type(dtype) is Dtype)
-        plain = plain_shape(size) if quick else None
-        if plain is not None:
-            try:
-                return wrap(np.empty(plain, dtypes.default_np if dtype is None else dtype.np))
-            except (ValueError, MemoryError):
-                pass  # the checks below raise the error
-    dtype = options("empty", dtype, layout, device, pin_memory, requires_grad)
-    shape = shape_of("empty", size, kwargs)
-    if memory_format is dtypes.preserve_format:
-        raise RuntimeError("unsupported memory format Preserve")
-    return finish(_empty_in(shape, dtype_chosen(dtype, out), memory_format, device), out, requires_grad)
+    return _of_sizes("empty", np.empty, size, kwargs)
 
 
 def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None, device: Any = None) -> Any:
@@ -363,18 +370,8 @@ def _in_order(shape: tuple[int, ...], order: tuple[int, ...], np_dtype: Any, dev
     return a.transpose(tuple(order.index(d) for d in range(len(shape))))
 
 
-@public("torch.full")
-def full(
-    size: Any,
-    fill_value: Any,
-    *,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@maker("torch.full", "out")
+def full(size: Any, fill_value: Any, **kwargs: Any) -> Tensor:
     """A tensor filled with one value; its type determines the dtype if none is given.
 
     Raises RuntimeError if the dtype cannot hold the value.
@@ -383,9 +380,8 @@ def full(
     >>> torch.full((2,), 3), torch.full((2,), 3.)
     (tensor([3, 3]), tensor([3., 3.]))
     """
-    unplaced = layout is None and device is None and out is None and dtype is None
-    if type(fill_value) is float and unplaced and requires_grad is False:
-        plain = type(size) is tuple and _INT_ONLY.issuperset(map(type, size)) and not (pin_memory or slow_if_recording)
+    if type(fill_value) is float and not kwargs and not slow_if_recording:
+        plain = type(size) is tuple and _INT_ONLY.issuperset(map(type, size))
         if plain and -3e38 < fill_value < 3e38 and dtypes.default_np.itemsize > 2:
             try:
                 a = np.empty(size, dtypes.default_np)
@@ -393,12 +389,11 @@ def full(
                 return wrap(a)
             except (ValueError, MemoryError):
                 pass  # the checks below raise the error
-    dtype = options("full", dtype, layout, device, pin_memory, requires_grad)
+    asked = Options("full", kwargs)
     shape = tuple_shape("full", size)
     value = number_of(fill_value, "full", "fill_value", 2)
-    if dtype is None and out is None:
-        dtype = _dtype_of_number(value)
-    return finish(filled(shape, value, dtype_chosen(dtype, out), device), out, requires_grad)
+    dtype = _dtype_of_number(value) if asked.dtype is asked.out is None else asked.dtype
+    return finish(filled(shape, value, dtype_chosen(dtype, asked.out), asked.device), asked.out, asked.requires_grad)
 
 
 def _dtype_of_number(value: Any) -> Dtype:
@@ -409,39 +404,21 @@ def _dtype_of_number(value: Any) -> Dtype:
     return dtypes.default_complex_dtype if isinstance(value, complex) else dtypes.default_dtype
 
 
-@public("torch.scalar_tensor")
-def scalar_tensor(
-    s: Any,
-    *,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@maker("torch.scalar_tensor")
+def scalar_tensor(s: Any, **kwargs: Any) -> Tensor:
     """A 0-dimensional tensor of a number, in the default dtype if none is given.
 
     >>> import wengert as torch
     >>> torch.scalar_tensor(3)
     tensor(3.)
     """
-    dtype = options("scalar_tensor", dtype, layout, device, pin_memory, requires_grad)
+    asked = Options("scalar_tensor", kwargs)
     value = number_of(s, "scalar_tensor", "s", 1)
-    return finish(filled((), value, dtype_chosen(dtype, None), device), None, requires_grad)
+    return made(filled((), value, dtype_chosen(asked.dtype, None), asked.device), asked.requires_grad)
 
 
-@public("torch.eye")
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@maker("torch.eye", "out")
+def eye(n: int, m: int | None = None, **kwargs: Any) -> Tensor:
     """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m defaults to n.
 
     >>> import wengert as torch
@@ -449,13 +426,13 @@ def eye(
     tensor([[1., 0., 0.],
             [0., 1., 0.]])
     """
-    dtype = options("eye", dtype, layout, device, pin_memory, requires_grad)
+    asked = Options("eye", kwargs)
     n = _count("eye", "n", 1, n)
     m = n if m is None else _count("eye", "m", 2, m)
-    a = allocate(np.zeros, (n, m), dtype_chosen(dtype, out), device)
+    a = allocate(np.zeros, (n, m), dtype_chosen(asked.dtype, asked.out), asked.device)
     if isinstance(a, np.ndarray):
         a.reshape(-1)[: min(n, m) * m : m + 1] = 1
-    return finish(a, out, requires_grad)
+    return finish(a, asked.out, asked.requires_grad)
 
 
 def _count(function: str, argument: str, position: int, value: Any) -> int:
@@ -469,26 +446,17 @@ def _count(function: str, argument: str, position: int, value: Any) -> int:
     return value
 
 
-@public("torch.empty_strided")
-def empty_strided(
-    size: Any,
-    stride: Any,
-    *,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+@maker("torch.empty_strided")
+def empty_strided(size: Any, stride: Any, **kwargs: Any) -> Tensor:
     """An uninitialised tensor with given strides, counted in elements.
 
     >>> import wengert as torch
     >>> torch.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
-    dtype = options("empty_strided", dtype, layout, device, pin_memory, requires_grad)
-    np_dtype = dtype_chosen(dtype, None)
-    return made(_strided(tuple_shape("empty_strided", size), stride, np_dtype, device), requires_grad)
+    asked = Options("empty_strided", kwargs)
+    shape = tuple_shape("empty_strided", size)
+    return made(_strided(shape, stride, dtype_chosen(asked.dtype, None), asked.device), asked.requires_grad)
 
 
 def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any, device: Any = None) -> Any:
@@ -508,24 +476,15 @@ def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any, device: Any = N
     return np.ndarray(shape, np_dtype, memory, 0, tuple(s * np_dtype.itemsize for s in strides))
 
 
-@public("torch.empty_permuted")
-def empty_permuted(
-    size: Any,
-    physical_layout: Any,
-    *,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+@maker("torch.empty_permuted")
+def empty_permuted(size: Any, physical_layout: Any, **kwargs: Any) -> Tensor:
     """An uninitialised tensor with its dimensions in the given memory order, outermost first.
 
     >>> import wengert as torch
     >>> torch.empty_permuted((2, 3, 4), (2, 0, 1)).stride()
     (3, 1, 6)
     """
-    dtype = options("empty_permuted", dtype, layout, device, pin_memory, requires_grad)
+    asked = Options("empty_permuted", kwargs)
     shape = tuple_shape("empty_permuted", size)
     order = tuple(physical_layout)
     if len(order) != len(shape):
@@ -541,7 +500,7 @@ def empty_permuted(
             )
     if len(set(order)) != len(order):
         raise RuntimeError("Duplicate dim not allowed")
-    return made(_in_order(shape, order, dtype_chosen(dtype, None), device), requires_grad)
+    return made(_in_order(shape, order, dtype_chosen(asked.dtype, None), asked.device), asked.requires_grad)
 
 
-__all__ = ["allocate", "element", "filled", "finish", "number_of", "options", "shape_of", "tuple_shape"]
+__all__ = ["Options", "allocate", "element", "filled", "finish", "maker", "number_of", "shape_of", "tuple_shape"]

@@ -14,24 +14,14 @@ from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY, REAL_NUMBERS, type_name
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import warn
-from ..._base.registry import public
 from ..._payloads.meta import Meta
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import made, meta_device, placed
-from .create import allocate, dtype_chosen, element, filled, finish, number_of, options
+from .create import Options, allocate, dtype_chosen, element, filled, finish, maker, number_of
 
 
-@public("torch.arange")
-def arange(
-    *args: Any,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    **kwargs: Any,
-) -> Tensor:
+@maker("torch.arange", "out")
+def arange(*args: Any, **kwargs: Any) -> Tensor:
     """``arange(end)``, ``arange(start, end, step=1)``: the numbers from start to end, without end.
 
     The dtype is int64 if all arguments are ints, and the default dtype if one is a float.
@@ -42,28 +32,29 @@ def arange(
     >>> torch.arange(3), torch.arange(1, 2.5, 0.5)
     (tensor([0, 1, 2]), tensor([1.0000, 1.5000, 2.0000]))
     """
-    if dtype is None and out is None and not kwargs and len(args) == 1 and type(args[0]) is int and not requires_grad:
-        if 0 <= args[0] < 1 << 31 and device is None:  # the most common call, without needless checks
-            return made(np.arange(args[0]))
-    dtype = options("arange", dtype, layout, device, pin_memory, requires_grad)
+    if not kwargs and len(args) == 1 and type(args[0]) is int and 0 <= args[0] < 1 << 31:  # the most common call
+        return made(np.arange(args[0]))
+    asked = Options("arange", kwargs, True)
+    dtype = asked.dtype
     if not kwargs and 1 <= len(args) <= 3 and REAL_NUMBERS.issuperset(map(type, args)):
         start, end, step = args if len(args) == 3 else (*args, 1) if len(args) == 2 else (0, *args, 1)
     else:
         start, end, step = _range_arguments("arange", args, kwargs)
-    if out is not None:
-        dtype = BY_NUMPY[dtype_chosen(dtype, out)]
+    if asked.out is not None:
+        dtype = BY_NUMPY[dtype_chosen(dtype, asked.out)]
     elif dtype is None:
         dtype = _range_dtype((start, end, step))
     if dtype.kind in ("bool", "complex"):
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'")
     _check_range(start, end, step)
     count = _range_count(start, end, step, dtype)
-    if device is not None and meta_device(device):
-        return finish(Meta((count,), dtype.np), out, requires_grad)
-    values = (
-        _few_in_range(start, step, count, dtype).copy() if count <= _FEW else _range_values(start, step, count, dtype)
-    )
-    return finish(values, out, requires_grad)
+    if asked.device is not None and meta_device(asked.device):
+        values: Any = Meta((count,), dtype.np)
+    elif count <= _FEW:
+        values = _few_in_range(start, step, count, dtype).copy()
+    else:
+        values = _range_values(start, step, count, dtype)
+    return finish(values, asked.out, asked.requires_grad)
 
 
 def _range_arguments(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
@@ -167,86 +158,61 @@ def _fused(a: Any, b: float, c: Any) -> Any:
     return total + (((product - (total - moved)) + (c - moved)) + product_error)
 
 
-@public("torch.range")
-def range_(
-    *args: Any,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    **kwargs: Any,
-) -> Tensor:
+@maker("torch.range", "out")
+def range_(*args: Any, **kwargs: Any) -> Tensor:
     """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, in the default dtype."""
     warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
-    dtype = options("range", dtype, layout, device, False, requires_grad) or dtypes.default_dtype
+    asked = Options("range", kwargs, True)
+    dtype = asked.dtype or dtypes.default_dtype
     start, end, step = _range_arguments("range", args, kwargs)
     _check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
     i = np.arange(count, dtype=np.float64 if dtype.is_floating_point else np.int64)
-    return finish(placed((start + i * step).astype(dtype.np), device), out, requires_grad)
+    return finish(placed((start + i * step).astype(dtype.np), asked.device), asked.out, asked.requires_grad)
 
 
-@public("torch.linspace")
-def linspace(
-    start: Any,
-    end: Any,
-    steps: Any = None,
-    *,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@maker("torch.linspace", "out")
+def linspace(start: Any, end: Any, steps: Any = None, **kwargs: Any) -> Tensor:
     """``steps`` evenly spaced numbers from start to end, both included.
 
     >>> import wengert as torch
     >>> torch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
-    dtype = options("linspace", dtype, layout, device, pin_memory, requires_grad)
+    asked = Options("linspace", kwargs)
     if not (type(start) in REAL_NUMBERS and type(end) in REAL_NUMBERS and type(steps) is int and steps >= 0):
         start, end, steps = _space_arguments("linspace", start, end, steps)
-    dtype = _space_dtype("linspace", start, end, dtype, out)
-    if device is not None and meta_device(device):
-        return finish(Meta((steps,), dtype.np), out, requires_grad)
-    spaced = _few_spaced(start, end, steps, dtype.np).copy() if steps <= _FEW else _spaced(start, end, steps, dtype.np)
-    return finish(spaced, out, requires_grad)
+    np_dtype = _space_dtype("linspace", start, end, asked).np
+    if asked.device is not None and meta_device(asked.device):
+        spaced: Any = Meta((steps,), np_dtype)
+    elif steps <= _FEW:
+        spaced = _few_spaced(start, end, steps, np_dtype).copy()
+    else:
+        spaced = _spaced(start, end, steps, np_dtype)
+    return finish(spaced, asked.out, asked.requires_grad)
 
 
-@public("torch.logspace")
-def logspace(
-    start: Any,
-    end: Any,
-    steps: Any = None,
-    base: float = 10.0,
-    *,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@maker("torch.logspace", "out")
+def logspace(start: Any, end: Any, steps: Any = None, base: float = 10.0, **kwargs: Any) -> Tensor:
     """``base`` to the power of ``linspace(start, end, steps)``.
 
     >>> import wengert as torch
     >>> torch.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    dtype = options("logspace", dtype, layout, device, pin_memory, requires_grad)
+    asked = Options("logspace", kwargs)
     start, end, steps = _space_arguments("logspace", start, end, steps)
-    np_dtype = _space_dtype("logspace", start, end, dtype, out).np
-    if device is not None and meta_device(device):
-        return finish(Meta((steps,), np_dtype), out, requires_grad)
-    if steps <= _FEW:
-        return finish(_few_logspaced(start, end, steps, base, np_dtype).copy(), out, requires_grad)
-    return finish(_logspaced(start, end, steps, base, np_dtype), out, requires_grad)
+    np_dtype = _space_dtype("logspace", start, end, asked).np
+    if asked.device is not None and meta_device(asked.device):
+        spaced: Any = Meta((steps,), np_dtype)
+    elif steps <= _FEW:
+        spaced = _few_logspaced(start, end, steps, base, np_dtype).copy()
+    else:
+        spaced = _logspaced(start, end, steps, base, np_dtype)
+    return finish(spaced, asked.out, asked.requires_grad)
 
 
 def _logspaced(start: Any, end: Any, steps: int, base: float, np_dtype: Any) -> Any:
@@ -283,9 +249,10 @@ def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[A
     return a, b, steps
 
 
-def _space_dtype(function: str, start: Any, end: Any, dtype: Dtype | None, out: Tensor | None) -> Dtype:
-    if out is not None:
-        dtype = BY_NUMPY[dtype_chosen(dtype, out)]
+def _space_dtype(function: str, start: Any, end: Any, asked: Options) -> Dtype:
+    dtype = asked.dtype
+    if asked.out is not None:
+        dtype = BY_NUMPY[dtype_chosen(dtype, asked.out)]
     elif dtype is None:
         either_complex = isinstance(start, complex) or isinstance(end, complex)
         dtype = dtypes.default_complex_dtype if either_complex else dtypes.default_dtype

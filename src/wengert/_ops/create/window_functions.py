@@ -13,27 +13,18 @@ from typing import Any
 import numpy as np
 
 from ..._base import dtypes
-from ..._base.dtypes import dtype as Dtype
 from ..._base.dtypes import type_name
-from ..._base.registry import public
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import made, placed
-from .create import options
+from .create import Options, maker
 
 
 def _window(
-    name: str,
-    formula: Callable[[Any, Any], Any],
-    length: Any,
-    periodic: bool,
-    dtype: Dtype | None,
-    layout: Any,
-    device: Any,
-    pin_memory: bool,
-    requires_grad: bool,
+    name: str, formula: Callable[[Any, Any], Any], length: Any, periodic: bool, kwargs: dict[str, Any]
 ) -> Tensor:
     """``formula(n, last)`` for n = 0, ..., last, in the dtype of the result; a periodic window drops the last point."""
-    dtype = options(name, dtype, layout, device, pin_memory, requires_grad) or dtypes.default_dtype
+    asked = Options(name, kwargs)
+    dtype, device = asked.dtype or dtypes.default_dtype, asked.device
     if isinstance(length, (bool, float)) or not hasattr(length, "__index__"):
         raise TypeError(f"{name}(): argument 'window_length' (position 1) must be int, not {type_name(length)}")
     length = operator.index(length)
@@ -44,26 +35,21 @@ def _window(
     if dtype.is_complex and length > 1:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'")
     if length < 2:
-        return made(placed(np.ones(length, dtype.np), device), requires_grad)
+        return made(placed(np.ones(length, dtype.np), device), asked.requires_grad)
     n = np.arange(length + bool(periodic)).astype(dtype.np)
-    return made(placed(formula(n, len(n) - 1)[:length].astype(dtype.np, copy=False), device), requires_grad)
+    return made(placed(formula(n, len(n) - 1)[:length].astype(dtype.np, copy=False), device), asked.requires_grad)
 
 
 def _times(n: Any, factor: float) -> Any:
     return n * n.dtype.type(factor)
 
 
-@public("torch.hann_window")
-def hann_window(
-    window_length: int,
-    periodic: bool = True,
-    *,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+def _raised_cosine(alpha: float, beta: float) -> Callable[[Any, Any], Any]:
+    return lambda n, last: _times(np.cos(_times(n, 2 * math.pi / last)), -beta) + n.dtype.type(alpha)
+
+
+@maker("torch.hann_window")
+def hann_window(window_length: int, periodic: bool = True, **kwargs: Any) -> Tensor:
     """The Hann window ``sin(pi n / N) ** 2``, of shape (window_length,).
 
     ``periodic``: one period for Fourier transforms, in which the first point follows the last; else symmetric.
@@ -73,24 +59,12 @@ def hann_window(
     (tensor([0.0000, 0.5000, 1.0000, 0.5000]), tensor([0., 1., 0.]))
     """
 
-    def formula(n: Any, last: int) -> Any:
-        return _times(np.cos(_times(n, 2 * math.pi / last)), -0.5) + n.dtype.type(0.5)
-
-    return _window("hann_window", formula, window_length, periodic, dtype, layout, device, pin_memory, requires_grad)
+    return _window("hann_window", _raised_cosine(0.5, 0.5), window_length, periodic, kwargs)
 
 
-@public("torch.hamming_window")
+@maker("torch.hamming_window")
 def hamming_window(
-    window_length: int,
-    periodic: bool = True,
-    alpha: float = 0.54,
-    beta: float = 0.46,
-    *,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
+    window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **kwargs: Any
 ) -> Tensor:
     """``alpha - beta * cos(2 pi n / N)``, of shape (window_length,). See ``hann_window``.
 
@@ -99,23 +73,11 @@ def hamming_window(
     tensor([0.0800, 0.5400, 1.0000, 0.5400])
     """
 
-    def formula(n: Any, last: int) -> Any:
-        return _times(np.cos(_times(n, 2 * math.pi / last)), -beta) + n.dtype.type(alpha)
-
-    return _window("hamming_window", formula, window_length, periodic, dtype, layout, device, pin_memory, requires_grad)
+    return _window("hamming_window", _raised_cosine(alpha, beta), window_length, periodic, kwargs)
 
 
-@public("torch.blackman_window")
-def blackman_window(
-    window_length: int,
-    periodic: bool = True,
-    *,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@maker("torch.blackman_window")
+def blackman_window(window_length: int, periodic: bool = True, **kwargs: Any) -> Tensor:
     """``0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)``, of shape (window_length,). See ``hann_window``.
 
     >>> import wengert as torch
@@ -127,22 +89,11 @@ def blackman_window(
         angle = _times(n, math.pi / last)
         return _times(np.cos(_times(angle, 4)), 0.08) - _times(np.cos(_times(angle, 2)), 0.5) + n.dtype.type(0.42)
 
-    return _window(
-        "blackman_window", formula, window_length, periodic, dtype, layout, device, pin_memory, requires_grad
-    )
+    return _window("blackman_window", formula, window_length, periodic, kwargs)
 
 
-@public("torch.bartlett_window")
-def bartlett_window(
-    window_length: int,
-    periodic: bool = True,
-    *,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@maker("torch.bartlett_window")
+def bartlett_window(window_length: int, periodic: bool = True, **kwargs: Any) -> Tensor:
     """A triangle: ``1 - abs(2 n / N - 1)``, of shape (window_length,). See ``hann_window``.
 
     >>> import wengert as torch
@@ -154,23 +105,11 @@ def bartlett_window(
         rising = _times(n, 2 / last)
         return np.where(np.arange(len(n)) <= last // 2, rising, n.dtype.type(2) - rising)
 
-    return _window(
-        "bartlett_window", formula, window_length, periodic, dtype, layout, device, pin_memory, requires_grad
-    )
+    return _window("bartlett_window", formula, window_length, periodic, kwargs)
 
 
-@public("torch.kaiser_window")
-def kaiser_window(
-    window_length: int,
-    periodic: bool = True,
-    beta: float = 12.0,
-    *,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@maker("torch.kaiser_window")
+def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **kwargs: Any) -> Tensor:
     """``i0(beta * sqrt(1 - (2 n / N - 1) ** 2)) / i0(beta)``, of shape (window_length,). See ``hann_window``.
 
     A larger ``beta`` gives a narrower window; i0 is the modified Bessel function of order 0.
@@ -186,4 +125,4 @@ def kaiser_window(
         x = _times(n, 2 / last).astype(np.float64) - 1
         return i0(beta * np.sqrt(np.maximum(1 - x * x, 0))) / i0(beta)
 
-    return _window("kaiser_window", formula, window_length, periodic, dtype, layout, device, pin_memory, requires_grad)
+    return _window("kaiser_window", formula, window_length, periodic, kwargs)

@@ -9,6 +9,8 @@ import numpy as np
 from ..._arrays.library import lib
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
+from ..._kinds.declare import camel
+from ..._kinds.elementwise import binary
 from ..._kinds.slow_path import cast_operand, not_implemented
 from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of, python_operand
@@ -16,6 +18,7 @@ from ..._tape.promotion import common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 
 NOTHING: frozenset[Any] = frozenset()
+BOOLS = frozenset((BOOL,))
 ONES = lib.ONES
 ONE = ONES[FLOAT32]
 ndarray, multiply, subtract = np.ndarray, np.multiply, np.subtract
@@ -67,12 +70,27 @@ def number_or_item(value: Any) -> Any:
     return value
 
 
-def refuse_complex(name: str | None = None, bools: bool = False) -> Any:
-    """A ``check`` for operators that PyTorch defines for real numbers only; ``bools`` refuses bools too."""
+def refuse(*refused: Any, kernel: str | None = None) -> Any:
+    """A ``check`` for operators that PyTorch does not have for the dtypes of these sets, which may grow."""
 
     def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-        if dtype in COMPLEX or (bools and dtype is BOOL):
-            raise not_implemented(info, like(dtype), name)
+        if any(dtype in group for group in refused):
+            raise not_implemented(info, like(dtype), kernel)
+
+    return check
+
+
+def refuse_complex(kernel: str | None = None, bools: bool = False) -> Any:
+    """A ``check`` for operators that PyTorch defines for real numbers only; ``bools`` refuses bools too."""
+    return refuse(COMPLEX, BOOLS if bools else NOTHING, kernel=kernel)
+
+
+def no_complex(text: str, error: type[Exception] = RuntimeError) -> Any:
+    """A ``check`` that refuses complex numbers in PyTorch's words, in which ``{}`` is the operator's name."""
+
+    def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+        if dtype in COMPLEX:
+            raise error(text.format(info.called))
 
     return check
 
@@ -90,6 +108,20 @@ def refuse_all_but_floats(name: str | None = None) -> Any:
             raise not_implemented(info, like(dtype), name)
 
     return check
+
+
+def real_function(kind: Any, names: str, **facts: Any) -> Any:
+    """Declare an elementwise function that PyTorch has for real numbers only, as SciPy has it unless told otherwise.
+
+    One that is in ``special`` alone has no in-place form, and ``Special`` before its name in the name of its node.
+    """
+    first = names.split(maxsplit=1)[0].rpartition(".")[2]
+    if kind is binary:
+        facts = {"to_float": True, "number_first": True, "overloads": True, **facts}
+    facts = {"libname": f"scipy_{first}", "check": refuse_complex(), **facts}
+    if names.startswith("special."):
+        facts = {"inplace": False, "node": f"Special{camel(first)}Backward0", **facts}
+    return kind(names=names, fast=FLOATING, dtypes="fib", **facts)
 
 
 def python_operator(form: Any, name: str) -> None:
@@ -139,13 +171,3 @@ def floats_only(input: Any, name: str, kernel: str | None = None) -> None:
     """Raise PyTorch's error unless ``input`` is a tensor of a real floating dtype."""
     if logical_dtype(expect_tensor(name, "input", 1, input)) not in FLOATING:
         raise not_implemented(REGISTRY["relu"], input, kernel or f"{name}_cpu")
-
-
-def real_only(kernel: str | None = None) -> Any:
-    """A ``check`` that refuses complex numbers with PyTorch's error."""
-
-    def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-        if dtype in COMPLEX:
-            raise not_implemented(info, like(dtype), kernel)
-
-    return check

@@ -165,14 +165,19 @@ def neg(input):
     """
 
 
+_SCALED: dict[str, Any] = {
+    "tensors": 2,
+    "promote": True,
+    "batch": "elementwise",
+    "samples": [((3,), (3,), (2,)), ((2, 3), (3,), (-1,)), ((3,), (), (0.5,)), ((0,), (1,), (2,))],
+}
+
+
 @general(
-    tensors=2,
     grad={"self": lambda xp, g: g, "other": lambda xp, g, alpha: g * alpha},
-    promote=True,
-    batch="elementwise",
     node="AddBackward0",
     dtypes="fcib",
-    samples=[((3,), (3,), (2,)), ((2, 3), (3,), (-1,)), ((3,), (), (0.5,)), ((0,), (1,), (2,))],
+    **_SCALED,
 )
 def _add_scaled(lib, self, other, alpha):
     """``self + alpha * other``."""
@@ -182,13 +187,10 @@ def _add_scaled(lib, self, other, alpha):
 
 
 @general(
-    tensors=2,
     grad={"self": lambda xp, g: g, "other": lambda xp, g, alpha: -g * alpha},
-    promote=True,
-    batch="elementwise",
     node="SubBackward0",
     dtypes="fci",
-    samples=[((3,), (3,), (2,)), ((2, 3), (3,), (-1,)), ((3,), (), (0.5,)), ((0,), (1,), (2,))],
+    **_SCALED,
 )
 def _sub_scaled(lib, self, other, alpha):
     """``self - alpha * other``."""
@@ -196,13 +198,10 @@ def _sub_scaled(lib, self, other, alpha):
 
 
 @general(
-    tensors=2,
     grad={"self": lambda xp, g, alpha: -g * alpha, "other": lambda xp, g: g},
-    promote=True,
-    batch="elementwise",
     node="RsubBackward0",
     dtypes="fci",
-    samples=[((3,), (3,), (2,)), ((2, 3), (3,), (-1,)), ((3,), (), (0.5,))],
+    **_SCALED,
 )
 def _rsub_scaled(lib, self, other, alpha):
     """``other - alpha * self``."""

@@ -28,7 +28,7 @@ from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.views import count_write_at, unrecorded
-from ._common import NOTHING, integer_pairs, like, number_or_item, refuse_all_but_floats, refuse_complex
+from ._common import BOOLS, NOTHING, integer_pairs, like, number_or_item, refuse, refuse_all_but_floats, refuse_complex
 
 LN2 = math.log(2.0)
 
@@ -64,7 +64,6 @@ def atan2(input, other):
 @binary(
     self=lambda xp, g, self, result: g * (self / result),
     other=lambda xp, g, other, result: g * (other / result),
-    names="torch.hypot Tensor.hypot",
     numbers=NOTHING,
     integers=True,
     fast=FLOATING,
@@ -88,7 +87,6 @@ def _logaddexp(lib: Any, x: Any, y: Any) -> Any:
 @binary(
     self=lambda xp, g, self, other: g / (1 + xp.exp(other - self)),
     other=lambda xp, g, self, other: g / (1 + xp.exp(self - other)),
-    names="torch.logaddexp Tensor.logaddexp",
     numbers=NOTHING,
     inplace=False,
     integers=True,
@@ -108,7 +106,6 @@ def logaddexp(lib, input, other):
 @binary(
     self=lambda xp, g, self, other: g / (1 + xp.exp2(other - self)),
     other=lambda xp, g, self, other: g / (1 + xp.exp2(self - other)),
-    names="torch.logaddexp2 Tensor.logaddexp2",
     numbers=NOTHING,
     inplace=False,
     integers=True,
@@ -359,7 +356,6 @@ publish(_added_inplace(addcdiv, lambda b, c, value: value * b / c if value != 1 
 @binary(
     self=lambda xp, g, self, result: xp.where(self == 0, 0, g * (result / self)),
     other=lambda xp, g: xp.zeros_like(g),
-    names="torch.copysign Tensor.copysign",
     node="CopysignBackward0",
     scalar_node="CopysignBackward1",
     to_float=True,
@@ -382,7 +378,6 @@ def copysign(input, other):
 @binary(
     self=lambda xp, g, self, other: xp.where(self == other, 0, g),
     other=lambda xp, g: xp.zeros_like(g),
-    names="torch.nextafter Tensor.nextafter",
     numbers=NOTHING,
     integers=True,
     fast=FLOATING,
@@ -427,7 +422,6 @@ publish(inplace_of(heaviside_public, "heaviside_"), "Tensor.heaviside_")
 @binary(
     self=lambda xp, g, other: g * xp.exp2(other),
     other=lambda xp, g, result: g * (result * LN2),
-    names="torch.ldexp Tensor.ldexp",
     numbers=NOTHING,
     to_float=True,
     dtypes="fcib",
@@ -443,20 +437,17 @@ def ldexp(lib, input, other):
 
 
 # ------------------------------------------------------------------------------------------------------------- integers
-def _integers_only(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in INEXACT or dtype is BOOL:
-        raise not_implemented(info, like(dtype))
+_INTEGERS: dict[str, Any] = {
+    "numbers": NOTHING,
+    "integers": True,
+    "fast": NOTHING,
+    "check": refuse(INEXACT, BOOLS),
+    "samples": integer_pairs,
+    "dtypes": "i",
+}
 
 
-@binary(
-    names="torch.gcd Tensor.gcd",
-    numbers=NOTHING,
-    integers=True,
-    fast=NOTHING,
-    check=_integers_only,
-    samples=integer_pairs,
-    dtypes="i",
-)
+@binary(**_INTEGERS)
 def gcd(input, other):
     """The greatest common divisor of each pair of integers.
 
@@ -466,15 +457,7 @@ def gcd(input, other):
     """
 
 
-@binary(
-    names="torch.lcm Tensor.lcm",
-    numbers=NOTHING,
-    integers=True,
-    fast=NOTHING,
-    check=_integers_only,
-    samples=integer_pairs,
-    dtypes="i",
-)
+@binary(**_INTEGERS)
 def lcm(input, other):
     """The least common multiple of each pair of integers."""
 

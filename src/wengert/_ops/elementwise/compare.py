@@ -7,22 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
+from ..._base.dtypes import BY_NUMPY, FLOATING, INEXACT, REAL
 from ..._base.registry import REGISTRY, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, of_kind
-from ..._kinds.slow_path import not_implemented
 from ..._payloads.meta import no_item, no_kernel, on_meta
 from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import inplace_form
 from ..._tape.promotion import default_np, logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import NOTHING, integer_pairs, like, python_operator, reflected, refuse_complex
+from ._common import BOOLS, NOTHING, integer_pairs, no_complex, python_operator, reflected, refuse, refuse_complex
 
 
 # ---------------------------------------------------------------------------------------------------------- comparisons
-@binary(symbol=operator.eq, libname="equal", names="torch.eq Tensor.eq", dunder="__eq__", overloads=True, dtypes="fcib")
+@binary(symbol=operator.eq, libname="equal", dunder="__eq__", overloads=True, dtypes="fcib")
 def eq(input, other):
     """Whether the elements are equal, as bools.
 
@@ -44,23 +43,28 @@ def ne(input, other):
     """Whether the elements differ, as bools."""
 
 
-_ORDER: dict[str, Any] = {  # of two real numbers
-    "overloads": True,
-    "integers": True,
-    "fast": FLOATING,
-    "pairs": REAL,
-    "check": refuse_complex(),
-    "dtypes": "fib",
-}
+def _order(libname: str) -> Any:
+    """Declare a comparison of two real numbers under its short name and NumPy's."""
+
+    def declare(body: Any) -> Any:
+        name = body.__name__
+        return binary(
+            symbol=getattr(operator, name),
+            names=f"torch.{name} torch.{libname} Tensor.{name} Tensor.{libname}",
+            libname=libname,
+            dunder=f"__{name}__",
+            overloads=True,
+            integers=True,
+            fast=FLOATING,
+            pairs=REAL,
+            check=refuse_complex(),
+            dtypes="fib",
+        )(body)
+
+    return declare
 
 
-@binary(
-    symbol=operator.lt,
-    names="torch.lt torch.less Tensor.lt Tensor.less",
-    libname="less",
-    dunder="__lt__",
-    **_ORDER,
-)
+@_order("less")
 def lt(input, other):
     """Whether ``input < other``, element by element.
 
@@ -70,61 +74,28 @@ def lt(input, other):
     """
 
 
-@binary(
-    symbol=operator.le,
-    names="torch.le torch.less_equal Tensor.le Tensor.less_equal",
-    libname="less_equal",
-    dunder="__le__",
-    **_ORDER,
-)
+@_order("less_equal")
 def le(input, other):
     """Whether ``input <= other``, element by element."""
 
 
-@binary(
-    symbol=operator.gt,
-    names="torch.gt torch.greater Tensor.gt Tensor.greater",
-    libname="greater",
-    dunder="__gt__",
-    **_ORDER,
-)
+@_order("greater")
 def gt(input, other):
     """Whether ``input > other``, element by element."""
 
 
-@binary(
-    symbol=operator.ge,
-    names="torch.ge torch.greater_equal Tensor.ge Tensor.greater_equal",
-    libname="greater_equal",
-    dunder="__ge__",
-    **_ORDER,
-)
+@_order("greater_equal")
 def ge(input, other):
     """Whether ``input >= other``, element by element."""
 
 
 # ---------------------------------------------------------------------------------------------------------- bits, logic
-def _refuse_floats(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in INEXACT:
-        raise not_implemented(info, like(dtype))
+_BITS: dict[str, Any] = {"fast": NOTHING, "overloads": True, "number_first": True, "samples": integer_pairs}
+_LOGIC: dict[str, Any] = {**_BITS, "check": refuse(INEXACT), "dtypes": "ib"}
+_SHIFT: dict[str, Any] = {**_BITS, "check": refuse(INEXACT, BOOLS), "integers": True, "dtypes": "i"}
 
 
-def _refuse_shift(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in INEXACT or dtype is BOOL:
-        raise not_implemented(info, like(dtype))
-
-
-@binary(
-    names="torch.bitwise_and Tensor.bitwise_and",
-    symbol=operator.and_,
-    fast=NOTHING,
-    check=_refuse_floats,
-    dunder="__and__",
-    overloads=True,
-    number_first=True,
-    samples=integer_pairs,
-    dtypes="ib",
-)
+@binary(symbol=operator.and_, dunder="__and__", **_LOGIC)
 def bitwise_and(input, other):
     """Bitwise and; logical and for bools.
 
@@ -134,73 +105,28 @@ def bitwise_and(input, other):
     """
 
 
-@binary(
-    names="torch.bitwise_or Tensor.bitwise_or",
-    symbol=operator.or_,
-    fast=NOTHING,
-    check=_refuse_floats,
-    dunder="__or__",
-    overloads=True,
-    number_first=True,
-    samples=integer_pairs,
-    dtypes="ib",
-)
+@binary(symbol=operator.or_, dunder="__or__", **_LOGIC)
 def bitwise_or(input, other):
     """Bitwise or; logical or for bools."""
 
 
-@binary(
-    names="torch.bitwise_xor Tensor.bitwise_xor",
-    symbol=operator.xor,
-    fast=NOTHING,
-    check=_refuse_floats,
-    dunder="__xor__",
-    overloads=True,
-    number_first=True,
-    samples=integer_pairs,
-    dtypes="ib",
-)
+@binary(symbol=operator.xor, dunder="__xor__", **_LOGIC)
 def bitwise_xor(input, other):
     """Bitwise exclusive or; logical exclusive or for bools."""
 
 
-@binary(
-    names="torch.bitwise_left_shift Tensor.bitwise_left_shift",
-    libname="left_shift",
-    integers=True,
-    fast=NOTHING,
-    check=_refuse_shift,
-    kernel="lshift_cpu",
-    dunder="__lshift__",
-    overloads=True,
-    number_first=True,
-    samples=integer_pairs,
-    dtypes="i",
-)
+@binary(libname="left_shift", kernel="lshift_cpu", dunder="__lshift__", **_SHIFT)
 def bitwise_left_shift(input, other):
     """Shift the bits to the left, which multiplies by powers of two."""
 
 
-@binary(
-    names="torch.bitwise_right_shift Tensor.bitwise_right_shift",
-    libname="right_shift",
-    integers=True,
-    fast=NOTHING,
-    check=_refuse_shift,
-    kernel="rshift_cpu",
-    dunder="__rshift__",
-    overloads=True,
-    number_first=True,
-    samples=integer_pairs,
-    dtypes="i",
-)
+@binary(libname="right_shift", kernel="rshift_cpu", dunder="__rshift__", **_SHIFT)
 def bitwise_right_shift(input, other):
     """Shift the bits to the right, which divides by powers of two and rounds down."""
 
 
 @unary(
     out_rule=SAME,
-    names="torch.bitwise_not Tensor.bitwise_not",
     to_float=False,
     libname="invert",
     samples=lambda rng: [((a,), ()) for (a, _), _ in integer_pairs(rng)],
@@ -223,15 +149,18 @@ def invert(self: Tensor) -> Tensor:
     return bitwise_not(self)
 
 
-for _fn, _name in ((bitwise_and, "and"), (bitwise_or, "or"), (bitwise_xor, "xor")):
-    reflected(_fn, f"__r{_name}__")
-    python_operator(inplace_form(REGISTRY[_fn.__name__]), f"__i{_name}__")
-for _fn, _name in ((bitwise_left_shift, "lshift"), (bitwise_right_shift, "rshift")):
+for _fn, _name in (
+    (bitwise_and, "and"),
+    (bitwise_or, "or"),
+    (bitwise_xor, "xor"),
+    (bitwise_left_shift, "lshift"),
+    (bitwise_right_shift, "rshift"),
+):
     reflected(_fn, f"__r{_name}__")
     python_operator(inplace_form(REGISTRY[_fn.__name__]), f"__i{_name}__")
 
 
-@binary(names="torch.logical_and Tensor.logical_and", numbers=NOTHING, dtypes="fcib")
+@binary(numbers=NOTHING, dtypes="fcib")
 def logical_and(input, other):
     """Whether both elements are nonzero.
 
@@ -241,28 +170,28 @@ def logical_and(input, other):
     """
 
 
-@binary(names="torch.logical_or Tensor.logical_or", numbers=NOTHING, dtypes="fcib")
+@binary(numbers=NOTHING, dtypes="fcib")
 def logical_or(input, other):
     """Whether at least one of the elements is nonzero."""
 
 
-@binary(names="torch.logical_xor Tensor.logical_xor", numbers=NOTHING, dtypes="fcib")
+@binary(numbers=NOTHING, dtypes="fcib")
 def logical_xor(input, other):
     """Whether exactly one of the elements is nonzero."""
 
 
-@unary(names="torch.logical_not Tensor.logical_not", to_float=False, dtypes="fcib")
+@unary(to_float=False, dtypes="fcib")
 def logical_not(input):
     """Whether each element is zero."""
 
 
 # ------------------------------------------------------------------------------------------------------- kinds of value
-@unary(names="torch.isnan Tensor.isnan", to_float=False, inplace=False, dtypes="fcib")
+@unary(to_float=False, inplace=False, dtypes="fcib")
 def isnan(input):
     """Whether each element is nan; a complex element is nan if either part is."""
 
 
-@unary(names="torch.isfinite Tensor.isfinite", to_float=False, inplace=False, dtypes="fcib")
+@unary(to_float=False, inplace=False, dtypes="fcib")
 def isfinite(input):
     """Whether each element is neither infinite nor nan.
 
@@ -272,67 +201,38 @@ def isfinite(input):
     """
 
 
-@unary(names="torch.isinf Tensor.isinf", to_float=False, inplace=False, dtypes="fcib")
+@unary(to_float=False, inplace=False, dtypes="fcib")
 def isinf(input):
     """Whether each element is infinite; a complex element is infinite if either part is."""
 
 
-def _refuse_complex_input(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in COMPLEX:
-        raise RuntimeError(f"{info.called} does not support complex inputs.")
+_SIGNED: dict[str, Any] = {"to_float": False, "integers": True, "fast": FLOATING, "inplace": False, "dtypes": "fib"}
+_NO_COMPLEX_INPUT = no_complex("{} does not support complex inputs.")
 
 
-@unary(
-    out_rule=of_kind("b", "isposinf does not support non-boolean outputs"),
-    names="torch.isposinf Tensor.isposinf",
-    to_float=False,
-    integers=True,
-    fast=FLOATING,
-    check=_refuse_complex_input,
-    inplace=False,
-    dtypes="fib",
-)
+@unary(out_rule=of_kind("b", "isposinf does not support non-boolean outputs"), check=_NO_COMPLEX_INPUT, **_SIGNED)
 def isposinf(lib, input):
     """Whether each element is plus infinity."""
     return input == float("inf")
 
 
-@unary(
-    out_rule=of_kind("b", "isneginf does not support non-boolean outputs"),
-    names="torch.isneginf Tensor.isneginf",
-    to_float=False,
-    integers=True,
-    fast=FLOATING,
-    check=_refuse_complex_input,
-    inplace=False,
-    dtypes="fib",
-)
+@unary(out_rule=of_kind("b", "isneginf does not support non-boolean outputs"), check=_NO_COMPLEX_INPUT, **_SIGNED)
 def isneginf(lib, input):
     """Whether each element is minus infinity."""
     return input == -float("inf")
 
 
-@unary(names="torch.isreal Tensor.isreal", to_float=False, inplace=False, dtypes="fcib")
+@unary(to_float=False, inplace=False, dtypes="fcib")
 def isreal(lib, input):
     """Whether each element's imaginary part is zero."""
     return lib.imag(input) == 0
 
 
-def _refuse_complex_signbit(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in COMPLEX:
-        raise NotImplementedError("signbit is not implemented for complex tensors.")
-
-
 @unary(
     out_rule=of_kind("b", "signbit does not support non-boolean outputs"),
-    names="torch.signbit Tensor.signbit",
-    to_float=False,
-    integers=True,
-    fast=FLOATING,
-    check=_refuse_complex_signbit,
+    check=no_complex("signbit is not implemented for complex tensors.", NotImplementedError),
     integer=lambda lib, x: x < 0,
-    inplace=False,
-    dtypes="fib",
+    **_SIGNED,
 )
 def signbit(input):
     """Whether each element's sign bit is set; it is set for -0 too."""

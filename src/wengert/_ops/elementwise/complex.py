@@ -38,36 +38,28 @@ def complex_samples(rng: Any) -> list[Any]:
     return [((np.asarray(rng.standard_normal(s) + 1j * rng.standard_normal(s)),), ()) for s in shapes]
 
 
-def _refuse_real(name: str, text: str) -> Any:
-    def check(input: Tensor) -> None:
-        if logical_dtype(expect_tensor(name, "input", 1, input)) not in COMPLEX:
-            raise RuntimeError(text)
-
-    return check
+def _refuse_real(input: Tensor, name: str, text: str) -> None:
+    if logical_dtype(expect_tensor(name, "input", 1, input)) not in COMPLEX:
+        raise RuntimeError(text)
 
 
 # ------------------------------------------------------------------------------------------------------------ conjugate
-@unary(
-    grad=lambda xp, g: xp.conj(g),
-    names="",
-    to_float=False,
-    holomorphic=False,
-    inplace=False,
-    dtypes="fc",
-)
+_CONJUGATE: dict[str, Any] = {
+    "grad": lambda xp, g: xp.conj(g),
+    "names": "",
+    "to_float": False,
+    "holomorphic": False,
+    "dtypes": "fc",
+}
+
+
+@unary(inplace=False, **_CONJUGATE)
 def conj(lib, input):
     """The complex conjugate; real elements are unchanged."""
     return input.conj()
 
 
-@unary(
-    out_rule=SAME,
-    grad=lambda xp, g: xp.conj(g),
-    names="",
-    to_float=False,
-    holomorphic=False,
-    dtypes="fc",
-)
+@unary(out_rule=SAME, **_CONJUGATE)
 def conj_physical(lib, input):
     """The complex conjugate, computed at once."""
     return input.conj()
@@ -102,38 +94,34 @@ def resolved(input: Tensor) -> Tensor:
 
 
 # ---------------------------------------------------------------------------------------------------------------- parts
-@linear(
-    transpose=lambda xp, g: xp.complex(g, xp.zeros_like(g)),
-    batch="shape",
-    dtypes="c",
-    samples=complex_samples,
-)
+_OF_COMPLEX: dict[str, Any] = {"batch": "shape", "dtypes": "c", "samples": complex_samples}
+_OF_PARTS: dict[str, Any] = {
+    "tensors": 2,
+    "batch": "elementwise",
+    "holomorphic": False,
+    "dtypes": "f",
+    "samples": [((3,), (3,), ()), ((2, 1), (3,), ()), ((), (), ())],
+}
+
+
+@linear(transpose=lambda xp, g: xp.complex(g, xp.zeros_like(g)), **_OF_COMPLEX)
 def real(lib, self):
     """A copy of the real part."""
     return self.real.copy()
 
 
-@linear(
-    transpose=lambda xp, g: xp.complex(xp.zeros_like(g), g),
-    batch="shape",
-    dtypes="c",
-    samples=complex_samples,
-)
+@linear(transpose=lambda xp, g: xp.complex(xp.zeros_like(g), g), **_OF_COMPLEX)
 def imag(lib, self):
     """A copy of the imaginary part."""
     return self.imag.copy()
 
 
 @general(
-    tensors=2,
     grad={"self": lambda xp, g: xp.real(g), "other": lambda xp, g: xp.imag(g)},
-    batch="elementwise",
-    holomorphic=False,
     jvp=lambda xp, tangents, result, self, other: xp.complex(
         *(xp.zeros_like(self if k == 0 else other) if t is None else t for k, t in enumerate(tangents))
     ),
-    dtypes="f",
-    samples=[((3,), (3,), ()), ((2, 1), (3,), ()), ((), (), ())],
+    **_OF_PARTS,
 )
 def complex(lib, self, other):
     """A complex number from its parts."""
@@ -186,18 +174,14 @@ def _polar_jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> An
 
 
 @general(
-    tensors=2,
     grad={
         "self": lambda xp, g, self, other: xp.where(
             self == 0, 0, xp.real(xp.conj(g) * xp.complex(xp.cos(other), xp.sin(other)))
         ),
         "other": lambda xp, g, result: xp.real(xp.conj(g) * (result * 1j)),
     },
-    batch="elementwise",
-    holomorphic=False,
     jvp=_polar_jvp,
-    dtypes="f",
-    samples=[((3,), (3,), ()), ((2, 1), (3,), ()), ((), (), ())],
+    **_OF_PARTS,
 )
 def polar(lib, self, other):
     """A complex number from its absolute value and angle."""
@@ -220,13 +204,7 @@ def polar_public(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Te
 
 
 # ---------------------------------------------------------------------------------------------------------------- views
-@linear(
-    transpose=lambda xp, g: xp.view_as_complex(g),
-    view=True,
-    batch="shape",
-    dtypes="c",
-    samples=complex_samples,
-)
+@linear(transpose=lambda xp, g: xp.view_as_complex(g), view=True, **_OF_COMPLEX)
 def view_as_real(lib, self):
     """A real view with a last dimension of size two, which holds the real and imaginary parts."""
     return self[..., None].view(self.real.dtype)
@@ -246,10 +224,6 @@ def view_as_complex(lib, self):
     return self.view(COMPLEX_OF[self.dtype])[..., 0]
 
 
-_complex_only = _refuse_real("view_as_real", "view_as_real is only supported for complex tensors")
-_imag_only = _refuse_real("imag", "imag is not implemented for tensors with non-complex dtypes.")
-
-
 @public("torch.view_as_real")
 def view_as_real_public(input: Tensor) -> Tensor:
     """A real view with a last dimension of size two, which holds the real and imaginary parts.
@@ -258,7 +232,7 @@ def view_as_real_public(input: Tensor) -> Tensor:
     >>> torch.view_as_real(torch.tensor([1 + 2j]))
     tensor([[1., 2.]])
     """
-    _complex_only(input)
+    _refuse_real(input, "view_as_real", "view_as_real is only supported for complex tensors")
     return view_as_real(input)
 
 
@@ -324,7 +298,7 @@ def imag_public(input: Tensor) -> Tensor:
     >>> torch.imag(torch.tensor([1 + 2j]))
     tensor([2.])
     """
-    _imag_only(input)
+    _refuse_real(input, "imag", "imag is not implemented for tensors with non-complex dtypes.")
     return TENSORS.select(view_as_real(input), input.ndim, 1)
 
 
@@ -344,7 +318,6 @@ publish(property(imag_public, _set_part(imag_public), doc=imag_public.__doc__), 
     grad=lambda xp, g, self: (
         xp.where(self == 0, 0, g * (self / xp.abs(self) ** 2 * 1j)) if is_complex(self) else xp.zeros_like(g)
     ),
-    names="torch.angle Tensor.angle",
     holomorphic=False,
     inplace=False,
     jvp=lambda xp, tangents, result, self: (
@@ -380,7 +353,6 @@ def _sgn_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
 @unary(
     out_rule=SAME,
     grad=_sgn_grad,
-    names="torch.sgn Tensor.sgn",
     to_float=False,
     holomorphic=False,
     integers=True,

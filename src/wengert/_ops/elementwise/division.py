@@ -19,9 +19,14 @@ def _refuse_zero(lib: Any, other: Any) -> None:
         raise RuntimeError("ZeroDivisionError")
 
 
-def _floor_ints(lib: Any, x: Any, y: Any) -> Any:
-    _refuse_zero(lib, y)
-    return lib.floor_divide(x, y)
+def _of_ints(name: str) -> Any:
+    """The library's function on integers, with PyTorch's error for a division by zero."""
+
+    def function(lib: Any, x: Any, y: Any) -> Any:
+        _refuse_zero(lib, y)
+        return getattr(lib, name)(x, y)
+
+    return function
 
 
 def _trunc_ints(lib: Any, x: Any, y: Any) -> Any:
@@ -31,41 +36,32 @@ def _trunc_ints(lib: Any, x: Any, y: Any) -> Any:
     return (quotient + inexact).astype(quotient.dtype)
 
 
+_ROUNDED: dict[str, Any] = {
+    "self": lambda xp, g: xp.zeros_like(g),
+    "other": lambda xp, g: xp.zeros_like(g),
+    "names": "",
+    "node": "DivBackward2",
+    "inplace": False,
+    "integers": True,
+    "fast": FLOATING,
+    "number_first": "alone",
+    "domain": (0.6, 0.9),
+    "domain_other": (0.4, 0.45),
+    "dtypes": "fi",
+}
+
+
 @binary(
-    self=lambda xp, g: xp.zeros_like(g),
-    other=lambda xp, g: xp.zeros_like(g),
     libname="floor_divide",
-    names="",
-    node="DivBackward2",
-    inplace=False,
-    integers=True,
-    fast=FLOATING,
     check=refuse_complex("div_floor_cpu", bools=True),
-    integer=_floor_ints,
-    number_first="alone",
-    domain=(0.6, 0.9),
-    domain_other=(0.4, 0.45),
-    dtypes="fi",
+    integer=_of_ints("floor_divide"),
+    **_ROUNDED,
 )
 def _div_floor(input, other):
     """Quotient rounded down."""
 
 
-@binary(
-    self=lambda xp, g: xp.zeros_like(g),
-    other=lambda xp, g: xp.zeros_like(g),
-    names="",
-    node="DivBackward2",
-    inplace=False,
-    integers=True,
-    fast=FLOATING,
-    check=refuse_complex("div_trunc_cpu", bools=True),
-    integer=_trunc_ints,
-    number_first="alone",
-    domain=(0.6, 0.9),
-    domain_other=(0.4, 0.45),
-    dtypes="fi",
-)
+@binary(check=refuse_complex("div_trunc_cpu", bools=True), integer=_trunc_ints, **_ROUNDED)
 def _div_trunc(lib, input, other):
     """Quotient rounded towards zero."""
     return lib.trunc(lib.true_divide(input, other))
@@ -115,14 +111,13 @@ publish(_idiv, "Tensor.true_divide_")
 @binary(
     self=not_derived("floor_divide"),
     other=not_derived("floor_divide"),
-    names="torch.floor_divide Tensor.floor_divide",
     node="NotImplemented",
     libname="floor_divide",
     dunder="__floordiv__",
     integers=True,
     fast=FLOATING,
     check=refuse_complex("div_floor_cpu", bools=True),
-    integer=_floor_ints,
+    integer=_of_ints("floor_divide"),
     number_first="alone",
     no_derivative="PyTorch records it and has no derivative for it",
     dtypes="fi",
@@ -141,32 +136,26 @@ REGISTRY["floor_divide"].node.name = lambda n: "torch::autograd::NotImplemented"
 REGISTRY["floor_divide"].node.__repr__ = lambda n: f"<NotImplemented object at {id(n):#x}>"  # type: ignore[assignment]  # node is a class
 
 
-def _mod_ints(lib: Any, x: Any, y: Any) -> Any:
-    _refuse_zero(lib, y)
-    return lib.remainder(x, y)
-
-
-def _fmod_ints(lib: Any, x: Any, y: Any) -> Any:
-    _refuse_zero(lib, y)
-    return lib.fmod(x, y)
+_REMAINDER: dict[str, Any] = {
+    "integers": True,
+    "fast": FLOATING,
+    "overloads": True,
+    "domain": (0.6, 0.7),
+    "domain_other": (0.4, 0.45),
+    "dtypes": "fi",
+}
 
 
 @binary(
     self=lambda xp, g: g,
     other=lambda xp, g, self, other: -g * xp._div_floor(self, other),
-    names="torch.remainder Tensor.remainder",
     node="RemainderBackward1",
     scalar_node="RemainderBackward0",
     dunder="__mod__",
-    integers=True,
-    fast=FLOATING,
     check=refuse_complex("remainder_cpu", bools=True),
-    integer=_mod_ints,
+    integer=_of_ints("remainder"),
     number_first=True,
-    overloads=True,
-    domain=(0.6, 0.7),
-    domain_other=(0.4, 0.45),
-    dtypes="fi",
+    **_REMAINDER,
 )
 def remainder(input, other):
     """The remainder of division, with the sign of the divisor, like Python's ``%``.
@@ -180,17 +169,11 @@ def remainder(input, other):
 @binary(
     self=lambda xp, g: g,
     other=lambda xp, g, self, other: -g * xp._div_trunc(self, other),
-    names="torch.fmod Tensor.fmod",
-    overloads=True,
     node="FmodBackward1",
     scalar_node="FmodBackward0",
-    integers=True,
-    fast=FLOATING,
     check=refuse_complex("fmod_cpu", bools=True),
-    integer=_fmod_ints,
-    domain=(0.6, 0.7),
-    domain_other=(0.4, 0.45),
-    dtypes="fi",
+    integer=_of_ints("fmod"),
+    **_REMAINDER,
 )
 def fmod(input, other):
     """The remainder of division, with the sign of the dividend, like C's ``fmod``.

@@ -9,26 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._arrays.polynomials import CHEBYSHEV, First, Next, chebyshev, recurrence, recurrence_points
-from ..._base.dtypes import FLOATING
+from ..._arrays.polynomials import CHEBYSHEV, First, Next, chebyshev, few_of_low_degree, recurrence, recurrence_points
 from ..._kinds.elementwise import binary
-from ._common import real_only
+from ._common import real_function
 
 
-def _publish(name: str, body: Any, doc: str) -> Any:
-    body.__name__ = name
-    body.__doc__ = doc
-    return binary(
-        names=f"special.{name}",
-        inplace=False,
-        to_float=True,
-        number_first=True,
-        overloads=True,
-        fast=FLOATING,
-        check=real_only(f"{name}_cpu"),
-        domain_other=(0.0, 6.0),
-        dtypes="fib",
-    )(body)
+def _publish(name: str, body: Any, doc: str) -> None:
+    body.__name__, body.__doc__ = name, doc
+    real_function(binary, f"special.{name}", domain_other=(0.0, 6.0))(body)
 
 
 # ------------------------------------------------------------------------------------------------------------ Chebyshev
@@ -48,33 +36,40 @@ for _kind in CHEBYSHEV:
 
 
 # ------------------------------------------------------------------------------------------ Hermite, Laguerre, Legendre
-def _classical(name: str, first: First, following: Next, doc: str) -> Any:
+def _classical(name: str, series: str, first: First, following: Next, doc: str) -> None:
     def body(lib, input, n):
+        values = few_of_low_degree(series, input, n)
+        if values is not None:
+            return values
         return recurrence(lib, *recurrence_points(lib, input, n), first, following)
 
-    return _publish(name, body, doc)
+    _publish(name, body, doc)
 
 
-hermite_polynomial_h = _classical(
+_classical(
     "hermite_polynomial_h",
+    "eval_hermite",
     lambda x: 2 * x,
     lambda k, x, now, before: 2 * x * now - 2 * k * before,
     "The physicists' Hermite polynomial of degree n at x.",
 )
-hermite_polynomial_he = _classical(
+_classical(
     "hermite_polynomial_he",
+    "eval_hermitenorm",
     lambda x: x,
     lambda k, x, now, before: x * now - k * before,
     "The probabilists' Hermite polynomial of degree n at x.",
 )
-laguerre_polynomial_l = _classical(
+_classical(
     "laguerre_polynomial_l",
+    "eval_laguerre",
     lambda x: 1 - x,
     lambda k, x, now, before: ((2 * k + 1 - x) * now - k * before) / (k + 1),
     "Laguerre's polynomial of degree n at x.",
 )
-legendre_polynomial_p = _classical(
+_classical(
     "legendre_polynomial_p",
+    "eval_legendre",
     lambda x: x,
     lambda k, x, now, before: ((2 * k + 1) * x * now - k * before) / (k + 1),
     "Legendre's polynomial of degree n at x.",

@@ -242,12 +242,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 publish(inplace_of(square, "square_"), "torch.square_ Tensor.square_")
 
 
-@unary(
-    grad=lambda xp, g, result: -g * (result * result),
-    names="torch.reciprocal Tensor.reciprocal",
-    domain=(0.5, 2.0),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, result: -g * (result * result), domain=(0.5, 2.0), dtypes="fcib")
 def reciprocal(lib, input):
     """One over each element.
 

@@ -20,19 +20,18 @@ from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import like, real_only
+from ._common import NOTHING, real_function, refuse_all_but_floats
 
 SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 
 
 # ------------------------------------------------------------------------------------------------------- error function
-@unary(
+@real_function(
+    unary,
+    "torch.erf Tensor.erf special.erf",
     grad=lambda xp, g, self: (2.0 / SQRT_PI) * xp.exp(-(self * self)) * g,
-    names="torch.erf Tensor.erf special.erf",
     libname="error_function",
-    fast=FLOATING,
-    check=real_only("erf_vml_cpu"),
-    dtypes="fib",
+    kernel="erf_vml_cpu",
 )
 def erf(input):
     """The error function of each element.
@@ -43,69 +42,45 @@ def erf(input):
     """
 
 
-@unary(
+@real_function(
+    unary,
+    "torch.erfc Tensor.erfc special.erfc",
     grad=lambda xp, g, self: (-2.0 / SQRT_PI) * xp.exp(-(self * self)) * g,
-    names="torch.erfc Tensor.erfc special.erfc",
-    libname="scipy_erfc",
-    fast=FLOATING,
-    check=real_only("erfc_vml_cpu"),
-    dtypes="fib",
+    kernel="erfc_vml_cpu",
 )
 def erfc(input):
     """``1 - erf(x)`` of each element, accurate where ``erf(x)`` is near 1 too."""
 
 
-@unary(
-    grad=lambda xp, g, self, result: (2.0 * self * result - 2.0 / SQRT_PI) * g,
-    names="special.erfcx",
-    libname="scipy_erfcx",
-    node="SpecialErfcxBackward0",
-    inplace=False,
-    fast=FLOATING,
-    check=real_only("erfcx_cpu"),
-    dtypes="fib",
-)
+@real_function(unary, "special.erfcx", grad=lambda xp, g, self, result: (2.0 * self * result - 2.0 / SQRT_PI) * g)
 def erfcx(input):
     """``exp(x ** 2) * erfc(x)``."""
 
 
-@unary(
+@real_function(
+    unary,
+    "torch.erfinv Tensor.erfinv special.erfinv",
     grad=lambda xp, g, result: (0.5 * SQRT_PI) * xp.exp(result * result) * g,
-    names="torch.erfinv Tensor.erfinv special.erfinv",
-    libname="scipy_erfinv",
-    fast=FLOATING,
-    check=real_only("erfinv_vml_cpu"),
     domain=(-0.9, 0.9),
-    dtypes="fib",
+    kernel="erfinv_vml_cpu",
 )
 def erfinv(input):
     """The inverse of the error function, for elements between -1 and 1."""
 
 
-@unary(
+@real_function(
+    unary,
+    "special.ndtr",
     grad=lambda xp, g, self: g * (xp.exp(-0.5 * (self * self)) / SQRT_2_PI),
-    names="special.ndtr",
-    libname="scipy_ndtr",
     node="MulBackward1",
-    inplace=False,
-    fast=FLOATING,
-    check=real_only("erf_vml_cpu"),
-    dtypes="fib",
+    kernel="erf_vml_cpu",
 )
 def ndtr(input):
     """The probability that a standard normal variable is below each element."""
 
 
-@unary(
-    grad=lambda xp, g, result: g * (SQRT_2_PI * xp.exp(result * result / 2)),
-    names="special.ndtri",
-    libname="scipy_ndtri",
-    node="SpecialNdtriBackward0",
-    inplace=False,
-    fast=FLOATING,
-    check=real_only("ndtri_cpu"),
-    domain=(0.1, 0.9),
-    dtypes="fib",
+@real_function(
+    unary, "special.ndtri", grad=lambda xp, g, result: g * (SQRT_2_PI * xp.exp(result * result / 2)), domain=(0.1, 0.9)
 )
 def ndtri(input):
     """The inverse of ``ndtr``: the quantile of the standard normal distribution for each probability."""
@@ -120,28 +95,18 @@ def _log_ndtr_grad(xp: Any, g: Any, self: Any) -> Any:
     return g * xp.where(right, near_one, math.sqrt(2.0 / math.pi) / xp.erfcx(low * (-1 / SQRT_2)))
 
 
-@unary(
-    grad=_log_ndtr_grad,
-    names="special.log_ndtr",
-    libname="scipy_log_ndtr",
-    node="SpecialLogNdtrBackward0",
-    inplace=False,
-    fast=FLOATING,
-    check=real_only("log_ndtr_cpu"),
-    dtypes="fib",
-)
+@real_function(unary, "special.log_ndtr", grad=_log_ndtr_grad)
 def log_ndtr(input):
     """The logarithm of ``ndtr``."""
 
 
 # ------------------------------------------------------------------------------------------------------- gamma function
-@unary(
+@real_function(
+    unary,
+    "torch.lgamma Tensor.lgamma special.gammaln",
     grad=lambda xp, g, self: g * xp.digamma(self),
-    names="torch.lgamma Tensor.lgamma special.gammaln",
-    fast=FLOATING,
-    check=real_only("lgamma_vml_cpu"),
     domain=(0.5, 3.0),
-    dtypes="fib",
+    kernel="lgamma_vml_cpu",
 )
 def lgamma(lib, input):
     """The logarithm of the absolute value of the gamma function of each element.
@@ -155,13 +120,12 @@ def lgamma(lib, input):
     return lib.where(end, math.inf, result) if lib.count_nonzero(end) else result
 
 
-@unary(
+@real_function(
+    unary,
+    "torch.digamma Tensor.digamma special.digamma special.psi",
     grad=lambda xp, g, self: g * xp._polygamma(self, 1),
-    names="torch.digamma Tensor.digamma special.digamma special.psi",
-    fast=FLOATING,
-    check=real_only("digamma"),
     domain=(0.5, 3.0),
-    dtypes="fib",
+    kernel="digamma",
 )
 def digamma(lib, input):
     """The derivative of ``lgamma``: -inf at 0, nan at the negative integers."""
@@ -265,84 +229,58 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
 publish(inplace_of(mvlgamma, "mvlgamma_"), "Tensor.mvlgamma_")
 
 
+def _refuse_derivative(what: str) -> Any:
+    raise RuntimeError(f"the derivative for '{what}' is not implemented.")
+
+
+_INCOMPLETE: dict[str, Any] = {
+    "numbers": NOTHING,
+    "integers": True,
+    "fast": FLOATING,
+    "check": refuse_all_but_floats(),
+    "domain": (0.5, 2.0),
+    "domain_other": (0.5, 2.0),
+    "no_derivative": "PyTorch has no derivative with respect to its first operand",
+    "dtypes": "f",
+}
+
+
 @binary(
     self=lambda xp, g: _refuse_derivative("igamma: input"),
     other=lambda xp, g, self, other: g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
     names="torch.igamma Tensor.igamma special.gammainc",
-    numbers=frozenset(),
-    integers=True,
-    fast=FLOATING,
-    check=lambda info, x, y, dtype: _floats_only(info, dtype),
-    domain=(0.5, 2.0),
-    domain_other=(0.5, 2.0),
-    no_derivative="PyTorch has no derivative with respect to its first operand",
-    dtypes="f",
+    libname="scipy_gammainc",
+    **_INCOMPLETE,
 )
-def igamma(lib, input, other):
+def igamma(input, other):
     """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only."""
-    return lib.scipy_gammainc(input, other)
 
 
 @binary(
     self=lambda xp, g: _refuse_derivative("igammac: input"),
     other=lambda xp, g, self, other: -g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
     names="torch.igammac Tensor.igammac special.gammaincc",
-    numbers=frozenset(),
-    integers=True,
-    fast=FLOATING,
-    check=lambda info, x, y, dtype: _floats_only(info, dtype),
-    domain=(0.5, 2.0),
-    domain_other=(0.5, 2.0),
-    no_derivative="PyTorch has no derivative with respect to its first operand",
-    dtypes="f",
+    libname="scipy_gammaincc",
+    **_INCOMPLETE,
 )
-def igammac(lib, input, other):
+def igammac(input, other):
     """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only."""
-    return lib.scipy_gammaincc(input, other)
-
-
-def _refuse_derivative(what: str) -> Any:
-    raise RuntimeError(f"the derivative for '{what}' is not implemented.")
-
-
-def _floats_only(info: Any, dtype: Any) -> None:
-    if dtype not in FLOATING:
-        raise not_implemented(info, like(dtype))
-
-
-# ----------------------------------------------------------------------------------------------------- Bessel functions
 
 
 # -------------------------------------------------------------------------------------------------- entropy, logarithms
-@unary(
-    grad=lambda xp, g, self: g * (-xp.log(self) - 1),
-    names="special.entr",
-    libname="scipy_entr",
-    node="SpecialEntrBackward0",
-    inplace=False,
-    fast=FLOATING,
-    check=real_only("entr_cpu"),
-    domain=(0.2, 2.0),
-    dtypes="fib",
-)
+@real_function(unary, "special.entr", grad=lambda xp, g, self: g * (-xp.log(self) - 1), domain=(0.2, 2.0))
 def entr(input):
     """``-x log(x)``: 0 at 0 and -inf below."""
 
 
-@binary(
+@real_function(
+    binary,
+    "torch.xlogy Tensor.xlogy special.xlogy",
     self=lambda xp, g, self, other: xp.where((self == 0) & (other <= 0), 0, g * xp.log(other)),
     other=lambda xp, g, self, other: g * self / other,
-    names="torch.xlogy Tensor.xlogy special.xlogy",
-    libname="scipy_xlogy",
     node="XlogyBackward0",
     scalar_node="XlogyBackward2",
-    to_float=True,
-    number_first=True,
-    overloads=True,
-    fast=FLOATING,
-    check=real_only("xlogy_cpu"),
     domain_other=(0.2, 2.0),
-    dtypes="fib",
 )
 def xlogy(input, other):
     """``input * log(other)``, and 0 where ``input`` is 0 and ``other`` is not nan.
@@ -356,42 +294,27 @@ def xlogy(input, other):
 publish(PUBLIC["Tensor"]["xlogy_"], "torch.xlogy_")
 
 
-@binary(
+@real_function(
+    binary,
+    "special.xlog1py",
     self=lambda xp, g, self, other: xp.where((self == 0) & (other <= -1), 0, g * xp.log1p(other)),
     other=lambda xp, g, self, other: g * self / (other + 1),
-    names="special.xlog1py",
-    libname="scipy_xlog1py",
     node="SpecialXlog1PyBackward0",
     scalar_node="SpecialXlog1PyBackward2",
-    inplace=False,
-    to_float=True,
-    number_first=True,
-    overloads=True,
-    fast=FLOATING,
-    check=real_only("xlog1py_cpu"),
     domain_other=(-0.5, 2.0),
-    dtypes="fib",
 )
 def xlog1py(input, other):
     """``input * log(1 + other)``, and 0 where ``input`` is 0 and ``other`` is not nan."""
 
 
-@binary(
+@real_function(
+    binary,
+    "special.zeta",
     self=lambda xp, g: _refuse_derivative("special_zeta: input"),
     other=lambda xp, g, self, other: g * -self * xp.zeta(self + 1.0, other),
-    names="special.zeta",
-    libname="scipy_zeta",
-    node="SpecialZetaBackward0",
-    inplace=False,
-    to_float=True,
-    number_first=True,
-    overloads=True,
-    fast=FLOATING,
-    check=real_only("zeta_cpu"),
     domain=(1.5, 3.0),
     domain_other=(0.5, 2.0),
     no_derivative="PyTorch has no derivative with respect to its first operand",
-    dtypes="fib",
 )
 def zeta(input, other):
     """The Hurwitz zeta function; it has a derivative with respect to ``other`` only."""

@@ -24,24 +24,14 @@ from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
-from ._common import tanh_cotangent
+from ._common import BOOLS, no_complex, refuse, refuse_all_but_floats, tanh_cotangent
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 FrexpResult = return_type("frexp", "mantissa", "exponent")
 
 
-def copied(lib: Any, x: Any) -> Any:
-    """A copy: rounding leaves integers unchanged."""
-    return x.copy()
-
-
 # ---------------------------------------------------------------------------------------------------------------- roots
-@unary(
-    grad=lambda xp, g, result: g / (result * 2),
-    names="torch.sqrt Tensor.sqrt",
-    domain=(0.2, 2.0),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, result: g / (result * 2), domain=(0.2, 2.0), dtypes="fcib")
 def sqrt(input):
     """The square root of each element; nan for negative elements.
 
@@ -51,12 +41,7 @@ def sqrt(input):
     """
 
 
-@unary(
-    grad=lambda xp, g, result: -0.5 * g * (result * result * result),
-    names="torch.rsqrt Tensor.rsqrt",
-    domain=(0.2, 2.0),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, result: -0.5 * g * (result * result * result), domain=(0.2, 2.0), dtypes="fcib")
 def rsqrt(lib, input):
     """One over the square root of each element.
 
@@ -68,7 +53,7 @@ def rsqrt(lib, input):
 
 
 # --------------------------------------------------------------------------------------------- exponentials, logarithms
-@unary(grad=lambda xp, g, result: g * result, names="torch.exp Tensor.exp", dtypes="fcib")
+@unary(grad=lambda xp, g, result: g * result, dtypes="fcib")
 def exp(input):
     """e to the power of each element.
 
@@ -101,12 +86,7 @@ def expm1(input):
     """``exp(x) - 1``, accurate near 0 too."""
 
 
-@unary(
-    grad=lambda xp, g, self: g / self,
-    names="torch.log Tensor.log",
-    domain=(0.2, 2.0),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, self: g / self, domain=(0.2, 2.0), dtypes="fcib")
 def log(input):
     """The natural logarithm of each element; -inf for 0 and nan for negative elements.
 
@@ -116,22 +96,12 @@ def log(input):
     """
 
 
-@unary(
-    grad=lambda xp, g, self: g / (self * LN10),
-    names="torch.log10 Tensor.log10",
-    domain=(0.2, 2.0),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, self: g / (self * LN10), domain=(0.2, 2.0), dtypes="fcib")
 def log10(input):
     """The logarithm to the base 10 of each element."""
 
 
-@unary(
-    grad=lambda xp, g, self: g / (self * LN2),
-    names="torch.log2 Tensor.log2",
-    domain=(0.2, 2.0),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, self: g / (self * LN2), domain=(0.2, 2.0), dtypes="fcib")
 def log2(input):
     """The logarithm to the base 2 of each element."""
 
@@ -148,7 +118,7 @@ def log1p(input):
 
 
 # --------------------------------------------------------------------------------------------------------- trigonometry
-@unary(grad=lambda xp, g, self: g * xp.cos(self), names="torch.sin Tensor.sin", dtypes="fcib")
+@unary(grad=lambda xp, g, self: g * xp.cos(self), dtypes="fcib")
 def sin(input):
     """The sine of each element, an angle in radians.
 
@@ -158,17 +128,12 @@ def sin(input):
     """
 
 
-@unary(grad=lambda xp, g, self: g * -xp.sin(self), names="torch.cos Tensor.cos", dtypes="fcib")
+@unary(grad=lambda xp, g, self: g * -xp.sin(self), dtypes="fcib")
 def cos(input):
     """The cosine of each element, an angle in radians."""
 
 
-@unary(
-    grad=lambda xp, g, result: g * (result * result + 1),
-    names="torch.tan Tensor.tan",
-    domain=(-1.2, 1.2),
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, result: g * (result * result + 1), domain=(-1.2, 1.2), dtypes="fcib")
 def tan(input):
     """The tangent of each element, an angle in radians."""
 
@@ -205,21 +170,17 @@ def atan(input):
     """The inverse tangent of each element, in radians."""
 
 
-@unary(grad=lambda xp, g, self: g * xp.cosh(self), names="torch.sinh Tensor.sinh", dtypes="fcib")
+@unary(grad=lambda xp, g, self: g * xp.cosh(self), dtypes="fcib")
 def sinh(input):
     """The hyperbolic sine of each element."""
 
 
-@unary(grad=lambda xp, g, self: g * xp.sinh(self), names="torch.cosh Tensor.cosh", dtypes="fcib")
+@unary(grad=lambda xp, g, self: g * xp.sinh(self), dtypes="fcib")
 def cosh(input):
     """The hyperbolic cosine of each element."""
 
 
-@unary(
-    grad=tanh_cotangent,
-    names="torch.tanh Tensor.tanh",
-    dtypes="fcib",
-)
+@unary(grad=tanh_cotangent, dtypes="fcib")
 def tanh(input):
     """The hyperbolic tangent of each element.
 
@@ -267,32 +228,20 @@ def atanh(input):
     """The inverse hyperbolic tangent of each element."""
 
 
-def _refuse_complex_angle(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in COMPLEX:
-        raise RuntimeError(f"{info.called} is not supported for complex tensors.")
+_ANGLE: dict[str, Any] = {
+    "fast": FLOATING,
+    "check": no_complex("{} is not supported for complex tensors."),
+    "dtypes": "fib",
+}
 
 
-@unary(
-    grad=lambda xp, g: g * (math.pi / 180),
-    names="torch.deg2rad Tensor.deg2rad",
-    node="Deg2RadBackward0",
-    fast=FLOATING,
-    check=_refuse_complex_angle,
-    dtypes="fib",
-)
+@unary(grad=lambda xp, g: g * (math.pi / 180), node="Deg2RadBackward0", **_ANGLE)
 def deg2rad(lib, input):
     """Convert degrees to radians."""
     return input * (math.pi / 180)
 
 
-@unary(
-    grad=lambda xp, g: g * (180 / math.pi),
-    names="torch.rad2deg Tensor.rad2deg",
-    node="Rad2DegBackward0",
-    fast=FLOATING,
-    check=_refuse_complex_angle,
-    dtypes="fib",
-)
+@unary(grad=lambda xp, g: g * (180 / math.pi), node="Rad2DegBackward0", **_ANGLE)
 def rad2deg(lib, input):
     """Convert radians to degrees."""
     return input * (180 / math.pi)
@@ -329,23 +278,23 @@ def _real_rounding(name: str) -> Any:
     return check
 
 
-_ROUNDING: dict[str, Any] = {
-    "out_rule": SAME,
-    "grad": lambda xp, g: xp.zeros_like(g),
-    "to_float": False,
-    "integers": True,
-    "fast": FLOATING,
-    "integer": copied,
-    "dtypes": "fi",
-}
+def _rounding(domain: tuple[float, float] = (0.1, 0.9), **facts: Any) -> Any:
+    """Declare a rounding, of real numbers; integers are their own."""
+    return lambda body: unary(
+        out_rule=SAME,
+        grad=lambda xp, g: xp.zeros_like(g),
+        to_float=False,
+        integers=True,
+        fast=FLOATING,
+        integer=lambda lib, x: x.copy(),
+        check=_real_rounding(body.__name__),
+        domain=domain,
+        dtypes="fi",
+        **facts,
+    )(body)
 
 
-@unary(
-    names="torch.floor Tensor.floor",
-    check=_real_rounding("floor"),
-    domain=(0.1, 0.9),
-    **_ROUNDING,
-)
+@_rounding()
 def floor(input):
     """The largest integer that is at most each element; its derivative is 0.
 
@@ -355,34 +304,17 @@ def floor(input):
     """
 
 
-@unary(
-    names="torch.ceil Tensor.ceil",
-    check=_real_rounding("ceil"),
-    domain=(0.1, 0.9),
-    **_ROUNDING,
-)
+@_rounding()
 def ceil(input):
     """The smallest integer that is at least each element; its derivative is 0."""
 
 
-@unary(
-    names="torch.trunc torch.fix Tensor.trunc Tensor.fix",
-    check=_real_rounding("trunc"),
-    domain=(0.1, 0.9),
-    **_ROUNDING,
-)
+@_rounding(names="torch.trunc torch.fix Tensor.trunc Tensor.fix")
 def trunc(input):
     """Each element without its fractional part; its derivative is 0."""
 
 
-@unary(
-    names="",
-    check=_real_rounding("round"),
-    libname="rint",
-    inplace=False,
-    domain=(0.1, 0.4),
-    **_ROUNDING,
-)
+@_rounding((0.1, 0.4), names="", libname="rint", inplace=False)
 def round(input):
     """The nearest integer, with ties rounded to even; its derivative is 0."""
 
@@ -424,11 +356,10 @@ publish(inplace_of(round_public, "round_"), "torch.round_ Tensor.round_")
 @unary(
     out_rule=SAME,
     grad=lambda xp, g: g,
-    names="torch.frac Tensor.frac",
     to_float=False,
     integers=True,
     fast=FLOATING,
-    check=lambda info, x, y, dtype: _refuse_all(info, x),
+    check=refuse_all_but_floats(),
     domain=(0.1, 0.9),
     dtypes="f",
 )
@@ -442,18 +373,9 @@ def frac(lib, input):
     return input - lib.trunc(input)
 
 
-def _refuse_all(info: Any, x: Tensor) -> None:
-    raise not_implemented(info, x)
-
-
 def _abs_jvp(xp: Any, tangents: Any, result: Any, self: Any) -> Any:
     direction = tangents[0] * xp.conj(xp.sgn(self)) if is_complex(self) else tangents[0] * xp.sgn(self)
     return xp.real(direction) if is_complex(self) else direction
-
-
-def _refuse_bool(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype is BOOL:
-        raise not_implemented(info, x)
 
 
 @unary(
@@ -463,7 +385,7 @@ def _refuse_bool(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     to_float=False,
     holomorphic=False,
     integers=True,
-    check=_refuse_bool,
+    check=refuse(BOOLS),
     jvp=_abs_jvp,
     inplace=False,
     domain=(0.2, 2.0),
@@ -489,21 +411,16 @@ def abs_(self: Tensor) -> Tensor:
 _abs_inplace = inplace_of(abs, "abs_", composed=False)
 
 
-def _refuse_complex_sign(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in COMPLEX:
-        raise NotImplementedError(
-            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
-        )
-
-
 @unary(
     out_rule=SAME,
     grad=lambda xp, g: xp.zeros_like(g),
-    names="torch.sign Tensor.sign",
     to_float=False,
     integers=True,
     fast=FLOATING,
-    check=_refuse_complex_sign,
+    check=no_complex(
+        "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.",
+        NotImplementedError,
+    ),
     integer=lambda lib, x: x.copy() if x.dtype == bool else lib.sign(x),
     domain=(0.2, 2.0),
     dtypes="fib",

@@ -22,7 +22,7 @@ from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ._common import NOTHING, number_or_item
+from ._common import NOTHING, no_complex, number_or_item
 
 
 # ---------------------------------------------------------------------------------------------------------------- where
@@ -328,18 +328,13 @@ publish(inplace_of(clamp_max, "clamp_max_"), "torch.clamp_max_ Tensor.clamp_max_
 
 
 # ----------------------------------------------------------------------------------------------------- maximum, minimum
-def _refuse_complex_extremum(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if dtype in COMPLEX:
-        raise RuntimeError(f"{info.called} not implemented for complex tensors.")
-
-
 _EXTREMUM: dict[str, Any] = {
     "inplace": False,
     "numbers": NOTHING,
     "integers": True,
     "fast": FLOATING,
     "pairs": REAL,
-    "check": _refuse_complex_extremum,
+    "check": no_complex("{} not implemented for complex tensors."),
     "dtypes": "fib",
 }
 
@@ -347,7 +342,6 @@ _EXTREMUM: dict[str, Any] = {
 @binary(
     self=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self < other, 0, g)),
     other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self > other, 0, g)),
-    names="torch.maximum Tensor.maximum",
     **_EXTREMUM,
 )
 def maximum(input, other):
@@ -362,7 +356,6 @@ def maximum(input, other):
 @binary(
     self=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self > other, 0, g)),
     other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self < other, 0, g)),
-    names="torch.minimum Tensor.minimum",
     **_EXTREMUM,
 )
 def minimum(input, other):
@@ -372,7 +365,6 @@ def minimum(input, other):
 @binary(
     self=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), g, 0),
     other=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), 0, g),
-    names="torch.fmax Tensor.fmax",
     **_EXTREMUM,
 )
 def fmax(input, other):
@@ -382,7 +374,6 @@ def fmax(input, other):
 @binary(
     self=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), g, 0),
     other=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), 0, g),
-    names="torch.fmin Tensor.fmin",
     **_EXTREMUM,
 )
 def fmin(input, other):

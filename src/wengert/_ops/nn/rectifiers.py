@@ -57,7 +57,6 @@ def _relu_grad(xp: Any, g: Any, result: Any) -> Any:
 
 @unary(
     grad=_relu_grad,
-    names="torch.relu Tensor.relu",
     to_float=False,
     integers=True,
     fast=FLOATING,

@@ -21,39 +21,28 @@ Sampler = Callable[..., Any]
 # ------------------------------------------------------------------------------------------------------- zero gradients
 def zero_grad(name: str, node: str, tensors: int = 1) -> Any:
     """An operator that returns values drawn beforehand, with zeros as the gradient of the tensors it was drawn for."""
-    if tensors == 1:
 
-        def one(lib: Any, self: Any, values: Any) -> Any:
-            return values if values.dtype is self.dtype else lib.cast(values, self.dtype)
-
-        one.__name__ = name
-        one.__doc__ = f"Values drawn for ``self``: the operator behind {node}."
-        return general(
-            grad=lambda xp, g, self_shape: xp.sum_to(xp.zeros_like(g), self_shape),
-            node=node,
-            batch="loop",
-            samples=lambda rng: [((rng.standard_normal((2, 3)),), (rng.standard_normal((2, 3)),))],
-            dtypes="f",
-        )(one)
-
-    def two(lib: Any, self: Any, other: Any, values: Any) -> Any:
+    def one(lib: Any, self: Any, values: Any) -> Any:
         return values if values.dtype is self.dtype else lib.cast(values, self.dtype)
 
-    two.__name__ = name
-    two.__doc__ = f"Values drawn for ``self`` and ``other``: the operator behind {node}."
+    def two(lib: Any, self: Any, other: Any, values: Any) -> Any:
+        return one(lib, self, values)
+
+    body = one if tensors == 1 else two
+    body.__name__ = name
+    body.__doc__ = f"Values drawn beforehand: the operator behind {node}."
+    shapes = ((2, 3), (3,))[:tensors]
     return general(
         grad={
             "self": lambda xp, g, self_shape: xp.sum_to(xp.zeros_like(g), self_shape),
-            "other": lambda xp, g, other_shape: xp.sum_to(xp.zeros_like(g), other_shape),
+            **({"other": lambda xp, g, other_shape: xp.sum_to(xp.zeros_like(g), other_shape)} if tensors == 2 else {}),
         },
-        tensors=2,
+        tensors=tensors,
         node=node,
         batch="loop",
-        samples=lambda rng: [
-            ((rng.standard_normal((2, 3)), rng.standard_normal((3,))), (rng.standard_normal((2, 3)),)),
-        ],
+        samples=lambda rng: [(tuple(rng.standard_normal(s) for s in shapes), (rng.standard_normal((2, 3)),))],
         dtypes="f",
-    )(two)
+    )(body)
 
 
 UNIFORM_ = zero_grad("uniform_values", "UniformBackward0")
@@ -150,7 +139,8 @@ def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 
             sizes.append(size)
     if not batched <= set(tags):
         raise RuntimeError(_NOT_ALLOWED)
-    full = [_expanded(a, own, tags, sizes, rank) for (a, own), rank in _ranked(arrays)]
+    rank = max(a.ndim - len(own) for a, own in arrays)  # that all operands have for the program
+    full = [_expanded(a, own, tags, sizes, rank) for a, own in arrays]
     if rows and tags:
         folded = [a.reshape(-1, *a.shape[len(tags) :]) if a.ndim - len(tags) == rows else a for a in full]
         folded = [a.reshape(-1, a.shape[-1]) for a in folded]
@@ -187,12 +177,6 @@ def closed(a: Any, tags: list[int]) -> Any:
     for tag in tags:
         a = Batched(a, tag)
     return a
-
-
-def _ranked(arrays: Any) -> Any:
-    """Each opened operand with the rank that all of them have for the program."""
-    rank = max(a.ndim - len(tags) for a, tags in arrays)
-    return [(pair, rank) for pair in arrays]
 
 
 def _expanded(a: Any, own: list[int], tags: list[int], sizes: list[int], rank: int) -> Any:

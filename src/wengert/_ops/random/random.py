@@ -17,20 +17,20 @@ import numpy as np
 from ..._arrays import random as _samplers
 from ..._arrays.memory import memory_order
 from ..._base import dtypes
-from ..._base.dtypes import dtype as Dtype
 from ..._base.dtypes import type_name
 from ..._base.modes import slow_if_recording
 from ..._base.registry import public
 from ..._payloads.meta import Meta
 from ..._payloads.vmap_randomness import LEVELS
+from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
 from ..._tape.views import check_inplace, count_write, count_write_at, unrecorded, writable
 from ..._tensor_api.construct import made, meta_device
 from ..._tensor_api.generator import Generator, default_generator
-from ..create.create import allocate, options, plain_shape, resized, shape_of, tuple_shape
-from ..create.like import empty_array_like, like_options, without_data
+from ..create.create import Options, allocate, maker, plain_shape, resized, shape_of, tuple_shape
+from ..create.like import empty_array_like, without_data
 from . import _common as zero
 from ._common import Sampler, drawn, needs, source_of
 
@@ -39,7 +39,7 @@ from ._common import Sampler, drawn, needs, source_of
 def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args: Any) -> Tensor:
     """Write draws into a tensor, in the order of its memory; the gradient of its former value is zeros."""
     a = self._payload
-    if type(a) is np.ndarray and a.flags.c_contiguous and a.flags.writeable and a.dtype in _NATIVE:
+    if type(a) is np.ndarray and (flags := a.flags).c_contiguous and flags.writeable and a.dtype in _NATIVE:
         if not LEVELS.get() and unrecorded(self, None):
             a[...] = sampler(generator, a.shape, a.dtype, *args)
             count_write_at(self, getframe(2))
@@ -193,16 +193,17 @@ def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwar
 
 # ---------------------------------------------------------------------------------------------------------- new tensors
 def new_random(
-    function: str, shape: tuple[int, ...], dtype: Dtype | None, out: Tensor | None, requires_grad: bool, default: Any,
-    sampler: Sampler, generator: Any, *args: Any, device: Any = None,
-) -> Tensor:  # fmt: skip
+    function: str, shape: tuple[int, ...], asked: Options, default: Any, sampler: Sampler, *args: Any
+) -> Tensor:
     """A new tensor of draws, or ``out`` filled with them; nothing is drawn for a tensor without data."""
-    source = source_of(generator, function)
+    source = source_of(asked.generator, function)
+    dtype, out = asked.dtype, asked.out
     if out is None:
         np_dtype = default if dtype is None else dtype.np
-        if device is not None and meta_device(device):
-            return made(Meta(shape, np_dtype), requires_grad)
-        return made(allocate(lambda s, d: drawn(sampler, source, s, d, *args), shape, np_dtype), requires_grad)
+        if asked.device is not None and meta_device(asked.device):
+            return made(Meta(shape, np_dtype), asked.requires_grad)
+        a = allocate(lambda s, d: drawn(sampler, source, s, d, *args), shape, np_dtype)
+        return made(a, asked.requires_grad)
     if not isinstance(out, Tensor):
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type_name(out)}")
     if dtype is not None and dtype is not out.dtype:
@@ -213,7 +214,7 @@ def new_random(
     if sampler is _samplers.normal:
         sampler = _normal_sampler(out._payload)
     fill(out, None, sampler, source, *args)
-    return out.requires_grad_() if requires_grad else out
+    return out.requires_grad_() if asked.requires_grad else out
 
 
 _SHORT = 1 << 16  # elements for which memory always suffices
@@ -235,18 +236,16 @@ def _short_range(args: tuple[Any, ...]) -> tuple[int, int, tuple[int, ...]] | No
     return None if shape is None else (args[0], args[1], shape)
 
 
-@public("torch.rand")
-def rand(
-    *size: Any,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    **kwargs: Any,
-) -> Tensor:
+def _of_sizes(function: str, sampler: Sampler, size: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    short = None if kwargs or slow_if_recording or LEVELS.get() else _short_shape(size)
+    if short:
+        return wrap(sampler(default_generator, short, dtypes.default_np))
+    asked = Options(function, kwargs, True)
+    return new_random(function, shape_of(function, size, kwargs), asked, dtypes.default_np, sampler)
+
+
+@maker("torch.rand", "generator", "out")
+def rand(*size: Any, **kwargs: Any) -> Tensor:
     """Uniform numbers on [0, 1).
 
     >>> import wengert as torch
@@ -254,28 +253,11 @@ def rand(
     >>> torch.rand(3)
     tensor([0.4963, 0.7682, 0.0885])
     """
-    if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
-        short = None if pin_memory or kwargs or slow_if_recording or LEVELS.get() else _short_shape(size)
-        if short:
-            return wrap(_samplers.uniform(default_generator, short, dtypes.default_np))
-    dtype = options("rand", dtype, layout, device, pin_memory, requires_grad)
-    shape = shape_of("rand", size, kwargs)
-    sampler, default = _samplers.uniform, dtypes.default_np
-    return new_random("rand", shape, dtype, out, requires_grad, default, sampler, generator, device=device)
+    return _of_sizes("rand", _samplers.uniform, size, kwargs)
 
 
-@public("torch.randn")
-def randn(
-    *size: Any,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    **kwargs: Any,
-) -> Tensor:
+@maker("torch.randn", "generator", "out")
+def randn(*size: Any, **kwargs: Any) -> Tensor:
     """Standard normal numbers.
 
     >>> import wengert as torch
@@ -283,28 +265,11 @@ def randn(
     >>> torch.randn(3)
     tensor([ 1.5410, -0.2934, -2.1788])
     """
-    if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
-        short = None if pin_memory or kwargs or slow_if_recording or LEVELS.get() else _short_shape(size)
-        if short:
-            return wrap(_samplers.normal(default_generator, short, dtypes.default_np))
-    dtype = options("randn", dtype, layout, device, pin_memory, requires_grad)
-    shape = shape_of("randn", size, kwargs)
-    sampler, default = _samplers.normal, dtypes.default_np
-    return new_random("randn", shape, dtype, out, requires_grad, default, sampler, generator, device=device)
+    return _of_sizes("randn", _samplers.normal, size, kwargs)
 
 
-@public("torch.randint")
-def randint(
-    *args: Any,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    **kwargs: Any,
-) -> Tensor:
+@maker("torch.randint", "generator", "out")
+def randint(*args: Any, **kwargs: Any) -> Tensor:
     """Integers in [low, high): ``randint(high, size)``, ``randint(low, high, size)``; int64 if no dtype is given.
 
     >>> import wengert as torch
@@ -312,18 +277,14 @@ def randint(
     >>> torch.randint(0, 10, (5,))
     tensor([4, 9, 3, 0, 3])
     """
-    if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
-        short = None if pin_memory or kwargs or slow_if_recording or LEVELS.get() else _short_range(args)
-        if short:
-            low, high, shape = short
-            return wrap(_samplers.randint(default_generator, shape, dtypes.int64.np, low, high))
-    dtype = options("randint", dtype, layout, device, pin_memory, requires_grad)
+    short = None if kwargs or slow_if_recording or LEVELS.get() else _short_range(args)
+    if short:
+        low, high, shape = short
+        return wrap(_samplers.randint(default_generator, shape, dtypes.int64.np, low, high))
+    asked = Options("randint", kwargs, True)
     low, high, size = _randint_arguments("randint", ("high", "size"), ("low", "high", "size"), args, kwargs)
     shape = tuple_shape("randint", size)
-    sampler, default = _samplers.randint, dtypes.int64.np
-    return new_random(
-        "randint", shape, dtype, out, requires_grad, default, sampler, generator, low, high, device=device
-    )
+    return new_random("randint", shape, asked, dtypes.int64.np, _samplers.randint, low, high)
 
 
 def _randint_arguments(
@@ -355,18 +316,8 @@ def _randint_arguments(
     return values[0], values[1], size
 
 
-@public("torch.randperm")
-def randperm(
-    n: int,
-    *,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+@maker("torch.randperm", "generator", "out")
+def randperm(n: int, **kwargs: Any) -> Tensor:
     """A random permutation of 0, ..., n - 1; int64 if no dtype is given.
 
     >>> import wengert as torch
@@ -374,12 +325,10 @@ def randperm(
     >>> torch.randperm(6)
     tensor([2, 5, 3, 0, 1, 4])
     """
-    dtype = options("randperm", dtype, layout, device, pin_memory, requires_grad)
+    asked = Options("randperm", kwargs)
     if isinstance(n, (float, bool)) or not hasattr(n, "__index__"):
         raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type_name(n)}")
-    n = operator.index(n)
-    default = dtypes.int64.np
-    return new_random("randperm", (n,), dtype, out, requires_grad, default, _permutations, generator, device=device)
+    return new_random("randperm", (operator.index(n),), asked, dtypes.int64.np, _permutations)
 
 
 def _permutations(generator: Generator, shape: tuple[int, ...], np_dtype: Any) -> Any:
@@ -396,76 +345,43 @@ _LIKE: dict[str, Sampler] = {
 }
 
 
-def _like(
-    function: str, input: Any, dtype: Any, layout: Any, device: Any, pin: Any, requires_grad: Any, order: Any,
-    generator: Any, fill: str, *args: Any,
-) -> Tensor:  # fmt: skip
-    if dtype is layout is device is order is generator is None and type(input) is Tensor and requires_grad is False:
+def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: Any) -> Tensor:
+    sampler = _LIKE[fill]
+    if not kwargs and type(input) is Tensor:
         a = input._payload
-        if type(a) is np.ndarray and a.flags.c_contiguous and not (pin or slow_if_recording or LEVELS.get()):
-            return wrap(_LIKE[fill](default_generator, a.shape, a.dtype, *args))
-    np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
-    a = input._payload
+        if type(a) is np.ndarray and a.flags.c_contiguous and not (slow_if_recording or LEVELS.get()):
+            return wrap(sampler(default_generator, a.shape, a.dtype, *args))
+    asked = Options(function, kwargs)
+    a = expect_tensor(function, "input", 1, input)._payload
+    np_dtype = logical_dtype(input) if asked.dtype is None else asked.dtype.np
+    order, device = asked.memory_format, asked.device
     if meta_device(device) if device is not None else device_of(a) is META:
-        return made(without_data(a, np_dtype, order), requires_grad)
+        return made(without_data(a, np_dtype, order), asked.requires_grad)
     if device is not None:
         a = a if device_of(a) is CPU else np.empty(a.shape, np_dtype)
     if LEVELS.get() or (order is None and type(a) is np.ndarray and a.flags.c_contiguous):
-        source = source_of(generator, function)
-        return made(drawn(_LIKE[fill], source, tuple(a.shape), np_dtype, *args), requires_grad)
+        source = source_of(asked.generator, function)
+        return made(drawn(sampler, source, tuple(a.shape), np_dtype, *args), asked.requires_grad)
     t = wrap(empty_array_like(wrap(a), np_dtype, order))
-    getattr(t, fill)(*args, generator=generator)
-    return made(t._payload, requires_grad)
+    getattr(t, fill)(*args, generator=asked.generator)
+    return made(t._payload, asked.requires_grad)
 
 
-@public("torch.rand_like")
-def rand_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+@maker("torch.rand_like", "generator", "memory_format")
+def rand_like(input: Tensor, **kwargs: Any) -> Tensor:
     """Uniform numbers on [0, 1), of another tensor's shape and dtype."""
-    rest = (dtype, layout, device, pin_memory, requires_grad, memory_format, generator)
-    return _like("rand_like", input, *rest, "uniform_")
+    return _like("rand_like", input, "uniform_", kwargs)
 
 
-@public("torch.randn_like")
-def randn_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+@maker("torch.randn_like", "generator", "memory_format")
+def randn_like(input: Tensor, **kwargs: Any) -> Tensor:
     """Standard normal numbers, of another tensor's shape and dtype."""
-    rest = (dtype, layout, device, pin_memory, requires_grad, memory_format, generator)
-    return _like("randn_like", input, *rest, "normal_")
+    return _like("randn_like", input, "normal_", kwargs)
 
 
-@public("torch.randint_like")
-def randint_like(
-    input: Tensor,
-    *args: Any,
-    generator: Generator | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-    **kwargs: Any,
-) -> Tensor:
+@maker("torch.randint_like", "generator", "memory_format")
+def randint_like(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Integers in [low, high), of another tensor's shape and dtype: ``(input, high)`` or ``(input, low, high)``."""
-    low, high, _ = _randint_arguments("randint_like", ("high",), ("low", "high"), args, kwargs)
-    rest = (dtype, layout, device, pin_memory, requires_grad, memory_format, generator)
-    return _like("randint_like", input, *rest, "random_", low, high)
+    limits = {name: kwargs.pop(name) for name in ("low", "high") if name in kwargs}
+    low, high, _ = _randint_arguments("randint_like", ("high",), ("low", "high"), args, limits)
+    return _like("randint_like", input, "random_", kwargs, low, high)

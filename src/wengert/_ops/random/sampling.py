@@ -13,7 +13,6 @@ import numpy as np
 
 from ..._arrays import random as _samplers
 from ..._base import dtypes
-from ..._base.dtypes import dtype as Dtype
 from ..._base.dtypes import type_name
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import public
@@ -24,7 +23,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import check_inplace, writable
 from ..._tensor_api.generator import Generator
-from ..create.create import options, tuple_shape
+from ..create.create import Options, maker, tuple_shape
 from . import _common as zero
 from ._common import drawn, needs, sampled, source_of
 from .random import fill, new_random, number
@@ -135,20 +134,8 @@ def multinomial(
     return _scored(wrap(values), input, "multinomial")
 
 
-@public("torch.normal")
-def normal(
-    mean: Any,
-    std: Any = 1.0,
-    size: Any = None,
-    *,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: Dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+@maker("torch.normal", "generator", "out")
+def normal(mean: Any, std: Any = 1.0, size: Any = None, **kwargs: Any) -> Tensor:
     """Normal numbers: of the tensors ``mean`` and ``std`` (either may be a number), or of two numbers and a ``size``.
 
     >>> import wengert as torch
@@ -156,29 +143,17 @@ def normal(
     >>> torch.normal(torch.tensor([10., 20.]), 0.1)
     tensor([10.1541, 19.9707])
     """
+    asked = Options("normal", kwargs)
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         if size is not None:
             raise _normal_mismatch(mean, std, size)
-        if out is not None:
-            return write_out(out, normal, (mean, std), {"generator": generator}, _NORMAL)
-        return _normal_of_tensors(mean, std, source_of(generator, "normal"))
+        if asked.out is not None:
+            return write_out(asked.out, normal, (mean, std), {"generator": asked.generator}, _NORMAL)
+        return _normal_of_tensors(mean, std, source_of(asked.generator, "normal"))
     if size is None or not isinstance(size, (tuple, list)):
         raise _normal_mismatch(mean, std, size)
-    chosen = options("normal", dtype, layout, device, pin_memory, requires_grad)
     args = (number(mean, "normal", "mean", 1), number(std, "normal", "std", 2))
-    shape = tuple_shape("normal", size)
-    return new_random(
-        "normal",
-        shape,
-        chosen,
-        out,
-        requires_grad,
-        dtypes.default_np,
-        _samplers.normal,
-        generator,
-        *args,
-        device=device,
-    )
+    return new_random("normal", tuple_shape("normal", size), asked, dtypes.default_np, _samplers.normal, *args)
 
 
 def _normal_mismatch(*args: Any) -> TypeError:

@@ -73,6 +73,25 @@ def put_chosen(xp: Any, g: Any, indices: Any, shape: tuple[int, ...], dim: int, 
     return xp._put_along(g, restored(xp, indices, shape, dim, keepdim), dim, shape[dim], True)
 
 
+def with_places(grad: Any = None, **facts: Any) -> Callable[[Any], Any]:
+    """Declare an operator whose results are elements along a dim, by default one of each row, and their indices."""
+    if grad is None:
+        grad = lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim)
+    return general(
+        grad,
+        outputs=2,
+        results=("values", "indices"),
+        differentiable=(True, False),
+        batch=("dim", ("dim",)),
+        **facts,
+    )
+
+
+def put_all(xp: Any, g: Any, indices: Any, dim: int, self_shape: tuple[int, ...]) -> Any:
+    """The cotangent of elements along a dim, each of which was chosen at most once."""
+    return xp._put_along(g, indices, dim, self_shape[dim], True)
+
+
 # ------------------------------------------------------------------------------------------------------- sharing evenly
 @general(tensors=2, batch="elementwise", no_derivative="a comparison", samples=[((3,), (3,), (True,))], dtypes="fib")
 def _ties(lib, self, result, nan):
@@ -117,17 +136,14 @@ def _batch_all(name: str) -> Callable[..., Any]:
     return lambda U, info, inner, mine, p: getattr(U, name)(inner[0], tuple(range(1, inner[0].ndim)), False)
 
 
-_TIES = lambda rng: [((a,), ()) for a in (rng.standard_normal((2, 3)), np.array(1.5))]
+_OF_ALL: dict[str, Any] = {
+    "grad": shared_by_all,
+    "dtypes": "fib",
+    "samples": lambda rng: [((a,), ()) for a in (rng.standard_normal((2, 3)), np.array(1.5))],
+}
 
 
-@general(
-    grad=shared_by_all,
-    node="MaxBackward1",
-    batch=_batch_all("amax"),
-    dtypes="fib",
-    samples=_TIES,
-    called="max",
-)
+@general(node="MaxBackward1", batch=_batch_all("amax"), called="max", **_OF_ALL)
 def max_all(lib, self):
     """The largest element."""
     if self.size <= SMALL and self.dtype.kind != "V":
@@ -135,14 +151,7 @@ def max_all(lib, self):
     return lib.maximum.reduce(self, None) if self.size < LARGE else reduce_all(lib.maximum, self)
 
 
-@general(
-    grad=shared_by_all,
-    node="MinBackward1",
-    batch=_batch_all("amin"),
-    dtypes="fib",
-    samples=_TIES,
-    called="min",
-)
+@general(node="MinBackward1", batch=_batch_all("amin"), called="min", **_OF_ALL)
 def min_all(lib, self):
     """The smallest element."""
     if self.size <= SMALL and self.dtype.kind != "V":
@@ -156,33 +165,13 @@ _DIM_SAMPLES = lambda rng: [
 ]
 
 
-@general(
-    grad=lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim),
-    outputs=2,
-    results=("values", "indices"),
-    differentiable=(True, False),
-    node="MaxBackward0",
-    batch=("dim", ("dim",)),
-    dtypes="fib",
-    samples=_DIM_SAMPLES,
-    called="max",
-)
+@with_places(node="MaxBackward0", dtypes="fib", samples=_DIM_SAMPLES, called="max")
 def max_dim(lib, self, dim, keepdim):
     """The largest element along a dim and its index: the first of equal ones, or the first nan."""
     return extremum_with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)
 
 
-@general(
-    grad=lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim),
-    outputs=2,
-    results=("values", "indices"),
-    differentiable=(True, False),
-    node="MinBackward0",
-    batch=("dim", ("dim",)),
-    dtypes="fib",
-    samples=_DIM_SAMPLES,
-    called="min",
-)
+@with_places(node="MinBackward0", dtypes="fib", samples=_DIM_SAMPLES, called="min")
 def min_dim(lib, self, dim, keepdim):
     """The smallest element along a dim and its index: the first of equal ones, or the first nan."""
     return extremum_with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)
@@ -304,30 +293,24 @@ def without_dim(result: Tensor) -> Tensor:
 
 
 # -------------------------------------------------------------------------------------------------------- amax and amin
-_DIMS_SAMPLES = lambda rng: [
-    ((rng.standard_normal(s),), (d, keep))
-    for s, d in (((3, 4), (1,)), ((2, 3, 4), (0, 2)), ((), ()))
-    for keep in (False, True)
-]
+_OVER_DIMS: dict[str, Any] = {
+    "batch": ("dim", ("dim",)),
+    "dtypes": "fib",
+    "samples": lambda rng: [
+        ((rng.standard_normal(s),), (d, keep))
+        for s, d in (((3, 4), (1,)), ((2, 3, 4), (0, 2)), ((), ()))
+        for keep in (False, True)
+    ],
+}
 
 
-@general(
-    grad=shared,
-    batch=("dim", ("dim",)),
-    dtypes="fib",
-    samples=_DIMS_SAMPLES,
-)
+@general(shared, **_OVER_DIMS)
 def amax(lib, self, dim, keepdim):
     """The largest element over some dims."""
     return extremum_over(self, self.argmax, lib.maximum.reduce, dim, keepdim)
 
 
-@general(
-    grad=shared,
-    batch=("dim", ("dim",)),
-    dtypes="fib",
-    samples=_DIMS_SAMPLES,
-)
+@general(shared, **_OVER_DIMS)
 def amin(lib, self, dim, keepdim):
     """The smallest element over some dims."""
     return extremum_over(self, self.argmin, lib.minimum.reduce, dim, keepdim)
@@ -376,9 +359,7 @@ def _extremum_dims(input: Tensor, dim: Any, name: str, kernel: str) -> tuple[int
     ),
     outputs=2,
     results=("min", "max"),
-    batch=("dim", ("dim",)),
-    dtypes="fib",
-    samples=_DIMS_SAMPLES,
+    **_OVER_DIMS,
 )
 def aminmax(lib, self, dim, keepdim):
     """The smallest and the largest element over some dims."""
@@ -412,9 +393,15 @@ def aminmax_public(input: Tensor, *, dim: int | None = None, keepdim: bool = Fal
 
 
 # ---------------------------------------------------------------------------------------------------- argmax and argmin
-@general(
-    batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], no_derivative="indices"
-)
+_PLACE: dict[str, Any] = {
+    "batch": ("dim", ("dim",)),
+    "dtypes": "fi",
+    "samples": [((3, 4), (1, False)), ((5,), (0, True))],
+    "no_derivative": "indices",
+}
+
+
+@general(**_PLACE)
 def argmax(lib, self, dim, keepdim):
     """The index of the largest element along a dim: the first of equal ones, or the first nan."""
     if in_large_columns(self, dim):
@@ -422,9 +409,7 @@ def argmax(lib, self, dim, keepdim):
     return int64(self.argmax(dim, keepdims=True) if keepdim else self.argmax(dim))
 
 
-@general(
-    batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], no_derivative="indices"
-)
+@general(**_PLACE)
 def argmin(lib, self, dim, keepdim):
     """The index of the smallest element along a dim: the first of equal ones, or the first nan."""
     if in_large_columns(self, dim):

@@ -22,7 +22,7 @@ from ..._kinds.out import exactly, of_kind
 from ..._kinds.return_types import return_type
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
-from .extrema import along, along_one
+from .extrema import along, along_one, with_places
 from .sums import in_dtype, is_kind, reduction, unimplemented
 
 _SCALAR_TYPE = exactly("expected scalar_type {Result} but found {Out}")
@@ -166,26 +166,20 @@ publish(inplace_of(cumprod_public, "cumprod_"), "Tensor.cumprod_")
 # -------------------------------------------------------------------------------------------------------------- extrema
 
 
-def _running_declaration(name: str) -> dict[str, Any]:
-    return {
-        "grad": lambda xp, g, indices, dim, self_shape: xp._put_along(g, indices, dim, self_shape[dim], False),
-        "outputs": 2,
-        "results": ("values", "indices"),
-        "differentiable": (True, False),
-        "batch": ("dim", ("dim",)),
-        "dtypes": "fib",
-        "samples": [((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],
-        "node": f"{name}Backward0",
-    }
+_RUNNING: dict[str, Any] = {
+    "grad": lambda xp, g, indices, dim, self_shape: xp._put_along(g, indices, dim, self_shape[dim], False),
+    "dtypes": "fib",
+    "samples": [((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],
+}
 
 
-@general(**_running_declaration("Cummax"))
+@with_places(**_RUNNING)
 def cummax(lib, self, dim):
     """Cumulative maximum along a dim, and its index: the last of equal ones."""
     return running_extremum(lib.maximum, lib, self, dim)
 
 
-@general(**_running_declaration("Cummin"))
+@with_places(**_RUNNING)
 def cummin(lib, self, dim):
     """Cumulative minimum along a dim, and its index: the last of equal ones."""
     return running_extremum(lib.minimum, lib, self, dim)

@@ -19,7 +19,7 @@ from ..._kinds.return_types import return_type
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from .extrema import along, put_chosen, without_dim
+from .extrema import along, put_all, with_places, without_dim
 from .sums import dtype_text, is_kind, reduction, unimplemented
 
 _INDEX_DTYPE = exactly(
@@ -35,19 +35,8 @@ TopkResult = return_type("topk", "values", "indices")
 KthvalueResult = return_type("kthvalue", "values", "indices")
 
 
-# -------------------------------------------------------------------------------------------------- NumPy: stable order
-
-
 # ----------------------------------------------------------------------------------------------------------------- sort
-@general(
-    grad=lambda xp, g, indices, dim, self_shape: xp._put_along(g, indices, dim, self_shape[dim], True),
-    outputs=2,
-    results=("values", "indices"),
-    differentiable=(True, False),
-    batch=("dim", ("dim",)),
-    dtypes="fib",
-    samples=[((3, 4), (1, False)), ((3, 4), (0, True)), ((0,), (0, False))],
-)
+@with_places(put_all, dtypes="fib", samples=[((3, 4), (1, False)), ((3, 4), (0, True)), ((0,), (0, False))])
 def sort(lib, self, dim, descending):
     """The sorted elements along a dim, and their indices in the input."""
     return lib.sorted_with_positions(self, dim, descending)
@@ -108,15 +97,7 @@ def msort(input: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------------- topk, kthvalue
-@general(
-    grad=lambda xp, g, indices, dim, self_shape: xp._put_along(g, indices, dim, self_shape[dim], True),
-    outputs=2,
-    results=("values", "indices"),
-    differentiable=(True, False),
-    batch=("dim", ("dim",)),
-    dtypes="fi",
-    samples=[((3, 5), (2, 1, True)), ((3, 5), (3, 0, False)), ((3, 5), (0, 1, True))],
-)
+@with_places(put_all, dtypes="fi", samples=[((3, 5), (2, 1, True)), ((3, 5), (3, 0, False)), ((3, 5), (0, 1, True))])
 def topk(lib, self, k, dim, largest):
     """The k largest (smallest) elements along a dim, sorted, and their indices."""
     return lib.largest_with_positions(self, k, dim, largest)
@@ -135,24 +116,15 @@ def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sort
     dim = normal_dim(dim, ndim, "topk")
     if not 0 <= k <= (input._payload.shape[dim] if ndim else 1):
         raise RuntimeError("selected index k out of range")
-    if is_kind(input, "c"):
-        raise RuntimeError(" topk does not support complex dtypes on CPU")
-    if is_kind(input, "b"):
-        raise RuntimeError("topk does not support bool dtypes on CPU")
+    if is_kind(input, "cb"):
+        what = "topk does not support bool" if is_kind(input, "b") else " topk does not support complex"
+        raise RuntimeError(f"{what} dtypes on CPU")
     if not ndim:
         return TopkResult._make(map(without_dim, topk(TENSORS.reshape(input, (1,)), 1, 0, largest)))
     return TopkResult._make(topk(input, k, dim, largest))
 
 
-@general(
-    grad=lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim),
-    outputs=2,
-    results=("values", "indices"),
-    differentiable=(True, False),
-    batch=("dim", ("dim",)),
-    dtypes="fi",
-    samples=[((3, 5), (2, 1, False)), ((3, 5), (3, 0, True))],
-)
+@with_places(dtypes="fi", samples=[((3, 5), (2, 1, False)), ((3, 5), (3, 0, True))])
 def kthvalue(lib, self, k, dim, keepdim):
     """The k-th smallest element along a dim, and its index."""
     return lib.kth_with_positions(self, k, dim, keepdim)

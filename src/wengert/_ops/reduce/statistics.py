@@ -19,7 +19,7 @@ from ..._kinds.return_types import return_type
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
-from .extrema import along, put_chosen, shared_by_all
+from .extrema import along, shared_by_all, with_places
 from .sums import dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
 
 _QUANTILE = exactly("quantile() out tensor must be same dtype as the input tensor")
@@ -212,18 +212,7 @@ def _all_declaration(node: str, by_dim: str) -> dict[str, Any]:
     }
 
 
-def _dim_declaration(node: str, name: str) -> dict[str, Any]:
-    return {
-        "grad": lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim),
-        "outputs": 2,
-        "results": ("values", "indices"),
-        "differentiable": (True, False),
-        "node": node,
-        "batch": ("dim", ("dim",)),
-        "dtypes": "fi",
-        "samples": [((3, 5), (1, False)), ((3, 5), (0, True))],
-        "called": name,
-    }
+_ALONG: dict[str, Any] = {"dtypes": "fi", "samples": [((3, 5), (1, False)), ((3, 5), (0, True))]}
 
 
 @general(**_all_declaration("MedianBackward0", "median_dim"))
@@ -238,13 +227,13 @@ def nanmedian_all(lib, self):
     return median_of_all(lib, self, True)
 
 
-@general(**_dim_declaration("MedianBackward1", "median"))
+@with_places(node="MedianBackward1", called="median", **_ALONG)
 def median_dim(lib, self, dim, keepdim):
     """The lower median along a dim, and its index."""
     return median_along(lib, self, dim, keepdim, False)
 
 
-@general(**_dim_declaration("NanmedianBackward1", "nanmedian"))
+@with_places(node="NanmedianBackward1", called="nanmedian", **_ALONG)
 def nanmedian_dim(lib, self, dim, keepdim):
     """The lower median along a dim of the elements that are not nan, and its index."""
     return median_along(lib, self, dim, keepdim, True)
@@ -285,7 +274,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 
 # ----------------------------------------------------------------------------------------------------------------- mode
-@general(**_dim_declaration("ModeBackward0", "mode"))
+@with_places(**_ALONG)
 def mode(lib, self, dim, keepdim):
     """The most frequent element along a dim (the smallest of several), and its last index."""
     return lib.most_frequent(self, dim, keepdim)

@@ -174,7 +174,7 @@ def _sizes(x: Any, s: Any, dim: Any, last_doubles: bool = False) -> tuple[Ints, 
 
 
 # -------------------------------------------------------------------------------------------------------- one dimension
-def _c2c(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+def _c2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     x = _inexact(x)
     d = _dim(x, dim)
     size = x._payload.shape[d] if n is None else int(n)
@@ -196,7 +196,7 @@ def _r2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: 
     return r if forward else TENSORS.conj(r)
 
 
-def _c2r(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+def _c2r(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     x = _complex(_inexact(x))
     d = _dim(x, dim)
     size = 2 * (x._payload.shape[d] - 1) if n is None else int(n)
@@ -205,17 +205,27 @@ def _c2r(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> An
     return TENSORS.fft_c2r(TENSORS.conj(x) if forward else x, (d,), size, _scale(norm, size, forward))
 
 
-def _complex_out(name: str) -> Any:
-    return of_kind("c", f"{name} expects a complex output tensor, but got {{Out}}")
+def _out_rule(name: str, called: str) -> Any:
+    """The rule for ``out=`` of a transform, which PyTorch's errors call ``called``."""
+    if name in ("irfft", "hfft"):
+        return of_kind("fV", f"{called} expects a floating point output tensor, but got {{Out}}")
+    return of_kind("c", f"{called} expects a complex output tensor, but got {{Out}}")
 
 
-def _real_out(name: str) -> Any:
-    return of_kind("fV", f"{name} expects a floating point output tensor, but got {{Out}}")
+def _one(name: str, run: Callable[..., Any], forward: bool, doc: str) -> Any:
+    """A transform along one dim."""
+
+    def transform(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+        return run(name, input, n, dim, norm, forward)  # type: ignore[no-any-return]
+
+    transform.__doc__ = doc
+    return public(f"fft.{name}")(with_out(_out_rule(name, name))(transform))
 
 
-@public("fft.fft")
-@with_out(_complex_out("fft"))
-def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+fft = _one(
+    "fft",
+    _c2c,
+    True,
     """The discrete Fourier transform along a dimension, cut or filled with zeros to ``n``.
 
     ``norm``: "backward" (default; no factor), "ortho" (1 / sqrt(n)) or "forward" (1 / n).
@@ -223,43 +233,13 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     >>> import wengert as torch
     >>> torch.fft.fft(torch.tensor([1., 0., 0., 0.]))
     tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
-    """
-    return _c2c(input, n, dim, norm, True)
-
-
-@public("fft.ifft")
-@with_out(_complex_out("ifft"))
-def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of ``fft``."""
-    return _c2c(input, n, dim, norm, False)
-
-
-@public("fft.rfft")
-@with_out(_complex_out("rfft"))
-def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The first ``n // 2 + 1`` frequencies of a real signal, which determine the others."""
-    return _r2c("rfft", input, n, dim, norm, True)
-
-
-@public("fft.irfft")
-@with_out(_real_out("irfft"))
-def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of ``rfft``: a real signal of length ``n`` (even by default)."""
-    return _c2r(input, n, dim, norm, False)
-
-
-@public("fft.hfft")
-@with_out(_real_out("hfft"))
-def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The real transform of a signal given by its first half, of which the second half is the conjugate."""
-    return _c2r(input, n, dim, norm, True)
-
-
-@public("fft.ihfft")
-@with_out(_complex_out("ihfft"))
-def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of ``hfft``."""
-    return _r2c("ihfft", input, n, dim, norm, False)
+    """,
+)
+ifft = _one("ifft", _c2c, False, "The inverse of ``fft``.")
+rfft = _one("rfft", _r2c, True, "The first ``n // 2 + 1`` frequencies of a real signal, which determine the others.")
+irfft = _one("irfft", _c2r, False, "The inverse of ``rfft``: a real signal of length ``n`` (even by default).")
+_one("hfft", _c2r, True, "The real transform of a signal given by its first half; the second half is the conjugate.")
+_one("ihfft", _r2c, False, "The inverse of ``hfft``.")
 
 
 # --------------------------------------------------------------------------------------------------- several dimensions
@@ -304,27 +284,17 @@ def _c2rn(x: Any, s: Any, dim: Any, norm: str | None, forward: bool) -> Any:
 
 def _several(name: str, run: Callable[..., Any], forward: bool, what: str) -> None:
     """``NAMEn`` over any dims, all by default, and ``NAME2`` over two, the last ones by default."""
-    called = "fftn" if name == "ifft" else name + "n"  # by PyTorch, in its error
-    rule = (_real_out if name in ("irfft", "hfft") else _complex_out)(called)
+    rule = _out_rule(name, "fftn" if name == "ifft" else name + "n")
 
-    def transform_n(
-        input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None
-    ) -> Tensor:
-        if out is not None:
-            from ..._kinds.out import write_out
-
-            return write_out(out, transform_n, (input, s, dim, norm), None, rule)
+    def transform_n(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
         return run(input, s, dim, norm, forward)
 
-    def transform_2(
-        input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None
-    ) -> Tensor:
-        return transform_n(input, s, dim, norm, out=out)
+    def transform_2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
+        return run(input, s, dim, norm, forward)
 
     for fn, suffix, dims in ((transform_n, "n", "all dimensions"), (transform_2, "2", "the last two dimensions")):
-        fn.__name__ = fn.__qualname__ = name + suffix
         fn.__doc__ = f"{what} over several dimensions, {dims} by default; ``s``: their sizes. See ``{name}``."
-        public(f"fft.{name}{suffix}")(fn)
+        public(f"fft.{name}{suffix}")(with_out(rule)(fn))
 
 
 _several("fft", _c2cn, True, "The discrete Fourier transform")
