@@ -295,7 +295,6 @@ INDEX: dict[str, dict[str, str]] = {
         "torch": "block_diag cartesian_prod combinations meshgrid",
     },
     "shape.view_copies": {
-        "operators": "copies_of split_copy",
         "torch": (
             "alias_copy as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy "
             "select_copy slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy "

@@ -16,13 +16,12 @@ from ..._base.modes import is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, public
 from ..._kinds.general import general
 from ..._payloads.meta import Meta, no_data
-from ..._payloads.transforms import plain_dtype
+from ..._payloads.transforms import dtype_of, plain_dtype
 from ..._tape.error_text import broadcast_error, cpp_name, not_a_tensor
 from ..._tape.fast_results import result_of
 from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of, view_of
 from ..._tape.promotion import logical_dtype
-from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tape.views import check_inplace, count_write, count_write_at, refresh_all, unrecorded, writable, write_recorded
@@ -38,7 +37,7 @@ def back_to(xp: Any, g: Any, src_shape: tuple[int, ...], src_dtype: Any) -> Any:
     if g.shape != src_shape:
         g = xp.sum_to(g, src_shape)
     dtype = plain_dtype(src_dtype)
-    return g if plain_dtype(payload_dtype(g)) is dtype else xp._to_copy(g, dtype)
+    return g if dtype_of(g) is dtype else xp._to_copy(g, dtype)
 
 
 def _batch_copy(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
@@ -138,9 +137,9 @@ def copy_into(self: Tensor, src: Tensor) -> Tensor:
     if not src._payload.ndim and self._payload.ndim:
         return fill_(self, src)
     if self._payload.shape != src._payload.shape:
-        from ..shape.broadcasting import _expand_size
+        from ..shape.broadcasting import expand_size
 
-        _expand_size(tuple(self._payload.shape), src)
+        expand_size(tuple(self._payload.shape), src._payload)
     return copy_(self, src)
 
 

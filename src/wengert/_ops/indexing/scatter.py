@@ -17,7 +17,7 @@ from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out, write_out
 from ..._payloads.meta import no_kernel, no_places, on_meta
-from ..._payloads.transforms import Transformed
+from ..._payloads.transforms import Transformed, dtype_of
 from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.fast_results import result_of
 from ..._tape.inplace import inplace_of
@@ -37,14 +37,6 @@ from .setitem import number
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
-def _batch_gather_back(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    from ..._payloads.batching import batch_size
-
-    size = batch_size(inner, mine)
-    g, i = (x if m else U.expand(x, (size, *x.shape)) for x, m in zip(inner, mine, strict=True))
-    return U.gather_back(g, i, (size, *p[0]), p[1] + 1)
-
-
 def sample_places(*shape: int) -> Any:
     """Samples of positions from 0 to 2, some of them twice."""
     return np.resize(np.array([0, 2, 1, 1, 0]), shape)
@@ -77,7 +69,7 @@ def gather(lib, self, index, dim):
     grad={"self": lambda xp, g, index, dim: xp.gather(g, index, dim)},
     jvp=lambda xp, tangents, result, self, index, size, dim: xp.gather_back(tangents[0], index, size, dim),
     holomorphic=False,
-    batch=_batch_gather_back,
+    batch=("dim", ("dim",), ("size",)),
     samples=lambda rng: [
         ((rng.standard_normal((2, 2)), sample_places(2, 2)), ((3, 2), 0)),
         ((rng.standard_normal((2, 4)), sample_places(2, 4)), ((2, 3), 1)),
@@ -139,20 +131,13 @@ def _reduced_prod(xp: Any, g: Any, self: Any, index: Any, src: Any, result: Any,
     own = xp.masked_fill(self, self == 0, 1)
     mine = g * xp.scatter_reduce(own, index, src, dim, "prod", include_self) / own
     zero = src == 0
-    count = xp.scatter_add(xp.zeros_like(g), index, xp._to_copy(zero, _dtype_of(g)), dim)
+    count = xp.scatter_add(xp.zeros_like(g), index, xp._to_copy(zero, dtype_of(g)), dim)
     single = zero & (xp.gather(count, index, dim) == 1)
     others = xp.scatter_reduce(self, index, xp.masked_fill(src, single, 1), dim, "prod", include_self)
     theirs = xp.where(
         single, xp.gather(g * others, index, dim), xp.gather(g * result, index, dim) / xp.masked_fill(src, zero, 1)
     )
     return mine, theirs
-
-
-def _dtype_of(x: Any) -> Any:
-    from ..._payloads.transforms import plain_dtype
-    from ..._tape.saved import payload_dtype
-
-    return plain_dtype(payload_dtype(x))
 
 
 def _scatter_reduce_back(
@@ -171,7 +156,7 @@ def _scatter_reduce_back(
     else:
         here = src == xp.gather(result, index, dim)
         kept = self == result
-        dtype = _dtype_of(g)
+        dtype = dtype_of(g)
         count = xp.scatter_add(xp._to_copy(kept, dtype), index, xp._to_copy(here, dtype), dim)
         share = g / count
         mine = xp.masked_fill(share, ~kept, 0)

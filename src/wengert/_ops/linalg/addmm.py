@@ -20,7 +20,8 @@ from ..._tape.inplace import inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import with_sizes
-from .matmul import check_batches, check_mat_vec, dtype_name, matrix_product, refuse_bool, refuse_expand, refuse_mm
+from ..shape.broadcasting import expand_size
+from .matmul import check_batches, check_mat_vec, dtype_name, matrix_product, refuse_bool, refuse_mm
 
 
 def scaled(x: Any, factor: Any) -> Any:
@@ -233,11 +234,7 @@ def _public(names: str) -> Any:
 
 def _check(input: Any, size: tuple[int, ...], kernel: str) -> None:
     """Raise PyTorch's error if the input does not expand to the result's size."""
-    shape = tuple(input._payload.shape)
-    if shape != size and (
-        len(shape) > len(size) or any(m not in (1, n) for m, n in zip(shape[::-1], size[::-1], strict=False))
-    ):
-        raise refuse_expand(shape, size)
+    expand_size(size, input._payload)
     refuse_bool(input, kernel)
 
 
@@ -334,11 +331,7 @@ def addr(
         if v.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {v.ndim}-D")
     size = (vec1._payload.shape[0], vec2._payload.shape[0])
-    shape = tuple(input._payload.shape)
-    if shape != size and (
-        len(shape) > 2 or any(m not in (1, n) for m, n in zip(shape[::-1], size[::-1], strict=False))
-    ):
-        raise refuse_expand(shape, size)
+    expand_size(size, input._payload)
     dtype = common_dtype((input, vec1, vec2))
     input, vec1, vec2 = (cast(t, dtype) for t in (input, vec1, vec2))
     if logical_dtype(input).kind == "b":

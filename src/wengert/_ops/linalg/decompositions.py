@@ -17,6 +17,7 @@ import numpy as np
 
 from ..._arrays.linalg import each_index, lu_of, lu_without_pivots, threshold
 from ..._kinds.general import general
+from ..._payloads.transforms import dtype_of
 from ..._tape.saved import is_complex
 from .inverses import (
     H,
@@ -294,15 +295,8 @@ def _compact_grad(xp: Any, g: Any, result0: Any, result1: Any) -> Any:
     L, U = unpack_lu(xp, result0)
     gL = xp.lower_triangle(part(xp, g, -1, 0, k), -1)
     gU = xp.upper_triangle(part(xp, g, -2, 0, k), 0)
-    P = xp._to_copy(xp.permutation_of(result1, m), _dtype_of(result0))
+    P = xp._to_copy(xp.permutation_of(result1, m), dtype_of(result0))
     return _lu_grad(xp, gL, gU, P, L, U)
-
-
-def _dtype_of(a: Any) -> Any:
-    from ..._payloads.transforms import plain_dtype
-    from ..._tape.saved import payload_dtype
-
-    return plain_dtype(payload_dtype(a))
 
 
 def unpack_lu(xp: Any, lu: Any) -> tuple[Any, Any]:

@@ -87,22 +87,6 @@ def refuse_batched(info: Any, x: Any, y: Any, *p: Any) -> Any:
     raise RuntimeError(f"expected scalar type {dtype_name(x)} but found {dtype_name(y)}")
 
 
-def refuse_expand(shape: tuple[int, ...], size: tuple[int, ...]) -> RuntimeError:
-    """PyTorch's error for a shape that cannot be expanded to a size."""
-    if len(shape) > len(size):
-        return RuntimeError(
-            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
-            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
-        )
-    for d in range(1, len(shape) + 1):
-        if shape[-d] not in (1, size[-d]):
-            return RuntimeError(
-                f"The expanded size of the tensor ({size[-d]}) must match the existing size ({shape[-d]}) at "
-                f"non-singleton dimension {len(size) - d}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
-            )
-    return RuntimeError("shapes do not fit")
-
-
 # ----------------------------------------------------------------------------------------------------------- primitives
 @bilinear(
     self=lambda xp, g, self, other: xp.mat_mat(g, other.mT),

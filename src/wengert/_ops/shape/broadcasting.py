@@ -11,19 +11,20 @@ import numpy as np
 from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
 from ..._tape.fast_results import view_result
+from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor
 from .views import view_public
 from .views_primitive import EXPAND, expand, ints, payload, shape_of_other, unsqueeze_dim
 
 
 # --------------------------------------------------------------------------------------------------------- broadcasting
-def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
-    """Check the size given to ``expand`` and replace every -1."""
-    shape = tuple(input._payload.shape)
+def expand_size(size: tuple[int, ...], a: Any) -> tuple[int, ...]:
+    """Check the size given to ``expand`` for the payload ``a``, and replace every -1."""
+    shape = tuple(a.shape)
     lead = len(size) - len(shape)
     if lead < 0:
         raise RuntimeError(
-            f"expand({_type_name(input)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
+            f"expand({_type_name(a)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
             f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     full = list(size)
@@ -49,12 +50,6 @@ def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
     return tuple(full)
 
 
-def _type_name(t: Tensor) -> str:
-    from ..._tape.saved import _type_name as name
-
-    return name(t._payload)
-
-
 @public("Tensor.expand")
 def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any) -> Tensor:
     """A view in which dimensions of size one, and new ones in front, seem repeated; -1 keeps a dimension's size.
@@ -78,7 +73,7 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
         r = _expanded(a, size)
         if r is not None:
             return view_result(EXPAND, self, (r.shape,), r)
-    return expand(self, _expand_size(ints(size, "expand") if size else (), self))
+    return expand(self, expand_size(ints(size, "expand") if size else (), a))
 
 
 # cached: (shape, sizes, itemsize) -> (full size, strides, whether elements repeat)

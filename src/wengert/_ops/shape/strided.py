@@ -29,20 +29,6 @@ from .view_chain import view_scatter
 from .views_primitive import Lifted, ints, lifted_dims, payload
 
 
-def _batch_back(position: int) -> Any:
-    """The batching rule of an operator whose parameters begin with a size and have dims from ``position`` on."""
-
-    def rule(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-        g = inner[0]
-        rest = tuple(q + 1 if name in _DIMS else q for name, q in zip(info.params[2:], p[1:], strict=True))
-        return getattr(U, info.name)(g, (g.shape[0], *p[0]), *rest)
-
-    return rule
-
-
-_DIMS = frozenset(("dim", "dim1", "dim2", "dimension"))
-
-
 # ------------------------------------------------------------------------------------------------- one index, one slice
 @linear(
     transpose=lambda xp, g, self_shape, dim, index: xp.select_backward(g, self_shape, dim, index),
@@ -57,7 +43,7 @@ def select(lib, self, dim, index):
 
 @linear(
     transpose=lambda xp, g, size, dim, index: xp.select(g, dim, index),
-    batch=_batch_back(1),
+    batch=("dim", ("dim",), ("size",)),
     samples=[((4,), ((3, 4), 0, 2)), ((3,), ((3, 4), 1, 0)), ((), ((2,), 0, 1))],
 )
 def select_backward(lib, self, size, dim, index):
@@ -81,7 +67,7 @@ def slice_dim(lib, self, dim, start, end, step):
 
 @linear(
     transpose=lambda xp, g, size, dim, start, end, step: xp.slice_dim(g, dim, start, end, step),
-    batch=_batch_back(1),
+    batch=("dim", ("dim",), ("size",)),
     samples=[((3, 4), ((5, 4), 0, 1, 4, 1)), ((3, 4), ((5, 4), 0, 0, 5, 2))],
 )
 def slice_backward(lib, self, size, dim, start, end, step):
@@ -109,7 +95,7 @@ def diagonal_view(lib, self, offset, dim1, dim2):
 
 @linear(
     transpose=lambda xp, g, size, offset, dim1, dim2: xp.diagonal_view(g, offset, dim1, dim2),
-    batch=_batch_back(2),
+    batch=("dim", ("dim1", "dim2"), ("size",)),
     samples=[((3,), ((3, 4), 0, 0, 1)), ((3, 1), ((2, 3, 4), 1, 2, 0))],
 )
 def diagonal_backward(lib, self, size, offset, dim1, dim2):
@@ -156,7 +142,7 @@ def unfold_view(lib, self, dimension, size, step):
 
 @linear(
     transpose=lambda xp, g, size, dimension, width, step: xp.unfold_view(g, dimension, width, step),
-    batch=_batch_back(1),
+    batch=("dim", ("dimension",), ("size",)),
     samples=[((3, 2, 3), ((5, 2), 0, 3, 1)), ((2, 2, 2), ((2, 6), 1, 2, 3))],
 )
 def unfold_backward(lib, self, size, dimension, width, step):
