@@ -127,20 +127,29 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     return result_of(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
 
 
-def by_tensors(ndim: int, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
-    """The dims and index tensors of a key that has only integer tensors and ``:``; ``None`` for any other key."""
+def by_tensors(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
+    """The dims and index tensors of a key of integer tensors, fitting masks and ``:``; ``None`` for any other key."""
     dims = []
     tensors = []
-    for d, item in enumerate(key):
+    d = 0
+    for item in key:
         if type(item) is Tensor:
             i = item._payload
-            if type(i) is not np.ndarray or not i.ndim or i.dtype.char not in "lqi":
+            if type(i) is not np.ndarray or not i.ndim:
                 return None
             dims.append(d)
             tensors.append(item)
-        elif type(item) is not slice or item != COLON:
+            if i.dtype.char in "lqi":
+                d += 1
+            elif i.dtype.char == "?" and i.shape == shape[d : d + i.ndim]:
+                d += i.ndim
+            else:
+                return None
+        elif type(item) is slice and item == COLON:
+            d += 1
+        else:
             return None
-    return None if len(key) > ndim else (tuple(dims), tensors)
+    return None if d > len(shape) else (tuple(dims), tensors)
 
 
 COLON = slice(None)
@@ -214,7 +223,7 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
     basic = _BASIC.issuperset(map(type, items))
     if not basic:
         if make is not None:
-            found = by_tensors(ndim, items)
+            found = by_tensors(shape, items)
             if found is not None:
                 return x, a, *found
         used = _used(items)

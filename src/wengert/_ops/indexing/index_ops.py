@@ -28,7 +28,7 @@ from ._along import fitting
 from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
 from .index_primitive import INDEX, INDEX_PUT, dense, index_raw, write_at
 from .scatter import at_least_vector, dtype_name, known_values, sample_places, scatter_reduce_public
-from .setitem import assign_at_several, number, put_into
+from .setitem import assign_at, number, put_into
 
 index_put_raw = ARRAYS.index_put
 
@@ -337,7 +337,7 @@ def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
         or values._payload.dtype is not input._payload.dtype
     ):
         return None
-    found = by_tensors(input._payload.ndim, tuple(indices))
+    found = by_tensors(input._payload.shape, tuple(indices))
     if found is None or len(found[1]) != len(indices):
         return None
     a, v = input._payload, values._payload
@@ -386,7 +386,7 @@ def _same_dtype(x: Tensor, values: Tensor) -> None:
 def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """In-place form of ``index_put``."""
     plain = not accumulate and type(values) is Tensor and type(indices) in (tuple, list)
-    if plain and assign_at_several(self, tuple(indices), values):
+    if plain and assign_at(self, tuple(indices), values):
         return self
     dims, found = _places_of(self, indices)
     _same_dtype(self, values)

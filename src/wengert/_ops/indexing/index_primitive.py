@@ -118,8 +118,11 @@ def _taken(x: Any, i: Any, dim: int) -> Any:
 
 def write_at(x: Any, dims: tuple[int, ...], indices: Any, values: Any) -> None:
     """Write values at the positions of index arrays."""
-    if len(dims) == 1 and not dims[0] and indices[0].size >= _SEVERAL and x.flags.c_contiguous:
-        i = indices[0]
+    if len(dims) != 1 or dims[0]:
+        x[numpy_key(dims, indices)] = values
+        return
+    i = indices[0]
+    if i.size >= _SEVERAL and x.flags.c_contiguous:
         if i.dtype.kind == "b":
             if i.size >= _MANY and i.shape == x.shape[: i.ndim]:
                 x.reshape(i.size, *x.shape[i.ndim :])[i.reshape(-1).nonzero()[0]] = values
@@ -129,7 +132,7 @@ def write_at(x: Any, dims: tuple[int, ...], indices: Any, values: Any) -> None:
                 row = f"V{values.nbytes // i.size}"  # whole rows as elements: NumPy copies them several times as fast
                 x.reshape(-1).view(row)[i.reshape(-1)] = values.reshape(-1).view(row)
                 return
-    x[numpy_key(dims, indices)] = values
+    x[i] = values
 
 
 # ------------------------------------------------------------------------------------------------------- batching rules

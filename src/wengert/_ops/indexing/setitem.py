@@ -30,14 +30,14 @@ from .index_primitive import INDEX_PUT, write_at
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """``x[...] = v``: write ``v`` (a tensor that broadcasts, or a number) into the part that ``x[...]`` reads."""
     ty = type(key)
-    basic = ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key)))
+    basic = ty is int or ty is slice or key is ... or (ty is tuple and _BASIC.issuperset(map(type, key)))
     if basic:
         if _assign_basic(self, key, value):
             return
     elif ty is Tensor:
-        if _assign_at(self, key, value):
+        if assign_at(self, (key,), value):
             return
-    elif ty is tuple and assign_at_several(self, key, value):
+    elif ty is tuple and assign_at(self, key, value):
         return
     if key is False:
         return
@@ -104,13 +104,10 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
     return True
 
 
-def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
-    """``_assign_basic`` for one index tensor."""
-    a, i = self._payload, key._payload
-    if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim or not a.ndim:
-        return False
-    kind = i.dtype.kind
-    if not (kind == "i" and i.dtype.itemsize >= 4) and not (kind == "b" and i.shape == a.shape[: i.ndim]):
+def assign_at(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
+    """``_assign_basic`` for a key of index tensors, masks and ``:``, also where the write is recorded."""
+    a = self._payload
+    if type(a) is not np.ndarray or not a.flags.writeable:
         return False
     ty = type(value)
     if ty is Tensor:
@@ -121,41 +118,14 @@ def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
         v, fy = value, None
     else:
         return False
-    if not unrecorded(self, fy):
-        del a
-        return _put_recorded(self, value, (0,), [key], False)
-    try:
-        if i.size < 64:
-            a[i] = v
-        else:
-            write_at(a, (0,), (i,), v)
-    except (ValueError, IndexError, TypeError):
-        return False
-    count_write_at(self, getframe(2))
-    return True
-
-
-def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
-    """``_assign_basic`` for a key of index tensors and ``:``, also where the write is recorded."""
-    a = self._payload
-    if type(a) is not np.ndarray or not a.flags.writeable:
-        return False
-    if type(value) is Tensor:
-        v, fy = value._payload, value._node
-        if v.dtype is not a.dtype:
-            return False
-    elif type(value) in (float, int) and a.dtype.kind in "fc":
-        v, fy = value, None
-    else:
-        return False
-    found = by_tensors(a.ndim, key)
+    found = by_tensors(a.shape, key)
     if found is None:
         return False
     if not unrecorded(self, fy):
         del a
         return _put_recorded(self, value, *found, False)
     try:
-        a[tuple([item if type(item) is slice else item._payload for item in key])] = v
+        write_at(a, found[0], [i._payload for i in found[1]], v)
     except (ValueError, IndexError, TypeError):
         return False
     count_write_at(self, getframe(2))
