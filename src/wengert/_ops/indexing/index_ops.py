@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS, all_below
+from ..._arrays.library import may_share_memory
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
@@ -162,53 +163,6 @@ def _check_copied(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None
         raise IndexError(f"index_copy_(): Number of indices ({n}) should be equal to source.size(dim) ({have[dim]})")
 
 
-def _index_add(self: Tensor, dim: int, index: Any, source: Any, alpha: Any, into: bool) -> Tensor:
-    source = expect_tensor("index_add", "source", 4, source)
-    d = _fitting_source(self, dim, index, source)
-    if d >= 0 and type(alpha) is int and alpha == 1 and not into:
-        fx, fs = self._node, source._node
-        if not slow_if_recording or (fx is None and fs is None):
-            a, i = self._payload, index._payload
-            r = index_put_raw([a, source._payload, i], (d,), True, False)
-            if fx is None and fs is None:
-                return wrap(r)
-            needs = (fx is not None, fs is not None)
-            saved = [[box_of(index)], [a.shape, source._payload.shape, i.shape], (d,), True, needs]
-            return with_node_name(result_of(INDEX_PUT, (fx, fs, None), saved, r), "IndexAddBackward0")
-    if alpha != 1:
-        source = source * alpha
-    return _line_put("index_add_", self, dim, index, source, into)
-
-
-@public("torch.index_add Tensor.index_add")
-@with_out(EXACT)
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
-    """A copy of ``input`` with ``alpha`` times the slices of ``source`` added at some indices of a dimension.
-
-    >>> import wengert as torch
-    >>> torch.zeros(3).index_add(0, torch.tensor([0, 0, 2]), torch.tensor([1., 2., 3.]))
-    tensor([3., 0., 3.])
-    """
-    return _index_add(input, dim, index, source, alpha, False)
-
-
-@public("Tensor.index_add_")
-def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
-    """In-place form of ``index_add``."""
-    d = _fitting_source(self, dim, index, source)
-    if (
-        d >= 0
-        and alpha == 1
-        and unrecorded(self, source._node)
-        and self._payload.flags.c_contiguous
-        and _apart(self, source)
-    ):
-        index_put_raw([self._payload, source._payload, index._payload], (d,), True, True)
-        count_write_at(self, getframe(1))
-        return self
-    return apply_inplace(lambda x, s: _index_add(x, dim, index, s, alpha, _apart(x, s)), self, (source,))
-
-
 def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
     """``fitting`` that also checks the dtype and shape of the source."""
     d = fitting(self, dim, index, 1)
@@ -222,25 +176,77 @@ def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
 def _apart(x: Tensor, source: Any) -> bool:
     """Whether a write into ``x`` does not change ``source``."""
     a, s = x._payload, getattr(source, "_payload", None)
-    return type(a) is np.ndarray and a.flags.writeable and not (isinstance(s, np.ndarray) and np.may_share_memory(a, s))
+    return type(a) is np.ndarray and a.flags.writeable and not (isinstance(s, np.ndarray) and may_share_memory(a, s))
 
 
-def _index_copy(self: Tensor, dim: int, index: Any, source: Any, into: bool) -> Tensor:
-    source = expect_tensor("index_copy", "source", 4, source)
-    return _line_put("index_copy_", self, dim, index, source, into)
+def _put_plainly(self: Tensor, d: int, index: Tensor, v: Any, fv: Any, add: bool, node: str) -> Tensor | None:
+    """A copy with the array ``v``, whose node is ``fv``, at an index that fits; ``None``: the general path is needed."""
+    fx = self._node
+    recorded = fx is not None or fv is not None
+    if recorded and slow_if_recording:
+        return None
+    a, i = self._payload, index._payload
+    r = index_put_raw([a, v, i], (d,), add, False)
+    if not recorded:
+        return wrap(r)
+    saved = [[box_of(index)], [a.shape, v.shape, i.shape], (d,), add, (fx is not None, fv is not None)]
+    return with_node_name(result_of(INDEX_PUT, (fx, fv, None), saved, r), node)
+
+
+def _put_lines(add: bool, self: Tensor, dim: int, index: Any, source: Any, alpha: Any = 1) -> Tensor:
+    """``index_add`` or ``index_copy``."""
+    source = expect_tensor("index_add" if add else "index_copy", "source", 4, source)
+    d = _fitting_source(self, dim, index, source) if alpha == 1 else -1
+    if d >= 0:
+        node = "IndexAddBackward0" if add else "IndexCopyBackward0"
+        made = _put_plainly(self, d, index, source._payload, source._node, add, node)
+        if made is not None:
+            return made
+    source = source if alpha == 1 else source * alpha
+    return _line_put("index_add_" if add else "index_copy_", self, dim, index, source, False)
+
+
+def _put_lines_into(add: bool, self: Tensor, dim: int, index: Any, source: Any, alpha: Any = 1) -> Tensor:
+    """``index_add_`` or ``index_copy_``."""
+    d = _fitting_source(self, dim, index, source) if alpha == 1 else -1
+    if d >= 0 and unrecorded(self, source._node) and self._payload.flags.c_contiguous and _apart(self, source):
+        index_put_raw([self._payload, source._payload, index._payload], (d,), add, True)
+        count_write_at(self, getframe(2))
+        return self
+    name = "index_add_" if add else "index_copy_"
+    source = expect_tensor(name[:-1], "source", 4, source)
+    return apply_inplace(lambda x, s: _line_put(name, x, dim, index, s if alpha == 1 else s * alpha, _apart(x, s)), self, (source,))
+
+
+@public("torch.index_add Tensor.index_add")
+@with_out(EXACT)
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """A copy of ``input`` with ``alpha`` times the slices of ``source`` added at some indices of a dimension.
+
+    >>> import wengert as torch
+    >>> torch.zeros(3).index_add(0, torch.tensor([0, 0, 2]), torch.tensor([1., 2., 3.]))
+    tensor([3., 0., 3.])
+    """
+    return _put_lines(True, input, dim, index, source, alpha)
+
+
+@public("Tensor.index_add_")
+def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """In-place form of ``index_add``."""
+    return _put_lines_into(True, self, dim, index, source, alpha)
 
 
 @public("torch.index_copy Tensor.index_copy")
 @with_out(EXACT)
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension."""
-    return _index_copy(input, dim, index, source, False)
+    return _put_lines(False, input, dim, index, source)
 
 
 @public("Tensor.index_copy_")
 def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """In-place form of ``index_copy``."""
-    return apply_inplace(lambda x, s: _index_copy(x, dim, index, s, _apart(x, s)), self, (source,))
+    return _put_lines_into(False, self, dim, index, source)
 
 
 @public("torch.index_fill Tensor.index_fill")
@@ -251,6 +257,12 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     >>> torch.ones(3).index_fill(0, torch.tensor([0, 2]), 5.)
     tensor([5., 1., 5.])
     """
+    d = fitting(input, dim, index, 1)
+    if d >= 0 and type(value) is float:
+        v = number(value, input._payload.dtype)
+        made = _put_plainly(input, d, index, v, None, False, "IndexFillBackward0")
+        if made is not None:
+            return made
     dim, where, x = _line_index("index_fill_", input, dim, index)
     if isinstance(value, Tensor):
         if value._payload.ndim:
@@ -329,7 +341,7 @@ def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor
     return tuple(dims), found
 
 
-def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
+def _put_fitting(input: Any, indices: Any, values: Any) -> Tensor | None:
     """``index_put`` of plain arrays at positions that NumPy checks; ``None`` if the general path is needed."""
     if (
         type(values) is not Tensor
@@ -366,7 +378,7 @@ def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bo
     done = (
         None
         if accumulate or slow_if_recording or type(indices) not in (tuple, list)
-        else _put_plainly(input, indices, values)
+        else _put_fitting(input, indices, values)
     )
     if done is not None:
         return done

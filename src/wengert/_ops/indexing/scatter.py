@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import add_along, check_range, read_along
+from ..._arrays.library import may_share_memory
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
@@ -490,11 +491,11 @@ def _into(self: Any, dim: Any, index: Any, src: Any, write: Any) -> bool:
     if d < 0 or not unrecorded(self, src._node if tensor else None):
         return False
     a, i = self._payload, index._payload
-    if not (a.flags.c_contiguous and a.flags.writeable) or (a.dtype is i.dtype and np.may_share_memory(a, i)):
+    if not (a.flags.c_contiguous and a.flags.writeable) or (a.dtype is i.dtype and may_share_memory(a, i)):
         return False
     if tensor:
         src = src._payload
-        if type(src) is not np.ndarray or src.dtype is not a.dtype or src.ndim != i.ndim or np.may_share_memory(a, src):
+        if type(src) is not np.ndarray or src.dtype is not a.dtype or src.ndim != i.ndim or may_share_memory(a, src):
             return False
         if src.shape != i.shape:  # only a part of ``src`` is written
             src = src[tuple(map(slice, i.shape))]

@@ -321,20 +321,13 @@ def einsum(*args: Any) -> Tensor:
         made = tuple(label for label in made if label in a or label in b)
         work = [(_contracted(x, y, a, b, made), made), *rest]
     t, side = work[0]
-    return _finished(t, side, out, sizes)
+    return t if side == out else TENSORS.permute(t, tuple(side.index(x) for x in out))
 
 
 def _contracted(x: Any, y: Any, a: Labels, b: Labels, out: Labels) -> Any:
     if logical_dtype(x).kind == "b" and logical_dtype(y).kind == "b":
         raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
     return TENSORS.contract(x, y, a, b, out)
-
-
-def _finished(t: Any, side: Labels, out: Labels, sizes: dict[int, int]) -> Any:
-    """The result with its dimensions in order; no dimension that was dropped for broadcasting is missing here."""
-    if side != out:
-        t = TENSORS.permute(t, tuple(side.index(x) for x in out))
-    return t
 
 
 def _arguments(args: tuple[Any, ...]) -> tuple[Any, list[Any]]:

@@ -22,7 +22,7 @@ from ..._kinds.linear import MANY, between, bilinear
 from ..._kinds.out import EXACT, exactly, with_out, write_out
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import Tensor
+from ..._tape.tensor import Tensor, wrap
 from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
 
 in_lib(np.ndarray.dot, "product")  # the method takes half as long as np.dot, which checks for overrides first
@@ -391,25 +391,14 @@ def __matmul__(self: Tensor, other: Any, *, out: None = None) -> Any:
         a = self._payload
         b = other._payload
     except AttributeError:
-        return _matmul_with(self, other)
+        return matmul(self, wrap(other)) if isinstance(other, np.ndarray) else NotImplemented
     return _matmul_by_rank(self, other, a, b)
-
-
-def _matmul_with(self: Tensor, other: Any) -> Any:
-    return matmul(self, constant(other)) if isinstance(other, np.ndarray) else NotImplemented
-
-
-def constant(array: Any) -> Tensor:
-    """A NumPy array as a constant operand."""
-    from ..._tape.tensor import wrap
-
-    return wrap(np.asarray(array))
 
 
 def __rmatmul__(self: Tensor, other: Any) -> Any:
     """``a @ b`` where a is no Tensor."""
     if isinstance(other, np.ndarray):
-        return matmul(constant(other), self)
+        return matmul(wrap(other), self)
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
 

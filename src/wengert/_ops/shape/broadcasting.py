@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -14,39 +15,39 @@ from ..._tape.fast_results import view_result
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor
 from .views import view_public
-from .views_primitive import EXPAND, expand, ints, payload, shape_of_other, unsqueeze_dim
+from .views_primitive import EXPAND, expand, expanded, ints, payload, shape_of_other, unsqueeze_dim
 
 
 # --------------------------------------------------------------------------------------------------------- broadcasting
 def expand_size(size: tuple[int, ...], a: Any) -> tuple[int, ...]:
     """Check the size given to ``expand`` for the payload ``a``, and replace every -1."""
     shape = tuple(a.shape)
-    lead = len(size) - len(shape)
-    if lead < 0:
+    if len(size) < len(shape):
         raise RuntimeError(
             f"expand({_type_name(a)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
             f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
+    return _full_size(size, shape)
+
+
+@functools.lru_cache(4096)
+def _full_size(size: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    lead = len(size) - len(shape)
     full = list(size)
     for i in range(len(size) - 1, -1, -1):  # PyTorch checks the last dimension first, and reports the first error
         n = size[i]
         old = shape[i - lead] if i >= lead else 1
-        if n == -1:
-            if i < lead:
-                raise RuntimeError(
-                    f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
-                )
-            n = old
-        elif n < 0 and i < lead:
+        if n < 0 and i < lead:
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"
             )
+        if n == -1:
+            full[i] = old
         elif n < 0 or old not in (1, n):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton "
                 f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
             )
-        full[i] = n
     return tuple(full)
 
 
@@ -66,57 +67,11 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
             if name != "size" or size:
                 raise TypeError(f"expand() got an unexpected keyword argument '{name}'")
         size = (given["size"],)
-    if len(size) == 1 and type(size[0]) is tuple:
-        size = size[0]
     a = self._payload
-    if type(a) is np.ndarray and not slow_if_recording:
-        r = _expanded(a, size)
-        if r is not None:
-            return view_result(EXPAND, self, (r.shape,), r)
-    return expand(self, expand_size(ints(size, "expand") if size else (), a))
-
-
-# cached: (shape, sizes, itemsize) -> (full size, strides, whether elements repeat)
-_expansions: dict[Any, Any] = {}
-
-
-def _expanded(a: Any, size: tuple[Any, ...]) -> Any:
-    """The view of ``expand`` for sizes that are obviously right; ``None`` if they need all checks."""
-    if not a.flags.c_contiguous:
-        return None
-    try:
-        full, strides, repeats = _expansions[a.shape, size, a.itemsize]
-    except (KeyError, TypeError):
-        plan = _plan_expansion(a, size)
-        if plan is None:
-            return None
-        full, strides, repeats = plan
-        if len(_expansions) < 10000:
-            _expansions[a.shape, size, a.itemsize] = plan
-    r = np.ndarray(full, a.dtype, a, 0, strides)
-    if repeats or not a.flags.writeable:
-        r.flags.writeable = False
-    return r
-
-
-def _plan_expansion(a: Any, size: tuple[Any, ...]) -> Any:
-    lead = len(size) - a.ndim
-    if lead < 0 or not a.size:
-        return None
-    full = []
-    strides = []
-    repeats = False
-    for n, old, stride in zip(size, (1,) * lead + a.shape, (0,) * lead + a.strides, strict=True):
-        if type(n) is not int or not (n > 0 or (n == -1 and stride)):
-            return None
-        if n not in (-1, old):
-            if old != 1:
-                return None
-            repeats = True
-            stride = 0
-        full.append(old if n == -1 else n)
-        strides.append(stride)
-    return tuple(full), tuple(strides), repeats
+    full = expand_size(ints(size, "expand") if size else (), a)
+    if slow_if_recording or type(a) is not np.ndarray:
+        return expand(self, full)
+    return view_result(EXPAND, self, (full,), expanded(a, full))
 
 
 @public("torch.broadcast_to Tensor.broadcast_to")
@@ -129,13 +84,7 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
 @public("Tensor.expand_as")
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """``self.expand(other.shape)``."""
-    size = shape_of_other(other, "expand_as")
-    a = self._payload
-    if type(a) is np.ndarray and type(size) is tuple and not slow_if_recording:
-        r = _expanded(a, size)
-        if r is not None:
-            return view_result(EXPAND, self, (r.shape,), r)
-    return expand_public(self, size)
+    return expand_public(self, shape_of_other(other, "expand_as"))
 
 
 @public("Tensor.sum_to_size")

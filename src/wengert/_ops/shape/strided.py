@@ -116,7 +116,7 @@ def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
     strides = a.strides
     shape = (*a.shape[:dim], n, *a.shape[dim + 1 :], size)
     strides = (*strides[:dim], strides[dim] * step, *strides[dim + 1 :], strides[dim])
-    if a.base is None and a.flags.c_contiguous and a.size:  # ``a`` owns its memory and starts at its beginning
+    if a.flags.c_contiguous and a.size:
         r = np.ndarray(shape, a.dtype, a, 0, strides)
         if not writeable:
             r.flags.writeable = False

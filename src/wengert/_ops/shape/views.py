@@ -187,25 +187,6 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     torch.Size([2, 12])
     """
     a = payload(input, "flatten")
-    if (
-        type(a) is np.ndarray
-        and start_dim == 0
-        and end_dim == -1
-        and a.ndim > 1
-        and a.flags.c_contiguous
-        and not slow_if_recording
-    ):
-        return view_result(VIEW, input, ((a.size,),), a.reshape(-1))
-    if (
-        start_dim == 1
-        and end_dim == -1
-        and type(a) is np.ndarray
-        and a.ndim > 2
-        and a.flags.c_contiguous
-        and not slow_if_recording
-    ):
-        r = a.reshape(a.shape[0], -1) if a.size else a.reshape(a.shape[0], math.prod(a.shape[1:]))
-        return view_result(VIEW, input, (r.shape,), r)
     start, end = normal_dim(start_dim, a.ndim, "flatten"), normal_dim(end_dim, a.ndim, "flatten")
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -214,10 +195,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         return reshape_public(input, (1,))
     if start == end:
         return input
-    n = 1
-    for s in shape[start : end + 1]:
-        n *= s
-    return reshape_public(input, shape[:start] + (n,) + shape[end + 1 :])
+    merged = (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
+    if slow_if_recording or type(a) is not np.ndarray or not a.flags.c_contiguous:
+        return reshape_public(input, merged)
+    return view_result(VIEW, input, (merged,), a.reshape(merged))
 
 
 @public("torch.ravel Tensor.ravel")
