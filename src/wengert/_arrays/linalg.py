@@ -109,12 +109,6 @@ def cofactor_matrices(a: Any) -> Any:
     return (r * sign[..., None, None]).astype(a.dtype, copy=False)
 
 
-@in_lib
-def determinants(a: Any) -> Any:
-    """The determinants."""
-    return np.linalg.det(a)
-
-
 # ------------------------------------------------------------------------------------------------------- decompositions
 def minor_of(a: Any) -> int:
     from scipy.linalg.lapack import get_lapack_funcs

@@ -104,7 +104,8 @@ public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))
 
 # ------------------------------------------------------------------------------------------ indices of nonzero elements
 @public("torch.nonzero Tensor.nonzero")
-def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+@with_out(exactly("nonzero: Expected out tensor to have scalar type Long but got scalar type{Out}"))
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension.
 
     >>> import wengert as torch
@@ -117,12 +118,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
     found = wrap(_rows_of_places(a))
     if as_tuple:
         return unbind(found, 1) if a.ndim else (wrap(a.reshape(1).nonzero()[0]),)
-    if out is None:
-        return found
-    from ..._kinds.out import store_out
-
-    store_out(out, found, exactly("nonzero: Expected out tensor to have scalar type Long but got scalar type{Out}"))
-    return out
+    return found
 
 
 def _rows_of_places(a: Any) -> Any:

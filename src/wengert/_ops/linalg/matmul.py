@@ -88,6 +88,15 @@ def refuse_batched(info: Any, x: Any, y: Any, *p: Any) -> Any:
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
+def by_labels(a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> Any:
+    """The batching rule of a product: ``contract`` with these labels, and one more for the batch."""
+
+    def rule(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+        return U.contract(inner[0], inner[1], (9,) * mine[0] + a, (9,) * mine[1] + b, (9, *out))
+
+    return rule
+
+
 @bilinear(
     self=lambda xp, g, self, other: xp.mat_mat(g, other.mT),
     other=lambda xp, g, self, other: xp.mat_mat(self.mT, g),
@@ -107,7 +116,7 @@ def mat_mat(self, mat2):
     node="MvBackward0",
     libname="product",
     refuse_mixed=_refuse_mv,
-    batch=lambda U, info, inner, mine, p: _mat_vec_batch(U, *inner, *mine),
+    batch=by_labels((0, 1), (1,), (0,)),
     dtypes="fci",
     samples=[((2, 3), (3,), ()), ((2, 0), (0,), ())],
 )
@@ -120,7 +129,7 @@ def mat_vec(self, vec):
     other=lambda xp, g, self, other: xp.reshape(self, (self.shape[0], 1)) * g,
     node="SqueezeBackward4",
     libname="product",
-    batch=lambda U, info, inner, mine, p: _vec_mat_batch(U, *inner, *mine),
+    batch=by_labels((0,), (0, 1), (1,)),
     dtypes="fci",
     samples=[((3,), (3, 2), ()), ((0,), (0, 2), ())],
 )
@@ -134,34 +143,12 @@ def vec_mat(self, other):
     node="DotBackward0",
     libname="product",
     refuse_mixed=_refuse_dot,
-    batch=lambda U, info, inner, mine, p: _dot_batch(U, *inner, *mine),
+    batch=by_labels((0,), (0,), ()),
     dtypes="fci",
     samples=[((3,), (3,), ()), ((0,), (0,), ())],
 )
 def vec_vec(self, tensor):
     """Sum of the products of two vectors' elements."""
-
-
-def _mat_vec_batch(U: Any, m: Any, v: Any, many_m: bool, many_v: bool) -> Any:
-    if not many_v:
-        return U.matmul_nd(m, v)
-    if not many_m:
-        return U.mat_mat(v, m.mT)
-    return U.reshape(U.matmul_nd(m, U.reshape(v, (*v.shape, 1))), tuple(m.shape[:2]))
-
-
-def _vec_mat_batch(U: Any, v: Any, m: Any, many_v: bool, many_m: bool) -> Any:
-    if not many_m:
-        return U.mat_mat(v, m)
-    if not many_v:
-        return U.matmul_nd(v, m)
-    return U.reshape(U.matmul_nd(U.reshape(v, (v.shape[0], 1, v.shape[1])), m), (m.shape[0], m.shape[2]))
-
-
-def _dot_batch(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
-    if many_x and many_y:
-        return U.sum_dim(x * y, (1,), False)
-    return U.mat_vec(x, y) if many_x else U.mat_vec(y, x)
 
 
 def _nd_first(xp: Any, g: Any, self: Any, other: Any) -> Any:
@@ -275,7 +262,7 @@ def bmm(self, mat2):
     holomorphic=False,
     node="VdotBackward0",
     refuse_mixed=_refuse_dot,
-    batch=lambda U, info, inner, mine, p: _dot_batch(U, U.conj(inner[0]), inner[1], *mine),
+    batch=lambda U, info, inner, mine, p: by_labels((0,), (0,), ())(U, info, (U.conj(inner[0]), inner[1]), mine, p),
     dtypes="fci",
     samples=[((3,), (3,), ()), ((0,), (0,), ())],
 )
@@ -391,14 +378,14 @@ def __matmul__(self: Tensor, other: Any, *, out: None = None) -> Any:
         a = self._payload
         b = other._payload
     except AttributeError:
-        return matmul(self, wrap(other)) if isinstance(other, np.ndarray) else NotImplemented
+        return matmul(self, wrap(np.asarray(other))) if isinstance(other, np.ndarray) else NotImplemented
     return _matmul_by_rank(self, other, a, b)
 
 
 def __rmatmul__(self: Tensor, other: Any) -> Any:
     """``a @ b`` where a is no Tensor."""
     if isinstance(other, np.ndarray):
-        return matmul(wrap(other), self)
+        return matmul(wrap(np.asarray(other)), self)
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
 

@@ -103,9 +103,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 
 
 @public("linalg.matrix_rank")
-def matrix_rank(
-    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
-) -> Tensor:
+@with_out(safely("torch.linalg.matrix_rank"))
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """The number of singular values above ``max(atol, rtol * largest)``."""
     matrix_shape("torch.linalg.matrix_rank", A, "input")
     if logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
@@ -121,13 +120,7 @@ def matrix_rank(
     if tol is not None:
         atol, rtol = tol, 0.0
     floor = threshold(s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
-    r = wrap(np.asarray((s > floor[..., None]).sum(-1), np.int64))
-    if out is not None:
-        from ..._kinds.out import store_out
-
-        store_out(out, r, safely("torch.linalg.matrix_rank"))
-        return out
-    return r
+    return wrap(np.asarray((s > floor[..., None]).sum(-1), np.int64))
 
 
 @public("linalg.matrix_norm")
