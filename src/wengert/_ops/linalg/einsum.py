@@ -19,7 +19,7 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import without_view
-from .matmul import dtype_name, matmul, refuse_batched
+from .matmul import matmul, refuse_batched, same_dtype
 
 TENSORDOT = exactly(
     "tensordot: Expected the output tensor to have dtype {Result}, but got an output tensor with dtype {Out}"
@@ -449,11 +449,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast."""
     expect_tensors("linalg_vecdot", x=x, y=y)
-    if logical_dtype(x) is not logical_dtype(y):
-        raise RuntimeError(
-            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {dtype_name(x)} and y of "
-            f"type {dtype_name(y)} instead"
-        )
+    same_dtype("linalg.vecdot", x=x, y=y)
     return ((TENSORS.conj(x) if logical_dtype(x).kind == "c" else x) * y).sum(dim)
 
 

@@ -44,6 +44,16 @@ def dtype_name(t: Any) -> str:
     return BY_NUMPY[logical_dtype(t)].scalar_name
 
 
+def same_dtype(name: str, **pair: Any) -> None:
+    """Raise PyTorch's error unless two tensors, given by their names, have the same dtype."""
+    (m, a), (n, b) = pair.items()
+    if logical_dtype(a) is not logical_dtype(b):
+        raise RuntimeError(
+            f"{name}: Expected {m} and {n} to have the same dtype, but found {m} of type {dtype_name(a)} and {n} of "
+            f"type {dtype_name(b)} instead"
+        )
+
+
 def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
     """Refuse bools, which have no products in PyTorch; other checks refuse an ``other`` of different dtype or size."""
     if logical_dtype(t).kind != "b":

@@ -22,7 +22,19 @@ from ..random._common import closed, opened
 from ..reduce.norms import vector_norm
 from .decompositions import threshold
 from .matmul import dtype_name, matmul
-from .public import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
+from .public import (
+    adjoint,
+    eye_of,
+    floating,
+    inv,
+    inv_ex,
+    matrix_shape,
+    no_half,
+    same_batch,
+    solve,
+    square_size,
+    svdvals,
+)
 
 Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 Geqrf = return_type("geqrf", "a", "tau")
@@ -131,8 +143,7 @@ def matrix_norm(
     """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows)."""
     name = "linalg.matrix_norm"
     matrix_shape(name, A)
-    if logical_dtype(A).kind not in "fcV":
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype_name(A)}")
+    floating(name, A)
     rank = A._payload.ndim
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         count = " ".join(map(str, dim)) if isinstance(dim, (tuple, list)) else dim
@@ -183,10 +194,8 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
     if not A._payload.shape[-1]:
         return wrap(np.zeros(tuple(A._payload.shape[:-2]), np.zeros(0, logical_dtype(A)).real.dtype))
     inverse = inv_ex(A)[0]
-    if p == "nuc":
-        return matrix_norm(A, p) * matrix_norm(inverse, p)
     r = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return TENSORS.where(r != r, wrap(np.array(math.inf, logical_dtype(r))), r)
+    return r if p == "nuc" else TENSORS.where(r != r, wrap(np.array(math.inf, logical_dtype(r))), r)
 
 
 # ----------------------------------------------------------------------------------------------------- powers, products
@@ -195,10 +204,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
 def matrix_exp(A: Tensor) -> Tensor:
     """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
     square_size("linalg.matrix_exp", A)
-    if logical_dtype(A).kind not in "fcV":
-        raise RuntimeError(
-            f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {dtype_name(A)}"
-        )
+    floating("linalg.matrix_exp", A)
     return TENSORS.exp_matrix(A)
 
 
