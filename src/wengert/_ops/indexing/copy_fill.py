@@ -154,11 +154,15 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """
     if type(src) is Tensor:
         a, s = self._payload, src._payload
-        if type(a) is type(s) is np.ndarray and a.dtype is s.dtype and a.shape == s.shape and a.flags.writeable:
+        if type(a) is type(s) is np.ndarray and a.dtype is s.dtype and a.ndim >= s.ndim and a.flags.writeable:
             if unrecorded(self, src._node):
-                a[...] = s
-                count_write_at(self, getframe(1))
-                return self
+                try:
+                    a[...] = s
+                except ValueError:  # the checks below raise the error
+                    pass
+                else:
+                    count_write_at(self, getframe(1))
+                    return self
     elif not isinstance(src, Tensor):
         if not isinstance(src, (bool, int, float, complex)):
             raise not_a_tensor("copy_", "other", 1, src)

@@ -180,7 +180,7 @@ def _apart(x: Tensor, source: Any) -> bool:
 
 
 def _put_plainly(self: Tensor, d: int, index: Tensor, v: Any, fv: Any, add: bool, node: str) -> Tensor | None:
-    """A copy with the array ``v``, whose node is ``fv``, at an index that fits; ``None``: the general path is needed."""
+    """A copy with the array ``v``, whose node is ``fv``, at an index that fits; ``None``: take the general path."""
     fx = self._node
     recorded = fx is not None or fv is not None
     if recorded and slow_if_recording:
@@ -215,7 +215,11 @@ def _put_lines_into(add: bool, self: Tensor, dim: int, index: Any, source: Any, 
         return self
     name = "index_add_" if add else "index_copy_"
     source = expect_tensor(name[:-1], "source", 4, source)
-    return apply_inplace(lambda x, s: _line_put(name, x, dim, index, s if alpha == 1 else s * alpha, _apart(x, s)), self, (source,))
+
+    def put(x: Tensor, s: Tensor) -> Tensor:
+        return _line_put(name, x, dim, index, s if alpha == 1 else s * alpha, _apart(x, s))
+
+    return apply_inplace(put, self, (source,))
 
 
 @public("torch.index_add Tensor.index_add")
@@ -419,6 +423,8 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     a = payload(input, "take")
     _long(index, "take")
     try:
+        if input._node is None and type(a) is type(index._payload) is np.ndarray:
+            return wrap(np.asarray(a.take(index._payload)))
         return with_node_name(indexed(reshape_public(input, (a.size,)), (0,), [index]), "TakeBackward0")
     except IndexError:
         raise _out_of_range(index, a.size) from None

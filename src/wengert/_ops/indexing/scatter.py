@@ -378,6 +378,24 @@ def slice_all(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     return reshape_public(x, shape)
 
 
+def _scattered_plainly(info: Any, write: Any, self: Any, dim: Any, index: Any, src: Any) -> Tensor | None:
+    """The result of ``info`` for plain arrays that fit, made by ``write``; ``None``: take the general path."""
+    v, fs = (src._payload, src._node) if isinstance(src, Tensor) else (src, None)
+    d = _fitting(self, dim, index, None if v is src else src)
+    if d < 0:
+        return None
+    fx = self._node
+    recorded = fx is not None or fs is not None
+    if recorded and slow_if_recording:
+        return None
+    r = self._payload.copy()
+    write(r, index._payload, d, v)
+    if not recorded:
+        return wrap(r)
+    saved = None if info is SCATTER_ADD and fs is None else box_of(index)
+    return result_of(info, (fx, None, fs), [saved, d], r)
+
+
 _REDUCTIONS = {"add": "sum", "multiply": "prod"}
 
 
@@ -397,21 +415,10 @@ def scatter_public(
     """
     if src is None:
         src = value
-    if reduce is None and isinstance(src, Tensor):
-        d = _fitting(input, dim, index, src)
-        fx, fs = getattr(input, "_node", None), src._node
-        if d >= 0 and (not slow_if_recording or (fx is None and fs is None)):
-            r = input._payload.copy()
-            put_along(r, index._payload, d, src._payload)
-            return wrap(r) if fx is None and fs is None else result_of(SCATTER, (fx, None, fs), [box_of(index), d], r)
-    elif reduce is None and type(src) is float and not slow_if_recording and -3e38 < src < 3e38:
-        d = _fitting(input, dim, index)
-        if d >= 0 and input._payload.dtype.char in "fd":
-            r, fx = input._payload.copy(), input._node
-            put_along(r, index._payload, d, src)
-            if fx is None:
-                return wrap(r)
-            return with_node_name(result_of(SCATTER, (fx, None, None), [box_of(index), d], r), "ScatterBackward1")
+    if reduce is None and (isinstance(src, Tensor) or _is_small_number(src, input)):
+        made = _scattered_plainly(SCATTER, put_along, input, dim, index, src)
+        if made is not None:
+            return made if isinstance(src, Tensor) else with_node_name(made, "ScatterBackward1")
     if isinstance(src, np.generic):
         src = src.item()
     if not isinstance(src, (Tensor, bool, int, float, complex)):
@@ -447,15 +454,9 @@ def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, o
     """
     if out is not None:
         return write_out(out, scatter_add_public, (input, dim, index, src), None, EXACT)  # type: ignore[no-any-return]
-    d = _fitting(input, dim, index, src)
-    if d >= 0:
-        fx, fs = input._node, src._node
-        if not slow_if_recording or (fx is None and fs is None):
-            r = input._payload.copy()
-            add_along(r, index._payload, d, src._payload)
-            if fx is None and fs is None:
-                return wrap(r)
-            return result_of(SCATTER_ADD, (fx, None, fs), [None if fs is None else box_of(index), d], r)
+    made = _scattered_plainly(SCATTER_ADD, add_along, input, dim, index, src)
+    if made is not None:
+        return made
     return _scattered("scatter_add", input, dim, index, expect_tensor("scatter_add", "src", 4, src), scatter_add)
 
 

@@ -19,6 +19,7 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import without_view
+from ..shape.views import reshape_public
 from .matmul import matmul, refuse_batched, same_dtype
 
 TENSORDOT = exactly(
@@ -458,15 +459,18 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
     expect_tensors("kron", input=input, other=other)
-    rank = max(input._payload.ndim, other._payload.ndim)
-    a = (1,) * (rank - input._payload.ndim) + tuple(input._payload.shape)
-    b = (1,) * (rank - other._payload.ndim) + tuple(other._payload.shape)
-    spread_a = tuple(n for m in a for n in (m, 1))
-    spread_b = tuple(n for m in b for n in (1, m))
-    product = TENSORS.reshape(input, spread_a) * TENSORS.reshape(other, spread_b)
-    return without_view(
-        TENSORS.reshape(product, tuple(m * n for m, n in zip(a, b, strict=True))), "UnsafeViewBackward0"
-    )
+    spread_a, spread_b, shape = _spread(tuple(input._payload.shape), tuple(other._payload.shape))
+    product = reshape_public(input, spread_a) * reshape_public(other, spread_b)
+    return without_view(reshape_public(product, shape), "UnsafeViewBackward0")
+
+
+@functools.lru_cache(1024)
+def _spread(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The shapes in which the factors of ``kron`` broadcast, and the shape of the result."""
+    rank = max(len(a), len(b))
+    a, b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
+    spread = tuple(n for m in a for n in (m, 1)), tuple(n for m in b for n in (1, m))
+    return *spread, tuple(m * n for m, n in zip(a, b, strict=True))
 
 
 @public("torch.bilinear nn.functional.bilinear")

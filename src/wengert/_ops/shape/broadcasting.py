@@ -14,8 +14,8 @@ from ..._base.registry import TENSORS, public
 from ..._tape.fast_results import view_result
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor
-from .views import view_public
-from .views_primitive import EXPAND, expand, expanded, ints, payload, shape_of_other, unsqueeze_dim
+from .views import unsqueeze, view_public
+from .views_primitive import EXPAND, expand, expanded, ints, payload, shape_of_other
 
 
 # --------------------------------------------------------------------------------------------------------- broadcasting
@@ -168,43 +168,37 @@ def _fits(x: Tensor, y: Tensor) -> bool:
     return True
 
 
-@public("torch.atleast_1d")
-def atleast_1d(*tensors: Any) -> Any:
-    """Each tensor with at least one dimension."""
-    return _each(tensors, "atleast_1d", lambda x: view_public(x, (1,)) if x._payload.ndim == 0 else x)
+def vector(x: Tensor) -> Tensor:
+    """The tensor with at least one dimension."""
+    return x if x._payload.ndim else view_public(x, (1,))
 
 
-@public("torch.atleast_2d")
-def atleast_2d(*tensors: Any) -> Any:
-    """Each tensor with at least two dimensions; a vector becomes a row."""
-    return _each(
-        tensors,
-        "atleast_2d",
-        lambda x: (
-            view_public(x, (1, 1)) if x._payload.ndim == 0 else unsqueeze_dim(x, 0) if x._payload.ndim == 1 else x
-        ),
-    )
+def row(x: Tensor) -> Tensor:
+    """The tensor with at least two dimensions; a vector becomes a row."""
+    ndim = x._payload.ndim
+    return x if ndim > 1 else unsqueeze(x, 0) if ndim else view_public(x, (1, 1))
 
 
-@public("torch.atleast_3d")
-def atleast_3d(*tensors: Any) -> Any:
-    """Each tensor with at least three dimensions: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)."""
-
-    def at_least(x: Tensor) -> Tensor:
-        ndim = x._payload.ndim
-        if ndim == 0:
-            return view_public(x, (1, 1, 1))
-        if ndim == 1:
-            return unsqueeze_dim(unsqueeze_dim(x, 0), 2)
-        return unsqueeze_dim(x, 2) if ndim == 2 else x
-
-    return _each(tensors, "atleast_3d", at_least)
+def cube(x: Tensor) -> Tensor:
+    """The tensor with at least three dimensions: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)."""
+    ndim = x._payload.ndim
+    return x if ndim > 2 else unsqueeze(row(x), 2) if ndim else view_public(x, (1, 1, 1))
 
 
-def _each(tensors: tuple[Any, ...], name: str, fn: Callable[[Tensor], Tensor]) -> Any:
-    several = len(tensors) != 1
-    if not several and isinstance(tensors[0], (tuple, list)):
-        several, tensors = True, tuple(tensors[0])
-    for x in tensors:
-        payload(x, name)
-    return tuple(fn(x) for x in tensors) if several else fn(tensors[0])
+def _at_least(ndim: int, one: Callable[[Tensor], Tensor], more: str) -> Any:
+    def at_least(*tensors: Any) -> Any:
+        several = len(tensors) != 1
+        if not several and isinstance(tensors[0], (tuple, list)):
+            several, tensors = True, tuple(tensors[0])
+        for x in tensors:
+            payload(x, name)
+        return tuple(map(one, tensors)) if several else one(tensors[0])
+
+    name = at_least.__name__ = at_least.__qualname__ = f"atleast_{ndim}d"
+    at_least.__doc__ = f"Each tensor with at least {more}."
+    return public(f"torch.{name}")(at_least)
+
+
+_at_least(1, vector, "one dimension")
+_at_least(2, row, "two dimensions; a vector becomes a row")
+_at_least(3, cube, "three dimensions: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)")

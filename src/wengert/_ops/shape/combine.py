@@ -13,7 +13,7 @@ from ..._kinds.general import general
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..indexing.index_primitive import index
-from .broadcasting import atleast_2d
+from .broadcasting import row
 from .join import stack, tensor_list
 from .views import reshape_public
 from .views_primitive import expand, payload, view
@@ -69,7 +69,7 @@ def block_diag(*tensors: Any) -> Tensor:
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has "
                 f"{x._payload.ndim} dimensions"
             )
-    return blocks([atleast_2d(x) for x in tensors])  # type: ignore[no-any-return]
+    return blocks([row(x) for x in tensors])  # type: ignore[no-any-return]
 
 
 @public("torch.meshgrid")

@@ -18,7 +18,7 @@ from ..._kinds.general import general
 from ..._kinds.out import convertible, with_out, write_out
 from ..._tape.fast_results import result_of, view_results
 from ..._tape.tensor import Tensor, wrap
-from .broadcasting import atleast_1d, atleast_2d, atleast_3d
+from .broadcasting import cube, row, vector
 from .strided import slice_dim
 from .views import reshape_public
 from .views_primitive import ints, lifted_dims, payload
@@ -285,18 +285,18 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
     return stack(tensors, normal_dim(dim, len(first) + 1, "stack"))
 
 
-def _joined(tensors: Any, name: str, ndim: int, at_least: Any) -> list[Tensor]:
+def _joined(tensors: Any, name: str, at_least: Any) -> list[Tensor]:
     tensors = tensor_list(tensors, name)
     if not tensors:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
-    return [x if x._payload.ndim >= ndim else at_least(x) for x in tensors]
+    return [at_least(x) for x in tensors]
 
 
 @public("torch.hstack")
 @with_out(_CONCATENATED)
 def hstack(tensors: Any) -> Tensor:
     """Concatenate tensors along the second dimension, vectors along their only dimension."""
-    tensors = _joined(tensors, "hstack", 1, atleast_1d)
+    tensors = _joined(tensors, "hstack", vector)
     return cat_public(tensors, 0 if tensors[0]._payload.ndim == 1 else 1)
 
 
@@ -304,21 +304,25 @@ def hstack(tensors: Any) -> Tensor:
 @with_out(_CONCATENATED)
 def vstack(tensors: Any) -> Tensor:
     """Concatenate tensors along the first dimension; vectors become rows."""
-    return cat_public(_joined(tensors, "vstack", 2, atleast_2d), 0)
+    return cat_public(_joined(tensors, "vstack", row), 0)
 
 
 @public("torch.dstack")
 @with_out(_CONCATENATED)
 def dstack(tensors: Any) -> Tensor:
     """Concatenate tensors along the third dimension."""
-    return cat_public(_joined(tensors, "dstack", 3, atleast_3d), 2)
+    return cat_public(_joined(tensors, "dstack", cube), 2)
 
 
 @public("torch.column_stack")
 @with_out(_CONCATENATED)
 def column_stack(tensors: Any) -> Tensor:
     """Concatenate tensors along the second dimension; vectors become columns."""
-    return hstack(_joined(tensors, "column_stack", 2, lambda x: reshape_public(x, (x._payload.size, 1))))
+    return hstack(_joined(tensors, "column_stack", _column))
+
+
+def _column(x: Tensor) -> Tensor:
+    return x if x._payload.ndim > 1 else reshape_public(x, (x._payload.size, 1))
 
 
 # ------------------------------------------------------------------------------------------------------------ splitting
