@@ -325,7 +325,9 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             t = result_of(MASKED_FILL, (input._node, None, None), [box_of(mask), None], r)
             t._node.shapes = [a.shape, m.shape, ()]  # type: ignore[union-attr]
             return t
-    if not isinstance(mask, Tensor):
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(mask, Tensor) or not isinstance(value, (Tensor, bool, int, float, complex)):
         raise TypeError(
             f"masked_fill() received an invalid combination of arguments - got ({type_name(mask)}, "
             f"{type_name(value)}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number "
@@ -344,14 +346,6 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         if logical_dtype(input).kind in "iu" and isinstance(value._payload, (np.ndarray, np.generic)):
             element(value._payload.item(), logical_dtype(input))
         return with_node_name(masked_fill(input, mask, value), "MaskedFillBackward1")
-    if isinstance(value, np.generic):
-        value = value.item()
-    if not isinstance(value, (bool, int, float, complex)):
-        raise TypeError(
-            f"masked_fill() received an invalid combination of arguments - got (Tensor, {type_name(value)}), but "
-            "expected one of:\n"
-            " * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
-        )
     return masked_fill(input, mask, element(value, logical_dtype(input)))
 
 

@@ -100,8 +100,7 @@ def _eigh_jvp(xp: Any, tangents: Any, result: Any, self: Any, uplo: str) -> Any:
 )
 def eigen_hermitian(lib, self, uplo):
     """Eigenvalues in ascending order and orthonormal eigenvectors of Hermitian matrices, from one triangle."""
-    values, vectors = lib.linalg.eigh(self, uplo)
-    return values, vectors
+    return tuple(lib.linalg.eigh(self, uplo))
 
 
 def _eig_grad(xp: Any, g: Any, L: Any, V: Any, real: bool) -> Any:
@@ -195,8 +194,7 @@ def _svd_grad(xp: Any, g: Any, result0: Any, result1: Any, result2: Any, full: b
 )
 def singular(lib, A, full):
     """``U S V^H``: singular values in descending order between orthonormal columns and rows."""
-    u, s, vh = lib.linalg.svd(A, full)
-    return u, s, vh
+    return tuple(lib.linalg.svd(A, full))
 
 
 # ------------------------------------------------------------------------------------------------------------------- QR
@@ -261,8 +259,7 @@ def orthogonal(lib, A, mode):
     """``Q R`` with orthonormal columns and an upper triangular factor."""
     if mode == "r":
         return lib.zeros(0, A.dtype), lib.linalg.qr(A, "r")
-    q, r = lib.linalg.qr(A, mode)
-    return q, r
+    return tuple(lib.linalg.qr(A, mode))
 
 
 # ------------------------------------------------------------------------------------------------------------------- LU

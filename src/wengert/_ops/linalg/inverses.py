@@ -237,5 +237,4 @@ def _slogdet_grad(xp: Any, g: Any, A: Any, result0: Any) -> Any:
 )
 def sign_logdet(lib, A):
     """The sign of each determinant and the logarithm of its absolute value: ``d log|A| = tr(A^-1 dA)``."""
-    sign, log = lib.linalg.slogdet(A)
-    return sign, log
+    return tuple(lib.linalg.slogdet(A))

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
+from ..._tape.error_text import broadcast_error
 from ..._tape.fast_results import view_result
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor
@@ -145,16 +146,13 @@ def broadcast_shapes(*shapes: Any) -> Any:
 @public("torch.broadcast_tensors")
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors expanded to their common shape."""
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
+    tensors = listed(tensors)
     shape: tuple[int, ...] = ()
     for k, x in enumerate(tensors):
         mine = tuple(payload(x, "broadcast_tensors").shape)
         try:
             shape = np.broadcast_shapes(shape, mine)
         except ValueError:
-            from ..._tape.error_text import broadcast_error
-
             other = next(y for y in tensors[:k] if not _fits(y, x))
             raise broadcast_error(other, x) from None
     return tuple(x if tuple(x._payload.shape) == shape else expand(x, shape) for x in tensors)
@@ -166,6 +164,11 @@ def _fits(x: Tensor, y: Tensor) -> bool:
     except ValueError:
         return False
     return True
+
+
+def listed(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tensors that were passed one by one or as one tuple or list."""
+    return tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
 
 
 def vector(x: Tensor) -> Tensor:
@@ -187,12 +190,10 @@ def cube(x: Tensor) -> Tensor:
 
 def _at_least(ndim: int, one: Callable[[Tensor], Tensor], more: str) -> Any:
     def at_least(*tensors: Any) -> Any:
-        several = len(tensors) != 1
-        if not several and isinstance(tensors[0], (tuple, list)):
-            several, tensors = True, tuple(tensors[0])
-        for x in tensors:
+        found = listed(tensors)
+        for x in found:
             payload(x, name)
-        return tuple(map(one, tensors)) if several else one(tensors[0])
+        return one(found[0]) if found is tensors and len(tensors) == 1 else tuple(map(one, found))
 
     name = at_least.__name__ = at_least.__qualname__ = f"atleast_{ndim}d"
     at_least.__doc__ = f"Each tensor with at least {more}."
