@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from ..create.like import _dense_like
 # ----------------------------------------------------------------------------------------- places of index tensors, raw
 def numpy_key(dims: Any, indices: Any) -> tuple[Any, ...]:
     """The NumPy key for index arrays at these dims; ``dims`` has the first dim of a mask."""
+    if len(dims) == 1:
+        return COLONS[dims[0]] + (indices[0],)
     key: list[Any] = []
     place = 0
     for d, i in zip(dims, indices, strict=True):
@@ -279,7 +282,7 @@ def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
     Dimensions have the memory order of ``x``; the indexed ones do not count (ATen's ``TensorIterator``,
     ``reorder_dimensions``: an insertion sort from the inside out, in which a stride of 0 compares with nothing).
     """
-    if x.flags.c_contiguous:
+    if x.flags.c_contiguous or all(outer > inner > 0 for outer, inner in pairwise(x.strides)):
         # NumPy's contiguous arrays may have any stride in a dimension of size 1
         return r if not dims[0] or (r.flags.c_contiguous and 1 not in r.shape) else r.copy("C")
     taken = {d for dim, i in zip(dims, indices, strict=True) for d in range(dim, dim + (i.ndim if _is_mask(i) else 1))}

@@ -157,12 +157,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
             return True
         if v.ndim > part.ndim or may_share_memory(a, v):
             return False
-        n = REGISTRY["copy"].node()
-        n.fx = (None, fy)
-        n.s = [v.shape, v.dtype]
-        n.seq = tick()
-        n.h = None
-        n.code, n.lasti = here()
+        n = _node(REGISTRY["copy"], (None, fy), [v.shape, v.dtype])
     try:
         if a.base is not None or type(self._node) is AccumulateGrad:  # it may be a view
             check_inplace(self, True)
@@ -199,16 +194,22 @@ def _put_recorded(x: Tensor, value: Any, dims: Any, indices: Any, accumulate: bo
         ARRAYS.index_put([a, value._payload, *arrays], dims, accumulate, True)
     except (RuntimeError, IndexError, ValueError):
         return False
-    n = INDEX_PUT.node()
-    n.fx = (fx, fy, *[None] * len(arrays))
     shapes = [a.shape, value._payload.shape, *[i.shape for i in arrays]]
-    n.s = [[box_of(i) for i in indices], shapes, dims, accumulate, (fx is not None, fy is not None)]
+    saved = [[box_of(i) for i in indices], shapes, dims, accumulate, (fx is not None, fy is not None)]
+    del a
+    record_write(x, _node(INDEX_PUT, (fx, fy, *[None] * len(arrays)), saved))
+    return True
+
+
+def _node(info: Any, edges: tuple[Any, ...], saved: list[Any]) -> Any:
+    """A node of the operator ``info``, for a write that has been done already."""
+    n = info.node()
+    n.fx = edges
+    n.s = saved
     n.seq = tick()
     n.h = None
     n.code, n.lasti = here()
-    del a
-    record_write(x, n)
-    return True
+    return n
 
 
 def _as_value(value: Any, x: Tensor) -> Tensor:
@@ -262,11 +263,5 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
     if _put_recorded(x, value, dims, indices, accumulate):
         return x
     a = x._payload
-    if (
-        type(a) is np.ndarray
-        and writable(x) is a
-        and value._payload is not a
-        and not may_share_memory(a, value._payload)
-    ):
-        return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, True), x, (value,))
-    return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, False), x, (value,))
+    into = type(a) is np.ndarray and writable(x) is a and not may_share_memory(a, value._payload)
+    return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, into), x, (value,))

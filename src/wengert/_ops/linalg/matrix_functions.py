@@ -148,7 +148,7 @@ def matrix_norm(
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         count = " ".join(map(str, dim)) if isinstance(dim, (tuple, list)) else dim
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {count}")
-    first, second = (normal_dim(d, rank) for d in dim)
+    first, second = normal_dim(dim[0], rank), normal_dim(dim[1], rank)
     if first == second:
         raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
     if dtype is not None:

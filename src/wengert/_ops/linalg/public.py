@@ -44,7 +44,8 @@ TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficien
 # --------------------------------------------------------------------------------------------------------------- checks
 def matrix_shape(name: str, A: Any, what: str = "A") -> tuple[int, ...]:
     """The shape of A, which must be a matrix or a batch of matrices."""
-    expect_tensors(name.replace(".", "_"), **{what: A})
+    if not isinstance(A, Tensor):
+        expect_tensors(name.replace(".", "_"), **{what: A})
     shape = tuple(A._payload.shape)
     if len(shape) < 2:
         raise RuntimeError(f"{name}: The input tensor {what} must have at least 2 dimensions.")
