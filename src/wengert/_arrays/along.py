@@ -178,6 +178,9 @@ _UNSIGNED = np.dtype(np.uint64)
 
 def all_below(index: Any, n: int) -> bool:
     """Whether all elements of a non-empty int64 array are at least 0 and less than ``n``."""
+    if index.ndim == 1 and index.size <= 16:
+        values = index.tolist()
+        return min(values) >= 0 and max(values) < n
     unsigned = index.view(_UNSIGNED)  # negative numbers are large as unsigned ones
     if index.size > FEW:
         return bool(np.maximum.reduce(unsigned, None) < n)

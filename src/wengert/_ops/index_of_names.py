@@ -310,7 +310,7 @@ INDEX: dict[str, dict[str, str]] = {
         ),
     },
     "indexing.index_ops": {
-        "operators": "embedding",
+        "operators": "embedding take_flat",
         "torch": (
             "embedding index_add index_copy index_fill index_put index_put_ index_reduce index_select put take"
         ),
@@ -647,7 +647,7 @@ INDEX: dict[str, dict[str, str]] = {
         "lib": "put_along taken_along",
     },
     "._arrays.linalg": {
-        "lib": "cholesky_factors determinants inverses solutions triangular_solutions",
+        "lib": "cholesky_factors inverses solutions triangular_solutions",
     },
     "._arrays.losses": {
         "lib": "reduced",

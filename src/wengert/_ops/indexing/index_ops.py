@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from sys import _getframe as getframe
 from typing import Any
 
@@ -27,7 +28,7 @@ from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from ._along import fitting
 from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
-from .index_primitive import INDEX, INDEX_PUT, dense, index_raw, write_at
+from .index_primitive import INDEX, INDEX_PUT, batch_index, dense, index_raw, write_at
 from .scatter import at_least_vector, dtype_name, known_values, sample_places, scatter_reduce_public
 from .setitem import assign_at, number, put_into
 
@@ -409,6 +410,30 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     return put_into(self, values, dims, found, bool(accumulate))
 
 
+def _batch_take(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    x, index = inner
+    return batch_index(U, None, [U.reshape(x, (x.shape[0], -1) if mine[0] else (-1,)), index], mine, ((0,),))
+
+
+@general(
+    tensors=2,
+    grad={
+        "self": lambda xp, g, self_shape, index: xp.reshape(
+            xp.index_back([g, index], (math.prod(self_shape),), (0,)), self_shape
+        )
+    },
+    jvp=lambda xp, tangents, result, self, index: xp.take_flat(tangents[0], index),
+    holomorphic=False,
+    node="TakeBackward0",
+    batch=_batch_take,
+    dtypes="fcib",
+    samples=lambda rng: [((rng.standard_normal((3, 2)), sample_places(2, 2)), ())],
+)
+def take_flat(lib, self, index):
+    """The elements at flat indices, in row-major order."""
+    return lib.asarray(self.take(index))
+
+
 @public("torch.take Tensor.take")
 @with_out(
     exactly("take(): self and out expected to have the same dtype, but got self.dtype = {Result} and out.dtype = {Out}")
@@ -423,9 +448,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     a = payload(input, "take")
     _long(index, "take")
     try:
-        if input._node is None and type(a) is type(index._payload) is np.ndarray:
-            return wrap(np.asarray(a.take(index._payload)))
-        return with_node_name(indexed(reshape_public(input, (a.size,)), (0,), [index]), "TakeBackward0")
+        return take_flat(input, index)  # type: ignore[no-any-return]
     except IndexError:
         raise _out_of_range(index, a.size) from None
 
@@ -503,8 +526,6 @@ def embedding(lib, weight, indices, padding_idx, scale_grad_by_freq):
 def _batch_embedding(U: Any, inner: Any, mine: Any, p: Any) -> Any:
     if not mine[0]:
         return U.embedding(inner[0], inner[1], *p)
-    from .index_primitive import batch_index
-
     return batch_index(U, None, inner, mine, ((0,),))
 
 

@@ -24,6 +24,7 @@ def expand_size(size: tuple[int, ...], a: Any) -> tuple[int, ...]:
     """Check the size given to ``expand`` for the payload ``a``, and replace every -1."""
     shape = tuple(a.shape)
     if len(size) < len(shape):
+        ints((size,), "expand")
         raise RuntimeError(
             f"expand({_type_name(a)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
             f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
@@ -33,6 +34,8 @@ def expand_size(size: tuple[int, ...], a: Any) -> tuple[int, ...]:
 
 @functools.lru_cache(4096)
 def _full_size(size: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    if any(type(n) is not int for n in size):
+        raise TypeError("sizes are ints")
     lead = len(size) - len(shape)
     full = list(size)
     for i in range(len(size) - 1, -1, -1):  # PyTorch checks the last dimension first, and reports the first error
@@ -69,7 +72,10 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
                 raise TypeError(f"expand() got an unexpected keyword argument '{name}'")
         size = (given["size"],)
     a = self._payload
-    full = expand_size(ints(size, "expand") if size else (), a)
+    try:
+        full = expand_size(size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size, a)
+    except TypeError:  # not plain ints
+        full = expand_size(ints(size, "expand"), a)
     if slow_if_recording or type(a) is not np.ndarray:
         return expand(self, full)
     return view_result(EXPAND, self, (full,), expanded(a, full))
