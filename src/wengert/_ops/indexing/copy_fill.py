@@ -217,8 +217,6 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
 
 def _check_broadcast(self: Tensor, src: Tensor) -> None:
     have, want = tuple(self._payload.shape), tuple(src._payload.shape)
-    if want == have[len(have) - len(want) :]:
-        return
     try:
         both = np.broadcast_shapes(have, want)
     except ValueError:

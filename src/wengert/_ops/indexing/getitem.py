@@ -42,7 +42,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             try:
                 r = a[key, ...]
             except IndexError:
-                raise _int_error(key, 0, a.shape) from None
+                return read_key(self, a, key, None)  # type: ignore[return-value]  # it raises PyTorch's error
             t = make()
             t._box = None
             t._payload = r
@@ -157,50 +157,19 @@ _INTS = {int}
 public("Tensor.__getitem__")(getitem)
 
 
-def _int_error(i: Any, place: int, shape: Any) -> IndexError:
-    if not shape:
-        if i:
-            return IndexError(f"index {i} is out of bounds for dimension {place} with size 0")
-        return IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-            "0-dim tensor to a number"
-        )
-    return IndexError(f"index {i} is out of bounds for dimension {place} with size {shape[place]}")
-
-
 def slice_bounds(s: slice, n: int) -> tuple[int, int, int]:
     """A slice's start, end and step, from 0 to n; raises PyTorch's errors for a step that is not positive."""
-    start, end, step = s.start, s.stop, s.step
-    if step is None and (start is None or type(start) is int) and (end is None or type(end) is int):
-        if start is None:
-            start = 0
-        elif start < 0:
-            start = max(start + n, 0)
-        elif start > n:
-            start = n
-        if end is None or end > n:
-            end = n
-        elif end < 0:
-            end += n
-        return start, end if end > start else start, 1
-    if step is None:
-        step = 1
-    else:
-        step = operator.index(step)
+    if s.step is not None:
+        step = operator.index(s.step)
         if step <= 0:
             raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
-    start, end, step = slice(_edge(start), _edge(end), step).indices(n)
+    start, end, step = s.indices(n)
     return start, end if end > start else start, step
 
 
 def _whole(s: slice) -> bool:
     """Whether a slice of an empty dimension is written as the whole dimension: only then PyTorch makes no view."""
     return not s.start and (s.stop is None or s.stop >= 0)
-
-
-def _edge(value: Any) -> Any:
-    """A slice's start or end: an int, ``None`` or an integer tensor of one element."""
-    return value if value is None or type(value) is int or not isinstance(value, Tensor) else operator.index(value)
 
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
@@ -300,7 +269,12 @@ def linked(info: Operator, chain: tuple[Any, ...], p: tuple[Any, ...], a: Any, d
 
 def _too_many(key: Any, ndim: int) -> IndexError:
     if not ndim and type(key) is int:
-        return _int_error(key, 0, ())
+        if key:
+            return IndexError(f"index {key} is out of bounds for dimension 0 with size 0")
+        return IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+            "0-dim tensor to a number"
+        )
     if not ndim and type(key) is slice:
         return IndexError("slice() cannot be applied to a 0-dim tensor.")
     return IndexError(f"too many indices for tensor of dimension {ndim}")

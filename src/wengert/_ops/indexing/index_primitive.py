@@ -285,7 +285,11 @@ def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
     if x.flags.c_contiguous or all(outer > inner > 0 for outer, inner in pairwise(x.strides)):
         # NumPy's contiguous arrays may have any stride in a dimension of size 1
         return r if not dims[0] or (r.flags.c_contiguous and 1 not in r.shape) else r.copy("C")
-    taken = {d for dim, i in zip(dims, indices, strict=True) for d in range(dim, dim + (i.ndim if _is_mask(i) else 1))}
+    taken = {
+        d
+        for dim, i in zip(dims, indices, strict=True)
+        for d in range(dim, dim + (i.ndim if i.dtype.kind == "b" else 1))
+    }
     strides = [0 if d in taken else s for d, s in enumerate(x.strides)]
     rest = [s for d, s in enumerate(strides) if d not in taken]
     lead = dims[0] if len(taken) == max(taken) - min(taken) + 1 else 0
@@ -306,10 +310,6 @@ def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
     if turned.flags.c_contiguous and 1 not in r.shape:
         return r
     return turned.copy("C").transpose(_inverse(tuple(outward)))
-
-
-def _is_mask(i: Any) -> bool:
-    return i.dtype.kind == "b"
 
 
 @general(

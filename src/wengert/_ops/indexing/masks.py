@@ -38,11 +38,6 @@ def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     return (x if a == both else expand(x, both)), (mask if b == both else expand(mask, both))
 
 
-def _masked(x: Tensor, mask: Tensor) -> tuple[tuple[int, ...], list[Tensor]]:
-    """The positions where a mask of the tensor's shape is true; raises inside a transform."""
-    return fitted([x], (0,), [mask])
-
-
 @public("torch.masked_select Tensor.masked_select")
 @with_out(exactly("masked_select(): self and result must have the same scalar type"))
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
@@ -61,7 +56,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     x, m = _broadcast_pair(input, mask)
     if not x._payload.ndim:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
-    dims, found = _masked(x, m)
+    dims, found = fitted([x], (0,), [m])
     return with_node_name(index([x, *found], dims), "MaskedSelectBackward0")
 
 
@@ -89,7 +84,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         return clone(x, "C")
     if not shape:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
-    dims, found = _masked(x, m)
+    dims, found = fitted([x], (0,), [m])
     n = int(np.count_nonzero(m._payload)) if is_plain(m) else found[0]._payload.size
     if source._payload.size < n:
         raise RuntimeError("Number of elements of source < number of ones in mask")

@@ -320,15 +320,11 @@ def einsum(*args: Any) -> Tensor:
         y, b = _summed(y, b, keep | set(a), sizes)
         made = tuple(dict.fromkeys(label for label in (*(out if not rest else ()), *a, *b) if label in keep))
         made = tuple(label for label in made if label in a or label in b)
-        work = [(_contracted(x, y, a, b, made), made), *rest]
+        if logical_dtype(x).kind == "b" and logical_dtype(y).kind == "b":
+            raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
+        work = [(TENSORS.contract(x, y, a, b, made), made), *rest]
     t, side = work[0]
     return t if side == out else TENSORS.permute(t, tuple(side.index(x) for x in out))
-
-
-def _contracted(x: Any, y: Any, a: Labels, b: Labels, out: Labels) -> Any:
-    if logical_dtype(x).kind == "b" and logical_dtype(y).kind == "b":
-        raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
-    return TENSORS.contract(x, y, a, b, out)
 
 
 def _arguments(args: tuple[Any, ...]) -> tuple[Any, list[Any]]:

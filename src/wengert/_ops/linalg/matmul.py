@@ -20,7 +20,7 @@ from ..._base.registry import REGISTRY, TENSORS, public, publish
 from ..._kinds.general import general
 from ..._kinds.linear import MANY, between, bilinear
 from ..._kinds.out import EXACT, exactly, with_out, write_out
-from ..._tape.error_text import expect_tensors
+from ..._tape.error_text import broadcast_error, expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
@@ -180,19 +180,16 @@ def _nd_second(xp: Any, g: Any, self: Any, other: Any) -> Any:
     if self.ndim == 1:
         return xp.reshape(self, (self.shape[0], 1)) * xp.reshape(g, (*g.shape[:-1], 1, g.shape[-1]))
     if other.ndim == 1:
-        return xp.vec_mat(xp.reshape(g, (_size(g.shape),)), _folded(xp, self))
+        return xp.vec_mat(xp.reshape(g, (math.prod(g.shape),)), _folded(xp, self))
     if other.ndim == 2:
         return xp.mat_mat(_folded(xp, self).mT, _folded(xp, g))
     d = xp.matmul_nd(self.mT, g)
     return d if d.shape == other.shape else xp.sum_to(d, tuple(other.shape))
 
 
-_size = math.prod
-
-
 def _folded(xp: Any, a: Any) -> Any:
     """The tensor with all but the last dimension merged into one."""
-    return xp.reshape(a, (_size(a.shape[:-1]), a.shape[-1])) if a.ndim != 2 else a
+    return xp.reshape(a, (math.prod(a.shape[:-1]), a.shape[-1])) if a.ndim != 2 else a
 
 
 def _nd_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
@@ -249,7 +246,9 @@ def matmul_nd(lib, self, other):
     """
     if other.ndim <= 2 < self.ndim:
         shape = self.shape[:-1]
-        return lib.matrix_product(self.reshape(_size(shape), self.shape[-1]), other).reshape(shape + other.shape[1:])
+        return lib.matrix_product(self.reshape(math.prod(shape), self.shape[-1]), other).reshape(
+            shape + other.shape[1:]
+        )
     return lib.matmul(self, other)
 
 
@@ -352,16 +351,16 @@ def _refuse_sizes(a: Any, b: Any) -> None:
             a.shape[0],
             b.shape[0],
         )
-    n = _size(a.shape[:-1])
+    n = math.prod(a.shape[:-1])
     if b.ndim == 1:
         message = f"size mismatch, got input ({n}), mat ({n}x{a.shape[-1]}), vec ({b.shape[0]})"
         raise sizes_differ(message, a.shape[-1], b.shape[0])
     if b.ndim == 2:
         refuse_mm(np.empty((n, a.shape[-1]), bool), b)
-    batch = (
-        np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if _fit(a.shape[:-2], b.shape[:-2]) else _refuse_batches(a, b)
-    )
-    n = _size(batch)
+    try:
+        n = math.prod(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
+    except ValueError:
+        _refuse_batches(a, b)
     raise sizes_differ(
         f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] but got: [{n}, "
         f"{b.shape[-2]}].",
@@ -370,13 +369,7 @@ def _refuse_sizes(a: Any, b: Any) -> None:
     )
 
 
-def _fit(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
-    return all(m == n or 1 in (m, n) for m, n in zip(x[::-1], y[::-1], strict=False))
-
-
 def _refuse_batches(a: Any, b: Any) -> Any:
-    from ..._tape.error_text import broadcast_error
-
     raise broadcast_error(np.empty(a.shape[:-2], bool), np.empty(b.shape[:-2], bool)) from None
 
 

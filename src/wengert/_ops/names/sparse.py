@@ -398,10 +398,6 @@ publish(PUBLIC["torch"]["mm"], "torch.dsmm torch.spmm")
 publish(PUBLIC["torch"]["addmm"], "torch.saddmm")
 
 
-def _vector_product(x: Tensor, y: Tensor) -> Tensor:
-    return matrix_product(y.t(), x)
-
-
 WITH_SPARSE.update(
     {  # operators on two tensors, one of which is sparse
         "add": _sum_of(1),
@@ -410,7 +406,7 @@ WITH_SPARSE.update(
         "div": _quotient,
         "mat_mat": matrix_product,
         "mat_vec": matrix_product,
-        "vec_mat": _vector_product,
+        "vec_mat": lambda x, y: matrix_product(y.t(), x),
         "linear": _layer,
     }
 )

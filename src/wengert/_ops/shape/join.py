@@ -12,7 +12,7 @@ from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import concatenate
 from ..._base.constants import type_name
 from ..._base.modes import slow_if_recording
-from ..._base.registry import ARRAYS, REGISTRY, public
+from ..._base.registry import ARRAYS, REGISTRY, Operator, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import convertible, with_out, write_out
@@ -350,16 +350,14 @@ def split_public(
     if isinstance(sections, (tuple, list)) or not hasattr(sections, "__index__"):
         return split_with_sizes_public(tensor, sections, dim)
     dim, n = _sized(tensor, dim, "split")
-    return _split(tensor, _piece(sections, n), dim)
+    return _views(SPLIT, tensor, _piece(sections, n), dim)
 
 
-def _split(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
+def _views(info: Operator, x: Tensor, *p: Any) -> tuple[Tensor, ...]:
+    """The results of an operator on plain arrays without the operator's own calls; ``p`` ends with the dim."""
     if slow_if_recording or type(x._payload) is not np.ndarray:
-        return split(x, size, dim)  # type: ignore[no-any-return]
-    return view_results(SPLIT, x, (size, dim), _split_raw(x._payload, size, dim), [dim])
-
-
-_split_raw, _sizes_raw, _unbind_raw = ARRAYS.split, ARRAYS.split_with_sizes, ARRAYS.unbind
+        return info.op(x, *p)  # type: ignore[no-any-return]
+    return view_results(info, x, p, getattr(ARRAYS, info.name)(x._payload, *p), [p[-1]])
 
 
 def _piece(size: Any, n: int) -> int:
@@ -375,10 +373,7 @@ def _piece(size: Any, n: int) -> int:
 def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Split along a dimension into views of the given sizes."""
     dim, n = _sized(input, dim, "split_with_sizes")
-    sizes = _pieces(split_sizes, n, dim)
-    if slow_if_recording or type(input._payload) is not np.ndarray:
-        return split_with_sizes(input, sizes, dim)  # type: ignore[no-any-return]
-    return view_results(SPLIT_WITH_SIZES, input, (sizes, dim), _sizes_raw(input._payload, sizes, dim), [dim])
+    return _views(SPLIT_WITH_SIZES, input, _pieces(split_sizes, n, dim), dim)
 
 
 def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
@@ -410,7 +405,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     split_size, _, dim = _chunks(input, chunks, dim)
     if not split_size:  # an empty dimension gives ``chunks`` pieces
         return split_with_sizes(input, (0,) * chunks, dim)  # type: ignore[no-any-return]
-    return _split(input, split_size, dim)
+    return _views(SPLIT, input, split_size, dim)
 
 
 def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
@@ -512,7 +507,4 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     shape = payload(input, "unbind").shape
     if not shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    dim = normal_dim(dim, len(shape), "unbind")
-    if slow_if_recording or type(input._payload) is not np.ndarray:
-        return unbind(input, dim)  # type: ignore[no-any-return]
-    return view_results(UNBIND, input, (dim,), _unbind_raw(input._payload, dim), [dim])
+    return _views(UNBIND, input, normal_dim(dim, len(shape), "unbind"))

@@ -18,7 +18,7 @@ from ..._tape.node import AccumulateGrad, Box, version_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from ..._tape.view_chain import reshaped_in_place, with_node_name
-from ..._tape.views import check_inplace, count_write
+from ..._tape.views import check_inplace, count_write, refresh
 from ..create.convert import detach
 from .strided import as_strided, at_strides, offset_of
 from .views import reshape_public, squeeze, transpose, unsqueeze
@@ -42,8 +42,6 @@ def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
 def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
     """Turn a tensor into the view ``view(self)`` of itself; ``name`` is the name of its node."""
     if stale_views:
-        from ..._tape.views import refresh
-
         refresh(self)
     if self._node is not None:
         check_inplace(self, True)
