@@ -21,16 +21,18 @@ from ..._tape.fast_results import result_of
 from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of
 from ..._tape.promotion import cast, logical_dtype
+from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
-from ..._tape.views import count_write_at, unrecorded
+from ..._tape.views import count_write, count_write_at, unrecorded, writable
+from ..shape.broadcasting import vector
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from ._along import fitting
 from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
 from .index_primitive import INDEX, INDEX_PUT, batch_index, dense, index_raw, write_at
-from .scatter import at_least_vector, dtype_name, known_values, sample_places, scatter_reduce_public
-from .setitem import assign_at, number, put_into
+from .scatter import dtype_name, known_values, sample_places, scatter_reduce_public
+from .setitem import assign_at, dtype_error, number, put_into
 
 index_put_raw = ARRAYS.index_put
 
@@ -56,7 +58,7 @@ def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Ten
         if name == "index_fill_":
             raise RuntimeError("Index has to be a vector/scalar")
         raise IndexError(f"{name}(): Index is supposed to be a vector")
-    return normal_dim(dim, self._payload.ndim, name), at_least_vector(index), at_least_vector(self)
+    return normal_dim(dim, self._payload.ndim, name), vector(index), vector(self)
 
 
 def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
@@ -317,7 +319,7 @@ def index_reduce(
     dim, where, x = _line_index("index_reduce", input, dim, index)
     shape = tuple(source._payload.shape) or (1,)
     lines = expand(reshape_public(where, (1,) * dim + (-1,) + (1,) * (len(shape) - dim - 1)), shape)
-    made = scatter_reduce_public(x, dim, lines, at_least_vector(source), reduce, include_self=include_self)
+    made = scatter_reduce_public(x, dim, lines, vector(source), reduce, include_self=include_self)
     return _shaped_as(input, made, "IndexReduceBackward0")
 
 
@@ -393,8 +395,6 @@ def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bo
 
 
 def _same_dtype(x: Tensor, values: Tensor) -> None:
-    from .setitem import dtype_error
-
     if logical_dtype(expect_tensor("index_put", "values", 3, values)) is not logical_dtype(x):
         raise dtype_error(x, values)
 
@@ -537,8 +537,6 @@ def torch_embedding(
     payload(weight, "embedding")
     dtype = logical_dtype(expect_tensor("embedding", "indices", 2, indices))
     if dtype.kind != "i" or dtype.itemsize < 4:
-        from ..._tape.saved import _type_name
-
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{_type_name(np.empty(0, dtype))} instead (while checking arguments for embedding)"
@@ -548,17 +546,12 @@ def torch_embedding(
     if _bad_index(indices, weight._payload.shape[0]) is not None:
         raise IndexError("index out of range in self")
     if sparse and isinstance(weight._payload, np.ndarray) and isinstance(indices._payload, (np.ndarray, np.generic)):
-        return _embedding_sparse(weight, indices, padding_idx, scale_grad_by_freq)
+        from ..names.sparse import sparse_rows
+
+        if scale_grad_by_freq and weight._node is not None:
+            raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+        return sparse_rows(weight, indices, padding_idx, embedding(weight.detach(), indices, padding_idx, False))
     return embedding(weight, indices, padding_idx, bool(scale_grad_by_freq))  # type: ignore[no-any-return]
-
-
-def _embedding_sparse(weight: Tensor, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool) -> Tensor:
-    """The rows at the indices, recorded with a sparse gradient of ``weight``."""
-    from ..names.sparse import sparse_rows
-
-    if scale_grad_by_freq and weight._node is not None:
-        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
-    return sparse_rows(weight, indices, padding_idx, embedding(weight.detach(), indices, padding_idx, False))
 
 
 @public("nn.functional.embedding")
@@ -603,8 +596,6 @@ def embedding_public(
 
 def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """PyTorch's ``embedding_renorm_``, not recorded."""
-    from ..._tape.views import count_write, writable
-
     a = writable(weight)
     rows = np.unique(known_values(indices, "embedding with max_norm"))
     norms = np.linalg.norm(a[rows].astype(np.float64), norm_type, axis=1)

@@ -29,6 +29,7 @@ from ..._tape.view_chain import with_node_name, without_view
 from ..._tape.views import count_write_at, unrecorded
 from ..create.create import element
 from ..random._common import opened
+from ..shape.broadcasting import vector
 from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
@@ -300,12 +301,12 @@ def gather_public(
 
         return sparse_gather(input, dim, index, gather_public(input.detach(), dim, index))
     if not index._payload.size:  # an empty index may have any shape
-        none = gather(at_least_vector(input), wrap(np.zeros((0,) * max(ndim, 1), np.int64)), dim)
+        none = gather(vector(input), wrap(np.zeros((0,) * max(ndim, 1), np.int64)), dim)
         return without_view(reshape_public(none, tuple(index._payload.shape)), "GatherBackward0")
     if (ndim and index._payload.ndim) or (is_plain(input) and is_plain(index)):
         return gather(input, index, dim)  # type: ignore[no-any-return]
     # inside a transform the tensors need at least one dimension
-    return reshape_public(gather(at_least_vector(input), at_least_vector(index), dim), tuple(index._payload.shape))
+    return reshape_public(gather(vector(input), vector(index), dim), tuple(index._payload.shape))
 
 
 def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
@@ -334,10 +335,6 @@ assert SCATTER.saves.uses == SCATTER_ADD.saves.uses == ("index", "dim")  # type:
 _gather_raw = ARRAYS.gather
 
 
-def at_least_vector(index: Tensor) -> Tensor:
-    return index if index._payload.ndim else reshape_public(index, (1,))
-
-
 def _scattered(name: str, self: Tensor, dim: int, index: Any, src: Any, run: Any) -> Tensor:
     """Check and align the arguments of a scatter operator, and call ``run(self, index, src, dim)``."""
     payload(self, name)
@@ -348,16 +345,16 @@ def _scattered(name: str, self: Tensor, dim: int, index: Any, src: Any, run: Any
         if logical_dtype(src) is not logical_dtype(self):
             raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
         _check_lines(self, index, dim, src, True)
-        src = _shrunk(at_least_vector(src), _at_least_1d(index._payload.shape))
+        src = _shrunk(vector(src), _at_least_1d(index._payload.shape))
     else:
         _check_lines(self, index, dim, None, True)
     if not index._payload.size:
         index = wrap(np.zeros((0,) * max(ndim, 1), np.int64))
         src = slice_all(src, (0,) * max(ndim, 1)) if isinstance(src, Tensor) else src
-    index = at_least_vector(index)
+    index = vector(index)
     if ndim or all(is_plain(x) for x in (self, index, src) if isinstance(x, Tensor)):
         return run(self, index, src, dim)  # type: ignore[no-any-return]
-    return reshape_public(run(at_least_vector(self), index, src, 0), ())
+    return reshape_public(run(vector(self), index, src, 0), ())
 
 
 def _shrunk(src: Tensor, shape: tuple[int, ...]) -> Tensor:

@@ -18,6 +18,7 @@ from ..._base.torch_function import recovered
 from ..._tape.inplace import apply_inplace
 from ..._tape.node import AccumulateGrad, box_of, tick
 from ..._tape.promotion import logical_dtype
+from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import check_inplace, count_write_at, record_slices, record_write, unrecorded, writable
@@ -220,8 +221,6 @@ def _as_value(value: Any, x: Tensor) -> Tensor:
         value = value.item()
     dtype = logical_dtype(x)
     if not isinstance(value, (bool, int, float, complex)):
-        from ..._tape.saved import _type_name
-
         raise TypeError(f"can't assign a {type_name(value)} to a {_type_name(np.empty(0, dtype))}")
     return wrap(number(value, dtype))
 

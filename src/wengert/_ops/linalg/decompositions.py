@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.linalg import each_index, lu_of, lu_without_pivots, threshold
+from ..._arrays.linalg import lu_of, lu_without_pivots, threshold
 from ..._kinds.general import general
 from ..._payloads.transforms import dtype_of
 from ..._tape.saved import is_complex
@@ -326,7 +326,7 @@ def lu_compact(lib, A, pivot):
     lead, (m, n) = A.shape[:-2], A.shape[-2:]
     lu = lib.empty(A.shape, A.dtype)
     pivots = lib.empty((*lead, min(m, n)), lib.int32)
-    for index in each_index(lead):
+    for index in np.ndindex(*lead):
         if pivot:
             lu[index], rows, _ = lu_of(A[index])
             pivots[index] = rows + 1
@@ -341,7 +341,7 @@ def permutation_of(lib, pivots, m):
     """The permutation matrix P of exchanged rows (from 1): ``A = P L U``."""
     lead = pivots.shape[:-1]
     order = lib.broadcast_to(lib.arange(m), (*lead, m)).copy()
-    for index in each_index(lead):
+    for index in np.ndindex(*lead):
         line = order[index]
         for i, j in enumerate(pivots[index]):
             line[i], line[j - 1] = line[j - 1], line[i]
@@ -426,6 +426,6 @@ def exp_matrix(lib, self):
     if not lead:
         return expm(self).astype(self.dtype, copy=False)
     r = lib.empty(self.shape, self.dtype)
-    for index in each_index(lead):
+    for index in np.ndindex(*lead):
         r[index] = expm(self[index])
     return r

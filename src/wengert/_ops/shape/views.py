@@ -17,6 +17,7 @@ from ..._kinds.dims import normal_dim
 from ..._payloads.meta import Meta, restrided
 from ..._tape.fast_results import view_result
 from ..._tape.tensor import Tensor, alias_payload
+from ..._tape.view_chain import with_node_name
 from .views_primitive import (
     PERMUTE,
     SQUEEZE_ALL,
@@ -69,22 +70,26 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         if not isinstance(a, np.generic):
             return view(input, full_size(size, tuple(a.shape)))
         a = alias_payload(input)
-    try:
-        r = a.reshape(size)
-    except (ValueError, TypeError):
-        size = ints(size, "reshape", "shape")
-        r = a.reshape(full_size(size, a.shape))
-    if r.shape != size and min(size) < -1:
-        full_size(tuple(size), a.shape)  # NumPy accepts every negative size as -1
+    r = _reshaped(a, size, "reshape", "shape")
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
         t = view(input, r.shape) if slow_if_recording else view_result(VIEW, input, (r.shape,), r)
         if t._node is not None and not a.flags.c_contiguous:
-            from ..._tape.view_chain import with_node_name
-
             return with_node_name(t, "ReshapeAliasBackward0")
         return t
     return reshape(input, r.shape)
+
+
+def _reshaped(a: Any, size: Any, name: str, argument: str) -> Any:
+    """The array with another shape; raises PyTorch's errors for a size that does not fit."""
+    try:
+        r = a.reshape(size)
+    except (ValueError, TypeError):
+        size = ints((tuple(size),), name, argument)
+        r = a.reshape(full_size(size, a.shape))
+    if r.shape != size and min(size) < -1:
+        full_size(tuple(size), a.shape)  # NumPy accepts every negative size as -1
+    return r
 
 
 def _reshape_recorded(self: Tensor, size: Any) -> Tensor:
@@ -128,13 +133,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
         if not isinstance(a, np.generic):
             return view(self, full_size(shape, tuple(a.shape)))
         a = alias_payload(self)
-    try:
-        r = a.reshape(shape)
-    except (ValueError, TypeError):
-        shape = ints((tuple(shape),), "view")
-        r = a.reshape(full_size(shape, a.shape))
-    if r.shape != shape and min(shape) < -1:
-        full_size(tuple(shape), a.shape)  # NumPy accepts every negative size as -1
+    r = _reshaped(a, shape, "view", "size")
     base = r.base
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise _no_view(a, r.shape)
