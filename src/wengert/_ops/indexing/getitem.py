@@ -389,27 +389,16 @@ def all_plain(tensors: Any) -> bool:
     return True
 
 
-def fitted(tensors: list[Tensor], dims: tuple[int, ...], indices: list[Tensor]) -> tuple[tuple[int, ...], list[Tensor]]:
-    """Index tensors in the form of the operators: inside a transform masks become integer indices."""
-    if all_plain([*tensors, *indices]):
-        return dims, indices
-    ds: list[int] = []
-    found: list[Tensor] = []
-    for d, i in zip(dims, indices, strict=True):
-        if logical_dtype(i).kind != "b":
-            ds.append(d)
-            found.append(i)
-            continue
-        if on_meta(i):
-            raise no_places()
-        if not is_plain(i):
+def check_masks(indices: list[Tensor]) -> None:
+    """Raise PyTorch's error for a mask whose values are unknown: they decide on the shape of the result."""
+    for i in indices:
+        if not is_plain(i) and logical_dtype(i).kind == "b":
+            if on_meta(i):
+                raise no_places()
             raise RuntimeError(
                 "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
                 "indexing with a boolean mask."
             )
-        ds += range(d, d + i._payload.ndim)
-        found += [wrap(j) for j in i._payload.nonzero()]
-    return tuple(ds), found
 
 
 def place_error(error: Exception, indices: list[Tensor]) -> Exception:
@@ -434,7 +423,7 @@ def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
                 return wrap(r)
             saved = [[box_of(i) for i in indices], [x._payload.shape, *[i.shape for i in arrays]], dims]
             return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)
-        dims, indices = fitted([x], dims, indices)
+        check_masks(indices)
         return index([x, *indices], dims)  # type: ignore[no-any-return]
     except IndexError as error:
         raise place_error(error, indices) from None
@@ -442,8 +431,8 @@ def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
 
 def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool, into: bool) -> Tensor:
     plain = all_plain([x, values, *indices])
-    if not plain and type(x._payload) is not Meta:
-        dims, indices = fitted([x, values], dims, indices)
+    if type(x._payload) is not Meta:
+        check_masks(indices)
     try:
         return index_put([x, values, *indices], dims, accumulate, into and plain)  # type: ignore[no-any-return]
     except IndexError as error:

@@ -146,13 +146,6 @@ def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> t
     ``rank`` is that of an unbatched result.
     """
     indices, theirs = list(inner[first:]), list(mine[first:])
-    if any(payload_dtype(i).kind == "b" and not m for i, m in zip(indices, theirs, strict=True)):
-        dims, indices, theirs = _numbered(dims, indices, theirs)
-    if any(payload_dtype(i).kind == "b" for i in indices):
-        raise RuntimeError(
-            "vmap: It looks like you're attempting to index with a mask, whose result has a shape that depends on its "
-            "values. Use torch.where or masked_fill."
-        )
     k = max(i.ndim - m for i, m in zip(indices, theirs, strict=True))
     up = tuple(d + 1 for d in dims)
     side_by_side = adjacent(dims)
@@ -170,20 +163,18 @@ def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> t
     return indices, (0, *up), perm
 
 
-def _numbered(dims: Any, indices: Any, theirs: Any) -> tuple[Any, list[Any], list[bool]]:
-    """The same index tensors, with masks that the whole batch shares converted to integer indices."""
+def _numbered(dims: Any, inner: Any, mine: Any, first: int) -> tuple[Any, list[Any], list[bool]]:
+    """The same operands with integer indices in place of masks, which the whole batch shares."""
     ds: list[int] = []
-    found: list[Any] = []
-    batched: list[bool] = []
-    for d, i, m in zip(dims, indices, theirs, strict=True):
-        plain = i._payload if isinstance(i, Tensor) else i
-        if payload_dtype(i).kind != "b" or m or not isinstance(plain, np.ndarray):
-            ds, found, batched = [*ds, d], [*found, i], [*batched, m]
-            continue
-        arrays = plain.nonzero()
-        ds += range(d, d + plain.ndim)
+    found, batched = list(inner[:first]), list(mine[:first])
+    for d, i, m in zip(dims, inner[first:], mine[first:], strict=True):
+        if payload_dtype(i).kind == "b":
+            arrays = (i._payload if isinstance(i, Tensor) else i).nonzero()
+        else:
+            arrays = (i,)
+        ds += range(d, d + len(arrays))
         found += arrays
-        batched += [False] * len(arrays)
+        batched += [m] * len(arrays)
     return tuple(ds), found, batched
 
 
@@ -201,7 +192,7 @@ def _index_rank(x: Any, batched: bool, dims: Any, indices: Any, theirs: Any) -> 
 
 
 def batch_index(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    (dims,) = p
+    dims, inner, mine = _numbered(*p, inner, mine, 1)
     rank = _index_rank(inner[0], mine[0], dims, inner[1:], mine[1:])
     indices, dims, perm = _lifted_places(inner, mine, rank, 1, dims)
     (x,) = _all_batched(inner, mine, 1)
@@ -211,6 +202,7 @@ def batch_index(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 def _batch_index_back(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     size, dims = p
+    dims, inner, mine = _numbered(dims, inner, mine, 1)
     indices, dims, perm = _lifted_places(inner, mine, inner[0].ndim - mine[0], 1, dims)
     (g,) = _all_batched(inner, mine, 1)
     if perm is not None:
@@ -220,6 +212,7 @@ def _batch_index_back(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 def _batch_index_put(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     dims, accumulate, _ = p
+    dims, inner, mine = _numbered(dims, inner, mine, 2)
     rank = _index_rank(inner[0], mine[0], dims, inner[2:], mine[2:])
     one = result_shape(
         tuple(inner[0].shape[mine[0] :]), dims, [tuple(i.shape[m:]) for i, m in zip(inner[2:], mine[2:], strict=True)]
