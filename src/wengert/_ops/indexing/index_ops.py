@@ -172,8 +172,8 @@ def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
     s = getattr(source, "_payload", None)
     if d < 0 or type(s) is not np.ndarray or s.dtype is not self._payload.dtype:
         return -1
-    have = self._payload.shape
-    return d if s.shape == (*have[:d], index._payload.size, *have[d + 1 :]) else -1
+    have, n = self._payload.shape, index._payload.size
+    return d if s.shape == (have if have[d] == n else (*have[:d], n, *have[d + 1 :])) else -1
 
 
 def _apart(x: Tensor, source: Any) -> bool:

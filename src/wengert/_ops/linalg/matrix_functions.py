@@ -154,7 +154,7 @@ def matrix_norm(
     if dtype is not None:
         A = A.to(dtype)
     if ord == "fro":
-        return vector_norm(A, 2, (first, second), keepdim)
+        return vector_norm(A, 2, None if rank == 2 else (first, second), keepdim)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
     if ord in ("nuc", 2, -2):

@@ -103,7 +103,7 @@ def _rolled(lib: Any, x: Any, shift: int, dim: int) -> Any:
 )
 def lower_triangle(lib, self, diagonal):
     """A copy with zeros above a diagonal of the last two dimensions."""
-    return lib.where(_outside(*self.shape[-2:], diagonal, True), _zero(self.dtype), self)
+    return _without(lib, self, diagonal, True)
 
 
 @linear(
@@ -114,9 +114,19 @@ def lower_triangle(lib, self, diagonal):
 )
 def upper_triangle(lib, self, diagonal):
     """A copy with zeros below a diagonal of the last two dimensions."""
-    return lib.where(_outside(*self.shape[-2:], diagonal, False), _zero(self.dtype), self)
+    return _without(lib, self, diagonal, False)
 
 
+def _without(lib: Any, x: Any, diagonal: int, lower: bool) -> Any:
+    outside = _outside(*x.shape[-2:], diagonal, lower)
+    if x.size > _SMALL:
+        return lib.where(outside, _zero(x.dtype), x)
+    r = x.copy("K")
+    copyto(r, _zero(x.dtype), where=outside)
+    return r
+
+
+_SMALL = 4096  # elements up to which this is faster than ``where``
 _MOST = 1 << 20  # elements of the largest mask that is cached
 
 
