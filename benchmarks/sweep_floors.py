@@ -25,16 +25,10 @@ t.scatter_(1, j, n) = m.reshape(-1).__setitem__(j + np.arange(0, 12, 4)[:, None]
 m.gather(1, j) = m.reshape(-1).take(j + np.arange(0, 12, 4)[:, None])
 t.index_add_(0, i, n) = np.add.at(m, i, n)
 t.index_copy_(0, i, n) = m.__setitem__(i, n)
-m.{tril|triu}() = np.where(r, m, 0)
 t.tril_() = np.copyto(m, 0, where=r)
 torch.kron(x, y) = (x[:, None] * y).reshape(16)
 torch.vstack([x, y]) = np.concatenate((x, y)).reshape(2, 4)
-torch.cartesian_prod(x, y) = np.array((x.repeat(4), y[None].repeat(4, 0).reshape(16))).T
-torch.linalg.matrix_norm(v) = np.sqrt(v.reshape(-1).dot(v.reshape(-1)))
 torch.linalg.qr(v) = np.linalg.qr(v)
-torch.linalg.svd(v) = np.linalg.svd(v)
-torch.linalg.eigvalsh(v) = np.linalg.eigvalsh(v)
-torch.bucketize(y.sort()[0].detach(), x.detach()) = x.searchsorted(np.sort(y))
 """
 
 

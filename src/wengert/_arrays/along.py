@@ -102,9 +102,9 @@ def rows_of(index: Any, shape: tuple[int, ...], dim: int) -> Any:
 
 def read_along(x: Any, index: Any, dim: int) -> Any:
     """The elements of a contiguous array at ``index`` along ``dim``, which is in range."""
-    flat = x.reshape(-1)
     if index.size < 2 * _BLOCK:
-        return flat.take(along(x.shape, index, dim))
+        return x.take(along(x.shape, index, dim))
+    flat = x.reshape(-1)
     rows = rows_of(index, x.shape, dim)
     if rows is not None:
         return x.take(rows, 0)
