@@ -19,6 +19,16 @@ m.log_softmax(dim=1) = (d := m - m.max(1, keepdims=True)) - np.log(np.exp(d).sum
 ELEMENTWISE = """
 """
 INDEXING = """
+t.scatter_add_(1, j, n) = np.add.at(m.reshape(-1), (j + np.arange(0, 12, 4)[:, None]).reshape(-1), n.reshape(-1))
+m.scatter_add(1, j, n) = np.add.at(m.reshape(-1), (j + np.arange(0, 12, 4)[:, None]).reshape(-1), n.reshape(-1))
+t.scatter_(1, j, n) = m.reshape(-1).__setitem__(j + np.arange(0, 12, 4)[:, None], n)
+m.gather(1, j) = m.reshape(-1).take(j + np.arange(0, 12, 4)[:, None])
+t.index_add_(0, i, n) = np.add.at(m, i, n)
+t.index_copy_(0, i, n) = m.__setitem__(i, n)
+t.tril_() = np.copyto(m, 0, where=r)
+torch.kron(x, y) = (x[:, None] * y).reshape(16)
+torch.vstack([x, y]) = np.concatenate((x, y)).reshape(2, 4)
+torch.linalg.qr(v) = np.linalg.qr(v)
 """
 
 
@@ -33,7 +43,7 @@ def floors() -> dict[str, Callable[[], Any]]:
     }
     scope = {**arrays, "np": np, "special": scipy.special}
     found = {}
-    for line in (NN + ELEMENTWISE + INDEXING).strip().splitlines():
+    for line in filter(None, (NN + ELEMENTWISE + INDEXING).splitlines()):
         name, _, expression = line.partition(" = ")
         body = eval(f"lambda: {expression}", scope)
         found.update(dict.fromkeys(spelled(name), body))

@@ -102,9 +102,9 @@ def rows_of(index: Any, shape: tuple[int, ...], dim: int) -> Any:
 
 def read_along(x: Any, index: Any, dim: int) -> Any:
     """The elements of a contiguous array at ``index`` along ``dim``, which is in range."""
-    flat = x.reshape(-1)
     if index.size < 2 * _BLOCK:
-        return flat.take(along(x.shape, index, dim))
+        return x.take(along(x.shape, index, dim))
+    flat = x.reshape(-1)
     rows = rows_of(index, x.shape, dim)
     if rows is not None:
         return x.take(rows, 0)
@@ -178,6 +178,9 @@ _UNSIGNED = np.dtype(np.uint64)
 
 def all_below(index: Any, n: int) -> bool:
     """Whether all elements of a non-empty int64 array are at least 0 and less than ``n``."""
+    if index.ndim == 1 and index.size <= 16:
+        values = index.tolist()
+        return min(values) >= 0 and max(values) < n
     unsigned = index.view(_UNSIGNED)  # negative numbers are large as unsigned ones
     if index.size > FEW:
         return bool(np.maximum.reduce(unsigned, None) < n)

@@ -11,10 +11,6 @@ from .._base.errors import LinAlgError
 from .library import in_lib
 
 
-def each_index(shape: tuple[int, ...]) -> Any:
-    return np.ndindex(*shape)
-
-
 def position_text(index: tuple[int, ...], shape: tuple[int, ...]) -> str:
     return f"(Batch element {np.ravel_multi_index(index, shape)}): " if shape else ""
 
@@ -33,7 +29,7 @@ def lu_of(a: Any) -> tuple[Any, Any, int]:
 def first_singular(a: Any) -> tuple[str, int]:
     """The first matrix of a batch with a zero pivot, as the message names it, and the place of the pivot."""
     lead = a.shape[:-2]
-    for index in each_index(lead):
+    for index in np.ndindex(*lead):
         info = lu_of(a[index])[2]
         if info:
             return position_text(index, lead), info
@@ -90,7 +86,7 @@ def triangular_solutions(a: Any, b: Any, upper: bool, unit: bool) -> Any:
         if np.all(np.einsum("...ii->...i", t)):
             return np.linalg.solve(t, b)
     r = np.empty(b.shape, b.dtype)
-    for index in each_index(lead):
+    for index in np.ndindex(*lead):
         r[index] = _trsm(a[index], b[index], upper, unit)
     return r
 
@@ -107,12 +103,6 @@ def cofactor_matrices(a: Any) -> Any:
     sign = np.linalg.det(u) * np.linalg.det(vh)
     r = (u.conj() * others[..., None, :]) @ vh.conj()
     return (r * sign[..., None, None]).astype(a.dtype, copy=False)
-
-
-@in_lib
-def determinants(a: Any) -> Any:
-    """The determinants."""
-    return np.linalg.det(a)
 
 
 # ------------------------------------------------------------------------------------------------------- decompositions
@@ -182,7 +172,7 @@ def cholesky_factors(a: Any, upper: bool) -> Any:
         return np.linalg.cholesky(a)
     except np.linalg.LinAlgError:
         lead = a.shape[:-2]
-        for index in each_index(lead):
+        for index in np.ndindex(*lead):
             info = minor_of(a[index])
             if info:
                 raise LinAlgError(

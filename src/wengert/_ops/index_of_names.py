@@ -295,7 +295,6 @@ INDEX: dict[str, dict[str, str]] = {
         "torch": "block_diag cartesian_prod combinations meshgrid",
     },
     "shape.view_copies": {
-        "operators": "copies_of split_copy",
         "torch": (
             "alias_copy as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy "
             "select_copy slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy "
@@ -311,7 +310,7 @@ INDEX: dict[str, dict[str, str]] = {
         ),
     },
     "indexing.index_ops": {
-        "operators": "embedding",
+        "operators": "embedding take_flat",
         "torch": (
             "embedding index_add index_copy index_fill index_put index_put_ index_reduce index_select put take"
         ),
@@ -648,7 +647,7 @@ INDEX: dict[str, dict[str, str]] = {
         "lib": "put_along taken_along",
     },
     "._arrays.linalg": {
-        "lib": "cholesky_factors determinants inverses solutions triangular_solutions",
+        "lib": "cholesky_factors inverses solutions triangular_solutions",
     },
     "._arrays.losses": {
         "lib": "reduced",

@@ -3,6 +3,7 @@
 ``"elementwise"``   operands broadcast; the batch dimension goes in front of all of them
 ``("dim", NAMES)``  the parameters of these names are dimensions (an int or a tuple of ints), counted one further;
                     operands that are not batched are expanded
+``("dim", NAMES, SIZES)``  as well, the parameters SIZES are shapes, which get the batch dimension in front
 ``"shape"``         as "dim" with no dimension: the parameters do not depend on the rank
 ``("core", (n, ...))``  the operands' last n dimensions are the operator's own, all in front of them broadcast
 ``("fold", k, ...)``    the first k operands (and the outputs) have a leading batch dimension of their own, into which
@@ -30,7 +31,8 @@ def batched(info: Operator, operands: list[Any], inner: list[Any], mine: list[bo
         return loop(info, inner, mine, p)
     if type(rule) is tuple:
         if rule[0] == "dim":
-            return call(info, _expanded(inner, mine), _shifted(info, operands, p, rule[1]))
+            inner = _expanded(inner, mine)
+            return call(info, inner, _shifted(info, operands, p, inner[0].shape[0], *rule[1:]))
         if rule[0] == "core":
             return call(info, _aligned(operands, inner, mine, rule[1]), p)
         if rule[0] == "fold":
@@ -68,13 +70,15 @@ def _expanded(inner: list[Any], mine: list[bool]) -> list[Any]:
     ]
 
 
-def _shifted(info: Operator, operands: list[Any], p: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Any, ...]:
+def _shifted(
+    info: Operator, operands: list[Any], p: tuple[Any, ...], n: int, dims: tuple[str, ...], sizes: tuple[str, ...] = ()
+) -> tuple[Any, ...]:
     first = 1 if info.arity < 0 else info.arity
     rank = max(_rank(a) for a in operands)
     shifted = list(p)
-    for name in names:
+    for name in (*dims, *sizes):
         i = info.params.index(name) - first
-        shifted[i] = _shift(p[i], rank)
+        shifted[i] = (n, *p[i]) if name in sizes else _shift(p[i], rank)
     return tuple(shifted)
 
 

@@ -35,7 +35,12 @@ def rule_for(info: Operator) -> Rule | None:
             return like_first
         if info.batch == "elementwise":
             return elementwise
-        if info.arity == 1 and type(info.batch) is tuple and info.batch[0] == "dim" and len(info.batch[1]) == 1:
+        if (
+            info.arity == 1
+            and type(info.batch) is tuple
+            and info.batch[0] == "dim"
+            and [*map(len, info.batch[1:])] == [1]
+        ):
             return along_dims
     return rule
 

@@ -32,6 +32,7 @@ from .._base.grad_mode import grad_mode
 from .._base.registry import TENSORS, TRANSFORMED, XP, Operator
 from .._tape.engine import run
 from .._tape.node import Parts, leaf_node
+from .._tape.saved import payload_dtype
 from .._tape.tensor import Tensor, payload_like, wrap
 
 _count = itertools.count(1).__next__
@@ -102,6 +103,11 @@ def plain_dtype(dtype: Any) -> Any:
     if isinstance(dtype, ValueDtype):
         return dtype.base_dtype
     return dtype if isinstance(dtype, np.dtype) else dtype.np
+
+
+def dtype_of(value: Any) -> Any:
+    """The NumPy dtype of a Tensor, array or transform value of any nesting."""
+    return plain_dtype(payload_dtype(value))
 
 
 class Transformed:

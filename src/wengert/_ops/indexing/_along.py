@@ -14,7 +14,7 @@ from .index_primitive import write_at
 def put_along(r: Any, index: Any, dim: int, values: Any) -> None:
     """Write values, or one number, at ``index`` along ``dim`` in a contiguous array; the last of several wins."""
     if index.size < FEW:
-        r.reshape(-1)[along(r.shape, index, dim)] = values
+        r.put(along(r.shape, index, dim), values)
         return
     rows = rows_of(index, r.shape, dim)
     if rows is None:

@@ -16,13 +16,12 @@ from ..._base.modes import is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, public
 from ..._kinds.general import general
 from ..._payloads.meta import Meta, no_data
-from ..._payloads.transforms import plain_dtype
+from ..._payloads.transforms import dtype_of, plain_dtype
 from ..._tape.error_text import broadcast_error, cpp_name, not_a_tensor
 from ..._tape.fast_results import result_of
 from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of, view_of
 from ..._tape.promotion import logical_dtype
-from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tape.views import check_inplace, count_write, count_write_at, refresh_all, unrecorded, writable, write_recorded
@@ -38,7 +37,7 @@ def back_to(xp: Any, g: Any, src_shape: tuple[int, ...], src_dtype: Any) -> Any:
     if g.shape != src_shape:
         g = xp.sum_to(g, src_shape)
     dtype = plain_dtype(src_dtype)
-    return g if plain_dtype(payload_dtype(g)) is dtype else xp._to_copy(g, dtype)
+    return g if dtype_of(g) is dtype else xp._to_copy(g, dtype)
 
 
 def _batch_copy(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
@@ -138,9 +137,9 @@ def copy_into(self: Tensor, src: Tensor) -> Tensor:
     if not src._payload.ndim and self._payload.ndim:
         return fill_(self, src)
     if self._payload.shape != src._payload.shape:
-        from ..shape.broadcasting import _expand_size
+        from ..shape.broadcasting import expand_size
 
-        _expand_size(tuple(self._payload.shape), src)
+        expand_size(tuple(self._payload.shape), src._payload)
     return copy_(self, src)
 
 
@@ -155,11 +154,15 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """
     if type(src) is Tensor:
         a, s = self._payload, src._payload
-        if type(a) is type(s) is np.ndarray and a.dtype is s.dtype and a.shape == s.shape and a.flags.writeable:
+        if type(a) is type(s) is np.ndarray and a.dtype is s.dtype and a.ndim >= s.ndim and a.flags.writeable:
             if unrecorded(self, src._node):
-                a[...] = s
-                count_write_at(self, getframe(1))
-                return self
+                try:
+                    a[...] = s
+                except ValueError:  # the checks below raise the error
+                    pass
+                else:
+                    count_write_at(self, getframe(1))
+                    return self
     elif not isinstance(src, Tensor):
         if not isinstance(src, (bool, int, float, complex)):
             raise not_a_tensor("copy_", "other", 1, src)
@@ -214,8 +217,6 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
 
 def _check_broadcast(self: Tensor, src: Tensor) -> None:
     have, want = tuple(self._payload.shape), tuple(src._payload.shape)
-    if want == have[len(have) - len(want) :]:
-        return
     try:
         both = np.broadcast_shapes(have, want)
     except ValueError:
@@ -322,7 +323,9 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             t = result_of(MASKED_FILL, (input._node, None, None), [box_of(mask), None], r)
             t._node.shapes = [a.shape, m.shape, ()]  # type: ignore[union-attr]
             return t
-    if not isinstance(mask, Tensor):
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(mask, Tensor) or not isinstance(value, (Tensor, bool, int, float, complex)):
         raise TypeError(
             f"masked_fill() received an invalid combination of arguments - got ({type_name(mask)}, "
             f"{type_name(value)}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number "
@@ -341,14 +344,6 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         if logical_dtype(input).kind in "iu" and isinstance(value._payload, (np.ndarray, np.generic)):
             element(value._payload.item(), logical_dtype(input))
         return with_node_name(masked_fill(input, mask, value), "MaskedFillBackward1")
-    if isinstance(value, np.generic):
-        value = value.item()
-    if not isinstance(value, (bool, int, float, complex)):
-        raise TypeError(
-            f"masked_fill() received an invalid combination of arguments - got (Tensor, {type_name(value)}), but "
-            "expected one of:\n"
-            " * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
-        )
     return masked_fill(input, mask, element(value, logical_dtype(input)))
 
 

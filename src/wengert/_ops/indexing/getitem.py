@@ -42,7 +42,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             try:
                 r = a[key, ...]
             except IndexError:
-                raise _int_error(key, 0, a.shape) from None
+                return read_key(self, a, key, None)  # type: ignore[return-value]  # it raises PyTorch's error
             t = make()
             t._box = None
             t._payload = r
@@ -127,20 +127,29 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     return result_of(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
 
 
-def by_tensors(ndim: int, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
-    """The dims and index tensors of a key that has only integer tensors and ``:``; ``None`` for any other key."""
+def by_tensors(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
+    """The dims and index tensors of a key of integer tensors, fitting masks and ``:``; ``None`` for any other key."""
     dims = []
     tensors = []
-    for d, item in enumerate(key):
+    d = 0
+    for item in key:
         if type(item) is Tensor:
             i = item._payload
-            if type(i) is not np.ndarray or not i.ndim or i.dtype.char not in "lqi":
+            if type(i) is not np.ndarray or not i.ndim:
                 return None
             dims.append(d)
             tensors.append(item)
-        elif type(item) is not slice or item != COLON:
+            if i.dtype.char in "lqi":
+                d += 1
+            elif i.dtype.char == "?" and i.shape == shape[d : d + i.ndim]:
+                d += i.ndim
+            else:
+                return None
+        elif type(item) is slice and item == COLON:
+            d += 1
+        else:
             return None
-    return None if len(key) > ndim else (tuple(dims), tensors)
+    return None if d > len(shape) else (tuple(dims), tensors)
 
 
 COLON = slice(None)
@@ -148,50 +157,19 @@ _INTS = {int}
 public("Tensor.__getitem__")(getitem)
 
 
-def _int_error(i: Any, place: int, shape: Any) -> IndexError:
-    if not shape:
-        if i:
-            return IndexError(f"index {i} is out of bounds for dimension {place} with size 0")
-        return IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-            "0-dim tensor to a number"
-        )
-    return IndexError(f"index {i} is out of bounds for dimension {place} with size {shape[place]}")
-
-
 def slice_bounds(s: slice, n: int) -> tuple[int, int, int]:
     """A slice's start, end and step, from 0 to n; raises PyTorch's errors for a step that is not positive."""
-    start, end, step = s.start, s.stop, s.step
-    if step is None and (start is None or type(start) is int) and (end is None or type(end) is int):
-        if start is None:
-            start = 0
-        elif start < 0:
-            start = max(start + n, 0)
-        elif start > n:
-            start = n
-        if end is None or end > n:
-            end = n
-        elif end < 0:
-            end += n
-        return start, end if end > start else start, 1
-    if step is None:
-        step = 1
-    else:
-        step = operator.index(step)
+    if s.step is not None:
+        step = operator.index(s.step)
         if step <= 0:
             raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
-    start, end, step = slice(_edge(start), _edge(end), step).indices(n)
+    start, end, step = s.indices(n)
     return start, end if end > start else start, step
 
 
 def _whole(s: slice) -> bool:
     """Whether a slice of an empty dimension is written as the whole dimension: only then PyTorch makes no view."""
     return not s.start and (s.stop is None or s.stop >= 0)
-
-
-def _edge(value: Any) -> Any:
-    """A slice's start or end: an int, ``None`` or an integer tensor of one element."""
-    return value if value is None or type(value) is int or not isinstance(value, Tensor) else operator.index(value)
 
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
@@ -214,7 +192,7 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
     basic = _BASIC.issuperset(map(type, items))
     if not basic:
         if make is not None:
-            found = by_tensors(ndim, items)
+            found = by_tensors(shape, items)
             if found is not None:
                 return x, a, *found
         used = _used(items)
@@ -291,7 +269,12 @@ def linked(info: Operator, chain: tuple[Any, ...], p: tuple[Any, ...], a: Any, d
 
 def _too_many(key: Any, ndim: int) -> IndexError:
     if not ndim and type(key) is int:
-        return _int_error(key, 0, ())
+        if key:
+            return IndexError(f"index {key} is out of bounds for dimension 0 with size 0")
+        return IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+            "0-dim tensor to a number"
+        )
     if not ndim and type(key) is slice:
         return IndexError("slice() cannot be applied to a 0-dim tensor.")
     return IndexError(f"too many indices for tensor of dimension {ndim}")
@@ -406,27 +389,16 @@ def all_plain(tensors: Any) -> bool:
     return True
 
 
-def fitted(tensors: list[Tensor], dims: tuple[int, ...], indices: list[Tensor]) -> tuple[tuple[int, ...], list[Tensor]]:
-    """Index tensors in the form of the operators: inside a transform masks become integer indices."""
-    if all_plain([*tensors, *indices]):
-        return dims, indices
-    ds: list[int] = []
-    found: list[Tensor] = []
-    for d, i in zip(dims, indices, strict=True):
-        if logical_dtype(i).kind != "b":
-            ds.append(d)
-            found.append(i)
-            continue
-        if on_meta(i):
-            raise no_places()
-        if not is_plain(i):
+def check_masks(indices: list[Tensor]) -> None:
+    """Raise PyTorch's error for a mask whose values are unknown: they decide on the shape of the result."""
+    for i in indices:
+        if not is_plain(i) and logical_dtype(i).kind == "b":
+            if on_meta(i):
+                raise no_places()
             raise RuntimeError(
                 "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
                 "indexing with a boolean mask."
             )
-        ds += range(d, d + i._payload.ndim)
-        found += [wrap(j) for j in i._payload.nonzero()]
-    return tuple(ds), found
 
 
 def place_error(error: Exception, indices: list[Tensor]) -> Exception:
@@ -451,7 +423,7 @@ def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
                 return wrap(r)
             saved = [[box_of(i) for i in indices], [x._payload.shape, *[i.shape for i in arrays]], dims]
             return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)
-        dims, indices = fitted([x], dims, indices)
+        check_masks(indices)
         return index([x, *indices], dims)  # type: ignore[no-any-return]
     except IndexError as error:
         raise place_error(error, indices) from None
@@ -459,8 +431,8 @@ def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
 
 def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool, into: bool) -> Tensor:
     plain = all_plain([x, values, *indices])
-    if not plain and type(x._payload) is not Meta:
-        dims, indices = fitted([x, values], dims, indices)
+    if type(x._payload) is not Meta:
+        check_masks(indices)
     try:
         return index_put([x, values, *indices], dims, accumulate, into and plain)  # type: ignore[no-any-return]
     except IndexError as error:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
 from ..._arrays.along import COLONS, all_below
+from ..._arrays.library import may_share_memory
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
@@ -19,16 +21,18 @@ from ..._tape.fast_results import result_of
 from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of
 from ..._tape.promotion import cast, logical_dtype
+from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
-from ..._tape.views import count_write_at, unrecorded
+from ..._tape.views import count_write, count_write_at, unrecorded, writable
+from ..shape.broadcasting import vector
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from ._along import fitting
 from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
-from .index_primitive import INDEX, INDEX_PUT, dense, index_raw, write_at
-from .scatter import at_least_vector, dtype_name, known_values, sample_places, scatter_reduce_public
-from .setitem import assign_at_several, number, put_into
+from .index_primitive import INDEX, INDEX_PUT, batch_index, dense, index_raw, write_at
+from .scatter import dtype_name, known_values, sample_places, scatter_reduce_public
+from .setitem import assign_at, dtype_error, number, put_into
 
 index_put_raw = ARRAYS.index_put
 
@@ -54,7 +58,7 @@ def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Ten
         if name == "index_fill_":
             raise RuntimeError("Index has to be a vector/scalar")
         raise IndexError(f"{name}(): Index is supposed to be a vector")
-    return normal_dim(dim, self._payload.ndim, name), at_least_vector(index), at_least_vector(self)
+    return normal_dim(dim, self._payload.ndim, name), vector(index), vector(self)
 
 
 def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
@@ -162,22 +166,63 @@ def _check_copied(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None
         raise IndexError(f"index_copy_(): Number of indices ({n}) should be equal to source.size(dim) ({have[dim]})")
 
 
-def _index_add(self: Tensor, dim: int, index: Any, source: Any, alpha: Any, into: bool) -> Tensor:
-    source = expect_tensor("index_add", "source", 4, source)
-    d = _fitting_source(self, dim, index, source)
-    if d >= 0 and type(alpha) is int and alpha == 1 and not into:
-        fx, fs = self._node, source._node
-        if not slow_if_recording or (fx is None and fs is None):
-            a, i = self._payload, index._payload
-            r = index_put_raw([a, source._payload, i], (d,), True, False)
-            if fx is None and fs is None:
-                return wrap(r)
-            needs = (fx is not None, fs is not None)
-            saved = [[box_of(index)], [a.shape, source._payload.shape, i.shape], (d,), True, needs]
-            return with_node_name(result_of(INDEX_PUT, (fx, fs, None), saved, r), "IndexAddBackward0")
-    if alpha != 1:
-        source = source * alpha
-    return _line_put("index_add_", self, dim, index, source, into)
+def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
+    """``fitting`` that also checks the dtype and shape of the source."""
+    d = fitting(self, dim, index, 1)
+    s = getattr(source, "_payload", None)
+    if d < 0 or type(s) is not np.ndarray or s.dtype is not self._payload.dtype:
+        return -1
+    have, n = self._payload.shape, index._payload.size
+    return d if s.shape == (have if have[d] == n else (*have[:d], n, *have[d + 1 :])) else -1
+
+
+def _apart(x: Tensor, source: Any) -> bool:
+    """Whether a write into ``x`` does not change ``source``."""
+    a, s = x._payload, getattr(source, "_payload", None)
+    return type(a) is np.ndarray and a.flags.writeable and not (isinstance(s, np.ndarray) and may_share_memory(a, s))
+
+
+def _put_plainly(self: Tensor, d: int, index: Tensor, v: Any, fv: Any, add: bool, node: str) -> Tensor | None:
+    """A copy with the array ``v``, whose node is ``fv``, at an index that fits; ``None``: take the general path."""
+    fx = self._node
+    recorded = fx is not None or fv is not None
+    if recorded and slow_if_recording:
+        return None
+    a, i = self._payload, index._payload
+    r = index_put_raw([a, v, i], (d,), add, False)
+    if not recorded:
+        return wrap(r)
+    saved = [[box_of(index)], [a.shape, v.shape, i.shape], (d,), add, (fx is not None, fv is not None)]
+    return with_node_name(result_of(INDEX_PUT, (fx, fv, None), saved, r), node)
+
+
+def _put_lines(add: bool, self: Tensor, dim: int, index: Any, source: Any, alpha: Any = 1) -> Tensor:
+    """``index_add`` or ``index_copy``."""
+    source = expect_tensor("index_add" if add else "index_copy", "source", 4, source)
+    d = _fitting_source(self, dim, index, source) if alpha == 1 else -1
+    if d >= 0:
+        node = "IndexAddBackward0" if add else "IndexCopyBackward0"
+        made = _put_plainly(self, d, index, source._payload, source._node, add, node)
+        if made is not None:
+            return made
+    source = source if alpha == 1 else source * alpha
+    return _line_put("index_add_" if add else "index_copy_", self, dim, index, source, False)
+
+
+def _put_lines_into(add: bool, self: Tensor, dim: int, index: Any, source: Any, alpha: Any = 1) -> Tensor:
+    """``index_add_`` or ``index_copy_``."""
+    d = _fitting_source(self, dim, index, source) if alpha == 1 else -1
+    if d >= 0 and unrecorded(self, source._node) and self._payload.flags.c_contiguous and _apart(self, source):
+        index_put_raw([self._payload, source._payload, index._payload], (d,), add, True)
+        count_write_at(self, getframe(2))
+        return self
+    name = "index_add_" if add else "index_copy_"
+    source = expect_tensor(name[:-1], "source", 4, source)
+
+    def put(x: Tensor, s: Tensor) -> Tensor:
+        return _line_put(name, x, dim, index, s if alpha == 1 else s * alpha, _apart(x, s))
+
+    return apply_inplace(put, self, (source,))
 
 
 @public("torch.index_add Tensor.index_add")
@@ -189,58 +234,26 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     >>> torch.zeros(3).index_add(0, torch.tensor([0, 0, 2]), torch.tensor([1., 2., 3.]))
     tensor([3., 0., 3.])
     """
-    return _index_add(input, dim, index, source, alpha, False)
+    return _put_lines(True, input, dim, index, source, alpha)
 
 
 @public("Tensor.index_add_")
 def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """In-place form of ``index_add``."""
-    d = _fitting_source(self, dim, index, source)
-    if (
-        d >= 0
-        and alpha == 1
-        and unrecorded(self, source._node)
-        and self._payload.flags.c_contiguous
-        and _apart(self, source)
-    ):
-        index_put_raw([self._payload, source._payload, index._payload], (d,), True, True)
-        count_write_at(self, getframe(1))
-        return self
-    return apply_inplace(lambda x, s: _index_add(x, dim, index, s, alpha, _apart(x, s)), self, (source,))
-
-
-def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
-    """``fitting`` that also checks the dtype and shape of the source."""
-    d = fitting(self, dim, index, 1)
-    s = getattr(source, "_payload", None)
-    if d < 0 or type(s) is not np.ndarray or s.dtype is not self._payload.dtype:
-        return -1
-    have = self._payload.shape
-    return d if s.shape == (*have[:d], index._payload.size, *have[d + 1 :]) else -1
-
-
-def _apart(x: Tensor, source: Any) -> bool:
-    """Whether a write into ``x`` does not change ``source``."""
-    a, s = x._payload, getattr(source, "_payload", None)
-    return type(a) is np.ndarray and a.flags.writeable and not (isinstance(s, np.ndarray) and np.may_share_memory(a, s))
-
-
-def _index_copy(self: Tensor, dim: int, index: Any, source: Any, into: bool) -> Tensor:
-    source = expect_tensor("index_copy", "source", 4, source)
-    return _line_put("index_copy_", self, dim, index, source, into)
+    return _put_lines_into(True, self, dim, index, source, alpha)
 
 
 @public("torch.index_copy Tensor.index_copy")
 @with_out(EXACT)
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension."""
-    return _index_copy(input, dim, index, source, False)
+    return _put_lines(False, input, dim, index, source)
 
 
 @public("Tensor.index_copy_")
 def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """In-place form of ``index_copy``."""
-    return apply_inplace(lambda x, s: _index_copy(x, dim, index, s, _apart(x, s)), self, (source,))
+    return _put_lines_into(False, self, dim, index, source)
 
 
 @public("torch.index_fill Tensor.index_fill")
@@ -251,6 +264,12 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     >>> torch.ones(3).index_fill(0, torch.tensor([0, 2]), 5.)
     tensor([5., 1., 5.])
     """
+    d = fitting(input, dim, index, 1)
+    if d >= 0 and type(value) is float:
+        v = number(value, input._payload.dtype)
+        made = _put_plainly(input, d, index, v, None, False, "IndexFillBackward0")
+        if made is not None:
+            return made
     dim, where, x = _line_index("index_fill_", input, dim, index)
     if isinstance(value, Tensor):
         if value._payload.ndim:
@@ -300,7 +319,7 @@ def index_reduce(
     dim, where, x = _line_index("index_reduce", input, dim, index)
     shape = tuple(source._payload.shape) or (1,)
     lines = expand(reshape_public(where, (1,) * dim + (-1,) + (1,) * (len(shape) - dim - 1)), shape)
-    made = scatter_reduce_public(x, dim, lines, at_least_vector(source), reduce, include_self=include_self)
+    made = scatter_reduce_public(x, dim, lines, vector(source), reduce, include_self=include_self)
     return _shaped_as(input, made, "IndexReduceBackward0")
 
 
@@ -329,7 +348,7 @@ def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor
     return tuple(dims), found
 
 
-def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
+def _put_fitting(input: Any, indices: Any, values: Any) -> Tensor | None:
     """``index_put`` of plain arrays at positions that NumPy checks; ``None`` if the general path is needed."""
     if (
         type(values) is not Tensor
@@ -337,7 +356,7 @@ def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
         or values._payload.dtype is not input._payload.dtype
     ):
         return None
-    found = by_tensors(input._payload.ndim, tuple(indices))
+    found = by_tensors(input._payload.shape, tuple(indices))
     if found is None or len(found[1]) != len(indices):
         return None
     a, v = input._payload, values._payload
@@ -366,7 +385,7 @@ def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bo
     done = (
         None
         if accumulate or slow_if_recording or type(indices) not in (tuple, list)
-        else _put_plainly(input, indices, values)
+        else _put_fitting(input, indices, values)
     )
     if done is not None:
         return done
@@ -376,8 +395,6 @@ def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bo
 
 
 def _same_dtype(x: Tensor, values: Tensor) -> None:
-    from .setitem import dtype_error
-
     if logical_dtype(expect_tensor("index_put", "values", 3, values)) is not logical_dtype(x):
         raise dtype_error(x, values)
 
@@ -386,11 +403,35 @@ def _same_dtype(x: Tensor, values: Tensor) -> None:
 def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """In-place form of ``index_put``."""
     plain = not accumulate and type(values) is Tensor and type(indices) in (tuple, list)
-    if plain and assign_at_several(self, tuple(indices), values):
+    if plain and assign_at(self, tuple(indices), values):
         return self
     dims, found = _places_of(self, indices)
     _same_dtype(self, values)
     return put_into(self, values, dims, found, bool(accumulate))
+
+
+def _batch_take(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    x, index = inner
+    return batch_index(U, None, [U.reshape(x, (x.shape[0], -1) if mine[0] else (-1,)), index], mine, ((0,),))
+
+
+@general(
+    tensors=2,
+    grad={
+        "self": lambda xp, g, self_shape, index: xp.reshape(
+            xp.index_back([g, index], (math.prod(self_shape),), (0,)), self_shape
+        )
+    },
+    jvp=lambda xp, tangents, result, self, index: xp.take_flat(tangents[0], index),
+    holomorphic=False,
+    node="TakeBackward0",
+    batch=_batch_take,
+    dtypes="fcib",
+    samples=lambda rng: [((rng.standard_normal((3, 2)), sample_places(2, 2)), ())],
+)
+def take_flat(lib, self, index):
+    """The elements at flat indices, in row-major order."""
+    return lib.asarray(self.take(index))
 
 
 @public("torch.take Tensor.take")
@@ -407,7 +448,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     a = payload(input, "take")
     _long(index, "take")
     try:
-        return with_node_name(indexed(reshape_public(input, (a.size,)), (0,), [index]), "TakeBackward0")
+        return take_flat(input, index)  # type: ignore[no-any-return]
     except IndexError:
         raise _out_of_range(index, a.size) from None
 
@@ -485,8 +526,6 @@ def embedding(lib, weight, indices, padding_idx, scale_grad_by_freq):
 def _batch_embedding(U: Any, inner: Any, mine: Any, p: Any) -> Any:
     if not mine[0]:
         return U.embedding(inner[0], inner[1], *p)
-    from .index_primitive import batch_index
-
     return batch_index(U, None, inner, mine, ((0,),))
 
 
@@ -498,8 +537,6 @@ def torch_embedding(
     payload(weight, "embedding")
     dtype = logical_dtype(expect_tensor("embedding", "indices", 2, indices))
     if dtype.kind != "i" or dtype.itemsize < 4:
-        from ..._tape.saved import _type_name
-
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{_type_name(np.empty(0, dtype))} instead (while checking arguments for embedding)"
@@ -509,17 +546,12 @@ def torch_embedding(
     if _bad_index(indices, weight._payload.shape[0]) is not None:
         raise IndexError("index out of range in self")
     if sparse and isinstance(weight._payload, np.ndarray) and isinstance(indices._payload, (np.ndarray, np.generic)):
-        return _embedding_sparse(weight, indices, padding_idx, scale_grad_by_freq)
+        from ..names.sparse import sparse_rows
+
+        if scale_grad_by_freq and weight._node is not None:
+            raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+        return sparse_rows(weight, indices, padding_idx, embedding(weight.detach(), indices, padding_idx, False))
     return embedding(weight, indices, padding_idx, bool(scale_grad_by_freq))  # type: ignore[no-any-return]
-
-
-def _embedding_sparse(weight: Tensor, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool) -> Tensor:
-    """The rows at the indices, recorded with a sparse gradient of ``weight``."""
-    from ..names.sparse import sparse_rows
-
-    if scale_grad_by_freq and weight._node is not None:
-        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
-    return sparse_rows(weight, indices, padding_idx, embedding(weight.detach(), indices, padding_idx, False))
 
 
 @public("nn.functional.embedding")
@@ -564,8 +596,6 @@ def embedding_public(
 
 def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """PyTorch's ``embedding_renorm_``, not recorded."""
-    from ..._tape.views import count_write, writable
-
     a = writable(weight)
     rows = np.unique(known_values(indices, "embedding with max_norm"))
     norms = np.linalg.norm(a[rows].astype(np.float64), norm_type, axis=1)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from ..create.like import _dense_like
 # ----------------------------------------------------------------------------------------- places of index tensors, raw
 def numpy_key(dims: Any, indices: Any) -> tuple[Any, ...]:
     """The NumPy key for index arrays at these dims; ``dims`` has the first dim of a mask."""
+    if len(dims) == 1:
+        return COLONS[dims[0]] + (indices[0],)
     key: list[Any] = []
     place = 0
     for d, i in zip(dims, indices, strict=True):
@@ -118,8 +121,11 @@ def _taken(x: Any, i: Any, dim: int) -> Any:
 
 def write_at(x: Any, dims: tuple[int, ...], indices: Any, values: Any) -> None:
     """Write values at the positions of index arrays."""
-    if len(dims) == 1 and not dims[0] and indices[0].size >= _SEVERAL and x.flags.c_contiguous:
-        i = indices[0]
+    if len(dims) != 1 or dims[0]:
+        x[numpy_key(dims, indices)] = values
+        return
+    i = indices[0]
+    if i.size >= _SEVERAL and x.flags.c_contiguous:
         if i.dtype.kind == "b":
             if i.size >= _MANY and i.shape == x.shape[: i.ndim]:
                 x.reshape(i.size, *x.shape[i.ndim :])[i.reshape(-1).nonzero()[0]] = values
@@ -129,7 +135,7 @@ def write_at(x: Any, dims: tuple[int, ...], indices: Any, values: Any) -> None:
                 row = f"V{values.nbytes // i.size}"  # whole rows as elements: NumPy copies them several times as fast
                 x.reshape(-1).view(row)[i.reshape(-1)] = values.reshape(-1).view(row)
                 return
-    x[numpy_key(dims, indices)] = values
+    x[i] = values
 
 
 # ------------------------------------------------------------------------------------------------------- batching rules
@@ -140,13 +146,6 @@ def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> t
     ``rank`` is that of an unbatched result.
     """
     indices, theirs = list(inner[first:]), list(mine[first:])
-    if any(payload_dtype(i).kind == "b" and not m for i, m in zip(indices, theirs, strict=True)):
-        dims, indices, theirs = _numbered(dims, indices, theirs)
-    if any(payload_dtype(i).kind == "b" for i in indices):
-        raise RuntimeError(
-            "vmap: It looks like you're attempting to index with a mask, whose result has a shape that depends on its "
-            "values. Use torch.where or masked_fill."
-        )
     k = max(i.ndim - m for i, m in zip(indices, theirs, strict=True))
     up = tuple(d + 1 for d in dims)
     side_by_side = adjacent(dims)
@@ -164,20 +163,18 @@ def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> t
     return indices, (0, *up), perm
 
 
-def _numbered(dims: Any, indices: Any, theirs: Any) -> tuple[Any, list[Any], list[bool]]:
-    """The same index tensors, with masks that the whole batch shares converted to integer indices."""
+def _numbered(dims: Any, inner: Any, mine: Any, first: int) -> tuple[Any, list[Any], list[bool]]:
+    """The same operands with integer indices in place of masks, which the whole batch shares."""
     ds: list[int] = []
-    found: list[Any] = []
-    batched: list[bool] = []
-    for d, i, m in zip(dims, indices, theirs, strict=True):
-        plain = i._payload if isinstance(i, Tensor) else i
-        if payload_dtype(i).kind != "b" or m or not isinstance(plain, np.ndarray):
-            ds, found, batched = [*ds, d], [*found, i], [*batched, m]
-            continue
-        arrays = plain.nonzero()
-        ds += range(d, d + plain.ndim)
+    found, batched = list(inner[:first]), list(mine[:first])
+    for d, i, m in zip(dims, inner[first:], mine[first:], strict=True):
+        if payload_dtype(i).kind == "b":
+            arrays = (i._payload if isinstance(i, Tensor) else i).nonzero()
+        else:
+            arrays = (i,)
+        ds += range(d, d + len(arrays))
         found += arrays
-        batched += [False] * len(arrays)
+        batched += [m] * len(arrays)
     return tuple(ds), found, batched
 
 
@@ -195,7 +192,7 @@ def _index_rank(x: Any, batched: bool, dims: Any, indices: Any, theirs: Any) -> 
 
 
 def batch_index(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    (dims,) = p
+    dims, inner, mine = _numbered(*p, inner, mine, 1)
     rank = _index_rank(inner[0], mine[0], dims, inner[1:], mine[1:])
     indices, dims, perm = _lifted_places(inner, mine, rank, 1, dims)
     (x,) = _all_batched(inner, mine, 1)
@@ -205,6 +202,7 @@ def batch_index(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 def _batch_index_back(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     size, dims = p
+    dims, inner, mine = _numbered(dims, inner, mine, 1)
     indices, dims, perm = _lifted_places(inner, mine, inner[0].ndim - mine[0], 1, dims)
     (g,) = _all_batched(inner, mine, 1)
     if perm is not None:
@@ -214,6 +212,7 @@ def _batch_index_back(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 def _batch_index_put(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     dims, accumulate, _ = p
+    dims, inner, mine = _numbered(dims, inner, mine, 2)
     rank = _index_rank(inner[0], mine[0], dims, inner[2:], mine[2:])
     one = result_shape(
         tuple(inner[0].shape[mine[0] :]), dims, [tuple(i.shape[m:]) for i, m in zip(inner[2:], mine[2:], strict=True)]
@@ -276,10 +275,14 @@ def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
     Dimensions have the memory order of ``x``; the indexed ones do not count (ATen's ``TensorIterator``,
     ``reorder_dimensions``: an insertion sort from the inside out, in which a stride of 0 compares with nothing).
     """
-    if x.flags.c_contiguous:
+    if x.flags.c_contiguous or all(outer > inner > 0 for outer, inner in pairwise(x.strides)):
         # NumPy's contiguous arrays may have any stride in a dimension of size 1
         return r if not dims[0] or (r.flags.c_contiguous and 1 not in r.shape) else r.copy("C")
-    taken = {d for dim, i in zip(dims, indices, strict=True) for d in range(dim, dim + (i.ndim if _is_mask(i) else 1))}
+    taken = {
+        d
+        for dim, i in zip(dims, indices, strict=True)
+        for d in range(dim, dim + (i.ndim if i.dtype.kind == "b" else 1))
+    }
     strides = [0 if d in taken else s for d, s in enumerate(x.strides)]
     rest = [s for d, s in enumerate(strides) if d not in taken]
     lead = dims[0] if len(taken) == max(taken) - min(taken) + 1 else 0
@@ -300,10 +303,6 @@ def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
     if turned.flags.c_contiguous and 1 not in r.shape:
         return r
     return turned.copy("C").transpose(_inverse(tuple(outward)))
-
-
-def _is_mask(i: Any) -> bool:
-    return i.dtype.kind == "b"
 
 
 @general(

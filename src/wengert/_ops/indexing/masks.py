@@ -21,7 +21,7 @@ from ..shape.join import unbind
 from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
-from .getitem import fitted, is_plain, put_at
+from .getitem import check_masks, is_plain, put_at
 from .index_primitive import index
 from .scatter import dtype_name, known_values
 
@@ -36,11 +36,6 @@ def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     except ValueError:
         raise broadcast_error(mask, x) from None
     return (x if a == both else expand(x, both)), (mask if b == both else expand(mask, both))
-
-
-def _masked(x: Tensor, mask: Tensor) -> tuple[tuple[int, ...], list[Tensor]]:
-    """The positions where a mask of the tensor's shape is true; raises inside a transform."""
-    return fitted([x], (0,), [mask])
 
 
 @public("torch.masked_select Tensor.masked_select")
@@ -61,8 +56,8 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     x, m = _broadcast_pair(input, mask)
     if not x._payload.ndim:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
-    dims, found = _masked(x, m)
-    return with_node_name(index([x, *found], dims), "MaskedSelectBackward0")
+    check_masks([m])
+    return with_node_name(index([x, m], (0,)), "MaskedSelectBackward0")
 
 
 @public("torch.masked_scatter Tensor.masked_scatter")
@@ -89,12 +84,12 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         return clone(x, "C")
     if not shape:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
-    dims, found = _masked(x, m)
-    n = int(np.count_nonzero(m._payload)) if is_plain(m) else found[0]._payload.size
+    check_masks([m])
+    n = int(np.count_nonzero(m._payload))
     if source._payload.size < n:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     values = slice_dim(reshape_public(source, (source._payload.size,)), 0, 0, n, 1)
-    made = put_at(x, values, dims, found, False, False)
+    made = put_at(x, values, (0,), [m], False, False)
     node = "MaskedScatterBackward0"
     return with_node_name(made, node) if shape else without_view(reshape_public(made, ()), node)
 
@@ -104,7 +99,8 @@ public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))
 
 # ------------------------------------------------------------------------------------------ indices of nonzero elements
 @public("torch.nonzero Tensor.nonzero")
-def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+@with_out(exactly("nonzero: Expected out tensor to have scalar type Long but got scalar type{Out}"))
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension.
 
     >>> import wengert as torch
@@ -117,12 +113,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
     found = wrap(_rows_of_places(a))
     if as_tuple:
         return unbind(found, 1) if a.ndim else (wrap(a.reshape(1).nonzero()[0]),)
-    if out is None:
-        return found
-    from ..._kinds.out import store_out
-
-    store_out(out, found, exactly("nonzero: Expected out tensor to have scalar type Long but got scalar type{Out}"))
-    return out
+    return found
 
 
 def _rows_of_places(a: Any) -> Any:

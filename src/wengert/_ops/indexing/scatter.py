@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import add_along, check_range, read_along
+from ..._arrays.library import may_share_memory
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
@@ -17,7 +18,7 @@ from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out, write_out
 from ..._payloads.meta import no_kernel, no_places, on_meta
-from ..._payloads.transforms import Transformed
+from ..._payloads.transforms import Transformed, dtype_of
 from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.fast_results import result_of
 from ..._tape.inplace import inplace_of
@@ -28,6 +29,7 @@ from ..._tape.view_chain import with_node_name, without_view
 from ..._tape.views import count_write_at, unrecorded
 from ..create.create import element
 from ..random._common import opened
+from ..shape.broadcasting import vector
 from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
@@ -37,14 +39,6 @@ from .setitem import number
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
-def _batch_gather_back(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    from ..._payloads.batching import batch_size
-
-    size = batch_size(inner, mine)
-    g, i = (x if m else U.expand(x, (size, *x.shape)) for x, m in zip(inner, mine, strict=True))
-    return U.gather_back(g, i, (size, *p[0]), p[1] + 1)
-
-
 def sample_places(*shape: int) -> Any:
     """Samples of positions from 0 to 2, some of them twice."""
     return np.resize(np.array([0, 2, 1, 1, 0]), shape)
@@ -77,7 +71,7 @@ def gather(lib, self, index, dim):
     grad={"self": lambda xp, g, index, dim: xp.gather(g, index, dim)},
     jvp=lambda xp, tangents, result, self, index, size, dim: xp.gather_back(tangents[0], index, size, dim),
     holomorphic=False,
-    batch=_batch_gather_back,
+    batch=("dim", ("dim",), ("size",)),
     samples=lambda rng: [
         ((rng.standard_normal((2, 2)), sample_places(2, 2)), ((3, 2), 0)),
         ((rng.standard_normal((2, 4)), sample_places(2, 4)), ((2, 3), 1)),
@@ -139,20 +133,13 @@ def _reduced_prod(xp: Any, g: Any, self: Any, index: Any, src: Any, result: Any,
     own = xp.masked_fill(self, self == 0, 1)
     mine = g * xp.scatter_reduce(own, index, src, dim, "prod", include_self) / own
     zero = src == 0
-    count = xp.scatter_add(xp.zeros_like(g), index, xp._to_copy(zero, _dtype_of(g)), dim)
+    count = xp.scatter_add(xp.zeros_like(g), index, xp._to_copy(zero, dtype_of(g)), dim)
     single = zero & (xp.gather(count, index, dim) == 1)
     others = xp.scatter_reduce(self, index, xp.masked_fill(src, single, 1), dim, "prod", include_self)
     theirs = xp.where(
         single, xp.gather(g * others, index, dim), xp.gather(g * result, index, dim) / xp.masked_fill(src, zero, 1)
     )
     return mine, theirs
-
-
-def _dtype_of(x: Any) -> Any:
-    from ..._payloads.transforms import plain_dtype
-    from ..._tape.saved import payload_dtype
-
-    return plain_dtype(payload_dtype(x))
 
 
 def _scatter_reduce_back(
@@ -171,7 +158,7 @@ def _scatter_reduce_back(
     else:
         here = src == xp.gather(result, index, dim)
         kept = self == result
-        dtype = _dtype_of(g)
+        dtype = dtype_of(g)
         count = xp.scatter_add(xp._to_copy(kept, dtype), index, xp._to_copy(here, dtype), dim)
         share = g / count
         mine = xp.masked_fill(share, ~kept, 0)
@@ -314,12 +301,12 @@ def gather_public(
 
         return sparse_gather(input, dim, index, gather_public(input.detach(), dim, index))
     if not index._payload.size:  # an empty index may have any shape
-        none = gather(at_least_vector(input), wrap(np.zeros((0,) * max(ndim, 1), np.int64)), dim)
+        none = gather(vector(input), wrap(np.zeros((0,) * max(ndim, 1), np.int64)), dim)
         return without_view(reshape_public(none, tuple(index._payload.shape)), "GatherBackward0")
     if (ndim and index._payload.ndim) or (is_plain(input) and is_plain(index)):
         return gather(input, index, dim)  # type: ignore[no-any-return]
     # inside a transform the tensors need at least one dimension
-    return reshape_public(gather(at_least_vector(input), at_least_vector(index), dim), tuple(index._payload.shape))
+    return reshape_public(gather(vector(input), vector(index), dim), tuple(index._payload.shape))
 
 
 def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
@@ -348,10 +335,6 @@ assert SCATTER.saves.uses == SCATTER_ADD.saves.uses == ("index", "dim")  # type:
 _gather_raw = ARRAYS.gather
 
 
-def at_least_vector(index: Tensor) -> Tensor:
-    return index if index._payload.ndim else reshape_public(index, (1,))
-
-
 def _scattered(name: str, self: Tensor, dim: int, index: Any, src: Any, run: Any) -> Tensor:
     """Check and align the arguments of a scatter operator, and call ``run(self, index, src, dim)``."""
     payload(self, name)
@@ -362,16 +345,16 @@ def _scattered(name: str, self: Tensor, dim: int, index: Any, src: Any, run: Any
         if logical_dtype(src) is not logical_dtype(self):
             raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
         _check_lines(self, index, dim, src, True)
-        src = _shrunk(at_least_vector(src), _at_least_1d(index._payload.shape))
+        src = _shrunk(vector(src), _at_least_1d(index._payload.shape))
     else:
         _check_lines(self, index, dim, None, True)
     if not index._payload.size:
         index = wrap(np.zeros((0,) * max(ndim, 1), np.int64))
         src = slice_all(src, (0,) * max(ndim, 1)) if isinstance(src, Tensor) else src
-    index = at_least_vector(index)
+    index = vector(index)
     if ndim or all(is_plain(x) for x in (self, index, src) if isinstance(x, Tensor)):
         return run(self, index, src, dim)  # type: ignore[no-any-return]
-    return reshape_public(run(at_least_vector(self), index, src, 0), ())
+    return reshape_public(run(vector(self), index, src, 0), ())
 
 
 def _shrunk(src: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -390,6 +373,24 @@ def slice_all(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     for d, n in enumerate(shape[: x._payload.ndim]):
         x = slice_dim(x, d, 0, n, 1)
     return reshape_public(x, shape)
+
+
+def _scattered_plainly(info: Any, write: Any, self: Any, dim: Any, index: Any, src: Any) -> Tensor | None:
+    """The result of ``info`` for plain arrays that fit, made by ``write``; ``None``: take the general path."""
+    v, fs = (src._payload, src._node) if isinstance(src, Tensor) else (src, None)
+    d = _fitting(self, dim, index, None if v is src else src)
+    if d < 0:
+        return None
+    fx = self._node
+    recorded = fx is not None or fs is not None
+    if recorded and slow_if_recording:
+        return None
+    r = self._payload.copy()
+    write(r, index._payload, d, v)
+    if not recorded:
+        return wrap(r)
+    saved = None if info is SCATTER_ADD and fs is None else box_of(index)
+    return result_of(info, (fx, None, fs), [saved, d], r)
 
 
 _REDUCTIONS = {"add": "sum", "multiply": "prod"}
@@ -411,21 +412,10 @@ def scatter_public(
     """
     if src is None:
         src = value
-    if reduce is None and isinstance(src, Tensor):
-        d = _fitting(input, dim, index, src)
-        fx, fs = getattr(input, "_node", None), src._node
-        if d >= 0 and (not slow_if_recording or (fx is None and fs is None)):
-            r = input._payload.copy()
-            put_along(r, index._payload, d, src._payload)
-            return wrap(r) if fx is None and fs is None else result_of(SCATTER, (fx, None, fs), [box_of(index), d], r)
-    elif reduce is None and type(src) is float and not slow_if_recording and -3e38 < src < 3e38:
-        d = _fitting(input, dim, index)
-        if d >= 0 and input._payload.dtype.char in "fd":
-            r, fx = input._payload.copy(), input._node
-            put_along(r, index._payload, d, src)
-            if fx is None:
-                return wrap(r)
-            return with_node_name(result_of(SCATTER, (fx, None, None), [box_of(index), d], r), "ScatterBackward1")
+    if reduce is None and (isinstance(src, Tensor) or _is_small_number(src, input)):
+        made = _scattered_plainly(SCATTER, put_along, input, dim, index, src)
+        if made is not None:
+            return made if isinstance(src, Tensor) else with_node_name(made, "ScatterBackward1")
     if isinstance(src, np.generic):
         src = src.item()
     if not isinstance(src, (Tensor, bool, int, float, complex)):
@@ -461,15 +451,9 @@ def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, o
     """
     if out is not None:
         return write_out(out, scatter_add_public, (input, dim, index, src), None, EXACT)  # type: ignore[no-any-return]
-    d = _fitting(input, dim, index, src)
-    if d >= 0:
-        fx, fs = input._node, src._node
-        if not slow_if_recording or (fx is None and fs is None):
-            r = input._payload.copy()
-            add_along(r, index._payload, d, src._payload)
-            if fx is None and fs is None:
-                return wrap(r)
-            return result_of(SCATTER_ADD, (fx, None, fs), [None if fs is None else box_of(index), d], r)
+    made = _scattered_plainly(SCATTER_ADD, add_along, input, dim, index, src)
+    if made is not None:
+        return made
     return _scattered("scatter_add", input, dim, index, expect_tensor("scatter_add", "src", 4, src), scatter_add)
 
 
@@ -505,11 +489,11 @@ def _into(self: Any, dim: Any, index: Any, src: Any, write: Any) -> bool:
     if d < 0 or not unrecorded(self, src._node if tensor else None):
         return False
     a, i = self._payload, index._payload
-    if not (a.flags.c_contiguous and a.flags.writeable) or (a.dtype is i.dtype and np.may_share_memory(a, i)):
+    if not (a.flags.c_contiguous and a.flags.writeable) or (a.dtype is i.dtype and may_share_memory(a, i)):
         return False
     if tensor:
         src = src._payload
-        if type(src) is not np.ndarray or src.dtype is not a.dtype or src.ndim != i.ndim or np.may_share_memory(a, src):
+        if type(src) is not np.ndarray or src.dtype is not a.dtype or src.ndim != i.ndim or may_share_memory(a, src):
             return False
         if src.shape != i.shape:  # only a part of ``src`` is written
             src = src[tuple(map(slice, i.shape))]

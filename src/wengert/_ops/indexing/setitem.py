@@ -18,6 +18,7 @@ from ..._base.torch_function import recovered
 from ..._tape.inplace import apply_inplace
 from ..._tape.node import AccumulateGrad, box_of, tick
 from ..._tape.promotion import logical_dtype
+from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import check_inplace, count_write_at, record_slices, record_write, unrecorded, writable
@@ -30,14 +31,14 @@ from .index_primitive import INDEX_PUT, write_at
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """``x[...] = v``: write ``v`` (a tensor that broadcasts, or a number) into the part that ``x[...]`` reads."""
     ty = type(key)
-    basic = ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key)))
+    basic = ty is int or ty is slice or key is ... or (ty is tuple and _BASIC.issuperset(map(type, key)))
     if basic:
         if _assign_basic(self, key, value):
             return
     elif ty is Tensor:
-        if _assign_at(self, key, value):
+        if assign_at(self, (key,), value):
             return
-    elif ty is tuple and assign_at_several(self, key, value):
+    elif ty is tuple and assign_at(self, key, value):
         return
     if key is False:
         return
@@ -104,13 +105,10 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
     return True
 
 
-def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
-    """``_assign_basic`` for one index tensor."""
-    a, i = self._payload, key._payload
-    if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim or not a.ndim:
-        return False
-    kind = i.dtype.kind
-    if not (kind == "i" and i.dtype.itemsize >= 4) and not (kind == "b" and i.shape == a.shape[: i.ndim]):
+def assign_at(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
+    """``_assign_basic`` for a key of index tensors, masks and ``:``, also where the write is recorded."""
+    a = self._payload
+    if type(a) is not np.ndarray or not a.flags.writeable:
         return False
     ty = type(value)
     if ty is Tensor:
@@ -121,41 +119,14 @@ def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
         v, fy = value, None
     else:
         return False
-    if not unrecorded(self, fy):
-        del a
-        return _put_recorded(self, value, (0,), [key], False)
-    try:
-        if i.size < 64:
-            a[i] = v
-        else:
-            write_at(a, (0,), (i,), v)
-    except (ValueError, IndexError, TypeError):
-        return False
-    count_write_at(self, getframe(2))
-    return True
-
-
-def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
-    """``_assign_basic`` for a key of index tensors and ``:``, also where the write is recorded."""
-    a = self._payload
-    if type(a) is not np.ndarray or not a.flags.writeable:
-        return False
-    if type(value) is Tensor:
-        v, fy = value._payload, value._node
-        if v.dtype is not a.dtype:
-            return False
-    elif type(value) in (float, int) and a.dtype.kind in "fc":
-        v, fy = value, None
-    else:
-        return False
-    found = by_tensors(a.ndim, key)
+    found = by_tensors(a.shape, key)
     if found is None:
         return False
     if not unrecorded(self, fy):
         del a
         return _put_recorded(self, value, *found, False)
     try:
-        a[tuple([item if type(item) is slice else item._payload for item in key])] = v
+        write_at(a, found[0], [i._payload for i in found[1]], v)
     except (ValueError, IndexError, TypeError):
         return False
     count_write_at(self, getframe(2))
@@ -187,12 +158,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
             return True
         if v.ndim > part.ndim or may_share_memory(a, v):
             return False
-        n = REGISTRY["copy"].node()
-        n.fx = (None, fy)
-        n.s = [v.shape, v.dtype]
-        n.seq = tick()
-        n.h = None
-        n.code, n.lasti = here()
+        n = _node(REGISTRY["copy"], (None, fy), [v.shape, v.dtype])
     try:
         if a.base is not None or type(self._node) is AccumulateGrad:  # it may be a view
             check_inplace(self, True)
@@ -229,16 +195,22 @@ def _put_recorded(x: Tensor, value: Any, dims: Any, indices: Any, accumulate: bo
         ARRAYS.index_put([a, value._payload, *arrays], dims, accumulate, True)
     except (RuntimeError, IndexError, ValueError):
         return False
-    n = INDEX_PUT.node()
-    n.fx = (fx, fy, *[None] * len(arrays))
     shapes = [a.shape, value._payload.shape, *[i.shape for i in arrays]]
-    n.s = [[box_of(i) for i in indices], shapes, dims, accumulate, (fx is not None, fy is not None)]
+    saved = [[box_of(i) for i in indices], shapes, dims, accumulate, (fx is not None, fy is not None)]
+    del a
+    record_write(x, _node(INDEX_PUT, (fx, fy, *[None] * len(arrays)), saved))
+    return True
+
+
+def _node(info: Any, edges: tuple[Any, ...], saved: list[Any]) -> Any:
+    """A node of the operator ``info``, for a write that has been done already."""
+    n = info.node()
+    n.fx = edges
+    n.s = saved
     n.seq = tick()
     n.h = None
     n.code, n.lasti = here()
-    del a
-    record_write(x, n)
-    return True
+    return n
 
 
 def _as_value(value: Any, x: Tensor) -> Tensor:
@@ -249,8 +221,6 @@ def _as_value(value: Any, x: Tensor) -> Tensor:
         value = value.item()
     dtype = logical_dtype(x)
     if not isinstance(value, (bool, int, float, complex)):
-        from ..._tape.saved import _type_name
-
         raise TypeError(f"can't assign a {type_name(value)} to a {_type_name(np.empty(0, dtype))}")
     return wrap(number(value, dtype))
 
@@ -292,11 +262,5 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
     if _put_recorded(x, value, dims, indices, accumulate):
         return x
     a = x._payload
-    if (
-        type(a) is np.ndarray
-        and writable(x) is a
-        and value._payload is not a
-        and not may_share_memory(a, value._payload)
-    ):
-        return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, True), x, (value,))
-    return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, False), x, (value,))
+    into = type(a) is np.ndarray and writable(x) is a and not may_share_memory(a, value._payload)
+    return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, into), x, (value,))

@@ -20,7 +20,8 @@ from ..._tape.inplace import inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import with_sizes
-from .matmul import check_batches, check_mat_vec, dtype_name, matrix_product, refuse_bool, refuse_expand, refuse_mm
+from ..shape.broadcasting import expand_size
+from .matmul import check_batches, check_mat_vec, dtype_name, matrix_product, refuse_bool, refuse_mm
 
 
 def scaled(x: Any, factor: Any) -> Any:
@@ -51,38 +52,21 @@ def _spread(xp: Any, t: Any, shape: Any, beta: Any, alpha: Any) -> Any:
     return t if t.shape == shape else xp.expand(t, shape)
 
 
-def _batched(rank: int, product: Any) -> Any:
-    """The batching rule: ``product(U, x, y, many_x, many_y)`` on values with a batch before ``rank`` others."""
+def _batched(a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> Any:
+    """The batching rule of a product with these labels (see ``contract``); 9 is the batch's."""
 
     def rule(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
         x, y, c = inner
         beta, alpha = p
-        r = scaled(product(U, x, y, mine[0], mine[1]), alpha)
+        many = mine[0] or mine[1]
+        r = scaled(U.contract(x, y, (9,) * mine[0] + a, (9,) * mine[1] + b, (9,) * many + out), alpha)
         if mine[2]:
-            c = U.reshape(c, (c.shape[0], *(1,) * (rank - (c.ndim - 1)), *c.shape[1:]))
+            c = U.reshape(c, (c.shape[0], *(1,) * (len(out) - (c.ndim - 1)), *c.shape[1:]))
         if beta == 0 or c is None:
-            return r if mine[0] or mine[1] else U.expand(r, (c.shape[0], *r.shape))
+            return r if many else U.expand(r, (c.shape[0], *r.shape))
         return r + scaled(c, beta)
 
     return rule
-
-
-def _mm(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
-    return U.matmul_nd(x, y) if many_x or many_y else U.mat_mat(x, y)
-
-
-def _mv(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
-    if many_y:
-        return U.reshape(U.matmul_nd(x, U.reshape(y, (*y.shape, 1))), (y.shape[0], x.shape[-2]))
-    return U.matmul_nd(x, y) if many_x else U.mat_vec(x, y)
-
-
-def _bmm_sum(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
-    return U.contract(x, y, (4,) * many_x + (0, 1, 2), (4,) * many_y + (0, 2, 3), (4,) * (many_x or many_y) + (1, 3))
-
-
-def _outer(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
-    return U.reshape(x, (*x.shape, 1)) * U.reshape(y, (*y.shape[:-1], 1, y.shape[-1]))
 
 
 @in_lib
@@ -116,7 +100,7 @@ _FACTS: dict[str, Any] = {
     node="AddmmBackward0",
     libname="addmm_rows",
     own_shapes=False,
-    batch=_batched(2, _mm),
+    batch=_batched((0, 1), (1, 2), (0, 2)),
     samples=[((2, 3), (3, 4), c, p) for p in _SCALES for c in ((2, 4), (4,), (2, 1), ())],
     **_FACTS,
 )
@@ -137,7 +121,7 @@ def _refuse_mv(info: Any, x: Any, y: Any, c: Any, *p: Any) -> Any:
     second=lambda xp, g, mat, vec, beta, alpha: scaled(xp.vec_mat(g, mat), alpha),
     node="AddmvBackward0",
     refuse_mixed=_refuse_mv,
-    batch=_batched(1, _mv),
+    batch=_batched((0, 1), (1,), (0,)),
     samples=[((2, 3), (3,), c, p) for p in _SCALES for c in ((2,), (1,), ())],
     **_FACTS,
 )
@@ -154,7 +138,7 @@ def affine_mv(lib, mat, vec, input, beta, alpha):
         xp.contract(batch1, g, (0, 1, 2), (1, 3), (0, 2, 3)), alpha
     ),
     node="AddbmmBackward0",
-    batch=_batched(2, _bmm_sum),
+    batch=_batched((0, 1, 2), (0, 2, 3), (1, 3)),
     samples=[((2, 2, 3), (2, 3, 4), c, p) for p in _SCALES for c in ((2, 4), (4,))],
     **_FACTS,
 )
@@ -176,7 +160,7 @@ def _refuse_bmm(info: Any, x: Any, y: Any, c: Any, *p: Any) -> Any:
     second=lambda xp, g, batch1, batch2, beta, alpha: scaled(xp.bmm(batch1.mT, g), alpha),
     node="BaddbmmBackward0",
     refuse_mixed=_refuse_bmm,
-    batch=_batched(3, lambda U, x, y, many_x, many_y: U.matmul_nd(x, y)),
+    batch=_batched((0, 1, 2), (0, 2, 3), (0, 1, 3)),
     samples=[((2, 2, 3), (2, 3, 4), c, p) for p in _SCALES for c in ((2, 2, 4), (2, 4), (2, 1, 1))],
     **_FACTS,
 )
@@ -189,7 +173,7 @@ def affine_bmm(lib, batch1, batch2, input, beta, alpha):
     first=lambda xp, g, vec1, vec2, beta, alpha: scaled(xp.mat_vec(g, vec2), alpha),
     second=lambda xp, g, vec1, vec2, beta, alpha: scaled(xp.vec_mat(vec1, g), alpha),
     node="AddrBackward0",
-    batch=_batched(2, _outer),
+    batch=_batched((0,), (1,), (0, 1)),
     samples=[((2,), (3,), c, p) for p in _SCALES for c in ((2, 3), (3,), ())],
     **_FACTS,
 )
@@ -233,11 +217,7 @@ def _public(names: str) -> Any:
 
 def _check(input: Any, size: tuple[int, ...], kernel: str) -> None:
     """Raise PyTorch's error if the input does not expand to the result's size."""
-    shape = tuple(input._payload.shape)
-    if shape != size and (
-        len(shape) > len(size) or any(m not in (1, n) for m, n in zip(shape[::-1], size[::-1], strict=False))
-    ):
-        raise refuse_expand(shape, size)
+    expand_size(size, input._payload)
     refuse_bool(input, kernel)
 
 
@@ -334,11 +314,7 @@ def addr(
         if v.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {v.ndim}-D")
     size = (vec1._payload.shape[0], vec2._payload.shape[0])
-    shape = tuple(input._payload.shape)
-    if shape != size and (
-        len(shape) > 2 or any(m not in (1, n) for m, n in zip(shape[::-1], size[::-1], strict=False))
-    ):
-        raise refuse_expand(shape, size)
+    expand_size(size, input._payload)
     dtype = common_dtype((input, vec1, vec2))
     input, vec1, vec2 = (cast(t, dtype) for t in (input, vec1, vec2))
     if logical_dtype(input).kind == "b":

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.linalg import each_index, lu_of, lu_without_pivots, threshold
+from ..._arrays.linalg import lu_of, lu_without_pivots, threshold
 from ..._kinds.general import general
+from ..._payloads.transforms import dtype_of
 from ..._tape.saved import is_complex
 from .inverses import (
     H,
@@ -99,8 +100,7 @@ def _eigh_jvp(xp: Any, tangents: Any, result: Any, self: Any, uplo: str) -> Any:
 )
 def eigen_hermitian(lib, self, uplo):
     """Eigenvalues in ascending order and orthonormal eigenvectors of Hermitian matrices, from one triangle."""
-    values, vectors = lib.linalg.eigh(self, uplo)
-    return values, vectors
+    return tuple(lib.linalg.eigh(self, uplo))
 
 
 def _eig_grad(xp: Any, g: Any, L: Any, V: Any, real: bool) -> Any:
@@ -194,8 +194,7 @@ def _svd_grad(xp: Any, g: Any, result0: Any, result1: Any, result2: Any, full: b
 )
 def singular(lib, A, full):
     """``U S V^H``: singular values in descending order between orthonormal columns and rows."""
-    u, s, vh = lib.linalg.svd(A, full)
-    return u, s, vh
+    return tuple(lib.linalg.svd(A, full))
 
 
 # ------------------------------------------------------------------------------------------------------------------- QR
@@ -260,8 +259,7 @@ def orthogonal(lib, A, mode):
     """``Q R`` with orthonormal columns and an upper triangular factor."""
     if mode == "r":
         return lib.zeros(0, A.dtype), lib.linalg.qr(A, "r")
-    q, r = lib.linalg.qr(A, mode)
-    return q, r
+    return tuple(lib.linalg.qr(A, mode))
 
 
 # ------------------------------------------------------------------------------------------------------------------- LU
@@ -294,15 +292,8 @@ def _compact_grad(xp: Any, g: Any, result0: Any, result1: Any) -> Any:
     L, U = unpack_lu(xp, result0)
     gL = xp.lower_triangle(part(xp, g, -1, 0, k), -1)
     gU = xp.upper_triangle(part(xp, g, -2, 0, k), 0)
-    P = xp._to_copy(xp.permutation_of(result1, m), _dtype_of(result0))
+    P = xp._to_copy(xp.permutation_of(result1, m), dtype_of(result0))
     return _lu_grad(xp, gL, gU, P, L, U)
-
-
-def _dtype_of(a: Any) -> Any:
-    from ..._payloads.transforms import plain_dtype
-    from ..._tape.saved import payload_dtype
-
-    return plain_dtype(payload_dtype(a))
 
 
 def unpack_lu(xp: Any, lu: Any) -> tuple[Any, Any]:
@@ -335,7 +326,7 @@ def lu_compact(lib, A, pivot):
     lead, (m, n) = A.shape[:-2], A.shape[-2:]
     lu = lib.empty(A.shape, A.dtype)
     pivots = lib.empty((*lead, min(m, n)), lib.int32)
-    for index in each_index(lead):
+    for index in np.ndindex(*lead):
         if pivot:
             lu[index], rows, _ = lu_of(A[index])
             pivots[index] = rows + 1
@@ -350,7 +341,7 @@ def permutation_of(lib, pivots, m):
     """The permutation matrix P of exchanged rows (from 1): ``A = P L U``."""
     lead = pivots.shape[:-1]
     order = lib.broadcast_to(lib.arange(m), (*lead, m)).copy()
-    for index in each_index(lead):
+    for index in np.ndindex(*lead):
         line = order[index]
         for i, j in enumerate(pivots[index]):
             line[i], line[j - 1] = line[j - 1], line[i]
@@ -435,6 +426,6 @@ def exp_matrix(lib, self):
     if not lead:
         return expm(self).astype(self.dtype, copy=False)
     r = lib.empty(self.shape, self.dtype)
-    for index in each_index(lead):
+    for index in np.ndindex(*lead):
         r[index] = expm(self[index])
     return r

@@ -19,7 +19,8 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import without_view
-from .matmul import dtype_name, matmul, refuse_batched
+from ..shape.views import reshape_public
+from .matmul import matmul, refuse_batched, same_dtype
 
 TENSORDOT = exactly(
     "tensordot: Expected the output tensor to have dtype {Result}, but got an output tensor with dtype {Out}"
@@ -319,22 +320,11 @@ def einsum(*args: Any) -> Tensor:
         y, b = _summed(y, b, keep | set(a), sizes)
         made = tuple(dict.fromkeys(label for label in (*(out if not rest else ()), *a, *b) if label in keep))
         made = tuple(label for label in made if label in a or label in b)
-        work = [(_contracted(x, y, a, b, made), made), *rest]
+        if logical_dtype(x).kind == "b" and logical_dtype(y).kind == "b":
+            raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
+        work = [(TENSORS.contract(x, y, a, b, made), made), *rest]
     t, side = work[0]
-    return _finished(t, side, out, sizes)
-
-
-def _contracted(x: Any, y: Any, a: Labels, b: Labels, out: Labels) -> Any:
-    if logical_dtype(x).kind == "b" and logical_dtype(y).kind == "b":
-        raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
-    return TENSORS.contract(x, y, a, b, out)
-
-
-def _finished(t: Any, side: Labels, out: Labels, sizes: dict[int, int]) -> Any:
-    """The result with its dimensions in order; no dimension that was dropped for broadcasting is missing here."""
-    if side != out:
-        t = TENSORS.permute(t, tuple(side.index(x) for x in out))
-    return t
+    return t if side == out else TENSORS.permute(t, tuple(side.index(x) for x in out))
 
 
 def _arguments(args: tuple[Any, ...]) -> tuple[Any, list[Any]]:
@@ -456,11 +446,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast."""
     expect_tensors("linalg_vecdot", x=x, y=y)
-    if logical_dtype(x) is not logical_dtype(y):
-        raise RuntimeError(
-            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {dtype_name(x)} and y of "
-            f"type {dtype_name(y)} instead"
-        )
+    same_dtype("linalg.vecdot", x=x, y=y)
     return ((TENSORS.conj(x) if logical_dtype(x).kind == "c" else x) * y).sum(dim)
 
 
@@ -468,16 +454,20 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 @with_out
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
-    expect_tensors("kron", input=input, other=other)
-    rank = max(input._payload.ndim, other._payload.ndim)
-    a = (1,) * (rank - input._payload.ndim) + tuple(input._payload.shape)
-    b = (1,) * (rank - other._payload.ndim) + tuple(other._payload.shape)
-    spread_a = tuple(n for m in a for n in (m, 1))
-    spread_b = tuple(n for m in b for n in (1, m))
-    product = TENSORS.reshape(input, spread_a) * TENSORS.reshape(other, spread_b)
-    return without_view(
-        TENSORS.reshape(product, tuple(m * n for m, n in zip(a, b, strict=True))), "UnsafeViewBackward0"
-    )
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+        expect_tensors("kron", input=input, other=other)
+    spread_a, spread_b, shape = _spread(tuple(input._payload.shape), tuple(other._payload.shape))
+    product = reshape_public(input, spread_a) * reshape_public(other, spread_b)
+    return without_view(reshape_public(product, shape), "UnsafeViewBackward0")
+
+
+@functools.lru_cache(1024)
+def _spread(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The shapes in which the factors of ``kron`` broadcast, and the shape of the result."""
+    rank = max(len(a), len(b))
+    a, b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
+    spread = tuple(n for m in a for n in (m, 1)), tuple(n for m in b for n in (1, m))
+    return *spread, tuple(m * n for m, n in zip(a, b, strict=True))
 
 
 @public("torch.bilinear nn.functional.bilinear")

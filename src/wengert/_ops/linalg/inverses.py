@@ -200,7 +200,6 @@ def cofactors(lib, self):
 @general(
     grad=lambda xp, g, self: column(xp, column(xp, g)) * xp.cofactors(self),
     node="LinalgDetBackward0",
-    libname="determinants",
     batch=_plain,
     dtypes="fc",
     samples=lambda rng: [
@@ -209,8 +208,9 @@ def cofactors(lib, self):
         ((np.array([[1.0]]),), ()),
     ],
 )
-def determinant(self):
+def determinant(lib, self):
     """The determinant of each matrix."""
+    return lib.linalg.det(self)
 
 
 def _slogdet_grad(xp: Any, g: Any, A: Any, result0: Any) -> Any:
@@ -237,5 +237,4 @@ def _slogdet_grad(xp: Any, g: Any, A: Any, result0: Any) -> Any:
 )
 def sign_logdet(lib, A):
     """The sign of each determinant and the logarithm of its absolute value: ``d log|A| = tr(A^-1 dA)``."""
-    sign, log = lib.linalg.slogdet(A)
-    return sign, log
+    return tuple(lib.linalg.slogdet(A))

@@ -17,7 +17,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..elementwise._common import not_derived
 from .matmul import dtype_name
-from .public import matrix_shape, no_half, square_size
+from .public import floats, square_size
 
 LdlFactor = return_type("linalg_ldl_factor", "LD", "pivots")
 LdlFactorEx = return_type("linalg_ldl_factor_ex", "LD", "pivots", "info")
@@ -82,14 +82,6 @@ def ldl_apply(lib, LD, pivots, B, hermitian):
     return r
 
 
-def _checked(A: Tensor) -> None:
-    name = "torch.linalg.ldl_factor_ex"
-    square_size(name, A)
-    if logical_dtype(A).kind not in "fcV":
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype_name(A)}")
-    no_half(name, A, "ldl_factor_kernel_cpu")
-
-
 @public("linalg.ldl_factor")
 @with_out(EXACT)
 def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
@@ -113,7 +105,8 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
 @with_out(EXACT)
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """``ldl_factor`` and, for each matrix, 0 or the place (from 1) of a zero in D; an error with ``check_errors``."""
-    _checked(A)
+    square_size("torch.linalg.ldl_factor_ex", A)
+    floats("torch.linalg.ldl_factor_ex", A, "ldl_factor_kernel_cpu")
     result = TENSORS.ldl_compact(A, bool(hermitian))
     if check_errors:
         _refuse_singular("torch.linalg.ldl_factor_ex", result[2])
@@ -157,5 +150,4 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
             f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
             f"{list(pivots._payload.shape)} instead"
         )
-    matrix_shape(name, LD)
     return TENSORS.ldl_apply(LD, pivots.detach(), B, bool(hermitian))  # type: ignore[no-any-return]

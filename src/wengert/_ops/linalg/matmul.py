@@ -20,9 +20,9 @@ from ..._base.registry import REGISTRY, TENSORS, public, publish
 from ..._kinds.general import general
 from ..._kinds.linear import MANY, between, bilinear
 from ..._kinds.out import EXACT, exactly, with_out, write_out
-from ..._tape.error_text import expect_tensors
+from ..._tape.error_text import broadcast_error, expect_tensors
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import Tensor
+from ..._tape.tensor import Tensor, wrap
 from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
 
 in_lib(np.ndarray.dot, "product")  # the method takes half as long as np.dot, which checks for overrides first
@@ -42,6 +42,16 @@ def matrix_product(a: Any, b: Any) -> Any:
 def dtype_name(t: Any) -> str:
     """A tensor's dtype as PyTorch's C++ messages name it."""
     return BY_NUMPY[logical_dtype(t)].scalar_name
+
+
+def same_dtype(name: str, **pair: Any) -> None:
+    """Raise PyTorch's error unless two tensors, given by their names, have the same dtype."""
+    (m, a), (n, b) = pair.items()
+    if logical_dtype(a) is not logical_dtype(b):
+        raise RuntimeError(
+            f"{name}: Expected {m} and {n} to have the same dtype, but found {m} of type {dtype_name(a)} and {n} of "
+            f"type {dtype_name(b)} instead"
+        )
 
 
 def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
@@ -87,23 +97,16 @@ def refuse_batched(info: Any, x: Any, y: Any, *p: Any) -> Any:
     raise RuntimeError(f"expected scalar type {dtype_name(x)} but found {dtype_name(y)}")
 
 
-def refuse_expand(shape: tuple[int, ...], size: tuple[int, ...]) -> RuntimeError:
-    """PyTorch's error for a shape that cannot be expanded to a size."""
-    if len(shape) > len(size):
-        return RuntimeError(
-            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
-            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
-        )
-    for d in range(1, len(shape) + 1):
-        if shape[-d] not in (1, size[-d]):
-            return RuntimeError(
-                f"The expanded size of the tensor ({size[-d]}) must match the existing size ({shape[-d]}) at "
-                f"non-singleton dimension {len(size) - d}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
-            )
-    return RuntimeError("shapes do not fit")
-
-
 # ----------------------------------------------------------------------------------------------------------- primitives
+def by_labels(a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> Any:
+    """The batching rule of a product: ``contract`` with these labels, and one more for the batch."""
+
+    def rule(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+        return U.contract(inner[0], inner[1], (9,) * mine[0] + a, (9,) * mine[1] + b, (9, *out))
+
+    return rule
+
+
 @bilinear(
     self=lambda xp, g, self, other: xp.mat_mat(g, other.mT),
     other=lambda xp, g, self, other: xp.mat_mat(self.mT, g),
@@ -123,7 +126,7 @@ def mat_mat(self, mat2):
     node="MvBackward0",
     libname="product",
     refuse_mixed=_refuse_mv,
-    batch=lambda U, info, inner, mine, p: _mat_vec_batch(U, *inner, *mine),
+    batch=by_labels((0, 1), (1,), (0,)),
     dtypes="fci",
     samples=[((2, 3), (3,), ()), ((2, 0), (0,), ())],
 )
@@ -136,7 +139,7 @@ def mat_vec(self, vec):
     other=lambda xp, g, self, other: xp.reshape(self, (self.shape[0], 1)) * g,
     node="SqueezeBackward4",
     libname="product",
-    batch=lambda U, info, inner, mine, p: _vec_mat_batch(U, *inner, *mine),
+    batch=by_labels((0,), (0, 1), (1,)),
     dtypes="fci",
     samples=[((3,), (3, 2), ()), ((0,), (0, 2), ())],
 )
@@ -150,34 +153,12 @@ def vec_mat(self, other):
     node="DotBackward0",
     libname="product",
     refuse_mixed=_refuse_dot,
-    batch=lambda U, info, inner, mine, p: _dot_batch(U, *inner, *mine),
+    batch=by_labels((0,), (0,), ()),
     dtypes="fci",
     samples=[((3,), (3,), ()), ((0,), (0,), ())],
 )
 def vec_vec(self, tensor):
     """Sum of the products of two vectors' elements."""
-
-
-def _mat_vec_batch(U: Any, m: Any, v: Any, many_m: bool, many_v: bool) -> Any:
-    if not many_v:
-        return U.matmul_nd(m, v)
-    if not many_m:
-        return U.mat_mat(v, m.mT)
-    return U.reshape(U.matmul_nd(m, U.reshape(v, (*v.shape, 1))), tuple(m.shape[:2]))
-
-
-def _vec_mat_batch(U: Any, v: Any, m: Any, many_v: bool, many_m: bool) -> Any:
-    if not many_m:
-        return U.mat_mat(v, m)
-    if not many_v:
-        return U.matmul_nd(v, m)
-    return U.reshape(U.matmul_nd(U.reshape(v, (v.shape[0], 1, v.shape[1])), m), (m.shape[0], m.shape[2]))
-
-
-def _dot_batch(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
-    if many_x and many_y:
-        return U.sum_dim(x * y, (1,), False)
-    return U.mat_vec(x, y) if many_x else U.mat_vec(y, x)
 
 
 def _nd_first(xp: Any, g: Any, self: Any, other: Any) -> Any:
@@ -199,19 +180,16 @@ def _nd_second(xp: Any, g: Any, self: Any, other: Any) -> Any:
     if self.ndim == 1:
         return xp.reshape(self, (self.shape[0], 1)) * xp.reshape(g, (*g.shape[:-1], 1, g.shape[-1]))
     if other.ndim == 1:
-        return xp.vec_mat(xp.reshape(g, (_size(g.shape),)), _folded(xp, self))
+        return xp.vec_mat(xp.reshape(g, (math.prod(g.shape),)), _folded(xp, self))
     if other.ndim == 2:
         return xp.mat_mat(_folded(xp, self).mT, _folded(xp, g))
     d = xp.matmul_nd(self.mT, g)
     return d if d.shape == other.shape else xp.sum_to(d, tuple(other.shape))
 
 
-_size = math.prod
-
-
 def _folded(xp: Any, a: Any) -> Any:
     """The tensor with all but the last dimension merged into one."""
-    return xp.reshape(a, (_size(a.shape[:-1]), a.shape[-1])) if a.ndim != 2 else a
+    return xp.reshape(a, (math.prod(a.shape[:-1]), a.shape[-1])) if a.ndim != 2 else a
 
 
 def _nd_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
@@ -268,7 +246,9 @@ def matmul_nd(lib, self, other):
     """
     if other.ndim <= 2 < self.ndim:
         shape = self.shape[:-1]
-        return lib.matrix_product(self.reshape(_size(shape), self.shape[-1]), other).reshape(shape + other.shape[1:])
+        return lib.matrix_product(self.reshape(math.prod(shape), self.shape[-1]), other).reshape(
+            shape + other.shape[1:]
+        )
     return lib.matmul(self, other)
 
 
@@ -291,7 +271,7 @@ def bmm(self, mat2):
     holomorphic=False,
     node="VdotBackward0",
     refuse_mixed=_refuse_dot,
-    batch=lambda U, info, inner, mine, p: _dot_batch(U, U.conj(inner[0]), inner[1], *mine),
+    batch=lambda U, info, inner, mine, p: by_labels((0,), (0,), ())(U, info, (U.conj(inner[0]), inner[1]), mine, p),
     dtypes="fci",
     samples=[((3,), (3,), ()), ((0,), (0,), ())],
 )
@@ -371,16 +351,16 @@ def _refuse_sizes(a: Any, b: Any) -> None:
             a.shape[0],
             b.shape[0],
         )
-    n = _size(a.shape[:-1])
+    n = math.prod(a.shape[:-1])
     if b.ndim == 1:
         message = f"size mismatch, got input ({n}), mat ({n}x{a.shape[-1]}), vec ({b.shape[0]})"
         raise sizes_differ(message, a.shape[-1], b.shape[0])
     if b.ndim == 2:
         refuse_mm(np.empty((n, a.shape[-1]), bool), b)
-    batch = (
-        np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if _fit(a.shape[:-2], b.shape[:-2]) else _refuse_batches(a, b)
-    )
-    n = _size(batch)
+    try:
+        n = math.prod(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
+    except ValueError:
+        _refuse_batches(a, b)
     raise sizes_differ(
         f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] but got: [{n}, "
         f"{b.shape[-2]}].",
@@ -389,13 +369,7 @@ def _refuse_sizes(a: Any, b: Any) -> None:
     )
 
 
-def _fit(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
-    return all(m == n or 1 in (m, n) for m, n in zip(x[::-1], y[::-1], strict=False))
-
-
 def _refuse_batches(a: Any, b: Any) -> Any:
-    from ..._tape.error_text import broadcast_error
-
     raise broadcast_error(np.empty(a.shape[:-2], bool), np.empty(b.shape[:-2], bool)) from None
 
 
@@ -407,25 +381,14 @@ def __matmul__(self: Tensor, other: Any, *, out: None = None) -> Any:
         a = self._payload
         b = other._payload
     except AttributeError:
-        return _matmul_with(self, other)
+        return matmul(self, wrap(np.asarray(other))) if isinstance(other, np.ndarray) else NotImplemented
     return _matmul_by_rank(self, other, a, b)
-
-
-def _matmul_with(self: Tensor, other: Any) -> Any:
-    return matmul(self, constant(other)) if isinstance(other, np.ndarray) else NotImplemented
-
-
-def constant(array: Any) -> Tensor:
-    """A NumPy array as a constant operand."""
-    from ..._tape.tensor import wrap
-
-    return wrap(np.asarray(array))
 
 
 def __rmatmul__(self: Tensor, other: Any) -> Any:
     """``a @ b`` where a is no Tensor."""
     if isinstance(other, np.ndarray):
-        return matmul(constant(other), self)
+        return matmul(wrap(np.asarray(other)), self)
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
 

@@ -22,7 +22,19 @@ from ..random._common import closed, opened
 from ..reduce.norms import vector_norm
 from .decompositions import threshold
 from .matmul import dtype_name, matmul
-from .public import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
+from .public import (
+    adjoint,
+    eye_of,
+    floating,
+    inv,
+    inv_ex,
+    matrix_shape,
+    no_half,
+    same_batch,
+    solve,
+    square_size,
+    svdvals,
+)
 
 Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 Geqrf = return_type("geqrf", "a", "tau")
@@ -103,9 +115,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 
 
 @public("linalg.matrix_rank")
-def matrix_rank(
-    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
-) -> Tensor:
+@with_out(safely("torch.linalg.matrix_rank"))
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """The number of singular values above ``max(atol, rtol * largest)``."""
     matrix_shape("torch.linalg.matrix_rank", A, "input")
     if logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
@@ -121,13 +132,7 @@ def matrix_rank(
     if tol is not None:
         atol, rtol = tol, 0.0
     floor = threshold(s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
-    r = wrap(np.asarray((s > floor[..., None]).sum(-1), np.int64))
-    if out is not None:
-        from ..._kinds.out import store_out
-
-        store_out(out, r, safely("torch.linalg.matrix_rank"))
-        return out
-    return r
+    return wrap(np.asarray((s > floor[..., None]).sum(-1), np.int64))
 
 
 @public("linalg.matrix_norm")
@@ -138,19 +143,18 @@ def matrix_norm(
     """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows)."""
     name = "linalg.matrix_norm"
     matrix_shape(name, A)
-    if logical_dtype(A).kind not in "fcV":
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype_name(A)}")
+    floating(name, A)
     rank = A._payload.ndim
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         count = " ".join(map(str, dim)) if isinstance(dim, (tuple, list)) else dim
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {count}")
-    first, second = (normal_dim(d, rank) for d in dim)
+    first, second = normal_dim(dim[0], rank), normal_dim(dim[1], rank)
     if first == second:
         raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
     if dtype is not None:
         A = A.to(dtype)
     if ord == "fro":
-        return vector_norm(A, 2, (first, second), keepdim)
+        return vector_norm(A, 2, None if rank == 2 else (first, second), keepdim)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
     if ord in ("nuc", 2, -2):
@@ -190,10 +194,8 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
     if not A._payload.shape[-1]:
         return wrap(np.zeros(tuple(A._payload.shape[:-2]), np.zeros(0, logical_dtype(A)).real.dtype))
     inverse = inv_ex(A)[0]
-    if p == "nuc":
-        return matrix_norm(A, p) * matrix_norm(inverse, p)
     r = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return TENSORS.where(r != r, wrap(np.array(math.inf, logical_dtype(r))), r)
+    return r if p == "nuc" else TENSORS.where(r != r, wrap(np.array(math.inf, logical_dtype(r))), r)
 
 
 # ----------------------------------------------------------------------------------------------------- powers, products
@@ -202,10 +204,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
 def matrix_exp(A: Tensor) -> Tensor:
     """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
     square_size("linalg.matrix_exp", A)
-    if logical_dtype(A).kind not in "fcV":
-        raise RuntimeError(
-            f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {dtype_name(A)}"
-        )
+    floating("linalg.matrix_exp", A)
     return TENSORS.exp_matrix(A)
 
 

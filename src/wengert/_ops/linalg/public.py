@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.linalg import lu_of, minor_of
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.out import ANY, EXACT, exactly, safely, with_out
@@ -18,7 +19,7 @@ from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
 from .decompositions import unpack_lu
-from .matmul import dtype_name, matmul
+from .matmul import dtype_name, matmul, same_dtype
 
 publish(LinAlgError, "linalg.LinAlgError")
 
@@ -43,7 +44,8 @@ TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficien
 # --------------------------------------------------------------------------------------------------------------- checks
 def matrix_shape(name: str, A: Any, what: str = "A") -> tuple[int, ...]:
     """The shape of A, which must be a matrix or a batch of matrices."""
-    expect_tensors(name.replace(".", "_"), **{what: A})
+    if not isinstance(A, Tensor):
+        expect_tensors(name.replace(".", "_"), **{what: A})
     shape = tuple(A._payload.shape)
     if len(shape) < 2:
         raise RuntimeError(f"{name}: The input tensor {what} must have at least 2 dimensions.")
@@ -59,11 +61,15 @@ def square_size(name: str, A: Any) -> int:
     return shape[-1]
 
 
-def _floats(name: str, A: Any, kernel: str | None = None) -> None:
-    """Raise PyTorch's error unless A is floating or complex and not half precision."""
-    dtype = logical_dtype(A)
-    if dtype.kind not in "fcV":
+def floating(name: str, A: Any) -> None:
+    """Raise PyTorch's error unless A is floating or complex."""
+    if logical_dtype(A).kind not in "fcV":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype_name(A)}")
+
+
+def floats(name: str, A: Any, kernel: str | None = None) -> None:
+    """Raise PyTorch's error unless A is floating or complex and not half precision."""
+    floating(name, A)
     no_half(name, A, kernel)
 
 
@@ -81,11 +87,9 @@ def _kernel_floats(kernel: str, A: Any) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(A)}'")
 
 
-def _info(A: Any, value: Any = 0) -> Any:
-    """LAPACK's int32 info for each matrix."""
-    r = np.empty(tuple(A._payload.shape[:-2]), np.int32)
-    r[...] = value
-    return beside(A, r)
+def _info(A: Any) -> Any:
+    """LAPACK's int32 info for each matrix where nothing went wrong."""
+    return beside(A, np.zeros(tuple(A._payload.shape[:-2]), np.int32))
 
 
 def _infos(A: Any, of: Any) -> Any:
@@ -97,8 +101,18 @@ def _infos(A: Any, of: Any) -> Any:
     return r
 
 
-def _transposed(t: Any) -> Any:
-    return t.mT
+def _zero_pivot(a: Any) -> int:
+    return lu_of(a)[2]
+
+
+def _one_by_one(A: Any, infos: Any, of: Any) -> Any:
+    """``of`` each matrix whose info is 0, nan for the others."""
+    a = np.asarray(A.detach()._payload)
+    r = np.full(a.shape, math.nan, a.dtype)
+    for index in np.ndindex(*infos.shape):
+        if not infos[index]:
+            r[index] = of(a[index])
+    return r
 
 
 def adjoint(t: Any) -> Any:
@@ -117,7 +131,7 @@ def inv(A: Tensor) -> Tensor:
             [0.0000, 0.2500]])
     """
     square_size("linalg.inv", A)
-    _floats("linalg.inv", A)
+    floats("linalg.inv", A)
     return TENSORS.inverse(A)
 
 
@@ -126,21 +140,14 @@ def inv(A: Tensor) -> Tensor:
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """The inverses and, for each matrix, 0 or the position of the zero pivot that makes it singular."""
     square_size("linalg.inv", A)
-    _floats("linalg.inv", A)
+    floats("linalg.inv", A)
     try:
         return InvEx((TENSORS.inverse(A), _info(A)))
     except LinAlgError:
         if check_errors:
             raise
-    from .decompositions import lu_of
-
-    infos = _infos(A, lambda a: lu_of(a)[2])
-    a = np.asarray(A.detach()._payload)
-    r = np.full(a.shape, math.nan, a.dtype)
-    for index in np.ndindex(*infos.shape):
-        if not infos[index]:
-            r[index] = np.linalg.inv(a[index])
-    return InvEx((wrap(r), wrap(infos)))
+    infos = _infos(A, _zero_pivot)
+    return InvEx((wrap(_one_by_one(A, infos, np.linalg.inv)), wrap(infos)))
 
 
 @public("linalg.det torch.det Tensor.det")
@@ -153,7 +160,7 @@ def det(A: Tensor) -> Tensor:
     tensor(-2.)
     """
     square_size("linalg.det", A)
-    _floats("linalg.det", A, "lu_cpu")
+    floats("linalg.det", A, "lu_cpu")
     return TENSORS.determinant(A)
 
 
@@ -162,7 +169,7 @@ def det(A: Tensor) -> Tensor:
 def slogdet(A: Tensor) -> Any:
     """The sign of each determinant and the logarithm of its absolute value."""
     square_size("linalg.slogdet", A)
-    _floats("linalg.slogdet", A)
+    floats("linalg.slogdet", A)
     return Slogdet(TENSORS.sign_logdet(A))
 
 
@@ -176,7 +183,7 @@ def old_slogdet(input: Tensor) -> Any:
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
     square_size("logdet", input)
-    _floats("logdet", input)
+    floats("logdet", input)
     sign, log = TENSORS.sign_logdet(input)
     if logical_dtype(input).kind == "c":
         return TENSORS.log(sign) + log
@@ -186,13 +193,9 @@ def logdet(input: Tensor) -> Tensor:
 # ------------------------------------------------------------------------------------------------- systems of equations
 def _solve_shapes(name: str, A: Any, B: Any, left: bool) -> tuple[Any, Any, bool]:
     """A and B with the same batch, and whether B was a (batch of) vector(s)."""
-    n = square_size(name, A)
+    square_size(name, A)
     a, b = tuple(A._payload.shape), tuple(B._payload.shape)
-    if logical_dtype(A) is not logical_dtype(B):
-        raise RuntimeError(
-            f"{name}: Expected A and B to have the same dtype, but found A of type {dtype_name(A)} and B of type "
-            f"{dtype_name(B)} instead"
-        )
+    same_dtype(name, A=A, B=B)
     vector = len(b) == 1 or (len(a) - 1 == len(b) and b == a[:-1])
     if vector:
         if not left:
@@ -200,7 +203,6 @@ def _solve_shapes(name: str, A: Any, B: Any, left: bool) -> tuple[Any, Any, bool
         B = TENSORS.reshape(B, (*b, 1))
         b = (*b, 1)
     _check_equation(name, a, b, left)
-    del n
     return *same_batch(A, B), vector
 
 
@@ -239,8 +241,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     tensor([1.0000, 0.5000])
     """
     A, B, vector = _solve_shapes("linalg.solve", A, B, left)
-    _floats("linalg.solve", A)
-    X = TENSORS.solve_left(A, B) if left else _transposed(TENSORS.solve_left(_transposed(A), _transposed(B)))
+    floats("linalg.solve", A)
+    X = TENSORS.solve_left(A, B) if left else TENSORS.solve_left(A.mT, B.mT).mT
     return TENSORS.reshape(X, tuple(X._payload.shape[:-1])) if vector else X
 
 
@@ -253,10 +255,8 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     except LinAlgError:
         if check_errors:
             raise
-    from .decompositions import lu_of
-
     nan = solve(eye_of(A), B, left=left).detach() * math.nan
-    return SolveEx((nan, wrap(_infos(A, lambda a: lu_of(a)[2]))))
+    return SolveEx((nan, wrap(_infos(A, _zero_pivot))))
 
 
 def eye_of(A: Any) -> Any:
@@ -274,16 +274,12 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     square_size(name, A)
     matrix_shape(name, B, "B")
     _check_equation(name, tuple(A._payload.shape), tuple(B._payload.shape), left)
-    if logical_dtype(A) is not logical_dtype(B):
-        raise RuntimeError(
-            f"{name}: Expected A and B to have the same dtype, but found A of type {dtype_name(A)} and B of type "
-            f"{dtype_name(B)} instead"
-        )
+    same_dtype(name, A=A, B=B)
     A, B = same_batch(A, B)
     _kernel_floats("triangular_solve_cpu", A)
     if left:
         return TENSORS.triangular_solve_left(A, B, bool(upper), bool(unitriangular))
-    return _transposed(TENSORS.triangular_solve_left(_transposed(A), _transposed(B), not upper, bool(unitriangular)))
+    return TENSORS.triangular_solve_left(A.mT, B.mT, not upper, bool(unitriangular)).mT
 
 
 @public("torch.triangular_solve Tensor.triangular_solve")
@@ -293,7 +289,7 @@ def triangular_solve(
 ) -> Any:
     """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
     A, b = same_batch(A, b)
-    source = _transposed(A) if transpose else A
+    source = A.mT if transpose else A
     X = TENSORS.triangular_solve_left(source, b, bool(upper) != bool(transpose), bool(unitriangular))
     return TriangularSolve((X, A.clone()))
 
@@ -310,7 +306,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
             [1., 1.]])
     """
     square_size("linalg.cholesky", A)
-    _floats("linalg.cholesky", A, "cholesky_cpu")
+    floats("linalg.cholesky", A, "cholesky_cpu")
     return TENSORS.cholesky_factor(A, bool(upper))
 
 
@@ -330,14 +326,8 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     except LinAlgError:
         if check_errors:
             raise
-    from ..._arrays.linalg import minor_of
-
     infos = _infos(A, minor_of)
-    a = np.asarray(A.detach()._payload)
-    r = np.full(a.shape, math.nan, a.dtype)
-    for index in np.ndindex(*infos.shape):
-        if not infos[index]:
-            r[index] = np.linalg.cholesky(a[index])
+    r = _one_by_one(A, infos, np.linalg.cholesky)
     return CholeskyEx((wrap(r.swapaxes(-1, -2).conj() if upper else np.tril(r)), wrap(infos)))
 
 
@@ -428,7 +418,7 @@ def eigvals(A: Tensor) -> Tensor:
 
 def _check_svd(A: Any) -> None:
     matrix_shape("linalg.svd", A)
-    _floats("linalg.svd", A, "linalg_svd_cpu")
+    floats("linalg.svd", A, "linalg_svd_cpu")
 
 
 @public("linalg.svd")
@@ -464,8 +454,7 @@ def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     U, S, Vh = TENSORS.singular(input, not some)
     if not compute_uv:
         m, n = input._payload.shape[-2:]
-        zeros = (beside(input, np.zeros((*input._payload.shape[:-2], k, k), logical_dtype(input))) for k in (m, n))
-        U, V = zeros
+        U, V = (beside(input, np.zeros((*input._payload.shape[:-2], k, k), logical_dtype(input))) for k in (m, n))
         return OldSvd((U, S, V))
     return OldSvd((U, S, adjoint(Vh)))
 
@@ -475,7 +464,7 @@ def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """``A = Q R`` with orthonormal columns and an upper triangular factor; ``mode``: "reduced", "complete" or "r"."""
     matrix_shape("linalg.qr", A)
-    _floats("linalg.qr", A, "geqrf_cpu")
+    floats("linalg.qr", A, "geqrf_cpu")
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
@@ -578,7 +567,7 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
     if adjoint:
         W = TENSORS.triangular_solve_left(_adjoint(LU), B, False, False)
         return matmul(P, TENSORS.triangular_solve_left(_adjoint(LU), W, True, True))
-    W = TENSORS.triangular_solve_left(LU, matmul(_transposed(P), B), False, True)
+    W = TENSORS.triangular_solve_left(LU, matmul(P.mT, B), False, True)
     return TENSORS.triangular_solve_left(LU, W, True, False)
 
 

@@ -247,22 +247,17 @@ def max_pool1d_with_indices(
     return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)  # type: ignore[no-any-return]
 
 
-@public("nn.functional.adaptive_max_pool1d_with_indices")
-def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """``adaptive_max_pool1d``: the maxima and their indices, whatever ``return_indices`` is."""
-    return adaptive_max_pool1d(input, output_size, True)
+def _with_indices(rank: int, pool: Any) -> None:
+    def form(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+        return pool(input, output_size, True)
+
+    name = form.__name__ = form.__qualname__ = f"adaptive_max_pool{rank}d_with_indices"
+    form.__doc__ = f"``adaptive_max_pool{rank}d``: the maxima and their indices, whatever ``return_indices`` is."
+    public(f"nn.functional.{name}")(form)
 
 
-@public("nn.functional.adaptive_max_pool2d_with_indices")
-def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """``adaptive_max_pool2d``: the maxima and their indices, whatever ``return_indices`` is."""
-    return adaptive_max_pool2d(input, output_size, True)
-
-
-@public("nn.functional.adaptive_max_pool3d_with_indices")
-def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """``adaptive_max_pool3d``: the maxima and their indices, whatever ``return_indices`` is."""
-    return adaptive_max_pool3d(input, output_size, True)
+for _rank, _pool in enumerate((adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d), 1):
+    _with_indices(_rank, _pool)
 
 
 # ------------------------------------------------------------------------------------------------------------ in place

@@ -262,21 +262,23 @@ def _coalesced_(self: Tensor, coalesced: bool) -> Tensor:
     return self
 
 
+def _coalesced(self: Tensor, name: str) -> Any:
+    x = _sparse_of(self, name)
+    if not x.coalesced:
+        raise RuntimeError(f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first")
+    return x
+
+
 @public("Tensor.indices")
 def indices(self: Tensor) -> Tensor:
     """The indices of the stored elements, of shape ``(sparse_dim, nnz)``; for a coalesced tensor only."""
-    x = _sparse_of(self, "indices")
-    if not x.coalesced:
-        raise RuntimeError("Cannot get indices on an uncoalesced tensor, please call .coalesce() first")
-    return wrap(x.indices)
+    return wrap(_coalesced(self, "indices").indices)
 
 
 @public("Tensor.values")
 def values(self: Tensor) -> Tensor:
     """The stored elements, of shape ``(nnz, *dense shape)``; for a coalesced tensor only."""
-    x = _sparse_of(self, "values")
-    if not x.coalesced:
-        raise RuntimeError("Cannot get values on an uncoalesced tensor, please call .coalesce() first")
+    x = _coalesced(self, "values")
     return recorded_by("ValuesBackward0", x.values, (self,), lambda g: stored_at(x.indices, g, x.shape, True))
 
 
@@ -396,10 +398,6 @@ publish(PUBLIC["torch"]["mm"], "torch.dsmm torch.spmm")
 publish(PUBLIC["torch"]["addmm"], "torch.saddmm")
 
 
-def _vector_product(x: Tensor, y: Tensor) -> Tensor:
-    return matrix_product(y.t(), x)
-
-
 WITH_SPARSE.update(
     {  # operators on two tensors, one of which is sparse
         "add": _sum_of(1),
@@ -408,7 +406,7 @@ WITH_SPARSE.update(
         "div": _quotient,
         "mat_mat": matrix_product,
         "mat_vec": matrix_product,
-        "vec_mat": _vector_product,
+        "vec_mat": lambda x, y: matrix_product(y.t(), x),
         "linear": _layer,
     }
 )

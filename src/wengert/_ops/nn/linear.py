@@ -12,14 +12,19 @@ from ..._base.registry import REGISTRY, TENSORS
 from ..._kinds.linear import MANY, affine
 from ..._kinds.linear import linear as kind_linear
 from ..._tape.unfused import layer_graph, shown_as, with_sizes
-from ..linalg.matmul import matmul, refuse_expand, refuse_mm
+from ..linalg.matmul import matmul, refuse_mm
+from ..shape.broadcasting import expand_size
 
 
 def _refuse_linear(error: Exception, x: Any, w: Any, b: Any) -> Any:
     if x.shape[-1] != w.shape[-1]:
         return refuse_mm(x, w.T)
     size = (x.shape[0], w.shape[0])
-    raise refuse_expand(b.shape, size) from None
+    try:
+        expand_size(size, b)
+    except RuntimeError as refusal:
+        raise refusal from None
+    raise error
 
 
 def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:

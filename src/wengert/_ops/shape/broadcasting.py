@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -10,49 +11,48 @@ import numpy as np
 
 from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
+from ..._tape.error_text import broadcast_error
 from ..._tape.fast_results import view_result
+from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor
-from .views import view_public
-from .views_primitive import EXPAND, expand, ints, payload, shape_of_other, unsqueeze_dim
+from .views import unsqueeze, view_public
+from .views_primitive import EXPAND, expand, expanded, ints, payload, shape_of_other
 
 
 # --------------------------------------------------------------------------------------------------------- broadcasting
-def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
-    """Check the size given to ``expand`` and replace every -1."""
-    shape = tuple(input._payload.shape)
-    lead = len(size) - len(shape)
-    if lead < 0:
+def expand_size(size: tuple[int, ...], a: Any) -> tuple[int, ...]:
+    """Check the size given to ``expand`` for the payload ``a``, and replace every -1."""
+    shape = tuple(a.shape)
+    if len(size) < len(shape):
+        ints((size,), "expand")
         raise RuntimeError(
-            f"expand({_type_name(input)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
+            f"expand({_type_name(a)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
             f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
+    return _full_size(size, shape)
+
+
+@functools.lru_cache(4096)
+def _full_size(size: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    if any(type(n) is not int for n in size):
+        raise TypeError("sizes are ints")
+    lead = len(size) - len(shape)
     full = list(size)
     for i in range(len(size) - 1, -1, -1):  # PyTorch checks the last dimension first, and reports the first error
         n = size[i]
         old = shape[i - lead] if i >= lead else 1
-        if n == -1:
-            if i < lead:
-                raise RuntimeError(
-                    f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
-                )
-            n = old
-        elif n < 0 and i < lead:
+        if n < 0 and i < lead:
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"
             )
+        if n == -1:
+            full[i] = old
         elif n < 0 or old not in (1, n):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton "
                 f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
             )
-        full[i] = n
     return tuple(full)
-
-
-def _type_name(t: Tensor) -> str:
-    from ..._tape.saved import _type_name as name
-
-    return name(t._payload)
 
 
 @public("Tensor.expand")
@@ -71,57 +71,14 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
             if name != "size" or size:
                 raise TypeError(f"expand() got an unexpected keyword argument '{name}'")
         size = (given["size"],)
-    if len(size) == 1 and type(size[0]) is tuple:
-        size = size[0]
     a = self._payload
-    if type(a) is np.ndarray and not slow_if_recording:
-        r = _expanded(a, size)
-        if r is not None:
-            return view_result(EXPAND, self, (r.shape,), r)
-    return expand(self, _expand_size(ints(size, "expand") if size else (), self))
-
-
-# cached: (shape, sizes, itemsize) -> (full size, strides, whether elements repeat)
-_expansions: dict[Any, Any] = {}
-
-
-def _expanded(a: Any, size: tuple[Any, ...]) -> Any:
-    """The view of ``expand`` for sizes that are obviously right; ``None`` if they need all checks."""
-    if not a.flags.c_contiguous:
-        return None
     try:
-        full, strides, repeats = _expansions[a.shape, size, a.itemsize]
-    except (KeyError, TypeError):
-        plan = _plan_expansion(a, size)
-        if plan is None:
-            return None
-        full, strides, repeats = plan
-        if len(_expansions) < 10000:
-            _expansions[a.shape, size, a.itemsize] = plan
-    r = np.ndarray(full, a.dtype, a, 0, strides)
-    if repeats or not a.flags.writeable:
-        r.flags.writeable = False
-    return r
-
-
-def _plan_expansion(a: Any, size: tuple[Any, ...]) -> Any:
-    lead = len(size) - a.ndim
-    if lead < 0 or not a.size:
-        return None
-    full = []
-    strides = []
-    repeats = False
-    for n, old, stride in zip(size, (1,) * lead + a.shape, (0,) * lead + a.strides, strict=True):
-        if type(n) is not int or not (n > 0 or (n == -1 and stride)):
-            return None
-        if n not in (-1, old):
-            if old != 1:
-                return None
-            repeats = True
-            stride = 0
-        full.append(old if n == -1 else n)
-        strides.append(stride)
-    return tuple(full), tuple(strides), repeats
+        full = expand_size(size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size, a)
+    except TypeError:  # not plain ints
+        full = expand_size(ints(size, "expand"), a)
+    if slow_if_recording or type(a) is not np.ndarray:
+        return expand(self, full)
+    return view_result(EXPAND, self, (full,), expanded(a, full))
 
 
 @public("torch.broadcast_to Tensor.broadcast_to")
@@ -134,13 +91,7 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
 @public("Tensor.expand_as")
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """``self.expand(other.shape)``."""
-    size = shape_of_other(other, "expand_as")
-    a = self._payload
-    if type(a) is np.ndarray and type(size) is tuple and not slow_if_recording:
-        r = _expanded(a, size)
-        if r is not None:
-            return view_result(EXPAND, self, (r.shape,), r)
-    return expand_public(self, size)
+    return expand_public(self, shape_of_other(other, "expand_as"))
 
 
 @public("Tensor.sum_to_size")
@@ -201,16 +152,13 @@ def broadcast_shapes(*shapes: Any) -> Any:
 @public("torch.broadcast_tensors")
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors expanded to their common shape."""
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
+    tensors = listed(tensors)
     shape: tuple[int, ...] = ()
     for k, x in enumerate(tensors):
         mine = tuple(payload(x, "broadcast_tensors").shape)
         try:
             shape = np.broadcast_shapes(shape, mine)
         except ValueError:
-            from ..._tape.error_text import broadcast_error
-
             other = next(y for y in tensors[:k] if not _fits(y, x))
             raise broadcast_error(other, x) from None
     return tuple(x if tuple(x._payload.shape) == shape else expand(x, shape) for x in tensors)
@@ -224,43 +172,40 @@ def _fits(x: Tensor, y: Tensor) -> bool:
     return True
 
 
-@public("torch.atleast_1d")
-def atleast_1d(*tensors: Any) -> Any:
-    """Each tensor with at least one dimension."""
-    return _each(tensors, "atleast_1d", lambda x: view_public(x, (1,)) if x._payload.ndim == 0 else x)
+def listed(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tensors that were passed one by one or as one tuple or list."""
+    return tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
 
 
-@public("torch.atleast_2d")
-def atleast_2d(*tensors: Any) -> Any:
-    """Each tensor with at least two dimensions; a vector becomes a row."""
-    return _each(
-        tensors,
-        "atleast_2d",
-        lambda x: (
-            view_public(x, (1, 1)) if x._payload.ndim == 0 else unsqueeze_dim(x, 0) if x._payload.ndim == 1 else x
-        ),
-    )
+def vector(x: Tensor) -> Tensor:
+    """The tensor with at least one dimension."""
+    return x if x._payload.ndim else view_public(x, (1,))
 
 
-@public("torch.atleast_3d")
-def atleast_3d(*tensors: Any) -> Any:
-    """Each tensor with at least three dimensions: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)."""
-
-    def at_least(x: Tensor) -> Tensor:
-        ndim = x._payload.ndim
-        if ndim == 0:
-            return view_public(x, (1, 1, 1))
-        if ndim == 1:
-            return unsqueeze_dim(unsqueeze_dim(x, 0), 2)
-        return unsqueeze_dim(x, 2) if ndim == 2 else x
-
-    return _each(tensors, "atleast_3d", at_least)
+def row(x: Tensor) -> Tensor:
+    """The tensor with at least two dimensions; a vector becomes a row."""
+    ndim = x._payload.ndim
+    return x if ndim > 1 else unsqueeze(x, 0) if ndim else view_public(x, (1, 1))
 
 
-def _each(tensors: tuple[Any, ...], name: str, fn: Callable[[Tensor], Tensor]) -> Any:
-    several = len(tensors) != 1
-    if not several and isinstance(tensors[0], (tuple, list)):
-        several, tensors = True, tuple(tensors[0])
-    for x in tensors:
-        payload(x, name)
-    return tuple(fn(x) for x in tensors) if several else fn(tensors[0])
+def cube(x: Tensor) -> Tensor:
+    """The tensor with at least three dimensions: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)."""
+    ndim = x._payload.ndim
+    return x if ndim > 2 else unsqueeze(row(x), 2) if ndim else view_public(x, (1, 1, 1))
+
+
+def _at_least(ndim: int, one: Callable[[Tensor], Tensor], more: str) -> Any:
+    def at_least(*tensors: Any) -> Any:
+        found = listed(tensors)
+        for x in found:
+            payload(x, name)
+        return one(found[0]) if found is tensors and len(tensors) == 1 else tuple(map(one, found))
+
+    name = at_least.__name__ = at_least.__qualname__ = f"atleast_{ndim}d"
+    at_least.__doc__ = f"Each tensor with at least {more}."
+    return public(f"torch.{name}")(at_least)
+
+
+_at_least(1, vector, "one dimension")
+_at_least(2, row, "two dimensions; a vector becomes a row")
+_at_least(3, cube, "three dimensions: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)")

@@ -13,7 +13,7 @@ from ..._kinds.general import general
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..indexing.index_primitive import index
-from .broadcasting import atleast_2d
+from .broadcasting import listed, row
 from .join import stack, tensor_list
 from .views import reshape_public
 from .views_primitive import expand, payload, view
@@ -59,8 +59,7 @@ def block_diag(*tensors: Any) -> Tensor:
     tensor([[1., 1., 0.],
             [0., 0., 2.]])
     """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
+    tensors = listed(tensors)
     if not tensors:
         return wrap(np.zeros((1, 0), np.float32))
     for k, x in enumerate(tensor_list(tensors, "block_diag")):
@@ -69,7 +68,7 @@ def block_diag(*tensors: Any) -> Tensor:
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has "
                 f"{x._payload.ndim} dimensions"
             )
-    return blocks([atleast_2d(x) for x in tensors])  # type: ignore[no-any-return]
+    return blocks([row(x) for x in tensors])  # type: ignore[no-any-return]
 
 
 @public("torch.meshgrid")
@@ -84,9 +83,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     tensor([[0, 0, 0],
             [1, 1, 1]])
     """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
-    vectors = tensor_list(tensors, "meshgrid")
+    vectors = tensor_list(listed(tensors), "meshgrid")
     if not vectors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:
@@ -121,8 +118,7 @@ def cartesian_prod(*tensors: Any) -> Tensor:
     tensor([[1, 3],
             [2, 3]])
     """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
+    tensors = listed(tensors)
     for x in tensor_list(tensors, "cartesian_prod"):
         if x._payload.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._payload.shape)}")

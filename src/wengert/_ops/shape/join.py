@@ -12,13 +12,13 @@ from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import concatenate
 from ..._base.constants import type_name
 from ..._base.modes import slow_if_recording
-from ..._base.registry import ARRAYS, REGISTRY, public
+from ..._base.registry import ARRAYS, REGISTRY, Operator, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import convertible, with_out, write_out
 from ..._tape.fast_results import result_of, view_results
 from ..._tape.tensor import Tensor, wrap
-from .broadcasting import atleast_1d, atleast_2d, atleast_3d
+from .broadcasting import cube, row, vector
 from .strided import slice_dim
 from .views import reshape_public
 from .views_primitive import ints, lifted_dims, payload
@@ -285,18 +285,18 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
     return stack(tensors, normal_dim(dim, len(first) + 1, "stack"))
 
 
-def _joined(tensors: Any, name: str, ndim: int, at_least: Any) -> list[Tensor]:
+def _joined(tensors: Any, name: str, at_least: Any) -> list[Tensor]:
     tensors = tensor_list(tensors, name)
     if not tensors:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
-    return [x if x._payload.ndim >= ndim else at_least(x) for x in tensors]
+    return [at_least(x) for x in tensors]
 
 
 @public("torch.hstack")
 @with_out(_CONCATENATED)
 def hstack(tensors: Any) -> Tensor:
     """Concatenate tensors along the second dimension, vectors along their only dimension."""
-    tensors = _joined(tensors, "hstack", 1, atleast_1d)
+    tensors = _joined(tensors, "hstack", vector)
     return cat_public(tensors, 0 if tensors[0]._payload.ndim == 1 else 1)
 
 
@@ -304,21 +304,25 @@ def hstack(tensors: Any) -> Tensor:
 @with_out(_CONCATENATED)
 def vstack(tensors: Any) -> Tensor:
     """Concatenate tensors along the first dimension; vectors become rows."""
-    return cat_public(_joined(tensors, "vstack", 2, atleast_2d), 0)
+    return cat_public(_joined(tensors, "vstack", row), 0)
 
 
 @public("torch.dstack")
 @with_out(_CONCATENATED)
 def dstack(tensors: Any) -> Tensor:
     """Concatenate tensors along the third dimension."""
-    return cat_public(_joined(tensors, "dstack", 3, atleast_3d), 2)
+    return cat_public(_joined(tensors, "dstack", cube), 2)
 
 
 @public("torch.column_stack")
 @with_out(_CONCATENATED)
 def column_stack(tensors: Any) -> Tensor:
     """Concatenate tensors along the second dimension; vectors become columns."""
-    return hstack(_joined(tensors, "column_stack", 2, lambda x: reshape_public(x, (x._payload.size, 1))))
+    return hstack(_joined(tensors, "column_stack", _column))
+
+
+def _column(x: Tensor) -> Tensor:
+    return x if x._payload.ndim > 1 else reshape_public(x, (x._payload.size, 1))
 
 
 # ------------------------------------------------------------------------------------------------------------ splitting
@@ -346,16 +350,14 @@ def split_public(
     if isinstance(sections, (tuple, list)) or not hasattr(sections, "__index__"):
         return split_with_sizes_public(tensor, sections, dim)
     dim, n = _sized(tensor, dim, "split")
-    return _split(tensor, _piece(sections, n), dim)
+    return _views(SPLIT, tensor, _piece(sections, n), dim)
 
 
-def _split(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
+def _views(info: Operator, x: Tensor, *p: Any) -> tuple[Tensor, ...]:
+    """The results of an operator on plain arrays without the operator's own calls; ``p`` ends with the dim."""
     if slow_if_recording or type(x._payload) is not np.ndarray:
-        return split(x, size, dim)  # type: ignore[no-any-return]
-    return view_results(SPLIT, x, (size, dim), _split_raw(x._payload, size, dim), [dim])
-
-
-_split_raw, _sizes_raw, _unbind_raw = ARRAYS.split, ARRAYS.split_with_sizes, ARRAYS.unbind
+        return info.op(x, *p)  # type: ignore[no-any-return]
+    return view_results(info, x, p, getattr(ARRAYS, info.name)(x._payload, *p), [p[-1]])
 
 
 def _piece(size: Any, n: int) -> int:
@@ -371,10 +373,7 @@ def _piece(size: Any, n: int) -> int:
 def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Split along a dimension into views of the given sizes."""
     dim, n = _sized(input, dim, "split_with_sizes")
-    sizes = _pieces(split_sizes, n, dim)
-    if slow_if_recording or type(input._payload) is not np.ndarray:
-        return split_with_sizes(input, sizes, dim)  # type: ignore[no-any-return]
-    return view_results(SPLIT_WITH_SIZES, input, (sizes, dim), _sizes_raw(input._payload, sizes, dim), [dim])
+    return _views(SPLIT_WITH_SIZES, input, _pieces(split_sizes, n, dim), dim)
 
 
 def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
@@ -406,7 +405,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     split_size, _, dim = _chunks(input, chunks, dim)
     if not split_size:  # an empty dimension gives ``chunks`` pieces
         return split_with_sizes(input, (0,) * chunks, dim)  # type: ignore[no-any-return]
-    return _split(input, split_size, dim)
+    return _views(SPLIT, input, split_size, dim)
 
 
 def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
@@ -508,7 +507,4 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     shape = payload(input, "unbind").shape
     if not shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    dim = normal_dim(dim, len(shape), "unbind")
-    if slow_if_recording or type(input._payload) is not np.ndarray:
-        return unbind(input, dim)  # type: ignore[no-any-return]
-    return view_results(UNBIND, input, (dim,), _unbind_raw(input._payload, dim), [dim])
+    return _views(UNBIND, input, normal_dim(dim, len(shape), "unbind"))

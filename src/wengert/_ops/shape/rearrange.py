@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS
-from ..._arrays.library import concatenate
+from ..._arrays.library import concatenate, copyto
 from ..._base.dtypes import as_dtype
 from ..._base.modes import slow_always
 from ..._base.registry import public
@@ -103,7 +103,7 @@ def _rolled(lib: Any, x: Any, shift: int, dim: int) -> Any:
 )
 def lower_triangle(lib, self, diagonal):
     """A copy with zeros above a diagonal of the last two dimensions."""
-    return lib.where(_below(*self.shape[-2:], diagonal), self, _zero(self.dtype))
+    return _without(lib, self, diagonal, True)
 
 
 @linear(
@@ -114,22 +114,32 @@ def lower_triangle(lib, self, diagonal):
 )
 def upper_triangle(lib, self, diagonal):
     """A copy with zeros below a diagonal of the last two dimensions."""
-    return lib.where(_below(*self.shape[-2:], diagonal - 1), _zero(self.dtype), self)
+    return _without(lib, self, diagonal, False)
 
 
+def _without(lib: Any, x: Any, diagonal: int, lower: bool) -> Any:
+    outside = _outside(*x.shape[-2:], diagonal, lower)
+    if x.size > _SMALL:
+        return lib.where(outside, _zero(x.dtype), x)
+    r = x.copy("K")
+    copyto(r, _zero(x.dtype), where=outside)
+    return r
+
+
+_SMALL = 4096  # elements up to which this is faster than ``where``
 _MOST = 1 << 20  # elements of the largest mask that is cached
 
 
-def _below(rows: int, cols: int, diagonal: int) -> Any:
-    """A mask that is true on and below a diagonal; cached, since the same masks are needed again and again."""
-    return (_kept_below if rows * cols <= _MOST else _new_below)(rows, cols, diagonal)
+def _outside(rows: int, cols: int, diagonal: int, lower: bool) -> Any:
+    """A mask of what the lower or upper triangle lacks; cached, since the same masks are needed again and again."""
+    return (_kept_outside if rows * cols <= _MOST else _new_outside)(rows, cols, diagonal, lower)
 
 
-def _new_below(rows: int, cols: int, diagonal: int) -> Any:
-    return np.tri(rows, cols, diagonal, np.bool_)
+def _new_outside(rows: int, cols: int, diagonal: int, lower: bool) -> Any:
+    return ~np.tri(rows, cols, diagonal, np.bool_) if lower else np.tri(rows, cols, diagonal - 1, np.bool_)
 
 
-_kept_below = functools.lru_cache(16)(_new_below)
+_kept_outside = functools.lru_cache(16)(_new_outside)
 _zero = functools.lru_cache(32)(lambda dtype: np.zeros((), dtype))
 
 
@@ -220,7 +230,19 @@ def _triangle(name: str, op: Any, what: str) -> Any:
             [{"1" if name == "tril" else "0"}., 1.]])
     """
     public(f"torch.{name} Tensor.{name}")(with_out(EXACT)(triangle))
-    public(f"Tensor.{name}_")(inplace_of(triangle, name + "_"))
+    in_place = inplace_of(triangle, name + "_")
+
+    @functools.wraps(in_place)
+    def direct(self: Tensor, diagonal: int = 0) -> Tensor:
+        a = self._payload
+        if type(a) is np.ndarray and a.ndim > 1 and type(diagonal) is int and a.flags.writeable:
+            if unrecorded(self, None):
+                copyto(a, _zero(a.dtype), where=_outside(*a.shape[-2:], diagonal, name == "tril"))
+                count_write_at(self, getframe(1))
+                return self
+        return in_place(self, diagonal)  # type: ignore[no-any-return]
+
+    public(f"Tensor.{name}_")(direct)
     return triangle
 
 

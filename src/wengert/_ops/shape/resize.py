@@ -18,9 +18,9 @@ from ..._tape.node import AccumulateGrad, Box, version_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from ..._tape.view_chain import reshaped_in_place, with_node_name
-from ..._tape.views import check_inplace, count_write
+from ..._tape.views import check_inplace, count_write, refresh
 from ..create.convert import detach
-from .strided import as_strided, offset_of
+from .strided import as_strided, at_strides, offset_of
 from .views import reshape_public, squeeze, transpose, unsqueeze
 from .views_primitive import ints, matrix_t
 
@@ -42,8 +42,6 @@ def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
 def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
     """Turn a tensor into the view ``view(self)`` of itself; ``name`` is the name of its node."""
     if stale_views:
-        from ..._tape.views import refresh
-
         refresh(self)
     if self._node is not None:
         check_inplace(self, True)
@@ -154,14 +152,10 @@ def _resized(a: Any, size: tuple[int, ...]) -> Any:
     have = store.nbytes // a.itemsize - start
     strides = np.empty(size, np.bool_).strides if n else (0,) * len(size)
     if n <= have and n:
-        from .strided import _at
-
-        return _at(a, size, strides, 0)
+        return at_strides(a, size, strides, 0)
     r = np.empty(n, a.dtype)
     if have > 0 and n:
-        from .strided import _at
-
-        r[:have] = _at(a, (have,), (1,), 0)
+        r[:have] = at_strides(a, (have,), (1,), 0)
     return r.reshape(size)
 
 

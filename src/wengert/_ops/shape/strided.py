@@ -14,6 +14,7 @@ import numpy as np
 
 from ..._arrays.along import COLONS
 from ..._arrays.memory import address_of, restrided, storage_of
+from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
@@ -23,24 +24,11 @@ from ..._kinds.out import EXACT, with_out
 from ..._payloads.meta import Meta
 from ..._tape.fast_results import view_result
 from ..._tape.node import Box, version_of
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, wrap
 from ..._tape.view_chain import replay, with_node_name
 from .view_chain import view_scatter
 from .views_primitive import Lifted, ints, lifted_dims, payload
-
-
-def _batch_back(position: int) -> Any:
-    """The batching rule of an operator whose parameters begin with a size and have dims from ``position`` on."""
-
-    def rule(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-        g = inner[0]
-        rest = tuple(q + 1 if name in _DIMS else q for name, q in zip(info.params[2:], p[1:], strict=True))
-        return getattr(U, info.name)(g, (g.shape[0], *p[0]), *rest)
-
-    return rule
-
-
-_DIMS = frozenset(("dim", "dim1", "dim2", "dimension"))
 
 
 # ------------------------------------------------------------------------------------------------- one index, one slice
@@ -57,7 +45,7 @@ def select(lib, self, dim, index):
 
 @linear(
     transpose=lambda xp, g, size, dim, index: xp.select(g, dim, index),
-    batch=_batch_back(1),
+    batch=("dim", ("dim",), ("size",)),
     samples=[((4,), ((3, 4), 0, 2)), ((3,), ((3, 4), 1, 0)), ((), ((2,), 0, 1))],
 )
 def select_backward(lib, self, size, dim, index):
@@ -81,7 +69,7 @@ def slice_dim(lib, self, dim, start, end, step):
 
 @linear(
     transpose=lambda xp, g, size, dim, start, end, step: xp.slice_dim(g, dim, start, end, step),
-    batch=_batch_back(1),
+    batch=("dim", ("dim",), ("size",)),
     samples=[((3, 4), ((5, 4), 0, 1, 4, 1)), ((3, 4), ((5, 4), 0, 0, 5, 2))],
 )
 def slice_backward(lib, self, size, dim, start, end, step):
@@ -109,7 +97,7 @@ def diagonal_view(lib, self, offset, dim1, dim2):
 
 @linear(
     transpose=lambda xp, g, size, offset, dim1, dim2: xp.diagonal_view(g, offset, dim1, dim2),
-    batch=_batch_back(2),
+    batch=("dim", ("dim1", "dim2"), ("size",)),
     samples=[((3,), ((3, 4), 0, 0, 1)), ((3, 1), ((2, 3, 4), 1, 2, 0))],
 )
 def diagonal_backward(lib, self, size, offset, dim1, dim2):
@@ -130,7 +118,7 @@ def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
     strides = a.strides
     shape = (*a.shape[:dim], n, *a.shape[dim + 1 :], size)
     strides = (*strides[:dim], strides[dim] * step, *strides[dim + 1 :], strides[dim])
-    if a.base is None and a.flags.c_contiguous and a.size:  # ``a`` owns its memory and starts at its beginning
+    if a.flags.c_contiguous and a.size:
         r = np.ndarray(shape, a.dtype, a, 0, strides)
         if not writeable:
             r.flags.writeable = False
@@ -156,7 +144,7 @@ def unfold_view(lib, self, dimension, size, step):
 
 @linear(
     transpose=lambda xp, g, size, dimension, width, step: xp.unfold_view(g, dimension, width, step),
-    batch=_batch_back(1),
+    batch=("dim", ("dimension",), ("size",)),
     samples=[((3, 2, 3), ((5, 2), 0, 3, 1)), ((2, 2, 2), ((2, 6), 1, 2, 3))],
 )
 def unfold_backward(lib, self, size, dimension, width, step):
@@ -174,7 +162,7 @@ def unfold_backward(lib, self, size, dimension, width, step):
 
 
 # ------------------------------------------------------------------------------------------------------ strides by hand
-def _at(a: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
+def at_strides(a: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
     """The view of a's memory with this size and strides (in elements), from ``offset`` elements after a's first on."""
     step = a.itemsize
     address = a.__array_interface__["data"][0] + offset * step
@@ -189,10 +177,8 @@ def _span(size: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, int]:
 
 def _flat_index(size: tuple[int, ...], stride: tuple[int, ...], start: int) -> Any:
     """The flat index of each element of a strided view."""
-    index = np.full(size, start, np.int64)
-    for i, (n, s) in enumerate(zip(size, stride, strict=True)):
-        index += (np.arange(n) * s).reshape((n,) + (1,) * (len(size) - i - 1))
-    return index
+    lines = [np.arange(n) * s for n, s in zip(size, stride, strict=True)]
+    return sum(np.ix_(*lines), np.full(size, start, np.int64))
 
 
 def _store(size: Any, stride: Any, offset: int, shape: Any, own: Any) -> tuple[int, int]:
@@ -239,11 +225,11 @@ def as_strided_view(lib, self, size, stride, storage_offset, own):
     if self.ndim == len(own) and all(
         n == 1 or s == t * self.itemsize for n, s, t in zip(self.shape, self.strides, own, strict=True)
     ):
-        return _at(self, size, stride, storage_offset)
+        return at_strides(self, size, stride, storage_offset)
     start, length = _store(size, stride, storage_offset, self.shape, own)
     memory = lib.zeros(length, self.dtype)
-    _at(memory, self.shape, own, start)[...] = self
-    return _at(memory, size, stride, start + storage_offset)
+    at_strides(memory, self.shape, own, start)[...] = self
+    return at_strides(memory, size, stride, start + storage_offset)
 
 
 @linear(
@@ -262,19 +248,13 @@ def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own
     if 0 in size or 0 in input_size:
         return lib.zeros(input_size, self.dtype)
     start, length = _store(size, stride, storage_offset, input_size, own)
-    memory = add_at(lib, length, _flat_index(size, stride, start + storage_offset).reshape(-1), self.reshape(-1))
+    memory = lib.zeros(length, self.dtype)
+    lib.add.at(memory, _flat_index(size, stride, start + storage_offset).reshape(-1), self.reshape(-1))
     mine = _flat_index(input_size, own, start)
     if any(s == 0 and n > 1 for s, n in zip(own, input_size, strict=True)):
         count = lib.bincount(mine.reshape(-1), minlength=length)
         memory = memory / lib.cast(lib.maximum(count, 1), memory.dtype)
     return memory[mine]
-
-
-def add_at(lib: Any, length: int, index: Any, values: Any) -> Any:
-    """A vector of zeros with ``values`` added at ``index`` (from 0 to length - 1)."""
-    r = lib.zeros(length, values.dtype)
-    lib.add.at(r, index, values)
-    return r
 
 
 # ----------------------------------------------------------------------------------------------------- public functions
@@ -437,8 +417,6 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
 
 
 def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) -> Tensor:
-    from ..._tape.promotion import cast, logical_dtype
-
     payload(input, name)
     have = tuple(replay(np.empty(tuple(input._payload.shape), np.bool_), chain).shape)
     if tuple(src._payload.shape) != have:
@@ -501,8 +479,6 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
     """A view of the same bytes as another dtype; it has no history."""
     if not hasattr(dtype, "np"):
-        from ..._base.constants import type_name
-
         raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_name(dtype)}")
     a = alias_payload(self)
     new = dtype.np

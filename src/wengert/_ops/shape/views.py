@@ -17,6 +17,7 @@ from ..._kinds.dims import normal_dim
 from ..._payloads.meta import Meta, restrided
 from ..._tape.fast_results import view_result
 from ..._tape.tensor import Tensor, alias_payload
+from ..._tape.view_chain import with_node_name
 from .views_primitive import (
     PERMUTE,
     SQUEEZE_ALL,
@@ -69,22 +70,26 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         if not isinstance(a, np.generic):
             return view(input, full_size(size, tuple(a.shape)))
         a = alias_payload(input)
-    try:
-        r = a.reshape(size)
-    except (ValueError, TypeError):
-        size = ints(size, "reshape", "shape")
-        r = a.reshape(full_size(size, a.shape))
-    if r.shape != size and min(size) < -1:
-        full_size(tuple(size), a.shape)  # NumPy accepts every negative size as -1
+    r = _reshaped(a, size, "reshape", "shape")
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
         t = view(input, r.shape) if slow_if_recording else view_result(VIEW, input, (r.shape,), r)
         if t._node is not None and not a.flags.c_contiguous:
-            from ..._tape.view_chain import with_node_name
-
             return with_node_name(t, "ReshapeAliasBackward0")
         return t
     return reshape(input, r.shape)
+
+
+def _reshaped(a: Any, size: Any, name: str, argument: str) -> Any:
+    """The array with another shape; raises PyTorch's errors for a size that does not fit."""
+    try:
+        r = a.reshape(size)
+    except (ValueError, TypeError):
+        size = ints((tuple(size),), name, argument)
+        r = a.reshape(full_size(size, a.shape))
+    if r.shape != size and min(size) < -1:
+        full_size(tuple(size), a.shape)  # NumPy accepts every negative size as -1
+    return r
 
 
 def _reshape_recorded(self: Tensor, size: Any) -> Tensor:
@@ -128,13 +133,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
         if not isinstance(a, np.generic):
             return view(self, full_size(shape, tuple(a.shape)))
         a = alias_payload(self)
-    try:
-        r = a.reshape(shape)
-    except (ValueError, TypeError):
-        shape = ints((tuple(shape),), "view")
-        r = a.reshape(full_size(shape, a.shape))
-    if r.shape != shape and min(shape) < -1:
-        full_size(tuple(shape), a.shape)  # NumPy accepts every negative size as -1
+    r = _reshaped(a, shape, "view", "size")
     base = r.base
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise _no_view(a, r.shape)
@@ -187,25 +186,6 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     torch.Size([2, 12])
     """
     a = payload(input, "flatten")
-    if (
-        type(a) is np.ndarray
-        and start_dim == 0
-        and end_dim == -1
-        and a.ndim > 1
-        and a.flags.c_contiguous
-        and not slow_if_recording
-    ):
-        return view_result(VIEW, input, ((a.size,),), a.reshape(-1))
-    if (
-        start_dim == 1
-        and end_dim == -1
-        and type(a) is np.ndarray
-        and a.ndim > 2
-        and a.flags.c_contiguous
-        and not slow_if_recording
-    ):
-        r = a.reshape(a.shape[0], -1) if a.size else a.reshape(a.shape[0], math.prod(a.shape[1:]))
-        return view_result(VIEW, input, (r.shape,), r)
     start, end = normal_dim(start_dim, a.ndim, "flatten"), normal_dim(end_dim, a.ndim, "flatten")
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -214,10 +194,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         return reshape_public(input, (1,))
     if start == end:
         return input
-    n = 1
-    for s in shape[start : end + 1]:
-        n *= s
-    return reshape_public(input, shape[:start] + (n,) + shape[end + 1 :])
+    merged = (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
+    if slow_if_recording or type(a) is not np.ndarray or not a.flags.c_contiguous:
+        return reshape_public(input, merged)
+    return view_result(VIEW, input, (merged,), a.reshape(merged))
 
 
 @public("torch.ravel Tensor.ravel")

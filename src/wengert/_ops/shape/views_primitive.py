@@ -7,6 +7,7 @@ the operators that replay a chain of views.
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -105,20 +106,30 @@ def expand(lib, self, size):
         r = lib.empty(size, self.dtype)
         r.fill(self)
         return r
-    shape = self.shape
+    if type(self) is np.ndarray:
+        return expanded(self, size)
+    return lib.broadcast_to(self, size)
+
+
+def expanded(a: Any, size: tuple[int, ...]) -> Any:
+    """``np.broadcast_to``, but ten times as fast for contiguous arrays, and writeable if no element is repeated."""
+    if a.flags.c_contiguous and a.size:
+        strides, repeats = _expanded_strides(a.shape, a.strides, size)
+        r = np.ndarray(size, a.dtype, a, 0, strides)
+        if repeats:
+            r.flags.writeable = False
+        return r
+    lead = len(size) - a.ndim
+    if size[lead:] == a.shape and size[:lead].count(1) == lead:
+        return a[(None,) * lead + (...,)]
+    return np.broadcast_to(a, size)
+
+
+@functools.lru_cache(4096)
+def _expanded_strides(shape: tuple[int, ...], strides: tuple[int, ...], size: tuple[int, ...]) -> tuple[Any, bool]:
     lead = len(size) - len(shape)
-    if size[lead:] == shape:
-        if not lead:
-            return self[...]
-        if 1 == max(size[:lead]) == min(size[:lead]):
-            return self[(None,) * lead]
-    if type(self) is not np.ndarray or self.base is not None or not self.flags.c_contiguous or not self.size:
-        return lib.broadcast_to(self, size)
-    # lib.broadcast_to, but ten times as fast; only for the owner of the memory, which every view must have as its base
-    strides = (0,) * lead + tuple([0 if n == 1 else s for n, s in zip(shape, self.strides, strict=True)])
-    view = np.ndarray(size, self.dtype, self, 0, strides)
-    view.flags.writeable = False
-    return view
+    kept = tuple([s if n == m else 0 for n, m, s in zip(shape, size[lead:], strides, strict=True)])
+    return (0,) * lead + kept, math.prod(shape) != math.prod(size)
 
 
 @linear(
