@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wengert._arrays.conv import columns, few_places, products, rows
+from wengert._arrays.conv import by_table, columns, few_places, products, rows
 
 Ints = tuple[int, ...]
 
@@ -72,10 +72,11 @@ def geometries(draw_: Any) -> Any:
     return x, w, (stride, padding, dilation), groups
 
 
-@pytest.fixture(params=["whole", "cut", "small"], scope="module")
+@pytest.fixture(params=["whole", "cut", "small", "by table"], scope="module")
 def how(request: pytest.FixtureRequest) -> Iterator[str]:
-    """As large samples would be cut; on threads; with buffers that are kept."""
+    """As large samples would be cut; on threads; with buffers that are kept; with the columns' positions in a table."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_table, "_FEW", 2048 if request.param == "by table" else 0)
         if request.param == "cut":
             patch.setattr(columns, "LIMIT", 3000)
             patch.setattr(columns, "BLOCK", 1500)

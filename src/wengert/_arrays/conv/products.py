@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from ..blas import is_shared, over_samples, product, samples_parts
-from . import columns, few_places
+from . import by_table, columns, few_places
 from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
 from .rows import SMALL_PRODUCT, ForwardRows, ToWeightRows, forward_suits, from_rows, rows_of_filters, weight_suits
 
@@ -64,7 +64,9 @@ class _Convolution:
         self.empty = not math.prod(self.y) * self.width
         plain = not any(padding)
         self.pointwise = self.elements == math.prod(stride) == 1 and plain and self.size == out
+        self.by_table = by_table.suits(self)
         self.few = groups == 1 and self.samples > 1 and self.places < _FEW
+        self.padded = not plain
         multiplications = math.prod(self.y) * self.width
         shared = is_shared(multiplications, self.filters > 1 and self.width > 1 and self.places > 1)
         self.work = multiplications / _PER_MICROSECOND if shared else 0.0
@@ -76,6 +78,10 @@ class _Convolution:
         self.turned = (groups, self.filters, self.channels, *self.kernel)
         general = not (self.empty or self.few or self.pointwise or self.kept)
         self.by_rows, self.weight_by_rows = general and forward_suits(self), general and weight_suits(self)
+
+    @functools.cached_property
+    def table(self) -> Any:
+        return by_table.table(self)
 
     @functools.cached_property
     def around(self) -> Ints | None:
@@ -153,6 +159,8 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
     c = _convolution(x.shape, weight.shape, stride, padding, dilation, groups, None, x.dtype)
     if c.empty:
         y: Any = np.zeros(c.shape, c.dtype)
+    elif c.by_table:
+        y = by_table.convolve(c, x, weight)
     elif c.pointwise:
         y = _pointwise_product(c, np.ascontiguousarray(weight).reshape(c.w), x).reshape(c.shape)
     elif c.few:
@@ -175,6 +183,8 @@ def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, d
     c = _convolution(x.shape, shape, stride, padding, dilation, groups, g.shape[2:], x.dtype)
     if c.empty:
         return np.zeros(shape, c.dtype)
+    if c.by_table:
+        return by_table.convolve_weight(c, x, g)
     if c.few:
         return few_places.convolve_weight(c, x, g)
     if c.weight_by_rows:
@@ -190,6 +200,8 @@ def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints,
     c = _convolution(shape, weight.shape, stride, padding, dilation, groups, g.shape[2:], g.dtype)
     if c.empty:
         return np.zeros(shape, c.dtype)
+    if c.by_table:
+        return by_table.convolve_input(c, g, weight)
     around = c.around
     if around is not None:
         turned = np.flip(weight.reshape(c.turned), tuple(range(3, 3 + len(size)))).swapaxes(1, 2)
