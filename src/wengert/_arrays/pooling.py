@@ -284,7 +284,7 @@ def _divisors(
         if not include_pad:
             start, end = np.maximum(start, 0), np.minimum(end, n)
         total = total * (end - start).astype(dtype).reshape(-1, *(1,) * (len(size) - 1 - i))
-    return total.reshape(1)[0] if total.size and (total == total.flat[0]).all() and total.size == 1 else total
+    return total.flat[0] if total.size and (total == total.flat[0]).all() else total
 
 
 class _Means(NamedTuple):
@@ -317,6 +317,17 @@ def means_of(
         np.asarray(_divisors(size, kernel, stride, padding, out, include_pad, override, dtype)),
         _places(kernel, out, stride, (1,) * k) if apart and math.prod(kernel) <= _APART else [],
     )
+
+
+@functools.lru_cache(128)
+def means_of_few(count: int, *sizes: Any) -> tuple[Any, Any]:
+    """For ``count`` elements and the arguments of ``means_of`` the position of each element of each window, and the
+    divisor. The positions are ``None`` if windows reach over the edge."""
+    size, kernel, stride, padding, out, *_ = sizes
+    plan = means_of(*sizes)
+    if plan.reach is not None:
+        return None, plan.divisor
+    return _few_of(count, size, kernel, stride, padding, (1,) * len(kernel), out)[0], plan.divisor
 
 
 _SHORT = 16  # elements that are added one by one
