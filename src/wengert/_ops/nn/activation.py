@@ -370,12 +370,6 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------------------------ glu
-def _glu_halves(x: Any, dim: int) -> tuple[Any, Any]:
-    half = x.shape[dim] // 2
-    lead = (slice(None),) * dim
-    return x[(*lead, slice(0, half))], x[(*lead, slice(half, None))]
-
-
 def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
     half = self.shape[dim] // 2
     a, b = xp.slice_dim(self, dim, 0, half, 1), xp.slice_dim(self, dim, half, 2 * half, 1)
@@ -392,8 +386,10 @@ def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
 )
 def _glu(lib, self, dim):
     """The first half along a dim, times the sigmoid of the second."""
-    a, b = _glu_halves(self, dim)
-    return a / (1 + lib.exp(-b))
+    lead, half = (slice(None),) * dim, self.shape[dim] // 2
+    r = lib.exp(-self[(*lead, slice(half, None))])
+    r += lib.ONES[r.dtype]
+    return lib.divide(self[(*lead, slice(0, half))], r, r)
 
 
 @public("nn.functional.glu")

@@ -87,6 +87,14 @@ relu_ = inplace_of(relu, "relu_", composed=False)
 publish(relu_, "torch.relu_ Tensor.relu_ nn.functional.relu_")
 
 
+def _between(lib: Any, x: Any, low: float, high: float) -> Any:
+    """``lib.limited`` with less to decide for few elements, where the sign of a zero does not matter."""
+    if x.size >= MANY:
+        return lib.limited(x, low, high)
+    number = NUMBERS[x.dtype]
+    return lib.minimum(number[high], lib.maximum(number[low] if low else lib.ZEROS[x.dtype], x))
+
+
 @parametric(
     grad=lambda xp, g, self, min_val, max_val: xp.where((self <= min_val) | (self >= max_val), 0, g),
     node="HardtanhBackward0",
@@ -182,6 +190,8 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 )
 def _prelu_kernel(lib, self, weight):
     """Each element, times the weight if it is negative."""
+    if weight.size == 1 and weight.ndim <= self.ndim:
+        weight = weight.reshape(())  # NumPy need not broadcast it
     return lib.where(self > lib.ZEROS[self.dtype], self, self * weight)
 
 
@@ -319,7 +329,7 @@ def _rrelu_with_noise(lib, self, noise):
 def _hardsigmoid(lib, self):
     """``min(max(0, x + 3), 6) / 6``."""
     number = NUMBERS[self.dtype]
-    return lib.limited(self + number[3], 0, 6) / number[6]
+    return _between(lib, self + number[3], 0, 6) / number[6]
 
 
 @public("nn.functional.hardsigmoid")
@@ -354,7 +364,7 @@ def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
 def _hardswish(lib, self):
     """``x * min(max(0, x + 3), 6) / 6``."""
     number = NUMBERS[self.dtype]
-    return self * lib.limited(self + number[3], 0, 6) / number[6]
+    return self * _between(lib, self + number[3], 0, 6) / number[6]
 
 
 @public("nn.functional.hardswish")
@@ -384,8 +394,7 @@ def _inside(self: Any, lambd: float) -> Any:
 )
 def _hardshrink(lib, self, lambd):
     """Each element, or 0 if its absolute value is at most ``lambd``."""
-    number = NUMBERS[self.dtype]
-    return lib.where((self >= number[-lambd]) & (self <= number[lambd]), lib.ZEROS[self.dtype], self)
+    return lib.where(lib.abs(self) <= NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype], self)
 
 
 @public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")
@@ -408,9 +417,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 )
 def _softshrink(lib, self, lambd):
     """Each element moved by ``lambd`` towards 0."""
-    number = NUMBERS[self.dtype]
-    low, high = number[-lambd], number[lambd]
-    return lib.where(self > high, self - high, lib.where(self < low, self - low, self * lib.ZEROS[self.dtype]))
+    return lib.copysign(self - _between(lib, self, -lambd, lambd), self)  # with the sign of -0, as in PyTorch
 
 
 _HALF_MAX = 65504.0  # the largest bound that every floating dtype takes
