@@ -74,9 +74,10 @@ def geometries(draw_: Any) -> Any:
 
 @pytest.fixture(params=["whole", "cut", "small", "by table"], scope="module")
 def how(request: pytest.FixtureRequest) -> Iterator[str]:
-    """As large samples would be cut; on threads; with buffers that are kept; with the columns' positions in a table."""
+    """As large samples would be cut; on threads; in one block; with the columns' positions in a table."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(by_table, "_FEW", 2048 if request.param == "by table" else 0)
+        patch.setattr(by_table, "_FEW_TO_INPUT", 10**9)
+        patch.setattr(by_table, "_FEW", 10**9 if request.param == "by table" else 0)
         if request.param == "cut":
             patch.setattr(columns, "LIMIT", 3000)
             patch.setattr(columns, "BLOCK", 1500)

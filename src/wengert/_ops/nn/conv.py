@@ -34,8 +34,12 @@ def _wide(product: Any, x: Any, y: Any, *p: Any) -> Any:
     return product(x.astype(np.float32), y.astype(np.float32), *p).astype(x.dtype)
 
 
+def _with_bias(x: Any, w: Any, bias: Any, *p: Any) -> Any:
+    return products.convolve(x, w, *p, bias)
+
+
 for _name, _product in (
-    ("conv_forward", lambda x, w, bias, *p: products.convolve(x, w, *p, bias)),
+    ("conv_forward", _with_bias),
     ("conv_back", products.convolve_input),
     ("conv_filters", products.convolve_weight),
 ):

@@ -22,8 +22,6 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
-# --------------------------------------------------------------------------------------------------------------- bodies
-
 
 # ------------------------------------------------------------------------------------------------------------ operators
 _SAMPLES = [

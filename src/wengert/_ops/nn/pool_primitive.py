@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.library import vector_of_ones
 from ..._arrays.pooling import (
     FEW,
     MANY,
@@ -28,12 +29,10 @@ from ..._arrays.pooling import (
     window_maxima,
     with_border,
 )
-from ..._arrays.library import vector_of_ones
 from ..._base.dtypes import BLAS_FLOATS
 from ..._base.registry import REGISTRY
 from ..._kinds.general import general, named_by
 from ..._kinds.linear import linear
-
 
 # --------------------------------------------------------------------------------------------------------------- maxima
 
