@@ -86,7 +86,6 @@ def how(request: pytest.FixtureRequest) -> Iterator[str]:
             patch.setattr(few_places, "_MANY_BYTES", 2000)
             patch.setattr(products, "SMALL_PRODUCT", 3000)
             patch.setattr(rows, "SMALL_PRODUCT", 3000)
-            patch.setattr(rows, "_FEW_ELEMENTS", 4)
             patch.setattr(products, "_WIDE", 10)
             patch.setattr(columns, "ROW", 10**9)
         elif request.param == "whole":
@@ -95,7 +94,6 @@ def how(request: pytest.FixtureRequest) -> Iterator[str]:
             patch.setattr(columns, "ROW", 0)
             patch.setattr(rows, "_IDLE", 16)
             patch.setattr(rows, "_BYTES", 3000)
-            patch.setattr(rows, "_FEW_ELEMENTS", 1)
         products._convolution.cache_clear()
         yield request.param
     products._convolution.cache_clear()

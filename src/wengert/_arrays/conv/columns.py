@@ -96,7 +96,7 @@ def _residues(k: int, s: int, d: int) -> list[tuple[slice, int, int, int, int]]:
     ]
 
 
-def _taken(n: int, inner: int, s: int, p: int, residue: int) -> tuple[slice, slice]:
+def taken(n: int, inner: int, s: int, p: int, residue: int) -> tuple[slice, slice]:
     """The slice of ``n`` elements (with ``p`` zeros before them) in a phase of size ``inner``, and its place there."""
     first = max(0, -((residue - p) // s))
     last = min(inner, (n - 1 + p - residue) // s + 1)
@@ -116,7 +116,7 @@ def geometry(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: In
     strides = strides_of(inner)
     phases = []
     for parts in itertools.product(*residues):
-        ends = list(map(_taken, size, inner, stride, padding, [part[2] for part in parts]))
+        ends = list(map(taken, size, inner, stride, padding, [part[2] for part in parts]))
         phases.append(
             Phase(
                 tuple(part[0] for part in parts),
@@ -129,7 +129,7 @@ def geometry(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: In
         )
     covered = True
     for i, r in enumerate(residues):
-        targets = [_taken(size[i], inner[i], stride[i], padding[i], residue)[1] for _, _, residue, _, _ in r]
+        targets = [taken(size[i], inner[i], stride[i], padding[i], residue)[1] for _, _, residue, _, _ in r]
         covered &= sum(t.stop - t.start for t in targets) == size[i]
     run = sum((o - 1) * step for o, step in zip(out, strides, strict=True)) + 1
     plain = not any(padding) and inner == size and math.prod(stride) == 1

@@ -29,7 +29,7 @@ import numpy as np
 from ..blas import is_shared, over_samples, product, samples_parts
 from . import by_table, columns, few_places
 from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
-from .rows import SMALL_PRODUCT, ForwardRows, ToWeightRows, forward_suits, from_rows, rows_of_filters, weight_suits
+from .rows import SMALL_PRODUCT, ForwardRows, forward_suits, rows_of_filters
 
 _FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
 _PER_MICROSECOND = 60_000  # multiplications, columns made and all
@@ -72,8 +72,7 @@ class _Convolution:
         self.most = parts[0].stop  # samples that a thread gets
         self.reused = self._column_bytes() <= _REUSED
         self.turned = (groups, self.filters, self.channels, *self.kernel)
-        general = not (self.empty or self.few or self.pointwise)
-        self.by_rows, self.weight_by_rows = general and forward_suits(self), general and weight_suits(self)
+        self.by_rows = not (self.empty or self.few or self.pointwise) and forward_suits(self)
 
     @functools.cached_property
     def around(self) -> Ints | None:
@@ -173,8 +172,6 @@ def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, d
         return by_table.convolve_weight(c, x, g)
     if c.few:
         return few_places.convolve_weight(c, x, g)
-    if c.weight_by_rows:
-        return from_rows(c, functools.reduce(operator.iadd, c.each(ToWeightRows, x.reshape(c.x), g.reshape(c.y))))
     kind = _ToWeightPointwise if c.pointwise else _ToWeight
     r = functools.reduce(operator.iadd, c.each(kind, x.reshape(c.x), g.reshape(c.y)))
     return np.ascontiguousarray(r.swapaxes(1, 2)).reshape(shape)
