@@ -9,6 +9,7 @@ import numpy as np
 from ..._arrays.library import lib
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
+from ..._kinds.elementwise import parametric
 from ..._kinds.slow_path import cast_operand, not_implemented
 from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of, python_operand
@@ -90,6 +91,11 @@ def refuse_all_but_floats(name: str | None = None) -> Any:
             raise not_implemented(info, like(dtype), name)
 
     return check
+
+
+def on_floats(kernel: str, **declaration: Any) -> Any:
+    """``parametric`` for an operator that PyTorch defines for floating dtypes only, by a kernel of this name."""
+    return parametric(fast=FLOATING, check=refuse_all_but_floats(kernel), dtypes="f", **declaration)
 
 
 def python_operator(form: Any, name: str) -> None:

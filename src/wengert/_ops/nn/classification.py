@@ -24,6 +24,7 @@ from ..create.create import beside
 from ..linalg.matmul import dtype_name
 from .loss import reduce_values, reduction_code, refuse_weight_grad
 
+
 # --------------------------------------------------------------------------------------------- negative log-likelihoods
 def _nll_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     """The batching rule: fold vmap's dimension into the samples, and take a mean within each element of the batch."""

@@ -37,7 +37,6 @@ from .loss import reduction_code
 ndarray = np.ndarray
 
 
-
 # ------------------------------------------------------------------------------------------------------------- the node
 _NLL: Any = REGISTRY["nll"].node
 

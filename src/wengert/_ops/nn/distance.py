@@ -212,9 +212,7 @@ def triplet_margin_loss(
     ``swap``: the negative counts with its distance from the positive if that is smaller.
     """
     code = reduction_code(reduction, size_average, reduce)
-    losses = _triplet_losses(
-        lambda x, y: pairwise_distance(x, y, p, eps), anchor, positive, negative, margin, swap
-    )
+    losses = _triplet_losses(lambda x, y: pairwise_distance(x, y, p, eps), anchor, positive, negative, margin, swap)
     return reduce_values(losses, code)
 
 

@@ -28,7 +28,6 @@ from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
-
 # -------------------------------------------------------------------------------------------------------- one dimension
 
 

@@ -7,7 +7,6 @@ and separable: it is taken along one dimension at a time.
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -15,14 +14,12 @@ import numpy as np
 
 from ..._arrays.library import vector_of_ones
 from ..._arrays.pooling import (
-    FEW,
     MANY,
     adaptive_edges,
     are_apart,
-    few_parts_of,
-    maxima_of_few,
     means_of,
     means_of_few,
+    part_maxima,
     repeated,
     scattered_in_rows,
     sums_of_neighbours,
@@ -86,27 +83,7 @@ def max_windows(lib, self, kernel, stride, padding, dilation, out):
 )
 def max_parts(lib, self, out):
     """The largest element of each of ``out`` parts and its index."""
-    k = len(out)
-    size = self.shape[-k:]
-    if 0 < self.size <= FEW and self.dtype.kind != "V" and min(out):
-        found = maxima_of_few(self, *few_parts_of(self.size, size, out))
-        if found is not None:
-            return found
-    values = np.empty((*self.shape[:-k], *out), self.dtype)
-    index = np.empty(values.shape, np.int64)
-    edges = [adaptive_edges(n, o) for n, o in zip(size, out, strict=True)]
-    for place in itertools.product(*map(range, out)):
-        spans = [e[i] for e, i in zip(edges, place, strict=True)]
-        part = self[(..., *(slice(*s) for s in spans))]
-        shape = part.shape[-k:]
-        flat = part.reshape(*part.shape[:-k], -1)
-        where = flat.argmax(-1)  # NumPy finds the first nan, PyTorch the last; they differ with nan only
-        coordinates = np.unravel_index(where, shape)
-        values[(..., *place)] = np.take_along_axis(flat, where[..., None], -1)[..., 0]
-        index[(..., *place)] = np.ravel_multi_index(
-            tuple(c + s[0] for c, s in zip(coordinates, spans, strict=True)), size
-        )
-    return values, index
+    return part_maxima(self, out)
 
 
 @general(

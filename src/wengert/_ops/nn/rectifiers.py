@@ -24,7 +24,7 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..elementwise._common import activation, floats_only, refuse_all_but_floats
+from ..elementwise._common import activation, floats_only, on_floats
 from ..random._common import closed, opened
 
 
@@ -148,12 +148,10 @@ def _leaky_relu_grad(xp: Any, g: Any, self: Any, negative_slope: float) -> Any:
     return xp.where(self > 0, g, g * negative_slope)
 
 
-@parametric(
+@on_floats(
+    "leaky_relu_cpu",
     grad=_leaky_relu_grad,
     node="LeakyReluBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("leaky_relu_cpu"),
-    dtypes="f",
     samples=[((3, 4), (0.01,)), ((2,), (0.5,))],
 )
 def _leaky_relu(lib, self, negative_slope):
@@ -318,12 +316,10 @@ def _rrelu_with_noise(lib, self, noise):
 
 
 # ------------------------------------------------------------------------------------------------------------ piecewise
-@parametric(
+@on_floats(
+    "hardsigmoid_cpu",
     grad=lambda xp, g, self: xp.where((self > -3) & (self < 3), g / 6, 0),
     node="HardsigmoidBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("hardsigmoid_cpu"),
-    dtypes="f",
     samples=[((3, 4), ()), ((), ())],
 )
 def _hardsigmoid(lib, self):
@@ -353,12 +349,10 @@ def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
     return xp.where(self <= -3, 0, xp.where(self < 3, g * (self / 3 + 0.5), g))
 
 
-@parametric(
+@on_floats(
+    "hardswish_cpu",
     grad=_hardswish_grad,
     node="HardswishBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("hardswish_cpu"),
-    dtypes="f",
     samples=[((3, 4), ()), ((), ())],
 )
 def _hardswish(lib, self):
@@ -384,12 +378,10 @@ def _inside(self: Any, lambd: float) -> Any:
     return (self >= -lambd) & (self <= lambd)
 
 
-@parametric(
+@on_floats(
+    "hardshrink_cpu",
     grad=lambda xp, g, self, lambd: xp.where(_inside(self, lambd), 0, g),
     node="HardshrinkBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("hardshrink_cpu"),
-    dtypes="f",
     samples=[((3, 4), (0.5,)), ((2,), (0.1,))],
 )
 def _hardshrink(lib, self, lambd):
