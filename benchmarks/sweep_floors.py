@@ -38,14 +38,15 @@ left, right = np.arange(12).reshape(3, 2, 2).swapaxes(0, 1)
 NN = """
 {F.softmax(m, dim=1)|F.softmax(m, dim=-1)|m.softmax(dim=1)|m.softmax(-1)} = np.divide(e := np.exp(m), e.dot(ones), e)
 {F.softmax(m, dim=0)|m.softmax(dim=0)} = np.divide(e := np.exp(m), ones3.dot(e), e)
-{F.log_softmax(m, dim=1)|F.log_softmax(m, dim=-1)|m.log_softmax(dim=1)|m.log_softmax(-1)} = m - np.log(np.exp(m).dot(ones))
+{F.log_softmax(m, dim=1)|F.log_softmax(m, dim=-1)} = m - np.log(np.exp(m).dot(ones))
+{m.log_softmax(dim=1)|m.log_softmax(-1)} = m - np.log(np.exp(m).dot(ones))
 {F.log_softmax(m, dim=0)|m.log_softmax(dim=0)} = m - np.log(ones3.dot(np.exp(m)))
 F.cross_entropy(m, i) = (np.log(np.exp(m).dot(ones[0])) - m.take(i + starts)).dot(thirds)
 F.cross_entropy(m, i, reduction='sum') = (np.log(np.exp(m).dot(ones[0])) - m.take(i + starts)).dot(ones3[0])
 F.nll_loss(m, i) = -m.take(i + starts).dot(thirds)
 F.nll_loss(m, i, reduction='sum') = -m.take(i + starts).dot(ones3[0])
 F.multi_margin_loss(m, i) = (np.maximum(m - (m.take(i + starts) - one)[:, None], zero).ravel().dot(ones12) - 3) / 12
-F.multi_margin_loss(m, i, reduction='sum') = (np.maximum(m - (m.take(i + starts) - one)[:, None], zero).ravel().dot(ones12) - 3) / 4
+F.multi_margin_loss(m, i, reduction='sum') = np.maximum(m - m.take(i + starts)[:, None] + one, zero).sum() / 4 - 0.75
 F.layer_norm(m, (4,), x, y) = (d := m.dot(centring)) / np.sqrt((d * d).dot(quarters) + epsilon) * x + y
 F.avg_pool2d(p, 2) = p.take(windows).dot(quarters[0]).reshape(1, 2, 2, 2)
 F.max_pool2d(p, 2) = np.maximum.reduce(p.take(windows), 1).reshape(1, 2, 2, 2)

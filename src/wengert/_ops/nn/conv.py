@@ -35,7 +35,7 @@ def _wide(product: Any, x: Any, y: Any, *p: Any) -> Any:
 
 
 def _with_bias(x: Any, w: Any, bias: Any, *p: Any) -> Any:
-    return products.convolve(x, w, *p, bias)
+    return products.convolve(x, w, *p, bias=bias)
 
 
 for _name, _product in (
@@ -357,7 +357,8 @@ def _geometry(
     _check_ranks(f"conv{k}d", k, x, w, padding)
     x = x if len(x) == k + 2 else (1, *x)
     stride, dilation = per_dim("stride", stride, k), per_dim("dilation", dilation, k)
-    kernel, first = w[2:], ()
+    kernel = w[2:]
+    first: Ints = ()
     if padding == "same":
         padding, first = _same(stride, dilation, kernel)
         x = (*x[:2], *(n + extra for n, extra in zip(x[2:], first[::-2], strict=False))) if first else x
