@@ -1,7 +1,8 @@
 """The least that NumPy needs for a call of the sweep: its value by the cheapest NumPy calls, and nothing else.
 
 No tape, no promotion, no check and no error message: what is left is a floor for every implementation on NumPy. A line
-is `call = NumPy's expression`, with the operands of `sweep_calls.py` as arrays, `np` and `scipy.special` as `special`.
+is `call = NumPy's expression`, with the operands of `sweep_calls.py` as arrays, `np`, `scipy.special` as `special`,
+`clip`, the ufunc inside of `np.clip`, and the names of `TABLES`.
 The floor of a call holds for its recorded form too. A call in which several words stand for each other is written as in
 `sweep_calls.py`; the expression is then the same for all of them.
 """
@@ -13,8 +14,56 @@ from typing import Any
 
 from benchmarks.sweep_calls import operands, spelled
 
+# What an implementation may make once for all calls: constants, and positions that depend on sizes only.
+TABLES = """
+zero = np.array(0, "f")
+one = np.array(1, "f")
+three = np.array(3, "f")
+six = np.array(6, "f")
+half = np.array(0.5, "f")
+scale = np.array(1.0507009873554805, "f")
+factor = np.array(1.7580993408473766, "f")
+epsilon = np.array(1e-5, "f")
+ones = np.ones((4, 4), "f")
+ones3 = np.ones((3, 3), "f")
+ones12 = np.ones(12, "f")
+thirds = np.full(3, 1 / 3, "f")
+quarters = np.full((4, 4), 0.25, "f")
+centring = np.eye(4, dtype="f") - quarters
+starts = np.arange(0, 12, 4)
+windows = np.arange(32).reshape(2, 2, 2, 2, 2).swapaxes(2, 3).reshape(8, 4)
+columns = np.add.outer([0, 1, 4, 5, 16, 17, 20, 21], [0, 1, 2, 4, 5, 6, 8, 9, 10])
+left, right = np.arange(12).reshape(3, 2, 2).swapaxes(0, 1)
+"""
 NN = """
-m.log_softmax(dim=1) = (d := m - m.max(1, keepdims=True)) - np.log(np.exp(d).sum(1, keepdims=True))
+{F.softmax(m, dim=1)|F.softmax(m, dim=-1)|m.softmax(dim=1)|m.softmax(-1)} = np.divide(e := np.exp(m), e.dot(ones), e)
+{F.softmax(m, dim=0)|m.softmax(dim=0)} = np.divide(e := np.exp(m), ones3.dot(e), e)
+{F.log_softmax(m, dim=1)|F.log_softmax(m, dim=-1)} = m - np.log(np.exp(m).dot(ones))
+{m.log_softmax(dim=1)|m.log_softmax(-1)} = m - np.log(np.exp(m).dot(ones))
+{F.log_softmax(m, dim=0)|m.log_softmax(dim=0)} = m - np.log(ones3.dot(np.exp(m)))
+F.cross_entropy(m, i) = (np.log(np.exp(m).dot(ones[0])) - m.take(i + starts)).dot(thirds)
+F.cross_entropy(m, i, reduction='sum') = (np.log(np.exp(m).dot(ones[0])) - m.take(i + starts)).dot(ones3[0])
+F.nll_loss(m, i) = -m.take(i + starts).dot(thirds)
+F.nll_loss(m, i, reduction='sum') = -m.take(i + starts).dot(ones3[0])
+F.multi_margin_loss(m, i) = (np.maximum(m - (m.take(i + starts) - one)[:, None], zero).ravel().dot(ones12) - 3) / 12
+F.multi_margin_loss(m, i, reduction='sum') = np.maximum(m - m.take(i + starts)[:, None] + one, zero).sum() / 4 - 0.75
+F.layer_norm(m, (4,), x, y) = (d := m.dot(centring)) / np.sqrt((d * d).dot(quarters) + epsilon) * x + y
+F.avg_pool2d(p, 2) = p.take(windows).dot(quarters[0]).reshape(1, 2, 2, 2)
+F.max_pool2d(p, 2) = np.maximum.reduce(p.take(windows), 1).reshape(1, 2, 2, 2)
+F.max_pool1d(b, 2) = np.maximum(b[..., ::2], b[..., 1::2])
+F.unfold(p, 2) = p.take(columns)
+F.conv2d(p, w) = w.reshape(1, 8).dot(p.take(columns)).reshape(1, 1, 3, 3)
+F.glu(m) = m.take(left) * special.expit(m.take(right))
+F.selu(x) = np.maximum(x, zero) * scale + np.expm1(np.minimum(x, zero)) * factor
+F.selu(m) = np.maximum(m, zero) * scale + np.expm1(np.minimum(m, zero)) * factor
+F.hardsigmoid(x) = clip(x + three, zero, six) / six
+F.hardsigmoid(m) = clip(m + three, zero, six) / six
+F.hardswish(x) = x * clip(x + three, zero, six) / six
+F.hardswish(m) = m * clip(m + three, zero, six) / six
+F.softshrink(x) = x - clip(x, -half, half)
+F.softshrink(m) = m - clip(m, -half, half)
+F.hardshrink(x) = np.where(np.abs(x) <= half, zero, x)
+F.hardshrink(m) = np.where(np.abs(m) <= half, zero, m)
 """
 ELEMENTWISE = """
 """
@@ -41,7 +90,8 @@ def floors() -> dict[str, Callable[[], Any]]:
     arrays = {
         name: value.numpy() if torch.is_tensor(value) else value for name, value in operands(torch, False).items()
     }
-    scope = {**arrays, "np": np, "special": scipy.special}
+    scope = {**arrays, "np": np, "special": scipy.special, "clip": np._core.umath.clip}  # type: ignore[attr-defined]
+    exec(TABLES, scope)
     found = {}
     for line in filter(None, (NN + ELEMENTWISE + INDEXING).splitlines()):
         name, _, expression = line.partition(" = ")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wengert._arrays.conv import columns, few_places, products, rows
+from wengert._arrays.conv import by_table, columns, few_places, products, rows
 
 Ints = tuple[int, ...]
 
@@ -72,10 +72,12 @@ def geometries(draw_: Any) -> Any:
     return x, w, (stride, padding, dilation), groups
 
 
-@pytest.fixture(params=["whole", "cut", "small"], scope="module")
+@pytest.fixture(params=["whole", "cut", "small", "by table"], scope="module")
 def how(request: pytest.FixtureRequest) -> Iterator[str]:
-    """As large samples would be cut; on threads; with buffers that are kept."""
+    """As large samples would be cut; on threads; in one block; with the columns' positions in a table."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_table, "_FEW_TO_INPUT", 10**9)
+        patch.setattr(by_table, "_FEW", 10**9 if request.param == "by table" else 0)
         if request.param == "cut":
             patch.setattr(columns, "LIMIT", 3000)
             patch.setattr(columns, "BLOCK", 1500)
@@ -84,7 +86,6 @@ def how(request: pytest.FixtureRequest) -> Iterator[str]:
             patch.setattr(few_places, "_MANY_BYTES", 2000)
             patch.setattr(products, "SMALL_PRODUCT", 3000)
             patch.setattr(rows, "SMALL_PRODUCT", 3000)
-            patch.setattr(rows, "_FEW_ELEMENTS", 4)
             patch.setattr(products, "_WIDE", 10)
             patch.setattr(columns, "ROW", 10**9)
         elif request.param == "whole":
@@ -93,7 +94,6 @@ def how(request: pytest.FixtureRequest) -> Iterator[str]:
             patch.setattr(columns, "ROW", 0)
             patch.setattr(rows, "_IDLE", 16)
             patch.setattr(rows, "_BYTES", 3000)
-            patch.setattr(rows, "_FEW_ELEMENTS", 1)
         products._convolution.cache_clear()
         yield request.param
     products._convolution.cache_clear()

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,7 +18,7 @@ WORK = "mul, not recording"
 pytest.importorskip("benchmarks", reason="the benchmarks come with a checkout")
 
 from benchmarks import __main__ as command  # noqa: E402
-from benchmarks import report, sweep, sweep_calls  # noqa: E402
+from benchmarks import report, sweep, sweep_calls, sweep_floors  # noqa: E402
 from benchmarks.works import works  # noqa: E402
 
 
@@ -134,6 +135,17 @@ def test_sweep_says_which_bounds_are_held() -> None:
     assert "2 calls, geometric mean 0.500, 0 above 1" in sweep.report(timings, {}, Counter(), 2)
     assert not sweep.held({**timings, "slow": (1.0, 2.1)})
     assert not sweep.held({sweep.SUM_CALL: (1.0, 0.8)})
+
+
+@pytest.mark.compare
+def test_floors_of_the_sweep_compute_what_the_calls_do() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed: pip install '.[compare]'")
+    operands = sweep_calls.operands(torch, False)
+    floors = sweep_floors.floors()
+    for line in sweep_floors.NN.strip().splitlines():
+        for text in sweep_calls.spelled(line.partition(" = ")[0]):
+            wanted = eval(text, operands).numpy()
+            np.testing.assert_allclose(np.reshape(floors[text](), wanted.shape), wanted, atol=1e-5, err_msg=text)
 
 
 @pytest.mark.compare

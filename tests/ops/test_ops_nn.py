@@ -6,6 +6,7 @@ memory, errors, and PyTorch's own answers, first and second derivatives included
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import warnings
@@ -180,10 +181,25 @@ def test_refusals(call: Any, error: type[Exception], text: str) -> None:
         call(wg.ones)
 
 
-def test_weights_of_losses_have_no_derivative() -> None:
+@pytest.mark.parametrize("loss", [F.nll_loss, functools.partial(F.multi_margin_loss, p=2)])
+def test_weights_of_losses_have_no_derivative(loss: Any) -> None:
     w = leaf(np.ones(3))
     with pytest.raises(RuntimeError, match="is not differentiable with respect to argument 'weight'"):
-        F.nll_loss(wg.tensor(draw(2, 3)), wg.tensor([0, 1]), w)
+        loss(wg.tensor(draw(2, 3)), wg.tensor([0, 1]), weight=w)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_multi_margin_loss_by_hand(p: int) -> None:
+    x, target, weight = draw(4, 3), np.array([0, 2, 1, 2]), np.array([0.5, 1.0, 2.0])
+    rows = [
+        weight[t] * sum(max(0, 0.7 - row[t] + row[j]) ** p for j in range(3) if j != t) / 3
+        for row, t in zip(x, target, strict=True)
+    ]
+    loss = F.multi_margin_loss(leaf(x), wg.tensor(target), p, 0.7, wg.tensor(weight))
+    assert type(loss.grad_fn).__name__ == "MultiMarginLossBackward0"
+    np.testing.assert_allclose(array(loss), np.mean(rows))
+    with pytest.raises(NotImplementedError, match="\"multi_margin_loss_cpu_kernel\" not implemented for 'Half'"):
+        F.multi_margin_loss(wg.tensor(x).half(), wg.tensor(target))
 
 
 # -------------------------------------------------------------------------------------------------------- normalisation
@@ -662,10 +678,10 @@ def test_many_images_are_pooled_in_blocks(monkeypatch: pytest.MonkeyPatch, paddi
     values = draw(3, 5, 9, 8)
     values[1, 2, 3, 4] = np.nan
     found = []
+    monkeypatch.setattr(pooling, "FEW", 0)
     for many in (1 << 20, 100):
         for module in (pooling, pool_primitive):
             monkeypatch.setattr(module, "MANY", many)
-            monkeypatch.setattr(module, "FEW", 0)
         monkeypatch.setattr(pooling, "_BLOCK", 150)
         x = leaf(values)
         y, index = F.max_pool2d(x, 2, padding=padding, return_indices=True)

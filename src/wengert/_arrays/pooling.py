@@ -113,7 +113,7 @@ def window_maxima(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: I
     """The largest element of each window and its flat index; nan is larger than everything."""
     size = x.shape[x.ndim - len(kernel) :]
     if 0 < x.size <= FEW and x.dtype.kind != "V":
-        found = maxima_of_few(x, *_few_of(x.size, size, kernel, stride, padding, dilation, out))
+        found = _maxima_of_few(x, *_few_of(x.size, size, kernel, stride, padding, dilation, out))
         if found is not None:
             return found
     plan = _maxima_of(size, kernel, stride, padding, dilation, out)
@@ -154,7 +154,7 @@ FEW = 4096  # elements up to which windows are copied out, which takes few NumPy
 
 @functools.lru_cache(128)
 def _few_of(count: int, size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Any:
-    """Tables for ``maxima_of_few``: the position of each element of each window among ``count`` elements, its position
+    """Tables for ``_maxima_of_few``: the position of each element of each window among ``count`` elements, its position
     in its image, and the beginning of each window in those tables. The window's first element replaces padding.
     """
     windows = math.prod(out)
@@ -167,29 +167,35 @@ def _few_of(count: int, size: Ints, kernel: Ints, stride: Ints, padding: Ints, d
         at = (begin * s - p)[:, None] + offset * d
         inside &= (at >= 0) & (at < m)
     number = np.where(inside, np.arange(len(relative)), first.reshape(-1, 1))
-    return _in_all_images(count, size, corner.reshape(-1, 1) + relative[number], out)
-
-
-@functools.lru_cache(128)
-def few_parts_of(count: int, size: Ints, out: Ints) -> Any:
-    """``maxima_of_few``'s tables for the parts of ``max_parts``; a short part repeats its first element."""
-    numbers = np.arange(math.prod(size)).reshape(size)
-    edges = [adaptive_edges(n, o) for n, o in zip(size, out, strict=True)]
-    parts = [numbers[tuple(slice(*edge) for edge in place)].reshape(-1) for place in itertools.product(*edges)]
-    longest = max(map(len, parts))
-    image = np.array([np.pad(part, (0, longest - len(part)), constant_values=part[0]) for part in parts])
-    return _in_all_images(count, size, image, out)
-
-
-def _in_all_images(count: int, size: Ints, image: Any, out: Ints) -> Any:
-    """``maxima_of_few``'s tables, from those of one image."""
-    n, longest = math.prod(size), image.shape[1]
-    images = count // n
-    place = (np.arange(images)[:, None, None] * n + image).reshape(-1, longest)
+    image = corner.reshape(-1, 1) + relative[number]
+    images, longest = count // math.prod(size), image.shape[1]
+    place = (np.arange(images)[:, None, None] * math.prod(size) + image).reshape(-1, longest)
     return place, np.tile(image, (images, 1)).reshape(-1), np.arange(0, place.size, longest), out
 
 
-def maxima_of_few(x: Any, place: Any, image: Any, begin: Any, out: Ints) -> tuple[Any, Any] | None:
+@functools.lru_cache(128)
+def _parts_of(size: Ints, out: Ints) -> Any:
+    """The position of each element of each part of an image; a short part repeats its first element."""
+    numbers = np.arange(math.prod(size)).reshape(size)
+    edges = [adaptive_edges(n, o) for n, o in zip(size, out, strict=True)]
+    parts = [numbers[tuple(slice(*edge) for edge in place)].reshape(-1) for place in itertools.product(*edges)]
+    longest = max(map(len, parts), default=1)
+    table = [np.pad(part, (0, longest - len(part)), constant_values=part[0]) for part in parts]
+    return np.array(table, np.int64).reshape(len(parts), longest)
+
+
+def part_maxima(x: Any, out: Ints) -> tuple[Any, Any]:
+    """The largest element of each of ``out`` parts and its flat index."""
+    lead, size = x.shape[: x.ndim - len(out)], x.shape[x.ndim - len(out) :]
+    table = _parts_of(size, out)
+    images, (count, longest) = math.prod(lead), table.shape
+    parts = x.reshape(images, math.prod(size)).take(table, 1).reshape(images * count, longest)
+    at = parts.argmax(1)  # NumPy finds the first nan, PyTorch the last; they differ with nan only
+    at += np.arange(0, parts.size, longest)
+    return parts.take(at).reshape(*lead, *out), table.take(at % max(table.size, 1)).reshape(*lead, *out)
+
+
+def _maxima_of_few(x: Any, place: Any, image: Any, begin: Any, out: Ints) -> tuple[Any, Any] | None:
     """``window_maxima`` of few elements; ``None`` if there is nan."""
     windows = x.take(place)
     at = windows.argmax(1)
@@ -284,7 +290,7 @@ def _divisors(
         if not include_pad:
             start, end = np.maximum(start, 0), np.minimum(end, n)
         total = total * (end - start).astype(dtype).reshape(-1, *(1,) * (len(size) - 1 - i))
-    return total.reshape(1)[0] if total.size and (total == total.flat[0]).all() and total.size == 1 else total
+    return total.flat[0] if total.size and (total == total.flat[0]).all() else total
 
 
 class _Means(NamedTuple):
@@ -317,6 +323,17 @@ def means_of(
         np.asarray(_divisors(size, kernel, stride, padding, out, include_pad, override, dtype)),
         _places(kernel, out, stride, (1,) * k) if apart and math.prod(kernel) <= _APART else [],
     )
+
+
+@functools.lru_cache(128)
+def means_of_few(count: int, *sizes: Any) -> tuple[Any, Any]:
+    """For ``count`` elements and the arguments of ``means_of`` the position of each element of each window, and the
+    divisor. The positions are ``None`` if windows reach over the edge."""
+    size, kernel, stride, padding, out, *_ = sizes
+    plan = means_of(*sizes)
+    if plan.reach is not None:
+        return None, plan.divisor
+    return _few_of(count, size, kernel, stride, padding, (1,) * len(kernel), out)[0], plan.divisor
 
 
 _SHORT = 16  # elements that are added one by one

@@ -34,6 +34,17 @@ def _is_small(x: Any, dim: int) -> bool:
     return n <= _SMALL_ROW and x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in BLAS_FLOATS
 
 
+def _few_sums(x: Any, dim: int) -> Any:
+    """The sums along a dim of few elements, at each of them if the dim is the last, or the first of a matrix."""
+    n = x.shape[dim]
+    if n <= _SMALL_ROW and x.size * n <= _SMALL:
+        if dim == x.ndim - 1:
+            return x.dot(table_of_ones(n, n, x.dtype))
+        if x.ndim == 2:
+            return table_of_ones(n, n, x.dtype).dot(x)
+    return sum_over(x, dim, True)
+
+
 def _has_rows(dim: int, *arrays: Any) -> bool:
     """Whether there are many rows, contiguous in memory, that ``softmax_large`` takes."""
     first = arrays[0]
@@ -88,12 +99,10 @@ def _fill_log_softmax_backward(r: Any, g: Any, y: Any) -> None:
 @in_lib
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
-    n = x.shape[dim]
-    small = n <= _SMALL_ROW and x.size * n <= _SMALL and dim == x.ndim - 1
-    if (small or x.size < _MANY) and x.size and x.dtype in BLAS_FLOATS:
+    if x.size and (x.size < _MANY or _is_small(x, dim)) and x.dtype in BLAS_FLOATS:
         flat = x.ravel()
         r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
-        r /= r.dot(table_of_ones(n, n, x.dtype)) if small else sum_over(r, dim, True)
+        r /= _few_sums(r, dim)
         return r
     if x.dtype.itemsize == 2:
         return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
@@ -106,11 +115,11 @@ def softmax_rows(x: Any, dim: int) -> Any:
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
     n = x.shape[dim]
-    if 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype is FLOAT32:
-        w = x.astype(np.float64)
+    if x.dtype is FLOAT32 and 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and (dim == x.ndim - 1 or x.ndim == 2):
+        w = x.astype(FLOAT64)
         flat = w.ravel()
         if flat.dot(flat) <= _SAFE_SQUARES_64:
-            s = _exp(w).dot(table_of_ones(n, n, FLOAT64))
+            s = _few_sums(_exp(w), dim)
             w -= np.log(s, s)
             return w.astype(FLOAT32)
     elif 0 < x.size < _MANY and x.dtype in BLAS_FLOATS:

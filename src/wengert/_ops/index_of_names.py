@@ -421,7 +421,7 @@ INDEX: dict[str, dict[str, str]] = {
         ),
     },
     "nn.classification": {
-        "operators": "nll nll_backward",
+        "operators": "multi_margin nll nll_backward",
         "nn.functional": "multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss nll_loss",
     },
     "nn.cross_entropy": {

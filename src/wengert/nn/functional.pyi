@@ -208,7 +208,7 @@ def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int |
 @overload
 def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
-def max_pool2d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any:
+def max_pool2d_with_indices(*args: Any, **kwargs: Any) -> Any:
     """``max_pool2d`` with ``return_indices=True``."""
 @overload
 def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
@@ -216,7 +216,7 @@ def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int |
 @overload
 def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest element of each window of volumes; see ``max_pool2d``."""
-def max_pool3d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any:
+def max_pool3d_with_indices(*args: Any, **kwargs: Any) -> Any:
     """``max_pool3d`` with ``return_indices=True``."""
 def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
     """The maxima of ``max_pool1d`` put back where its indices say."""

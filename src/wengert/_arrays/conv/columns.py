@@ -96,7 +96,7 @@ def _residues(k: int, s: int, d: int) -> list[tuple[slice, int, int, int, int]]:
     ]
 
 
-def _taken(n: int, inner: int, s: int, p: int, residue: int) -> tuple[slice, slice]:
+def taken(n: int, inner: int, s: int, p: int, residue: int) -> tuple[slice, slice]:
     """The slice of ``n`` elements (with ``p`` zeros before them) in a phase of size ``inner``, and its place there."""
     first = max(0, -((residue - p) // s))
     last = min(inner, (n - 1 + p - residue) // s + 1)
@@ -116,7 +116,7 @@ def geometry(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: In
     strides = strides_of(inner)
     phases = []
     for parts in itertools.product(*residues):
-        ends = list(map(_taken, size, inner, stride, padding, [part[2] for part in parts]))
+        ends = list(map(taken, size, inner, stride, padding, [part[2] for part in parts]))
         phases.append(
             Phase(
                 tuple(part[0] for part in parts),
@@ -129,7 +129,7 @@ def geometry(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: In
         )
     covered = True
     for i, r in enumerate(residues):
-        targets = [_taken(size[i], inner[i], stride[i], padding[i], residue)[1] for _, _, residue, _, _ in r]
+        targets = [taken(size[i], inner[i], stride[i], padding[i], residue)[1] for _, _, residue, _, _ in r]
         covered &= sum(t.stop - t.start for t in targets) == size[i]
     run = sum((o - 1) * step for o, step in zip(out, strides, strict=True)) + 1
     plain = not any(padding) and inner == size and math.prod(stride) == 1
@@ -199,16 +199,15 @@ def evenly(n: int, most: int) -> int:
 class Columns:
     """The columns of ``(N, G, C, *size)``, block by block, in buffers that are used again.
 
-    ``copied``: whether samples are copied into a buffer even where their columns could be taken as they lie. The
-    buffers refer to no input, and serve any other of the same sizes that is contiguous if this one was.
+    The buffers refer to no input, and serve any other of the same sizes that is contiguous if this one was.
     """
 
-    def __init__(self, x: Any, g: Geometry, kernel: Ints, runs: bool, cut: Cut, copied: bool) -> None:
+    def __init__(self, x: Any, g: Geometry, kernel: Ints, runs: bool, cut: Cut) -> None:
         self.geometry, self.runs = g, runs
         channels, lead = x.shape[2], (cut.samples, cut.groups)
         self.images: Any = None
         self.views: list[Any] = []
-        if copied or not g.plain or not x.flags.c_contiguous:
+        if not g.plain or not x.flags.c_contiguous:
             self.images = np.zeros((len(g.phases), *lead, channels, *g.inner), x.dtype)
             self.views = [self._view(image, phase) for image, phase in zip(self.images, g.phases, strict=True)]
         self.blocks = []
@@ -223,15 +222,6 @@ class Columns:
             self.blocks.append(
                 (parts, (..., at, *places[1:]), columns.reshape(*lead, channels * math.prod(kernel), -1))
             )
-        parts, at_all, _ = self.blocks[0]
-        self.whole = (
-            [
-                (image[(..., *phase.target)], (..., *phase.source), into, view[at_all])
-                for image, phase, into, view in zip(self.images, g.phases, parts, self.views, strict=True)
-            ]
-            if copied
-            else []
-        )
 
     def _view(self, whole: Any, phase: Phase) -> Any:
         """The view ``(n, G, C, *elements of the window in a phase, *places)`` of samples."""
@@ -260,13 +250,6 @@ class Columns:
         for into, view in zip(parts, views, strict=True):
             np.copyto(into[:n, :m], view[at])
         return columns[:n, :m]
-
-    def all(self, x: Any) -> Any:
-        """The columns of all samples, which are one block, in a buffer that ``copied`` them."""
-        for image, source, into, view in self.whole:
-            image[...] = x[source]
-            np.copyto(into, view)
-        return self.blocks[0][2]
 
 
 def run_buffer(lead: Ints, g: Geometry, rows: slice, dtype: Any) -> tuple[Any, Any]:

@@ -4,9 +4,8 @@ Each is a product of matrices, of which one has the windows as its columns (``co
 need fewer copies (``rows``). The transpose in the input makes columns and adds them up: as shifted runs, in one
 reduction. Independent samples are done by Python's threads, with BLAS on one thread each (``blas.over_samples``).
 
-A ``_Convolution`` holds everything that depends on sizes only and is made once for them. A small one keeps its buffers
-and views too, because making them takes longer than the arithmetic. Of the larger ones, where making them takes a tenth
-of the time, the last few used keep theirs.
+A ``_Convolution`` holds everything that depends on sizes only and is made once for them. Those of some sizes used last
+keep their buffers and views too, because making them takes a tenth of the time. A small convolution goes ``by_table``.
 
 NOTE [ Narrow products ]
     OpenBLAS copies both matrices into the order that its kernel needs. If one of them has few rows, the copies take as
@@ -28,9 +27,9 @@ from typing import Any
 import numpy as np
 
 from ..blas import is_shared, over_samples, product, samples_parts
-from . import columns, few_places
+from . import by_table, columns, few_places
 from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
-from .rows import SMALL_PRODUCT, ForwardRows, ToWeightRows, forward_suits, from_rows, rows_of_filters, weight_suits
+from .rows import SMALL_PRODUCT, ForwardRows, forward_suits, rows_of_filters
 
 _FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
 _PER_MICROSECOND = 60_000  # multiplications, columns made and all
@@ -64,18 +63,16 @@ class _Convolution:
         self.empty = not math.prod(self.y) * self.width
         plain = not any(padding)
         self.pointwise = self.elements == math.prod(stride) == 1 and plain and self.size == out
+        self.by_table, self.input_by_table = by_table.suits(self), by_table.suits_input(self)
         self.few = groups == 1 and self.samples > 1 and self.places < _FEW
         multiplications = math.prod(self.y) * self.width
         shared = is_shared(multiplications, self.filters > 1 and self.width > 1 and self.places > 1)
         self.work = multiplications / _PER_MICROSECOND if shared else 0.0
         parts = samples_parts(self.samples, self.work)
         self.most = parts[0].stop  # samples that a thread gets
-        column_bytes = self._column_bytes()
-        self.kept = len(parts) < 2 and self.samples * column_bytes <= columns.BLOCK >> 3  # one block, of every kind
-        self.reused = not self.kept and column_bytes <= _REUSED
+        self.reused = self._column_bytes() <= _REUSED
         self.turned = (groups, self.filters, self.channels, *self.kernel)
-        general = not (self.empty or self.few or self.pointwise or self.kept)
-        self.by_rows, self.weight_by_rows = general and forward_suits(self), general and weight_suits(self)
+        self.by_rows = not (self.empty or self.few or self.pointwise) and forward_suits(self)
 
     @functools.cached_property
     def around(self) -> Ints | None:
@@ -111,11 +108,7 @@ class _Convolution:
 
     def each(self, kind: Any, *arrays: Any) -> list[Any]:
         """``kind(self, *arrays)(slice, *arrays)`` for all samples; each thread has its own ``kind`` and buffers."""
-        spare: list[Any] = []
-        if self.kept:
-            spare = _small(self, kind)
-        elif self.reused and arrays[0].flags.c_contiguous:
-            spare = _large(self, kind)
+        spare: list[Any] = _kept(self, kind) if self.reused and arrays[0].flags.c_contiguous else []
 
         def part(mine: slice) -> Any:
             try:
@@ -139,12 +132,10 @@ class _Convolution:
 _convolution = functools.lru_cache(512)(_Convolution)
 
 
-def _nothing_yet(c: _Convolution, kind: Any) -> list[Any]:
+@functools.lru_cache(8)  # at most two of some 1.5 MB each
+def _kept(c: _Convolution, kind: Any) -> list[Any]:
+    """Buffers that a convolution used, to be used again."""
     return []
-
-
-_small = functools.lru_cache(96)(_nothing_yet)  # some 100 kB each
-_large = functools.lru_cache(8)(_nothing_yet)  # at most two of some 1.5 MB each
 
 
 # --------------------------------------------------------------------------------------------------- the three products
@@ -153,6 +144,8 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
     c = _convolution(x.shape, weight.shape, stride, padding, dilation, groups, None, x.dtype)
     if c.empty:
         y: Any = np.zeros(c.shape, c.dtype)
+    elif c.by_table:
+        y = by_table.convolve(c, x, weight)
     elif c.pointwise:
         y = _pointwise_product(c, np.ascontiguousarray(weight).reshape(c.w), x).reshape(c.shape)
     elif c.few:
@@ -175,10 +168,10 @@ def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, d
     c = _convolution(x.shape, shape, stride, padding, dilation, groups, g.shape[2:], x.dtype)
     if c.empty:
         return np.zeros(shape, c.dtype)
+    if c.by_table:
+        return by_table.convolve_weight(c, x, g)
     if c.few:
         return few_places.convolve_weight(c, x, g)
-    if c.weight_by_rows:
-        return from_rows(c, functools.reduce(operator.iadd, c.each(ToWeightRows, x.reshape(c.x), g.reshape(c.y))))
     kind = _ToWeightPointwise if c.pointwise else _ToWeight
     r = functools.reduce(operator.iadd, c.each(kind, x.reshape(c.x), g.reshape(c.y)))
     return np.ascontiguousarray(r.swapaxes(1, 2)).reshape(shape)
@@ -190,6 +183,8 @@ def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints,
     c = _convolution(shape, weight.shape, stride, padding, dilation, groups, g.shape[2:], g.dtype)
     if c.empty:
         return np.zeros(shape, c.dtype)
+    if c.input_by_table:
+        return by_table.convolve_input(c, g, weight)
     around = c.around
     if around is not None:
         turned = np.flip(weight.reshape(c.turned), tuple(range(3, 3 + len(size)))).swapaxes(1, 2)
@@ -257,15 +252,12 @@ class _Forward:
         self.runs = not g.strided and (not places_left_out or as_runs <= columns.ROW * c.width)
         self.crop = self.runs and places_left_out
         self.cut = cut(c.most, c.groups, g.out[0], c.width * (g.strides[0] if self.runs else c.row) * x.itemsize)
-        self.columns = Columns(x, g, c.kernel, self.runs, self.cut, c.kept)
+        self.columns = Columns(x, g, c.kernel, self.runs, self.cut)
         lead = (self.cut.samples, self.cut.groups, c.filters)
         self.buffers = [run_buffer(lead, g, rows, c.dtype) for rows in self.cut.rows if self.crop]
         self.added = (c.groups, c.filters, *(1,) * len(c.kernel))
 
     def __call__(self, mine: slice, x: Any, w: Any, bias: Any, y: Any) -> None:
-        if self.c.kept:
-            self._all(x, w, bias, y)
-            return
         added = None if bias is None else bias.reshape(self.added)
         for part in self.cut.parts(mine, self.c.groups):
             into, filters = y[part], w[part[1]]
@@ -288,21 +280,6 @@ class _Forward:
                     if added is not None:
                         result += added[part[1]]
 
-    def _all(self, x: Any, w: Any, bias: Any, y: Any) -> None:
-        """The same with one block and few calls."""
-        matrix = self.columns.all(x)
-        if not self.crop:
-            np.matmul(w, matrix, y.reshape(self.c.flat))
-            if bias is not None:
-                y += bias.reshape(self.added)
-            return
-        run, inside = self.buffers[0]
-        np.matmul(w, matrix, run)
-        if bias is None:
-            y[...] = inside
-        else:
-            np.add(inside, bias.reshape(self.added), y)
-
 
 class _ToWeight:
     """Columns times cotangents: the products for the weight's cotangent."""
@@ -315,7 +292,7 @@ class _ToWeight:
         self.cut = cut(
             c.most, c.groups, geometry.out[0], c.width * (geometry.strides[0] if runs else c.row) * x.itemsize
         )
-        self.columns = Columns(x, geometry, c.kernel, runs, self.cut, c.kept)
+        self.columns = Columns(x, geometry, c.kernel, runs, self.cut)
         lead = (self.cut.samples, self.cut.groups)
         self.buffers = [
             _cotangent_buffer(lead, c.filters, geometry, rows, runs, c.dtype) for rows in self.cut.rows if wide
@@ -323,13 +300,6 @@ class _ToWeight:
 
     def __call__(self, mine: slice, x: Any, g: Any) -> Any:
         c = self.c
-        if c.kept:
-            cotangents = g.reshape(c.flat).swapaxes(2, 3)
-            if self.buffers:
-                cotangents, inside = self.buffers[0]
-                inside[...] = g
-            r = np.matmul(self.columns.all(x), cotangents)
-            return r[0] if len(r) == 1 else np.add.reduce(r, 0)
         r = np.zeros((c.groups, c.width, c.filters), c.dtype)
         for part in self.cut.parts(mine, c.groups):
             given, into = g[part], r[part[1]]
@@ -419,9 +389,6 @@ class _ToInput:
         self.flat = self.images.reshape(*self.images.shape[:4], geometry.length)
 
     def __call__(self, mine: slice, g: Any, w: Any, r: Any) -> None:
-        if self.c.kept:
-            self._all(g, w, r)
-            return
         phases = self.c.geometry.phases
         for part in self.cut.parts(mine, self.c.groups):
             into = r[part]
@@ -433,18 +400,6 @@ class _ToInput:
             if not self.direct:
                 for image, phase in zip(self.images, phases, strict=True):
                     into[(..., *phase.source)] = image[(slice(n), slice(m), ..., *phase.target)]
-
-    def _all(self, g: Any, w: Any, r: Any) -> None:
-        """The same with one block and few calls."""
-        _, run, inside, matrix, shifted, _ = self.blocks[0]
-        inside[...] = g
-        np.matmul(w, run, matrix)
-        if self.direct:
-            np.add.reduce(shifted[0], self.axes, self.c.dtype, r.reshape(self.c.flat_x))
-            return
-        for flat, image, view, phase in zip(self.flat, self.images, shifted, self.c.geometry.phases, strict=True):
-            np.add.reduce(view, self.axes, self.c.dtype, flat)
-            r[(..., *phase.source)] = image[(..., *phase.target)]
 
     def _add(self, given: Any, w: Any, flat: Any) -> None:
         """Add to (or with a single block, write) the flat phases of some samples' groups."""

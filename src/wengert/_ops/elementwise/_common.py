@@ -10,7 +10,7 @@ from ..._arrays.library import lib
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.declare import camel
-from ..._kinds.elementwise import binary
+from ..._kinds.elementwise import binary, parametric
 from ..._kinds.slow_path import cast_operand, not_implemented
 from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of, python_operand
@@ -122,6 +122,11 @@ def real_function(kind: Any, names: str, **facts: Any) -> Any:
     if names.startswith("special."):
         facts = {"inplace": False, "node": f"Special{camel(first)}Backward0", **facts}
     return kind(names=names, fast=FLOATING, dtypes="fib", **facts)
+
+
+def on_floats(kernel: str, **declaration: Any) -> Any:
+    """``parametric`` for an operator that PyTorch defines for floating dtypes only, by a kernel of this name."""
+    return parametric(fast=FLOATING, check=refuse_all_but_floats(kernel), dtypes="f", **declaration)
 
 
 def python_operator(form: Any, name: str) -> None:

@@ -13,7 +13,7 @@ from numpy import ndarray
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
 from ..._arrays.library import NUMBERS
-from ..._base.dtypes import FLOAT32, FLOATING, INEXACT
+from ..._base.dtypes import FLOAT32, INEXACT
 from ..._base.registry import ARRAYS, TENSORS, public, publish
 from ..._kinds.dims import normal_dim
 from ..._kinds.elementwise import parametric, unary
@@ -22,7 +22,7 @@ from ..._kinds.out import SAME, exactly, with_out
 from ..._tape.inplace import apply_composed_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..elementwise._common import activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
+from ..elementwise._common import activation, floats_only, on_floats, sigmoid_cotangent
 
 FEW = 4096  # elements up to which finding the largest is faster than choosing element by element
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -55,12 +55,10 @@ def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scal
     return xp.where(self <= 0, below, g * scale if scale != 1 else g)
 
 
-@parametric(
+@on_floats(
+    "elu_cpu",
     grad=_elu_grad,
     node="EluBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("elu_cpu"),
-    dtypes="f",
     samples=[((3, 4), (1.0, 1.0, 1.0)), ((2,), (0.5, 2.0, 3.0))],
 )
 def _elu(lib, self, alpha, scale, input_scale):
@@ -98,18 +96,10 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return _elu(input, SELU_ALPHA, SELU_SCALE, 1)
 
 
-def _celu_grad(xp: Any, g: Any, self: Any, alpha: float) -> Any:
-    if xp is ARRAYS and self.size >= MANY and recordable(self):
-        return g * _decay(xp.lib, self, 1.0 / alpha)
-    return xp.where(self <= 0, g * xp.exp(_negative(xp, self) * (1.0 / alpha)), g)
-
-
-@parametric(
-    grad=_celu_grad,
+@on_floats(
+    "elu_cpu",
+    grad=lambda xp, g, self, alpha: _elu_grad(xp, g, self, alpha, 1, 1.0 / alpha),
     node="CeluBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("elu_cpu"),
-    dtypes="f",
     samples=[((3, 4), (1.0,)), ((2,), (0.5,))],
 )
 def _celu(lib, self, alpha):
@@ -170,12 +160,10 @@ def _logsigmoid_grad(xp: Any, g: Any, self: Any) -> Any:
     return g * xp.where(self < 0, 1 - part, part)
 
 
-@parametric(
+@on_floats(
+    "log_sigmoid_cpu",
     grad=_logsigmoid_grad,
     node="LogSigmoidBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("log_sigmoid_cpu"),
-    dtypes="f",
     samples=[((3, 4), ()), ((), ())],
 )
 def _log_sigmoid(lib, self):
@@ -242,12 +230,10 @@ def _mish_grad(xp: Any, g: Any, self: Any) -> Any:
     return g * (t + self * s * (1 - t * t))
 
 
-@parametric(
+@on_floats(
+    "mish_cpu",
     grad=_mish_grad,
     node="MishBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("mish_cpu"),
-    dtypes="f",
     samples=[((3, 4), ()), ((), ())],
 )
 def _mish(lib, self):
@@ -281,12 +267,10 @@ def _softplus_grad(xp: Any, g: Any, self: Any, beta: float, threshold: float) ->
     return xp.where(large, g, g * z / (z + 1))
 
 
-@parametric(
+@on_floats(
+    "softplus_cpu",
     grad=_softplus_grad,
     node="SoftplusBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("softplus_cpu"),
-    dtypes="f",
     samples=[((3, 4), (1.0, 20.0)), ((2,), (2.0, 1.0))],
 )
 def _softplus(lib, self, beta, threshold):
@@ -339,13 +323,11 @@ def _gelu_and_slope(lib: Any, self: Any, approximate: str) -> tuple[Any, Any]:
     return cdf * self, self * lib.bell(self) + cdf
 
 
-@parametric(
+@on_floats(
+    "GeluKernelImpl",
     grad=_gelu_grad,
     slope=_gelu_and_slope,
     node="GeluBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("GeluKernelImpl"),
-    dtypes="f",
     samples=[((3, 4), ("none",)), ((3,), ("tanh",))],
 )
 def _gelu(lib, self, approximate):
@@ -370,12 +352,6 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------------------------ glu
-def _glu_halves(x: Any, dim: int) -> tuple[Any, Any]:
-    half = x.shape[dim] // 2
-    lead = (slice(None),) * dim
-    return x[(*lead, slice(0, half))], x[(*lead, slice(half, None))]
-
-
 def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
     half = self.shape[dim] // 2
     a, b = xp.slice_dim(self, dim, 0, half, 1), xp.slice_dim(self, dim, half, 2 * half, 1)
@@ -392,8 +368,10 @@ def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
 )
 def _glu(lib, self, dim):
     """The first half along a dim, times the sigmoid of the second."""
-    a, b = _glu_halves(self, dim)
-    return a / (1 + lib.exp(-b))
+    lead, half = (slice(None),) * dim, self.shape[dim] // 2
+    r = lib.exp(-self[(*lead, slice(half, None))])
+    r += lib.ONES[r.dtype]
+    return lib.divide(self[(*lead, slice(0, half))], r, r)
 
 
 @public("nn.functional.glu")

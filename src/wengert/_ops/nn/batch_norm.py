@@ -22,8 +22,6 @@ from ..linalg.matmul import dtype_name
 from .loss import refuse_weight_grad
 from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, norm_groups
 
-# --------------------------------------------------------------------------------------------------------------- bodies
-
 
 # ------------------------------------------------------------------------------------------------------------ operators
 def _channel_grads(

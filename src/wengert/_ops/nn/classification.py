@@ -24,9 +24,8 @@ from ..create.create import beside
 from ..linalg.matmul import dtype_name
 from .loss import reduce_values, reduction_code, refuse_weight_grad
 
+
 # --------------------------------------------------------------------------------------------- negative log-likelihoods
-
-
 def _nll_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     """The batching rule: fold vmap's dimension into the samples, and take a mean within each element of the batch."""
     from ..._payloads.batching import loop
@@ -128,10 +127,10 @@ def nll(lib, self, target, weight, reduction, ignore_index):
             self.dtype.type(math.nan if reduction == MEAN else 0) if reduction else lib.zeros(target.shape, self.dtype)
         )
     if weight is None and ignore_index is None and self.ndim == 2:
-        r = -self.reshape(self.size).take(target + row_starts(*self.shape))
+        r = self.take(target + row_starts(*self.shape))
         if reduction == NONE:
-            return r
-        total = lib.sum_of_all(r)
+            return -r
+        total = -lib.sum_of_all(r)
         return total if reduction == SUM else total / r.size
     index, keep = places_of_targets(self.shape, target, ignore_index)
     r = -self[index]
@@ -292,6 +291,64 @@ def _check_rows(a: Any) -> None:
         )
 
 
+def _at_targets(xp: Any, x: Any, target: Any) -> Any:
+    """The element of each row that its target names, as a column."""
+    return -xp.reshape(xp.nll(x, target, None, NONE, None), (x.shape[0], 1))
+
+
+def _put_at_targets(xp: Any, column: Any, target: Any, shape: Any) -> Any:
+    """Zeros with an element of the column in each row, at its target: the transpose of ``_at_targets``."""
+    return -xp.nll_backward(xp.reshape(column, (shape[0],)), target, None, tuple(shape), NONE, None)
+
+
+def _multi_margin_grad(
+    xp: Any, g: Any, self: Any, target: Any, weight: Any, reduction: int, p: int, margin: float
+) -> Any:
+    rows, n = shape = self.shape
+    z = self - _at_targets(xp, self, target) + margin
+    slope = xp.where(z > 0, z * 2 if p == 2 else xp.zeros_like(z) + 1, 0)
+    if weight is not None:
+        slope = slope * _at_targets(xp, xp.expand(weight, tuple(shape)), target)
+    slope = slope - _put_at_targets(xp, _at_targets(xp, slope, target), target, shape)
+    g = g / (n * rows if reduction == MEAN else n)
+    slope = slope * (g if reduction else xp.reshape(g, (rows, 1)))
+    return slope - _put_at_targets(xp, xp.sum_dim(slope, (1,), False), target, shape)
+
+
+def _multi_margin_samples(rng: Any) -> Any:
+    return [
+        ((rng.uniform(-2, 2, (4, 3)), np.array([0, 2, 1, 2]), weight), (reduction, p, 0.7))
+        for reduction in (NONE, MEAN, SUM)
+        for p in (1, 2)
+        for weight in (None, rng.uniform(0.5, 2, 3))
+    ]
+
+
+@general(
+    grad={"self": _multi_margin_grad},
+    tensors=3,
+    node="MultiMarginLossBackward0",
+    batch="loop",
+    dtypes="f",
+    samples=_multi_margin_samples,
+)
+def multi_margin(lib, self, target, weight, reduction, p, margin):
+    """``max(0, margin - x[target] + x[j]) ** p``, the mean over the classes, that of the target counting as 0."""
+    rows, n = self.shape
+    places = target + row_starts(rows, n)
+    z = self - self.take(places)[:, None]
+    z += margin
+    z = lib.maximum(z, lib.ZEROS[z.dtype], out=z)
+    z.reshape(z.size)[places] = 0
+    if p == 2:
+        z *= z
+    if weight is not None:
+        z *= weight[target][:, None]
+    if reduction == NONE:
+        return lib.sum_over(z, 1) / n
+    return lib.sum_of_all(z) / (n if reduction == SUM else z.size or math.nan)
+
+
 @public("nn.functional.multi_margin_loss")
 def multi_margin_loss(
     input: Tensor,
@@ -325,15 +382,16 @@ def multi_margin_loss(
     n = a.shape[-1] if a.ndim else 1
     if isinstance(t, (np.ndarray, np.generic)) and t.size and not all_below(t, n):
         raise RuntimeError("target out of range")
-    x = input if a.ndim == 2 else TENSORS.reshape(input, (rows, n))
-    column = TENSORS.reshape(target, (rows, 1))
-    z = (x - x.gather(1, column) + margin).clamp_min(0)
-    if p == 2:
-        z = z * z
+    if a.dtype.kind not in "fV" or a.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"multi_margin_loss_cpu_kernel\" not implemented for '{dtype_name(input)}'")
     if weight is not None:
-        z = z * weight[column]
-    losses = TENSORS.sum_dim(z.scatter(1, column, 0.0), (1,), False) / n
-    return reduce_values(TENSORS.reshape(losses, ()) if single else losses, code)
+        if logical_dtype(weight) is not logical_dtype(input):
+            raise RuntimeError(f"expected scalar type {dtype_name(input)} but found {dtype_name(weight)}")
+        refuse_weight_grad("multi_margin_loss", weight=weight)
+    if a.ndim == 2:
+        return multi_margin(input, target, weight, code, p, margin)
+    losses = multi_margin(TENSORS.reshape(input, (1, n)), TENSORS.reshape(target, (1,)), weight, code, p, margin)
+    return losses if code else TENSORS.reshape(losses, ())
 
 
 @public("nn.functional.multilabel_margin_loss")

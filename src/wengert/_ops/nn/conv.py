@@ -6,6 +6,7 @@ the three products are the other two, so derivatives of any order need nothing e
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -26,32 +27,23 @@ _LONG_ROWS = 128  # places from which adding them up alone is faster than adding
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
-def _wide(*arrays: Any) -> Any:
-    """Half precision is computed in float32."""
-    return [a.astype(np.float32) if a.dtype.itemsize == 2 and a.dtype.kind in "fV" else a for a in arrays]
+def _wide(product: Any, x: Any, y: Any, *p: Any) -> Any:
+    """A product of two arrays; half precision is computed in float32."""
+    if x.dtype.itemsize != 2 or x.dtype.kind not in "fV":
+        return product(x, y, *p)
+    return product(x.astype(np.float32), y.astype(np.float32), *p).astype(x.dtype)
 
 
-@in_lib
-def conv_forward(x: Any, w: Any, bias: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
-    """Convolution plus bias."""
-    values, filters = _wide(x, w)
-    return products.convolve(values, filters, stride, padding, dilation, groups, bias).astype(x.dtype, copy=False)
+def _with_bias(x: Any, w: Any, bias: Any, *p: Any) -> Any:
+    return products.convolve(x, w, *p, bias=bias)
 
 
-@in_lib
-def conv_back(g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
-    """The transpose of convolution in its input."""
-    values, filters = _wide(g, w)
-    r = products.convolve_input(values, filters, size, stride, padding, dilation, groups)
-    return r.astype(g.dtype, copy=False)
-
-
-@in_lib
-def conv_filters(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
-    """The transpose of convolution in its weight."""
-    values, cotangents = _wide(x, g)
-    r = products.convolve_weight(values, cotangents, kernel, stride, padding, dilation, groups)
-    return r.astype(x.dtype, copy=False)
+for _name, _product in (
+    ("conv_forward", _with_bias),
+    ("conv_back", products.convolve_input),
+    ("conv_filters", products.convolve_weight),
+):
+    in_lib(functools.partial(_wide, _product), _name)
 
 
 def _into_channels(U: Any, t: Any) -> Any:
@@ -266,10 +258,8 @@ def per_dim(name: str, value: Any, k: int) -> Ints:
     return (int(value),) * k
 
 
-def _check_ranks(name: str, k: int, input: Any, weight: Any, padding: Any = 0) -> None:
+def _check_ranks(name: str, k: int, x: Ints, w: Ints, padding: Any = 0) -> None:
     """Raise PyTorch's errors unless the input is a batch of signals, images or volumes."""
-    expect_tensors(name, input=input, weight=weight)
-    x, w = tuple(input._payload.shape), tuple(weight._payload.shape)
     if len(x) not in (k + 1, k + 2):
         raise RuntimeError(
             f"Expected {k + 1}D (unbatched) or {k + 2}D (batched) input to {name}, but got input of size: {list(x)}"
@@ -288,11 +278,8 @@ def _check_ranks(name: str, k: int, input: Any, weight: Any, padding: Any = 0) -
         )
 
 
-def _check_channels(k: int, input: Any, weight: Any, bias: Any, groups: int, transposed: bool) -> None:
-    """Raise PyTorch's errors about channels and groups."""
-    x, w = tuple(input._payload.shape), tuple(weight._payload.shape)
-    if len(x) == k + 1:
-        x = (1, *x)
+def _check_channels(x: Ints, w: Ints, bias: Ints | None, groups: int, kind: str, transposed: bool) -> None:
+    """Raise PyTorch's errors about channels and groups; ``kind`` is that of the input's dtype."""
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
     if w[0] < groups:
@@ -313,13 +300,13 @@ def _check_channels(k: int, input: Any, weight: Any, bias: Any, groups: int, tra
             f"{x[1]} channels instead"
         )
     out = w[1] * groups if transposed else w[0]
-    if bias is not None and tuple(bias._payload.shape) != (out,):
+    if bias is not None and bias != (out,):
         start = "Given transposed=1, weight" if transposed else "Given weight"
         raise RuntimeError(
             f"{start} of size {list(w)}, expected bias to be 1-dimensional with {out} elements, but got bias of size "
-            f"{list(bias._payload.shape)} instead"
+            f"{list(bias)} instead"
         )
-    if input._payload.dtype.kind == "b":
+    if kind == "b":
         raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
     if 0 in x[2:]:
         raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(x)}")
@@ -334,40 +321,54 @@ def _check_positive(stride: Ints, padding: Ints, dilation: Ints) -> None:
         raise RuntimeError("dilation should be greater than zero")
 
 
-def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Ints) -> tuple[Any, Ints]:
-    """The input and the padding for "same" or "valid"; if "same" pads one side more, the input is padded first."""
-    k = len(kernel)
-    if padding == "valid":
-        return input, (0,) * k
-    if padding != "same":
-        raise RuntimeError(f"Invalid padding string: '{padding}'")
+def _known(geometry: Any) -> Any:
+    """The function ``geometry`` of ``(k, input, weight, bias, ...)``, which are tensors for the caller and shapes for
+    ``geometry``, with its latest results kept."""
+    kept = functools.lru_cache(256)(geometry)
+
+    def of_tensors(name: str, k: int, input: Any, weight: Any, bias: Any, *given: Any) -> Any:
+        try:
+            x, w, b = input._payload, weight._payload, None if bias is None else tuple(bias._payload.shape)
+        except AttributeError:
+            return expect_tensors(f"{name}{k}d", input=input, weight=weight)
+        shapes = (k, tuple(x.shape), tuple(w.shape), b, x.dtype.kind)
+        try:
+            return kept(*shapes, *given)
+        except TypeError:  # a list, which is no key, or something wrong
+            return geometry(*shapes, *given)
+
+    return of_tensors
+
+
+def _same(stride: Ints, dilation: Ints, kernel: Ints) -> tuple[Ints, Ints]:
+    """The padding for "same", and the zeros with which the input is padded first where one side has one more."""
     if any(s != 1 for s in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     total = [d * (n - 1) for d, n in zip(dilation, kernel, strict=True)]
-    if any(t % 2 for t in total):
-        warn(
-            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
-            "input be created",
-        )
-        extra = [n for t in reversed(total) for n in (0, t % 2)]
-        input = TENSORS.constant_pad_nd(input, tuple(extra), 0)
-    return input, tuple(t // 2 for t in total)
+    first = tuple(n for t in reversed(total) for n in (0, t % 2))
+    return tuple(t // 2 for t in total), first if any(first) else ()
 
 
-def _convolve(k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
-    _check_ranks(f"conv{k}d", k, input, weight, padding)
+@_known
+def _geometry(
+    k: int, x: Ints, w: Ints, bias: Any, kind: str, stride: Any, padding: Any, dilation: Any, groups: int
+) -> tuple[Ints, tuple[Any, ...]]:
+    """The zeros with which the input is padded first, and the parameters of ``convolution``."""
+    _check_ranks(f"conv{k}d", k, x, w, padding)
+    x = x if len(x) == k + 2 else (1, *x)
     stride, dilation = per_dim("stride", stride, k), per_dim("dilation", dilation, k)
-    kernel = tuple(weight._payload.shape[2:])
-    single = input._payload.ndim == k + 1
-    if single:
-        input = TENSORS.unsqueeze_dim(input, 0)
-    if isinstance(padding, str):
-        input, padding = _padding(padding, input, kernel, stride, dilation)
+    kernel = w[2:]
+    first: Ints = ()
+    if padding == "same":
+        padding, first = _same(stride, dilation, kernel)
+        x = (*x[:2], *(n + extra for n, extra in zip(x[2:], first[::-2], strict=False))) if first else x
+    elif isinstance(padding, str) and padding != "valid":
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
     else:
-        padding = per_dim("padding", padding, k)
+        padding = per_dim("padding", 0 if padding == "valid" else padding, k)
     _check_positive(stride, padding, dilation)
-    _check_channels(k, input, weight, bias, groups, False)
-    size = tuple(n + 2 * p for n, p in zip(input._payload.shape[2:], padding, strict=True))
+    _check_channels(x, w, bias, groups, kind, False)
+    size = tuple(n + 2 * p for n, p in zip(x[2:], padding, strict=True))
     reach = tuple(d * (n - 1) + 1 for d, n in zip(dilation, kernel, strict=True))
     if any(r > n for r, n in zip(reach, size, strict=True)):
         sizes, kernels = (" x ".join(map(str, s)) for s in (size, reach))
@@ -375,8 +376,25 @@ def _convolve(k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: 
             f"Calculated padded input size per channel: ({sizes}). Kernel size: ({kernels}). Kernel size can't be "
             "greater than actual input size"
         )
-    result = TENSORS.convolution(input, weight, bias, stride, padding, dilation, groups)
-    return TENSORS.squeeze_dim(result, 0) if single else result
+    return first, (stride, padding, dilation, groups)
+
+
+def _convolve(k: int, input: Any, weight: Any, bias: Any, *given: Any) -> Any:
+    first, parameters = _geometry("conv", k, input, weight, bias, *given)
+    if first:
+        warn(
+            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
+            "input be created",
+        )
+        input = TENSORS.constant_pad_nd(input, first, 0)
+    return _batched(k, TENSORS.convolution, input, weight, bias, parameters)
+
+
+def _batched(k: int, operator: Any, input: Any, weight: Any, bias: Any, parameters: Any) -> Any:
+    """The operator's result; an input without a batch dimension gets one for it."""
+    if input._payload.ndim != k + 1:
+        return operator(input, weight, bias, *parameters)
+    return TENSORS.squeeze_dim(operator(TENSORS.unsqueeze_dim(input, 0), weight, bias, *parameters), 0)
 
 
 def _convolution_in(k: int, doc: str) -> Any:
@@ -417,22 +435,26 @@ conv3d = _convolution_in(
 )
 
 
-def _transposed(
+@_known
+def _transposed_geometry(
     k: int,
-    input: Any,
-    weight: Any,
+    x: Ints,
+    w: Ints,
     bias: Any,
+    kind: str,
     stride: Any,
     padding: Any,
     output_padding: Any,
     groups: int,
     dilation: Any,
-) -> Any:
-    _check_ranks(f"conv_transpose{k}d", k, input, weight)
+) -> tuple[Any, ...]:
+    """The parameters of ``convolution_transposed``."""
+    _check_ranks(f"conv_transpose{k}d", k, x, w)
+    x = x if len(x) == k + 2 else (1, *x)
     stride, padding = per_dim("stride", stride, k), per_dim("padding", padding, k)
     dilation, extra = per_dim("dilation", dilation, k), per_dim("output_padding", output_padding, k)
     _check_positive(stride, padding, dilation)
-    _check_channels(k, input, weight, bias, groups, True)
+    _check_channels(x, w, bias, groups, kind, True)
     if min(extra) < 0:
         raise RuntimeError("negative output_padding is not supported")
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
@@ -443,22 +465,21 @@ def _transposed(
             for word, v in zip(words, values, strict=True)
         )
         raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {listed}")
-    single = input._payload.ndim == k + 1
-    if single:
-        input = TENSORS.unsqueeze_dim(input, 0)
     size = tuple(
-        (n - 1) * s - 2 * p + d * (w - 1) + e + 1
-        for n, s, p, d, w, e in zip(
-            input._payload.shape[2:], stride, padding, dilation, weight._payload.shape[2:], extra, strict=True
-        )
+        (n - 1) * s - 2 * p + d * (m - 1) + e + 1
+        for n, s, p, d, m, e in zip(x[2:], stride, padding, dilation, w[2:], extra, strict=True)
     )
     if min(size) <= 0:
         raise RuntimeError(
-            f"Given input size per channel: {list(input._payload.shape[2:])}. Calculated output size per channel: "
-            f"{list(size)}. Output size is too small"
+            f"Given input size per channel: {list(x[2:])}. Calculated output size per channel: {list(size)}. Output "
+            "size is too small"
         )
-    result = TENSORS.convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
-    return TENSORS.squeeze_dim(result, 0) if single else result
+    return size, stride, padding, dilation, groups
+
+
+def _transposed(k: int, input: Any, weight: Any, bias: Any, *given: Any) -> Any:
+    parameters = _transposed_geometry("conv_transpose", k, input, weight, bias, *given)
+    return _batched(k, TENSORS.convolution_transposed, input, weight, bias, parameters)
 
 
 def _transposed_in(k: int, doc: str) -> Any:

@@ -32,8 +32,6 @@ from ..._tape.tensor import Tensor, wrap
 from ..indexing.scatter import known_values
 from ..reduce.sums import unimplemented
 
-# ----------------------------------------------------------------------------------------------------------- recursions
-
 
 # ----------------------------------------------------------------------------------------------------------- primitives
 def _nll_back(

@@ -178,13 +178,20 @@ def cosine_embedding_loss(
     return reduce_values(near + apart, code)
 
 
-def _same_rank(anchor: Any, positive: Any, negative: Any) -> None:
+def _triplet_losses(distance: Any, anchor: Any, positive: Any, negative: Any, margin: float, swap: bool) -> Any:
+    """The losses of both functions, each of a triplet."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
     a, p, n = (t._payload.ndim for t in (anchor, positive, negative))
     if not a == p == n:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
             f"anchor {a}D, positive {p}D, and negative {n}D inputs"
         )
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = TENSORS.minimum(far, distance(positive, negative))
+    return (margin + near - far).clamp_min(0)
 
 
 @public("nn.functional.triplet_margin_loss")
@@ -205,14 +212,8 @@ def triplet_margin_loss(
     ``swap``: the negative counts with its distance from the positive if that is smaller.
     """
     code = reduction_code(reduction, size_average, reduce)
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-    _same_rank(anchor, positive, negative)
-    near = pairwise_distance(anchor, positive, p, eps)
-    far = pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        far = TENSORS.minimum(far, pairwise_distance(positive, negative, p, eps))
-    return reduce_values((margin + near - far).clamp_min(0), code)
+    losses = _triplet_losses(lambda x, y: pairwise_distance(x, y, p, eps), anchor, positive, negative, margin, swap)
+    return reduce_values(losses, code)
 
 
 @public("nn.functional.triplet_margin_with_distance_loss")
@@ -229,11 +230,5 @@ def triplet_margin_with_distance_loss(
     """``triplet_margin_loss`` with a given distance function."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-    _same_rank(anchor, positive, negative)
-    distance = distance_function or pairwise_distance
-    near, far = distance(anchor, positive), distance(anchor, negative)
-    if swap:
-        far = TENSORS.minimum(far, distance(positive, negative))
-    return reduce_values((margin + near - far).clamp_min(0), reduction_code(reduction))
+    losses = _triplet_losses(distance_function or pairwise_distance, anchor, positive, negative, margin, swap)
+    return reduce_values(losses, reduction_code(reduction))

@@ -129,8 +129,6 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
 
 
 # ----------------------------------------------------------------------------------------------------------- reductions
-
-
 def _sums(rows: Tensor, bag: Any, bags: int, length: int | None) -> Tensor:
     if length:
         return TENSORS.sum_dim(rows.view(bags, length, rows._payload.shape[1]), (1,), False)  # type: ignore[no-any-return]

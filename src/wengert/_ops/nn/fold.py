@@ -5,6 +5,7 @@ The two operators of a pair are each other's transposes.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -15,11 +16,6 @@ from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
 Ints = tuple[int, ...]
-
-
-def _same(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """The batching rule: the operators take any leading dimensions."""
-    return getattr(U, info.name)(inner[0], *p)
 
 
 _SAMPLES = [
@@ -38,7 +34,7 @@ def _columns_shape(shape: Ints, kernel: Ints, dilation: Ints, padding: Ints, str
         g, tuple(self_shape[-2:]), kernel_size, dilation, padding, stride
     ),
     node="Im2ColBackward0",
-    batch=_same,
+    batch="shape",
     dtypes="fcb",
     samples=_SAMPLES,
 )
@@ -59,7 +55,7 @@ def im2col(lib, self, kernel_size, dilation, padding, stride):
         g, kernel_size, dilation, padding, stride
     ),
     node="Col2ImBackward0",
-    batch=_same,
+    batch="shape",
     dtypes="fcb",
     samples=[(_columns_shape(s, *p), (s[-2:], *p)) for s, p in _SAMPLES],
 )
@@ -78,7 +74,7 @@ def col2im(lib, self, output_size, kernel_size, dilation, padding, stride):
 @linear(
     transpose=lambda xp, g, upscale_factor: xp.pixels_to_channels(g, upscale_factor),
     node="PixelShuffleBackward0",
-    batch=_same,
+    batch="shape",
     dtypes="fcib",
     samples=[((8, 2, 3), (2,)), ((1, 9, 1, 2), (3,))],
 )
@@ -94,7 +90,7 @@ def channels_to_pixels(lib, self, upscale_factor):
 @linear(
     transpose=lambda xp, g, downscale_factor: xp.channels_to_pixels(g, downscale_factor),
     node="PixelUnshuffleBackward0",
-    batch=_same,
+    batch="shape",
     dtypes="fcib",
     samples=[((2, 4, 6), (2,)), ((1, 1, 3, 6), (3,))],
 )
@@ -136,6 +132,29 @@ def _text(values: Ints) -> str:
     return f"({values[0]}, {values[1]})"
 
 
+def _unfolding(
+    shape: Ints, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """The geometry of ``unfold`` for images of a shape. Raises PyTorch's errors."""
+    kernel, dilation, padding, stride = geometry = _geometry(kernel_size, dilation, padding, stride)
+    if len(shape) not in (3, 4) or 0 in shape[-3:]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+            f"input, but got: {list(shape)}"
+        )
+    places = out_size(shape[-2:], kernel, stride, padding, dilation)
+    if min(places) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {_text(shape[-2:])}, kernel_size={_text(kernel)}, "
+            f"dilation={_text(dilation)}, padding={_text(padding)}, calculated shape of the array of sliding blocks "
+            f"as {_text(places)}, but its components must be at least one."
+        )
+    return geometry
+
+
+_known_unfolding = functools.lru_cache(256)(_unfolding)
+
+
 @public("nn.functional.unfold")
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """The windows of images ``(N, C, H, W)`` as columns: ``(N, C * kernel elements, windows)``.
@@ -144,21 +163,11 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     >>> torch.nn.functional.unfold(torch.arange(9.).view(1, 1, 3, 3), 2).shape
     torch.Size([1, 4, 4])
     """
-    geometry = _geometry(kernel_size, dilation, padding, stride)
     shape = tuple(input._payload.shape)
-    if len(shape) not in (3, 4) or 0 in shape[-3:]:
-        raise RuntimeError(
-            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
-            f"input, but got: {list(shape)}"
-        )
-    kernel, dilation, padding, stride = geometry
-    places = out_size(shape[-2:], kernel, stride, padding, dilation)
-    if min(places) < 1:
-        raise RuntimeError(
-            f"Given input with spatial size {_text(shape[-2:])}, kernel_size={_text(kernel)}, "
-            f"dilation={_text(dilation)}, padding={_text(padding)}, calculated shape of the array of sliding blocks "
-            f"as {_text(places)}, but its components must be at least one."
-        )
+    try:
+        geometry = _known_unfolding(shape, kernel_size, dilation, padding, stride)
+    except TypeError:  # a list, which is no key, or something wrong
+        geometry = _unfolding(shape, kernel_size, dilation, padding, stride)
     if input._payload.dtype.kind in "iu":
         raise NotImplementedError(f"\"im2col_out_cpu\" not implemented for '{dtype_name(input)}'")
     return TENSORS.im2col(input, *geometry)

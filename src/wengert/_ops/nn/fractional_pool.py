@@ -135,15 +135,38 @@ def _pool(k: int, input: Tensor, kernel: Any, output_size: Any, output_ratio: An
     return TENSORS.fractional_max(input, samples, kernel, out)
 
 
-@public("nn.functional.fractional_max_pool2d")
-def fractional_max_pool2d(
-    input: Tensor,
-    kernel_size: Any,
-    output_size: Any = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
+def _pool_in(k: int, doc: str) -> None:
+    """``fractional_max_pool2d`` or ``fractional_max_pool3d``, and the function ``..._with_indices``."""
+    name = f"fractional_max_pool{k}d"
+
+    def pool(
+        input: Tensor,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> Any:
+        found = _pool(k, input, kernel_size, output_size, output_ratio, _random_samples)
+        return found if return_indices else found[0]
+
+    def with_indices(
+        input: Tensor,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> Any:
+        return _pool(k, input, kernel_size, output_size, output_ratio, _random_samples)
+
+    pool.__doc__, with_indices.__doc__ = doc, f"``{name}`` with ``return_indices=True``."
+    public(f"nn.functional.{name}")(pool)
+    public(f"nn.functional.{name}_with_indices")(with_indices)
+
+
+_pool_in(
+    2,
     """The largest elements of windows at random places of images ``(N, C, H, W)`` or ``(C, H, W)``.
 
     There are ``output_size`` of them along each dimension, or ``output_ratio`` of the input's size. The places are
@@ -154,46 +177,6 @@ def fractional_max_pool2d(
     >>> torch.nn.functional.fractional_max_pool2d(torch.arange(9.).view(1, 3, 3), 2, output_size=2)
     tensor([[[4., 5.],
              [7., 8.]]])
-    """
-    found = _pool(2, input, kernel_size, output_size, output_ratio, _random_samples)
-    return found if return_indices else found[0]
-
-
-@public("nn.functional.fractional_max_pool3d")
-def fractional_max_pool3d(
-    input: Tensor,
-    kernel_size: Any,
-    output_size: Any = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """The largest elements of windows at random places of volumes; see ``fractional_max_pool2d``."""
-    found = _pool(3, input, kernel_size, output_size, output_ratio, _random_samples)
-    return found if return_indices else found[0]
-
-
-@public("nn.functional.fractional_max_pool2d_with_indices")
-def fractional_max_pool2d_with_indices(
-    input: Tensor,
-    kernel_size: Any,
-    output_size: Any = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """``fractional_max_pool2d`` with ``return_indices=True``."""
-    return _pool(2, input, kernel_size, output_size, output_ratio, _random_samples)
-
-
-@public("nn.functional.fractional_max_pool3d_with_indices")
-def fractional_max_pool3d_with_indices(
-    input: Tensor,
-    kernel_size: Any,
-    output_size: Any = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """``fractional_max_pool3d`` with ``return_indices=True``."""
-    return _pool(3, input, kernel_size, output_size, output_ratio, _random_samples)
+    """,
+)
+_pool_in(3, "The largest elements of windows at random places of volumes; see ``fractional_max_pool2d``.")

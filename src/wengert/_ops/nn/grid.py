@@ -23,8 +23,6 @@ from ..._tape.tensor import Tensor
 from ..create.ranges import _spaced
 from ..linalg.matmul import dtype_name
 
-# --------------------------------------------------------------------------------------------------- places and weights
-
 
 # ------------------------------------------------------------------------------------------------------------ operators
 def _place_cotangent(xp: Any, g: Any, input: Any, grid: Any, mode: str, padding: str, align: bool, orders: Ints) -> Any:
@@ -35,14 +33,6 @@ def _place_cotangent(xp: Any, g: Any, input: Any, grid: Any, mode: str, padding:
         higher = tuple(o + (i == d) for i, o in enumerate(orders))
         parts.append(xp.sum_dim(g * xp.sample_at(input, grid, mode, padding, align, higher), (1,), False))
     return xp.stack(parts, k + 1)
-
-
-def _fold_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """The batching rule: fold vmap's dimension into the samples."""
-    size = next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
-    wide = [v if m else U.expand(v, (size, *v.shape)) for v, m in zip(inner, mine, strict=True)]
-    r = getattr(U, info.name)(*(U.reshape(v, (v.shape[0] * v.shape[1], *v.shape[2:])) for v in wide), *p)
-    return U.reshape(r, (size, r.shape[0] // size, *r.shape[1:]))
 
 
 def _samples(rng: Any) -> Any:
@@ -76,7 +66,7 @@ def _spread_samples(rng: Any) -> Any:
     },
     tensors=2,
     node="GridSampler2DBackward0",
-    batch=_fold_batch,
+    batch=("fold", 2),
     dtypes="f",
     samples=_samples,
 )
@@ -104,7 +94,7 @@ def sample_at(lib, input, grid, mode, padding, align, orders):
         ),
     },
     tensors=2,
-    batch=_fold_batch,
+    batch=("fold", 2),
     dtypes="f",
     samples=_spread_samples,
 )
@@ -142,7 +132,7 @@ def _base_grid(size: Ints, align: bool, dtype: Any) -> Any:
 @linear(
     transpose=lambda xp, g, size, align_corners: xp.affine_grid_backward(g, size, align_corners),
     node="AffineGridGeneratorBackward0",
-    batch=lambda U, info, inner, mine, p: U.affine_places(inner[0], *p),
+    batch="shape",
     dtypes="f",
     samples=[((2, 2, 3), ((3, 2), False)), ((1, 2, 3), ((3, 2), True)), ((1, 3, 4), ((2, 1, 3), False))],
 )
@@ -154,7 +144,7 @@ def affine_places(lib, self, size, align_corners):
 
 @linear(
     transpose=lambda xp, g, size, align_corners: xp.affine_places(g, size, align_corners),
-    batch=lambda U, info, inner, mine, p: U.affine_grid_backward(inner[0], *p),
+    batch="shape",
     dtypes="f",
     samples=[((2, 3, 2, 2), ((3, 2), False)), ((1, 2, 1, 3, 3), ((2, 1, 3), True))],
 )

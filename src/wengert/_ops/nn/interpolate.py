@@ -28,9 +28,6 @@ from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
-# ----------------------------------------------------------------------------------------------------------------- taps
-
-
 # -------------------------------------------------------------------------------------------------------- one dimension
 
 
@@ -60,7 +57,7 @@ _SAMPLES = [
         g, tuple(self_shape[-len(size) :]), mode, align_corners, scales
     ),
     node="UpsampleNearest2DBackward0",
-    batch=lambda U, info, inner, mine, p: U.upsample(inner[0], *p),
+    batch="shape",
     dtypes="f",
     samples=_SAMPLES,
 )
@@ -86,7 +83,7 @@ def upsample(lib, self, size, mode, align_corners, scales):
     transpose=lambda xp, g, self_shape, size, mode, align_corners, scales: xp.upsample(
         g, tuple(self_shape[-len(size) :]), mode, align_corners, scales
     ),
-    batch=lambda U, info, inner, mine, p: U.upsample_backward(inner[0], *p),
+    batch="shape",
     dtypes="f",
     samples=[((*shape[: -len(size)], *size), (shape[-len(size) :], *p)) for shape, (size, *p) in _SAMPLES],
 )

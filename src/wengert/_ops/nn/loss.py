@@ -222,13 +222,23 @@ def l1_loss(
     return reduce_values(losses, reduction_code(reduction, size_average, reduce))
 
 
-def _smooth_slope(xp: Any, d: Any, beta: float) -> Any:
-    return xp.where(xp.abs(d) >= beta, xp.sign(d), d * (1.0 / beta))
+def _bent_slope(xp: Any, d: Any, bend: float, steep: float) -> Any:
+    return xp.where(xp.abs(d) >= bend, xp.sign(d) * steep, d * (steep / bend))
+
+
+def _bent(lib: Any, self: Any, target: Any, reduction: int, bend: float, steep: float) -> Any:
+    """A parabola up to a difference of ``bend``, beyond it its tangent of slope ``steep``."""
+
+    def losses(self: Any, target: Any) -> Any:
+        d = lib.abs(self - target)
+        return lib.where(d < bend, d * d * (0.5 * steep / bend), (d - 0.5 * bend) * steep)
+
+    return reduced_losses(losses, reduction, self, target)
 
 
 @general(
     grad=lambda xp, g, self, target, needs, reduction, beta: _both(
-        times_slope(xp, shared(g, reduction, self.shape), self, target, _smooth_slope, beta), needs
+        times_slope(xp, shared(g, reduction, self.shape), self, target, _bent_slope, beta, 1.0), needs
     ),
     tensors=2,
     node="SmoothL1LossBackward0",
@@ -238,12 +248,7 @@ def _smooth_slope(xp: Any, d: Any, beta: float) -> Any:
 )
 def smooth_l1(lib, self, target, reduction, beta):
     """A parabola up to a difference of beta, a line beyond."""
-
-    def losses(self: Any, target: Any) -> Any:
-        d = lib.abs(self - target)
-        return lib.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta)
-
-    return reduced_losses(losses, reduction, self, target)
+    return _bent(lib, self, target, reduction, beta, 1.0)
 
 
 @public("nn.functional.smooth_l1_loss")
@@ -265,13 +270,9 @@ def smooth_l1_loss(
     return smooth_l1(input, target, code, float(beta))
 
 
-def _huber_slope(xp: Any, d: Any, delta: float) -> Any:
-    return xp.where(xp.abs(d) >= delta, xp.sign(d) * delta, d)
-
-
 @general(
     grad=lambda xp, g, self, target, needs, reduction, delta: _both(
-        times_slope(xp, shared(g, reduction, self.shape), self, target, _huber_slope, delta), needs
+        times_slope(xp, shared(g, reduction, self.shape), self, target, _bent_slope, delta, delta), needs
     ),
     tensors=2,
     node="HuberLossBackward0",
@@ -281,12 +282,7 @@ def _huber_slope(xp: Any, d: Any, delta: float) -> Any:
 )
 def huber(lib, self, target, reduction, delta):
     """A parabola up to a difference of delta, its tangent beyond."""
-
-    def losses(self: Any, target: Any) -> Any:
-        d = lib.abs(self - target)
-        return lib.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
-
-    return reduced_losses(losses, reduction, self, target)
+    return _bent(lib, self, target, reduction, delta, delta)
 
 
 @public("nn.functional.huber_loss")

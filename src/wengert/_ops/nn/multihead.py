@@ -15,10 +15,6 @@ from ..create.create import beside
 from .attention import additive_mask, scaled_dot_product_attention
 
 
-def _linear(x: Any, weight: Any, bias: Any) -> Any:
-    return TENSORS.linear(x, weight, bias)
-
-
 def _check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, num_heads: int) -> bool:
     """Whether there is a batch. Raises PyTorch's errors if ranks do not fit."""
     rank = query._payload.ndim
@@ -64,21 +60,17 @@ def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tupl
     """Queries, keys and values by the three thirds of one weight; if all come from one tensor, in one product."""
     e = query._payload.shape[-1]
     if key is value and query is key:
-        together = _linear(query, weight, bias)
+        together = TENSORS.linear(query, weight, bias)
         d = together._payload.ndim - 1
         return tuple(TENSORS.slice_dim(together, d, i * e, (i + 1) * e, 1) for i in range(3))  # type: ignore[return-value]
     weights = [TENSORS.slice_dim(weight, 0, i * e, (i + 1) * e, 1) for i in range(3)]
     biases = [None if bias is None else TENSORS.slice_dim(bias, 0, i * e, (i + 1) * e, 1) for i in range(3)]
-    return tuple(_linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True))  # type: ignore[return-value]
+    return tuple(TENSORS.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True))  # type: ignore[return-value]
 
 
 def _by_heads(x: Any, rows: int, size: int) -> Any:
     """``(length, batch, embedding)`` as ``(batch * heads, length, size)``."""
     return TENSORS.transpose_dims(TENSORS.reshape(x, (x._payload.shape[0], rows, size)), 0, 1)
-
-
-def _zeros(like: Any, *shape: int) -> Any:
-    return beside(like, np.zeros(shape, logical_dtype(like)))
 
 
 def _longer(mask: Any) -> Any:
@@ -162,7 +154,7 @@ def multi_head_attention_forward(
             )
         biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
         q, k, v = (
-            _linear(x, w, b)
+            TENSORS.linear(x, w, b)
             for x, w, b in zip((query, key, value), (q_proj_weight, k_proj_weight, v_proj_weight), biases, strict=True)
         )
     else:
@@ -178,7 +170,7 @@ def multi_head_attention_forward(
     k = _by_heads(k, rows, size) if static_k is None else static_k
     v = _by_heads(v, rows, size) if static_v is None else static_v
     if add_zero_attn:
-        k, v = (TENSORS.cat([x, _zeros(x, rows, 1, size)], 1) for x in (k, v))
+        k, v = (TENSORS.cat([x, beside(x, np.zeros((rows, 1, size), logical_dtype(x)))], 1) for x in (k, v))
         mask, padding = _longer(mask), _longer(padding)
     sources = k._payload.shape[1]
     if padding is not None:
@@ -193,7 +185,7 @@ def multi_head_attention_forward(
     else:
         found, weights = _without_weights(q, k, v, mask, p, is_causal, n), None
     out = TENSORS.reshape(TENSORS.transpose_dims(found, 0, 1), (length * n, embedding))
-    out = _linear(out, out_proj_weight, out_proj_bias)
+    out = TENSORS.linear(out, out_proj_weight, out_proj_bias)
     out = TENSORS.reshape(out, (length, n, out._payload.shape[1]))
     if not batched:
         out = TENSORS.squeeze_dim(out, 1)

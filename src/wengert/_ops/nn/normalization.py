@@ -22,9 +22,6 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
-# --------------------------------------------------------------------------------------------------------------- bodies
-
-
 # ------------------------------------------------------------------------------------------------------------ operators
 _SAMPLES = [
     ((3, 4), ((1,), 1e-5, True)),

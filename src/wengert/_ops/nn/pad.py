@@ -22,15 +22,10 @@ from ..linalg.matmul import dtype_name
 Pads = tuple[int, ...]
 
 
-def _in_front(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """The batching rule: padding is of the last dimensions, so a leading batch dimension changes nothing."""
-    return getattr(U, info.name)(*inner, *p)
-
-
 @general(
     grad=lambda xp, g, pad: xp.constant_pad_nd(g, tuple(-n for n in pad), 0),
     jvp=lambda xp, tangents, result, self, pad, value: xp.constant_pad_nd(tangents[0], pad, 0),
-    batch=_in_front,
+    batch="shape",
     dtypes="fcib",
     samples=[
         ((2, 3), ((1, 2), 0.0)),
@@ -90,7 +85,7 @@ _BORDER_SAMPLES = [
 @linear(
     transpose=lambda xp, g, self_shape, pad, mode: xp.fold_border(g, pad, mode, self_shape),
     node="ReflectionPad1DBackward0",
-    batch=_in_front,
+    batch="shape",
     samples=_BORDER_SAMPLES,
 )
 def pad_border(lib, self, pad, mode):

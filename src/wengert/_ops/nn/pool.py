@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.pooling import pooled_size
+from ..._base.dtypes import FLOATING
 from ..._base.registry import TENSORS, public
 from ..._kinds.out import EXACT, with_out
 from ..._tape.promotion import logical_dtype
@@ -35,12 +36,17 @@ def _per_dim(name: str, argument: str, value: Any, k: int, optional: bool = Fals
     return tuple(int(v) for v in value) if len(value) == k else (int(value[0]),) * k
 
 
-def _geometry(name: str, k: int, shape: Ints, *given: Any) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+def _geometry(name: str, k: int, input: Any, *given: Any) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Kernel, stride, padding and dilation per dimension, and the output's size. Raises PyTorch's errors."""
+    a = input._payload
+    if a.ndim not in (k + 1, k + 2):
+        raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
+    if a.dtype.kind in "bc":
+        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(input)}'")
     try:
-        return _known_geometry(name, k, shape, *given)
+        return _known_geometry(name, k, a.shape, *given)
     except TypeError:  # a list, which is no key, or something wrong
-        return _new_geometry(name, k, shape, *given)
+        return _new_geometry(name, k, a.shape, *given)
 
 
 def _new_geometry(
@@ -87,33 +93,39 @@ def _listed(what: str, values: Ints, k: int) -> str:
     return " ".join(f"{what}{'THW'[3 - k + i]}: {v}" for i, v in enumerate(values))
 
 
-def _check_rank(k: int, input: Any, name: str) -> None:
-    if input._payload.ndim not in (k + 1, k + 2):
-        raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
-    if input._payload.dtype.kind in "bc":
-        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(input)}'")
+def _of_windows(fn: Any, k: int, doc: str, names: str) -> Any:
+    """Publish a function that ``_max_pool_in`` or ``_avg_pool_in`` made."""
+    fn.__doc__ = doc
+    return public(names.format(k=k))(fn)
 
 
-def _max_pool(
-    k: int, input: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, return_indices: bool
-) -> Any:
+def _max_pool_in(k: int, doc: str) -> Any:
+    """``max_pool2d`` or ``max_pool3d``, and the function ``..._with_indices``."""
     name = f"max_pool{k}d"
-    _check_rank(k, input, name)
-    geometry = _geometry(name, k, input._payload.shape, kernel, stride, padding, dilation, ceil_mode)
-    found = TENSORS.max_windows(input, *geometry)
-    return found if return_indices else found[0]
+
+    def max_pool(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        geometry = _geometry(name, k, input, kernel_size, stride, padding, dilation, ceil_mode)
+        found = TENSORS.max_windows(input, *geometry)
+        return found if return_indices else found[0]
+
+    def with_indices(*args: Any, **kwargs: Any) -> Any:
+        kwargs["return_indices"] = True
+        return max_pool(*args, **kwargs)
+
+    _of_windows(with_indices, k, f"``{name}`` with ``return_indices=True``.", "nn.functional.max_pool{k}d_with_indices")
+    return _of_windows(max_pool, k, doc, "torch.max_pool{k}d nn.functional.max_pool{k}d")
 
 
-@public("torch.max_pool2d nn.functional.max_pool2d")
-def max_pool2d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
+max_pool2d = _max_pool_in(
+    2,
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``.
 
     ``stride`` is ``kernel_size`` by default. With ``return_indices`` also returns its index in the flattened image.
@@ -121,22 +133,9 @@ def max_pool2d(
     >>> import wengert as torch
     >>> torch.nn.functional.max_pool2d(torch.tensor([[[1., 2., 3., 4.], [5., 6., 7., 8.]]]), 2)
     tensor([[[6., 8.]]])
-    """
-    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
-
-
-@public("torch.max_pool3d nn.functional.max_pool3d")
-def max_pool3d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """The largest element of each window of volumes; see ``max_pool2d``."""
-    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    """,
+)
+max_pool3d = _max_pool_in(3, "The largest element of each window of volumes; see ``max_pool2d``.")
 
 
 def _one(name: str, argument: str, value: Any) -> Any:
@@ -145,6 +144,18 @@ def _one(name: str, argument: str, value: Any) -> Any:
             raise RuntimeError(f"{name}() {argument} must be an int or int list of size 1 but got size {len(value)}")
         return (1, value[0]) if value else None
     return None if value is None else (1, value)
+
+
+def _check_one(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
+    """Raise the errors of ``max_pool1d`` that ``max_pool2d`` does not raise; n is the length of the signals."""
+    for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)):
+        first = value[0] if isinstance(value, (tuple, list)) and value else value
+        if isinstance(first, int) and first <= 0:
+            raise RuntimeError(f"max_pool1d() {argument} must be greater than zero, but got {first}")
+    kernel, step, pad, apart = (_first(v) for v in (kernel_size, stride, padding, dilation))
+    count = pooled_size((n,), (kernel,), (step or kernel,), (pad,), (apart,), ceil_mode)[0]
+    if count <= 0 <= pad <= kernel // 2:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
 
 
 @public("torch.max_pool1d nn.functional.max_pool1d")
@@ -158,94 +169,62 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Any:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
-    if input._payload.ndim not in (2, 3) or 0 in input._payload.shape[-2:]:
+    shape, d = input._payload.shape, input._payload.ndim - 1
+    if d not in (1, 2) or 0 in shape[-2:]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-            f"{list(input._payload.shape)}"
+            f"{list(shape)}"
         )
-    d = input._payload.ndim - 1
-    if type(kernel_size) is int and stride is None and padding == 0 and dilation == 1 and not ceil_mode:
-        if 0 < kernel_size <= input._payload.shape[d]:
-            found = max_pool2d(TENSORS.unsqueeze_dim(input, d), (1, kernel_size), None, 0, 1, False, True)
-            values = TENSORS.squeeze_dim(found[0], d)
-            return (values, TENSORS.squeeze_dim(found[1], d)) if return_indices else values
-    for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)):
-        first = value[0] if isinstance(value, (tuple, list)) and value else value
-        if isinstance(first, int) and first <= 0:
-            raise RuntimeError(f"max_pool1d() {argument} must be greater than zero, but got {first}")
-    kernel, step, pad, apart = (_first(v) for v in (kernel_size, stride, padding, dilation))
-    count = pooled_size((input._payload.shape[d],), (kernel,), (step or kernel,), (pad,), (apart,), ceil_mode)[0]
-    if count <= 0 <= pad <= kernel // 2:
-        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
-    pads = (0, pad)
-    found = max_pool2d(
-        TENSORS.unsqueeze_dim(input, d),
-        _one("max_pool1d", "kernel_size", kernel_size),
-        _one("max_pool1d", "stride", stride),
-        pads,
-        _one("max_pool1d", "dilation", dilation),
-        ceil_mode,
-        True,
-    )
+    usual = type(kernel_size) is int and stride is None and padding == 0 and dilation == 1 and not ceil_mode
+    if not (usual and 0 < kernel_size <= shape[d]):
+        _check_one(shape[d], kernel_size, stride, padding, dilation, ceil_mode)
+        kernel_size, stride, dilation = (
+            _one("max_pool1d", argument, value)
+            for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation))
+        )
+        padding = (0, _first(padding))
+    elif input._node is None and input._payload.dtype in FLOATING:  # nothing shows PyTorch's detour by images
+        found = TENSORS.max_windows(input, (kernel_size,), (kernel_size,), (0,), (1,), (shape[d] // kernel_size,))
+        return found if return_indices else found[0]
+    else:
+        kernel_size = (1, kernel_size)
+    image = TENSORS.unsqueeze_dim(input, d)
+    found = max_pool2d(image, kernel_size, stride, padding, dilation, ceil_mode, True)
     values = TENSORS.squeeze_dim(found[0], d)
     return (values, TENSORS.squeeze_dim(found[1], d)) if return_indices else values
 
 
-for _k, _fn in ((2, max_pool2d), (3, max_pool3d)):
-
-    def _with_indices(*args: Any, _fn: Any = _fn, **kwargs: Any) -> Any:
-        kwargs["return_indices"] = True
-        return _fn(*args, **kwargs)
-
-    _with_indices.__name__ = f"max_pool{_k}d_with_indices"
-    _with_indices.__doc__ = f"``max_pool{_k}d`` with ``return_indices=True``."
-    public(f"nn.functional.max_pool{_k}d_with_indices")(_with_indices)
-
-
-def _avg_pool(
-    k: int, input: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include_pad: bool, override: Any
-) -> Any:
+def _avg_pool_in(k: int, doc: str) -> Any:
+    """``avg_pool2d`` or ``avg_pool3d``."""
     name = f"avg_pool{k}d"
-    _check_rank(k, input, name)
-    if override == 0:
-        raise RuntimeError("divisor must be not zero")
-    kernel, stride, padding, _, out = _geometry(name, k, input._payload.shape, kernel, stride, padding, 1, ceil_mode)
-    return TENSORS.mean_windows(input, kernel, stride, padding, out, bool(include_pad), override)
+
+    def avg_pool(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Tensor:
+        if divisor_override == 0:
+            raise RuntimeError("divisor must be not zero")
+        kernel, step, pad, _, out = _geometry(name, k, input, kernel_size, stride, padding, 1, ceil_mode)
+        return TENSORS.mean_windows(input, kernel, step, pad, out, bool(count_include_pad), divisor_override)  # type: ignore[no-any-return]
+
+    return _of_windows(with_out(EXACT)(avg_pool), k, doc, "nn.functional.avg_pool{k}d")
 
 
-@public("nn.functional.avg_pool2d")
-@with_out(EXACT)
-def avg_pool2d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
+avg_pool2d = _avg_pool_in(
+    2,
     """The mean of each window of images ``(N, C, H, W)`` or ``(C, H, W)``.
 
     >>> import wengert as torch
     >>> torch.nn.functional.avg_pool2d(torch.tensor([[[1., 2., 3., 4.], [5., 6., 7., 8.]]]), 2)
     tensor([[[3.5000, 5.5000]]])
-    """
-    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-
-
-@public("nn.functional.avg_pool3d")
-@with_out(EXACT)
-def avg_pool3d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """The mean of each window of volumes; see ``avg_pool2d``."""
-    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    """,
+)
+avg_pool3d = _avg_pool_in(3, "The mean of each window of volumes; see ``avg_pool2d``.")
 
 
 @public("torch.avg_pool1d nn.functional.avg_pool1d")
@@ -261,19 +240,11 @@ def avg_pool1d(
     if input._payload.ndim not in (2, 3):
         raise RuntimeError(
             f"Expected 2 to 3 dimensions, but got {input._payload.ndim}-dimensional tensor for argument #1 'self' "
-            "(while "
-            "checking arguments for avg_pool1d)"
+            "(while checking arguments for avg_pool1d)"
         )
     d = input._payload.ndim - 1
-    pads = (0, padding[0] if isinstance(padding, (tuple, list)) else padding)
-    r = avg_pool2d(
-        TENSORS.unsqueeze_dim(input, d),
-        _one("avg_pool1d", "kernel_size", kernel_size),
-        _one("avg_pool1d", "stride", stride),
-        pads,
-        ceil_mode,
-        count_include_pad,
-    )
+    kernel, step = _one("avg_pool1d", "kernel_size", kernel_size), _one("avg_pool1d", "stride", stride)
+    r = avg_pool2d(TENSORS.unsqueeze_dim(input, d), kernel, step, (0, _first(padding)), ceil_mode, count_include_pad)
     return TENSORS.squeeze_dim(r, d)
 
 

@@ -7,32 +7,29 @@ and separable: it is taken along one dimension at a time.
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
 import numpy as np
 
+from ..._arrays.library import vector_of_ones
 from ..._arrays.pooling import (
-    FEW,
     MANY,
     adaptive_edges,
     are_apart,
-    few_parts_of,
-    maxima_of_few,
     means_of,
+    means_of_few,
+    part_maxima,
     repeated,
     scattered_in_rows,
     sums_of_neighbours,
     window_maxima,
     with_border,
 )
+from ..._base.dtypes import BLAS_FLOATS
 from ..._base.registry import REGISTRY
 from ..._kinds.general import general, named_by
 from ..._kinds.linear import linear
-
-# ------------------------------------------------------------------------------------------------------------- geometry
-
 
 # --------------------------------------------------------------------------------------------------------------- maxima
 
@@ -43,11 +40,6 @@ _MAX_SAMPLES = [
     ((2, 5, 5), ((2, 2), (2, 2), (0, 0), (2, 1), (2, 2))),
     ((1, 1, 3, 3, 3), ((2, 2, 2), (1, 1, 1), (0, 0, 0), (1, 1, 1), (2, 2, 2))),
 ]
-
-
-def _same(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    """The batching rule: the primitives take any leading dimensions."""
-    return getattr(U, info.name)(*inner, *p)
 
 
 def _distinct(shapes: Any) -> Any:
@@ -69,7 +61,7 @@ def _distinct(shapes: Any) -> Any:
     ),
     outputs=2,
     differentiable=(True, False),
-    batch=_same,
+    batch="shape",
     node="MaxPool2DWithIndicesBackward0",
     dtypes="fi",
     samples=_distinct(_MAX_SAMPLES),
@@ -84,34 +76,14 @@ def max_windows(lib, self, kernel, stride, padding, dilation, out):
     jvp=lambda xp, tangents, result, self, out: (xp.pool_gather(tangents[0], result[1], len(out)), None),
     outputs=2,
     differentiable=(True, False),
-    batch=_same,
+    batch="shape",
     node="AdaptiveMaxPool2DBackward0",
     dtypes="fi",
     samples=_distinct([((2, 5), ((3,),)), ((2, 4, 5), ((3, 2),)), ((1, 2, 3, 3, 4), ((2, 2, 2),))]),
 )
 def max_parts(lib, self, out):
     """The largest element of each of ``out`` parts and its index."""
-    k = len(out)
-    size = self.shape[-k:]
-    if 0 < self.size <= FEW and self.dtype.kind != "V" and min(out):
-        found = maxima_of_few(self, *few_parts_of(self.size, size, out))
-        if found is not None:
-            return found
-    values = np.empty((*self.shape[:-k], *out), self.dtype)
-    index = np.empty(values.shape, np.int64)
-    edges = [adaptive_edges(n, o) for n, o in zip(size, out, strict=True)]
-    for place in itertools.product(*map(range, out)):
-        spans = [e[i] for e, i in zip(edges, place, strict=True)]
-        part = self[(..., *(slice(*s) for s in spans))]
-        shape = part.shape[-k:]
-        flat = part.reshape(*part.shape[:-k], -1)
-        where = flat.argmax(-1)  # NumPy finds the first nan, PyTorch the last; they differ with nan only
-        coordinates = np.unravel_index(where, shape)
-        values[(..., *place)] = np.take_along_axis(flat, where[..., None], -1)[..., 0]
-        index[(..., *place)] = np.ravel_multi_index(
-            tuple(c + s[0] for c, s in zip(coordinates, spans, strict=True)), size
-        )
-    return values, index
+    return part_maxima(self, out)
 
 
 @general(
@@ -194,6 +166,8 @@ named_by("unpool", "size", lambda size: f"MaxUnpool{len(size)}DBackward0")
 # ---------------------------------------------------------------------------------------------------------------- means
 
 
+_FEW_MEANS = 1024  # elements up to which windows are copied out and added up by one product
+
 _AVG_SAMPLES = [
     ((2, 3, 4), ((2,), (2,), (0,), (2,), True, None)),
     ((1, 2, 4, 5), ((2, 3), (1, 2), (1, 1), (5, 3), True, None)),
@@ -210,15 +184,21 @@ _AVG_SAMPLES = [
         g, tuple(self_shape[-len(kernel) :]), kernel, stride, padding, include_pad, override
     ),
     node="AvgPool2DBackward0",
-    batch=_same,
+    batch="shape",
     dtypes="f",
     samples=_AVG_SAMPLES,
 )
 def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override):
     """The mean of each window."""
+    lead = self.ndim - len(kernel)
+    size = self.shape[lead:]
+    if 0 < self.size <= _FEW_MEANS and self.dtype in BLAS_FLOATS:
+        place, divisor = means_of_few(self.size, size, kernel, stride, padding, out, include_pad, override, self.dtype)
+        if place is not None:
+            sums = self.take(place).dot(vector_of_ones(place.shape[1], self.dtype)).reshape(*self.shape[:lead], *out)
+            return lib.divide(sums, divisor, sums)
     narrow = self.dtype.itemsize == 2 and self.dtype.kind in "fV"
     x = self.astype(np.float32) if narrow else self
-    size = self.shape[self.ndim - len(kernel) :]
     plan = means_of(size, kernel, stride, padding, out, include_pad, override, x.dtype)
     if plan.reach is not None:
         x = with_border(x, padding, plan.reach, 0)
@@ -237,7 +217,7 @@ def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override)
     transpose=lambda xp, g, self_shape, size, kernel, stride, padding, include_pad, override: xp.mean_windows(
         g, kernel, stride, padding, tuple(self_shape[-len(kernel) :]), include_pad, override
     ),
-    batch=_same,
+    batch="shape",
     dtypes="f",
     samples=[((*s[: -len(p[0])], *p[3]), (s[-len(p[0]) :], p[0], p[1], p[2], p[4], p[5])) for s, p in _AVG_SAMPLES],
 )
@@ -265,7 +245,7 @@ def mean_windows_backward(lib, self, size, kernel, stride, padding, include_pad,
 @linear(
     transpose=lambda xp, g, self_shape, out: xp.mean_parts_backward(g, tuple(self_shape[-len(out) :])),
     node="AdaptiveAvgPool2DBackward0",
-    batch=_same,
+    batch="shape",
     dtypes="f",
     samples=[((2, 5), ((3,),)), ((2, 4, 6), ((3, 2),)), ((1, 2, 3, 3, 4), ((2, 2, 2),)), ((2, 3, 3), ((5, 2),))],
 )
@@ -292,7 +272,7 @@ def mean_parts(lib, self, out):
 
 @linear(
     transpose=lambda xp, g, self_shape, size: xp.mean_parts(g, tuple(self_shape[-len(size) :])),
-    batch=_same,
+    batch="shape",
     dtypes="f",
     samples=[((2, 3), ((5,),)), ((2, 3, 2), ((4, 6),)), ((2, 5, 2), ((3, 3),))],
 )

@@ -24,7 +24,7 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..elementwise._common import activation, floats_only, refuse_all_but_floats
+from ..elementwise._common import activation, floats_only, on_floats
 from ..random._common import closed, opened
 
 
@@ -86,6 +86,14 @@ relu_ = inplace_of(relu, "relu_", composed=False)
 publish(relu_, "torch.relu_ Tensor.relu_ nn.functional.relu_")
 
 
+def _between(lib: Any, x: Any, low: float, high: float) -> Any:
+    """``lib.limited`` with less to decide for few elements, where the sign of a zero does not matter."""
+    if x.size >= MANY:
+        return lib.limited(x, low, high)
+    number = NUMBERS[x.dtype]
+    return lib.minimum(number[high], lib.maximum(number[low] if low else lib.ZEROS[x.dtype], x))
+
+
 @parametric(
     grad=lambda xp, g, self, min_val, max_val: xp.where((self <= min_val) | (self >= max_val), 0, g),
     node="HardtanhBackward0",
@@ -139,12 +147,10 @@ def _leaky_relu_grad(xp: Any, g: Any, self: Any, negative_slope: float) -> Any:
     return xp.where(self > 0, g, g * negative_slope)
 
 
-@parametric(
+@on_floats(
+    "leaky_relu_cpu",
     grad=_leaky_relu_grad,
     node="LeakyReluBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("leaky_relu_cpu"),
-    dtypes="f",
     samples=[((3, 4), (0.01,)), ((2,), (0.5,))],
 )
 def _leaky_relu(lib, self, negative_slope):
@@ -181,6 +187,8 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 )
 def _prelu_kernel(lib, self, weight):
     """Each element, times the weight if it is negative."""
+    if weight.size == 1 and weight.ndim <= self.ndim:
+        weight = weight.reshape(())  # NumPy need not broadcast it
     return lib.where(self > lib.ZEROS[self.dtype], self, self * weight)
 
 
@@ -307,18 +315,16 @@ def _rrelu_with_noise(lib, self, noise):
 
 
 # ------------------------------------------------------------------------------------------------------------ piecewise
-@parametric(
+@on_floats(
+    "hardsigmoid_cpu",
     grad=lambda xp, g, self: xp.where((self > -3) & (self < 3), g / 6, 0),
     node="HardsigmoidBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("hardsigmoid_cpu"),
-    dtypes="f",
     samples=[((3, 4), ()), ((), ())],
 )
 def _hardsigmoid(lib, self):
     """``min(max(0, x + 3), 6) / 6``."""
     number = NUMBERS[self.dtype]
-    return lib.limited(self + number[3], 0, 6) / number[6]
+    return _between(lib, self + number[3], 0, 6) / number[6]
 
 
 @public("nn.functional.hardsigmoid")
@@ -342,18 +348,16 @@ def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
     return xp.where(self <= -3, 0, xp.where(self < 3, g * (self / 3 + 0.5), g))
 
 
-@parametric(
+@on_floats(
+    "hardswish_cpu",
     grad=_hardswish_grad,
     node="HardswishBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("hardswish_cpu"),
-    dtypes="f",
     samples=[((3, 4), ()), ((), ())],
 )
 def _hardswish(lib, self):
     """``x * min(max(0, x + 3), 6) / 6``."""
     number = NUMBERS[self.dtype]
-    return self * lib.limited(self + number[3], 0, 6) / number[6]
+    return self * _between(lib, self + number[3], 0, 6) / number[6]
 
 
 @public("nn.functional.hardswish")
@@ -373,18 +377,15 @@ def _inside(self: Any, lambd: float) -> Any:
     return (self >= -lambd) & (self <= lambd)
 
 
-@parametric(
+@on_floats(
+    "hardshrink_cpu",
     grad=lambda xp, g, self, lambd: xp.where(_inside(self, lambd), 0, g),
     node="HardshrinkBackward0",
-    fast=FLOATING,
-    check=refuse_all_but_floats("hardshrink_cpu"),
-    dtypes="f",
     samples=[((3, 4), (0.5,)), ((2,), (0.1,))],
 )
 def _hardshrink(lib, self, lambd):
     """Each element, or 0 if its absolute value is at most ``lambd``."""
-    number = NUMBERS[self.dtype]
-    return lib.where((self >= number[-lambd]) & (self <= number[lambd]), lib.ZEROS[self.dtype], self)
+    return lib.where(lib.abs(self) <= NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype], self)
 
 
 @public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")
@@ -407,9 +408,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 )
 def _softshrink(lib, self, lambd):
     """Each element moved by ``lambd`` towards 0."""
-    number = NUMBERS[self.dtype]
-    low, high = number[-lambd], number[lambd]
-    return lib.where(self > high, self - high, lib.where(self < low, self - low, self * lib.ZEROS[self.dtype]))
+    return lib.copysign(self - _between(lib, self, -lambd, lambd), self)  # with the sign of -0, as in PyTorch
 
 
 _HALF_MAX = 65504.0  # the largest bound that every floating dtype takes

@@ -113,25 +113,18 @@ def lstm_cell(
     return _cell("LSTM", input, hx, w_ih, w_hh, b_ih, b_hh)  # type: ignore[no-any-return]
 
 
-@public("torch.gru_cell")
-def gru_cell(
-    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
-) -> Tensor:
-    """One step of a GRU: the new state."""
-    return _cell("GRU", input, hx, w_ih, w_hh, b_ih, b_hh)  # type: ignore[no-any-return]
+def _cell_of_one_state(name: str, doc: str) -> None:
+    """``torch.gru_cell``, ``torch.rnn_tanh_cell`` or ``torch.rnn_relu_cell``."""
+
+    def cell(
+        input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+    ) -> Tensor:
+        return _cell(name.upper(), input, hx, w_ih, w_hh, b_ih, b_hh)  # type: ignore[no-any-return]
+
+    cell.__doc__ = doc
+    public(f"torch.{name}_cell")(cell)
 
 
-@public("torch.rnn_tanh_cell")
-def rnn_tanh_cell(
-    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
-) -> Tensor:
-    """One step of an RNN with ``tanh``: the new state."""
-    return _cell("RNN_TANH", input, hx, w_ih, w_hh, b_ih, b_hh)  # type: ignore[no-any-return]
-
-
-@public("torch.rnn_relu_cell")
-def rnn_relu_cell(
-    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
-) -> Tensor:
-    """One step of an RNN with ``relu``: the new state."""
-    return _cell("RNN_RELU", input, hx, w_ih, w_hh, b_ih, b_hh)  # type: ignore[no-any-return]
+_cell_of_one_state("gru", "One step of a GRU: the new state.")
+_cell_of_one_state("rnn_tanh", "One step of an RNN with ``tanh``: the new state.")
+_cell_of_one_state("rnn_relu", "One step of an RNN with ``relu``: the new state.")
