@@ -11,14 +11,11 @@ from .._base.registry import TENSORS, Operator, publish, register
 from .._tape.node import FREED, Box, Node
 from .._tape.saved import unbox
 from .._tape.saved_names import name_saved
-from .templates import Shape, variant
+from .backward import OperandShape
+from .templates import Shape, hot, variant
 
 Formula = Callable[..., Any]
-
-
-def same(xp: Any, g: Any) -> Any:
-    """The formula that returns the cotangent unchanged; the elementwise kinds omit the call."""
-    return g
+Scope = Callable[[], dict[str, Any]]  # what makes the names of a text
 
 
 # ---------------------------------------------------------------------------------------------------------- the record
@@ -59,15 +56,19 @@ def formula_names(formula: Formula | None, known: tuple[str, ...] = ()) -> tuple
     return names
 
 
-def enter(info: Operator, op: Any, N: Any, jvp: Any, core: Shape, **names: Any) -> None:
-    """Register an operator. ``core``: the shape without tests for modes."""
-    info.op = op
-    info.make_core = partial(variant, op, core, **names)
+def enter(info: Operator, N: Any, jvp: Any, core: Shape, scope: Scope, head: str | None = None, **flags: Any) -> Any:
+    """Make and register an operator's function. ``core``: its shape without tests for modes.
+
+    ``head`` and ``flags`` are those of the public function, if they differ.
+    """
+    info.op = op = hot(info.name, core.but(head, modes=True, **flags), scope, info.doc)
+    info.make_core = partial(variant, op, core)
     info.node = N
     info.jvp = info.jvp or jvp
     if N is None and info.no_derivative is None:
         info.no_derivative = "no derivative"
     register(info)
+    return op
 
 
 def publish_elementwise(info: Operator, names: str | None, method: Shape, inplace: bool, **replaced: Any) -> None:
@@ -115,16 +116,6 @@ def edges_xy(n: Any) -> tuple[Any, ...]:
     return (n.fx, n.fy)
 
 
-def edges_of_tensors(n: Any) -> tuple[Any, ...]:
-    """The edges of the tensor operands: PyTorch's node for a number as second operand has one input."""
-    return (n.fx,) if number_second(n) else (n.fx, n.fy)
-
-
-def number_second(n: Any) -> bool:
-    """Whether an elementwise operator's second operand was a number."""
-    return n.y is not None and not isinstance(n.y, (Box, tuple))
-
-
 def release_of(slots: str) -> Any:
     """The function that frees the saved values in these slots; a shape in place of a box is not freed."""
 
@@ -141,18 +132,24 @@ def not_saved(n: Any, name: str) -> AttributeError:
     return AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
 
 
-def saved_for(inputs: dict[str, str], results: dict[str, str]) -> Any:
-    """The look-up behind ``grad_fn._saved_NAME``: PyTorch's name -> slot."""
+def saved_for(sources: dict[str, str | int], views: dict[str, Any] | None = None) -> Any:
+    """The look-up behind ``grad_fn._saved_NAME``: PyTorch's name -> slot, or the position of a parameter.
+
+    ``views``: name -> (name, function of its value), for what PyTorch saves in another form.
+    """
 
     def saved(n: Any, name: str) -> Any:
-        if name in inputs:
-            slot = inputs[name]
-            value = getattr(n, slot)
-            if isinstance(value, tuple):  # the shape of an operand whose value no formula of this call needs
+        of, view = (views or {}).get(name, (name, None))
+        if of not in sources:
+            raise not_saved(n, name)
+        slot = sources[of]
+        if type(slot) is int:
+            return n.p[slot]
+        value = getattr(n, slot)
+        if slot != "shape":
+            if isinstance(value, (tuple, OperandShape)):  # of an operand whose value no formula of this call needs
                 return None
-            return unbox(n, value, getattr(n, "f" + slot, None), TENSORS)
-        if name in results:
-            return unbox(n, getattr(n, results[name]), n, TENSORS)
-        raise not_saved(n, name)
+            value = unbox(n, value, n if slot == "r" else getattr(n, "f" + slot, None), TENSORS)
+        return value if view is None or value is None else view(value)
 
     return saved

@@ -27,18 +27,18 @@ from .._base import registry
 from .._base.constants import type_name
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import nearest
-from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish, register
+from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish
 from .._tape.error_text import broadcast_error, not_a_tensor
 from .._tape.node import FREED, Box, Parts, Port, port_of
 from .._tape.promotion import cast, common_dtype
 from .._tape.saved import is_complex, stale, unbox
 from .._tape.tensor import Tensor, alias_payload, make, note_view, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW
-from .backward import GENERAL_BACKWARD, POINTWISE_BACKWARD
-from .declare import Formula, camel, declared, formula_names, node_class, not_saved
-from .recording import ANYTHING, ONE, ONE_TO_MANY, POINTWISE, SEVERAL
+from .backward import MANY_BACKWARD, ONE_BACKWARD
+from .declare import Formula, camel, declared, enter, formula_names, node_class, not_saved
+from .recording import ANYTHING, PLAIN_ARRAYS, one
 from .slow_path import lift_to_common_level, overridden
-from .templates import BACKWARD, Flags, Shape, hot, rendered, variant
+from .templates import BACKWARD, Shape, hot, piece
 
 
 class _Plain(dict[type, bool]):
@@ -52,35 +52,6 @@ class _Plain(dict[type, bool]):
 
 
 PLAIN = _Plain()
-
-
-# ---------------------------------------------------------------------------------------------------------- the texts
-
-
-def _piece(name: str, **flags: Any) -> str:
-    return "\n".join(rendered(f"@{name}", Flags(flags)))
-
-
-def _several_parts(count: int, promoting: bool) -> tuple[str, dict[str, str]]:
-    """The parameters of an operator on several tensors, and the names in its template that depend on them."""
-    if count < 0:
-        different = "{*map(type, arrays)} != PLAIN_ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting
-        return "tensors, *p", {
-            "args": "tensors, *p", "not_plain": different, "values": "arrays", "given": "tensors",
-            "arrays": "arrays", "edges": "tuple(edges)", "tracked": "edges.count(None) < len(edges)",
-        }  # fmt: skip
-    xs = [f"x{k}" for k in range(count)]
-    read = "if {x} is None:\n    {x}a = {x}f = None\nelse:\n    {x}a = {x}._payload\n    {x}f = {x}._node"
-    plain = ["type(x0a) is not ndarray", *(f"type({x}a) is not ndarray and {x} is not None" for x in xs[1:])]
-    if promoting:
-        plain += [f"{x} is None" for x in xs[1:]] + [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"]
-    arrays, args = ", ".join(f"{x}a" for x in xs), f"{', '.join(xs)}, *p"
-    return args, {
-        "args": args,
-        "read": "\n".join(["x0a = x0._payload\nx0f = x0._node", *(read.replace("{x}", x) for x in xs[1:])]),
-        "not_plain": " or ".join(plain), "values": arrays, "given": f"({', '.join(xs)})", "arrays": f"({arrays})",
-        "edges": f"({', '.join(f'{x}f' for x in xs)})", "tracked": " or ".join(f"{x}f is not None" for x in xs),
-    }  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------------ the declaration
@@ -125,60 +96,58 @@ def general(
             )
 
         def scope() -> dict[str, Any]:
-            return {**_NAMES, "info": info, "N": N, "table": Impl(info.name), "store": plan.store(), "run": run}
+            return {**_NAMES, "info": info, "N": N, "table": Impl(info.name), "run": run}
 
         whole, fast = _shapes_of(info, plan, N is not None)
         run = hot(info.name, whole, scope, info.doc)
-        op = variant(run, (fast or whole).with_modes())
-        info.op = op
-        info.make_core = (lambda: run) if fast is None else (lambda: variant(run, fast))
-        info.node = N
-        if N is None and info.no_derivative is None:
-            info.no_derivative = "no derivative"
-        register(info)
+        enter(info, N, None, fast, scope)
         if names:
-            publish(op, names)
-        return op
+            publish(info.op, names)
+        return info.op
 
     return declare
 
 
-def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Shape | None]:
-    """The shapes of an operator's recording functions: for all arguments, and for plain arrays."""
+def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Shape]:
+    """The shapes of an operator's recording functions: for all arguments, and of the one in front of it, if any."""
     count, many, broadcast = info.arity, info.outputs != 1, info.batch == "elementwise"
-    flags: dict[str, Any] = {"records": records, "many": many}
-    if plan.kept_results and not many:
-        flags["kept"] = str(plan.kept_results[0][0])
-    promoting = info.promote is not None
-    sequence = count < 0
-    whole = Shape(
-        "anything", ANYTHING, "*args", {"star": "" if sequence else "*"}, **flags, count=count, sequence=sequence,
-        promoting=promoting, broadcast=broadcast, view=info.view,
-    )  # fmt: skip
-    if count == 1 and info.outputs > 0 and not (broadcast or info.promote or info.view):
-        if many:
-            return whole, Shape("one_to_many", ONE_TO_MANY, "input, *p", records=records)
-        saved = plan.listed("input") if records else []
-        return whole, Shape(
-            "one", ONE, "input, *p", {"saved": ", ".join(saved)}, records=records, keep_result="b" in saved
-        )
-    if broadcast and count in (2, 3) and not many:
-        xs = "xyz"[:count]
-        args, listed = f"{', '.join(xs)}, *p", plan.pointwise and records
-        plain = [f"type({x}a) is not ndarray" for x in xs]
-        plain += [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"] * promoting
-        parts = {
-            "args": args, "operands": ", ".join(xs), "arrays": ", ".join(f"{x}a" for x in xs),
-            "edges": f"({', '.join(f'f{x}' for x in xs)})", "read_arrays": ", ".join(f"{x}._payload" for x in xs),
-            "read_edges": ", ".join(f"{x}._node" for x in xs), "shapes": ", ".join(f"{x}a.shape" for x in xs),
-            "not_plain": " or ".join(plain), "tracked": " or ".join(f"f{x} is not None" for x in xs),
-            "saved": ", ".join(plan.listed(*xs)) if listed else "", "r": "" if listed or not records else "r = ",
+    promoting, sequence = info.promote is not None, count < 0
+    flags: dict[str, Any] = {
+        "records": records, "many": many, "keep_result": bool(plan.kept_results) and not many,
+        "broadcast": broadcast, "sequence": sequence,
+    }  # fmt: skip
+    parts = {
+        "star": "" if sequence else "*", "given": "operands", "edges": "tuple(edges)",
+        "tracked": "edges.count(None) < len(edges)", "shapes": '[getattr(a, "shape", ()) for a in arrays]',
+        "saved": plan.listed([f"operands[{k}]" for k in range(count)], "arrays[{}]", "edges[{}]", 0, "operands"),
+    }  # fmt: skip
+    whole = Shape("anything", ANYTHING, "*args", parts, **flags, count=count, promoting=promoting, view=info.view)
+    if not count or info.view or (broadcast and many) or (count == 1 and (broadcast or promoting or info.outputs < 0)):
+        return whole, whole
+    if count == 1:
+        return whole, one(saved=plan.listed(["input"], "a", "fx", 1) if records else "", **flags)
+    if sequence:
+        parts = parts | {
+            "args": "tensors, *p", "given": "tensors", "values": "arrays",
+            "read": "arrays = [t._payload for t in tensors]",
+            "not_plain": "{*map(type, arrays)} != JUST_ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting,
+            "saved": plan.listed([], "", "", 0, "tensors"),
         }  # fmt: skip
-        return whole, Shape("pointwise", POINTWISE, args, parts, records=records, listed=listed)
-    if count and not (broadcast or info.view or count == 1):
-        args, parts = _several_parts(count, promoting)
-        return whole, Shape("several", SEVERAL, args, parts, **flags, sequence=sequence)
-    return whole, None
+    else:
+        xs = [f"x{k}" for k in range(count)]
+        sure = count if broadcast else 1  # so many operands must be tensors, the others may be None
+        absent = [""] * sure + [f" and {x} is not None" for x in xs[sure:]]
+        plain = [f"type({x}a) is not ndarray{unless}" for x, unless in zip(xs, absent, strict=True)]
+        if promoting:
+            plain += [f"{x} is None" for x in xs[sure:]] + [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"]
+        parts = parts | {
+            "args": f"{', '.join(xs)}, *p", "given": f"({', '.join(xs)})", "values": ", ".join(f"{x}a" for x in xs),
+            "read": "\n".join(piece("read", x=x, optional=k >= sure, records=records) for k, x in enumerate(xs)),
+            "not_plain": " or ".join(plain), "tracked": " or ".join(f"{x}f is not None" for x in xs),
+            "edges": f"({', '.join(f'{x}f' for x in xs)})", "shapes": f"({', '.join(f'{x}a.shape' for x in xs)})",
+            "saved": plan.listed(xs, "x{}a", "x{}f", sure),
+        }  # fmt: skip
+    return whole, Shape("plain", PLAIN_ARRAYS, parts["args"], parts, **flags)
 
 
 # ----------------------------------------------------------------------------------------------- what the texts call
@@ -258,14 +227,6 @@ def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
     raise AttributeError(f"{info.name}: a tensor without payload")
 
 
-_NAMES = {
-    "PLAIN_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
-    "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted,
-    "lift_to_common_level": lift_to_common_level, "refuse": _refuse, "transformed": _transformed, "wrap": wrap,
-    "wrap_many": wrap_many,
-}  # fmt: skip
-
-
 # --------------------------------------------------------------------------------------------------- what a node saves
 def _plain_dtype(a: Any) -> Any:
     """The array library's dtype of an operand, also behind the dtype of a transform's value."""
@@ -280,6 +241,14 @@ def _fresh_box(a: Any) -> Box:
     b.a = a
     b.cell = None
     return b
+
+
+_NAMES: dict[str, Any] = {
+    "JUST_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
+    "fresh_box": _fresh_box, "lift_to_common_level": lift_to_common_level, "no_broadcast": _no_broadcast,
+    "note_views": _note_views, "plain_dtype": _plain_dtype, "promoted": _promoted, "refuse": _refuse,
+    "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
+}  # fmt: skip
 
 
 def _edges_of(info: Operator, grad: Any) -> Any:
@@ -338,51 +307,33 @@ class SavePlan:
         raise TypeError(f"a formula of {info.name} names '{name}', which it does not have{nearest(name, known)}")
 
     # -------------------------------------------------------------------------------------------------------- saving
-    def listed(self, *operands: str) -> list[str]:
-        """One expression for each saved value, for plain tensors with these names as operands.
+    def listed(self, operands: list[str], array: str, edge: str, sure: int, sequence: str = "") -> str:
+        """The texts of the saved values.
 
-        The result's box is ``b``; an operand's array has the operand's name followed by ``a``, or the name ``a`` if
-        there is only one operand.
+        ``operands``, ``array`` and ``edge`` are the texts of the operands, of their arrays and nodes; the first
+        ``sure`` operands are tensors. ``sequence``: the text of a sequence of operands.
         """
         parts = []
         for (how, i), users in zip(self.sources, self.users, strict=True):
+            a = array.format(i)
             if how == "operand":  # saved only if a formula that will run uses it
                 x = operands[i]
-                wanted = " or ".join(f"f{operands[u]} is not None" for u in users)
-                parts.append(
-                    f"{x}._box or box_of({x})"
-                    if len(operands) == 1
-                    else f"({x}._box or box_of({x})) if {wanted} else None"
-                )
+                text = f"{x}._box or box_of({x})"
+                if self.formulas and len(operands) > 1:
+                    text = f"({text}) if {' or '.join(f'{edge.format(u)} is not None' for u in users)} else None"
+                parts.append(text if i < sure else f"({text}) if isinstance({x}, Tensor) else {x}")
             else:
-                how_ = {"param": f"p[{i}]", "shape": "a.shape", "dtype": "a.dtype", "result": "b"}
-                parts.append(how_.get(how, "(True,)"))
-        return parts
-
-    def store(self) -> Any:
-        """The function that makes the list of saved values for any operands, with one expression for each value."""
-        parts = []
-        for (how, i), users in zip(self.sources, self.users, strict=True):
-            if how == "operand":
-                t = f"operands[{i}]"
-                wanted = " or ".join(f"edges[{u}] is not None" for u in users)
-                kept = f"box_of({t})" if self.joint is not None else f"(box_of({t}) if {wanted} else None)"
-                parts.append(f"{kept} if isinstance({t}, Tensor) else {t}")
-            else:
-                parts.append(
-                    {
-                        "param": f"p[{i}]",
-                        "shape": f"getattr(raws[{i}], 'shape', ())",
-                        "dtype": f"plain_dtype(raws[{i}])",
-                        "result": f"fresh_box(results[{i}])",
-                        "operands": f"[box_of(t) if isinstance(t, Tensor) else t for t in operands[{i}:]]",
-                        "shapes": "[a.shape for a in raws]",
-                        "dtypes": "[plain_dtype(a) for a in raws]",
-                        "needs": "tuple([e is not None for e in edges])",
-                    }[how]
-                )
-        shape = Shape("store", "return [{saved}]", "operands, raws, p, edges, results", {"saved": ", ".join(parts)})
-        return hot("store", shape, lambda: {"plain_dtype": _plain_dtype, "fresh_box": _fresh_box})
+                parts.append({
+                    "param": f"p[{i}]",
+                    "shape": f"{a}.shape" if i < sure else f"getattr({a}, 'shape', ())",
+                    "dtype": f"{a}.dtype" if i < sure else f"plain_dtype({a})",
+                    "result": "b" if self.info.outputs == 1 else f"fresh_box(r[{i}])",
+                    "operands": f"[box_of(t) if isinstance(t, Tensor) else t for t in {sequence}[{i}:]]",
+                    "shapes": "[a.shape for a in arrays]",
+                    "dtypes": "[plain_dtype(a) for a in arrays]",
+                    "needs": "tuple([e is not None for e in n.fx])",
+                }[how])  # fmt: skip
+        return ", ".join(parts)
 
     @staticmethod
     def release(n: Any) -> None:
@@ -432,32 +383,34 @@ class SavePlan:
         info = self.info
         broadcast = info.batch == "elementwise"
         general = _backward_of(self, info, broadcast)
-        saved = "".join("b" if how in ("operand", "result") else "p" for how, _ in self.sources)
-        scope: dict[str, Any] = {"transformed": general}
-        values = [f"v{k}" for k in range(len(saved))]
-        boxes = [v for v, how in zip(values, saved, strict=True) if how == "b"]
-        read = ", ".join(values) + "," * (len(values) == 1)
+        values = [f"v{k}" for k in range(len(self.uses))]
+        boxes = [v for v, (how, _) in zip(values, self.sources, strict=True) if how in ("operand", "result")]
+        read = f"({', '.join(values)},) = n.s" if values else ""
         if info.outputs == 1 and self.joint is not None and info.arity == 1 and not broadcast:
             parts = {
-                "values": read, "call": ", ".join(["xp", "g", *values]),
-                "opened": "\n".join(_piece("open", x=v) for v in boxes),
-                "freed": ", ".join("FREED" if v in boxes else v for v in values),
+                "read": "\n".join([read, *(piece("open", x=v) for v in boxes)]), "edge": "n.fx[0]",
+                "values": "".join(f", {v}" for v in values),
+                "freed": f"n.s = [{', '.join('FREED' if v in boxes else v for v in values)}]" * bool(boxes),
             }  # fmt: skip
-            shape = Shape("general_backward", GENERAL_BACKWARD, BACKWARD, parts)
-            scope["formula"] = self.joint
+            shape = Shape("one_backward", ONE_BACKWARD, BACKWARD, parts, transformed=True)
+            scope = {"transformed": general, "fx_": self.joint}
         elif info.outputs == 1 and broadcast and self.formulas and self.pointwise:
+            edges, shapes = ([f"{letter}{i}" for i in range(len(self.formulas))] for letter in "fs")
             calls = [
-                "" if f is None else ", ".join(["xp", "g", *(values[self.uses.index(name)] for name in names)])
-                for f, names in self.formulas
+                f"formula{i}({', '.join(['xp', 'g', *(values[self.uses.index(name)] for name in names)])})"
+                if f
+                else "None"
+                for i, (f, names) in enumerate(self.formulas)
             ]
             parts = {
-                "values": read, "opened": "\n".join(_piece("open_box", x=v) for v in boxes),
-                "edges": ", ".join(f"f{i}" for i in range(len(calls))),
-                "shapes": ", ".join(f"s{i}" for i in range(len(calls))),
-                "steps": "\n".join(_piece("general_step", i=str(i), call=call) for i, call in enumerate(calls)),
+                "read": "\n".join([read, f"({', '.join(edges)}) = n.fx", f"({', '.join(shapes)}) = n.shapes",
+                                   *(piece("open_box", x=v) for v in boxes)]),
+                "steps": "\n".join(
+                    piece("step", edge=e, call=call, shape=s) for e, call, s in zip(edges, calls, shapes, strict=True)
+                ),
             }  # fmt: skip
-            shape = Shape("pointwise_backward", POINTWISE_BACKWARD, BACKWARD, parts)
-            scope |= {f"formula{i}": f for i, (f, _) in enumerate(self.formulas)}
+            shape = Shape("many_backward", MANY_BACKWARD, BACKWARD, parts)
+            scope = {"transformed": general, **{f"formula{i}": f for i, (f, _) in enumerate(self.formulas)}}
         else:
             return general
         return hot(f"{info.name}_backward", shape, lambda: scope)

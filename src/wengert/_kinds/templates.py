@@ -63,14 +63,14 @@ class Shape:
         self.parts = parts or {}
         self.flags = flags
 
-    def with_modes(self) -> Shape:
-        """The shape with the tests for modes, for calls from outside."""
-        return Shape(self.kind, self.template, self.head, self.parts, **self.flags, modes=True)
+    def but(self, head: str | None = None, **flags: Any) -> Shape:
+        """The shape with other parameters, or with some flags replaced."""
+        return Shape(self.kind, self.template, head or self.head, self.parts, **{**self.flags, **flags})
 
     @property
     def label(self) -> str:
         """The shape's name: ``unary(input): blocks keep_result records``."""
-        flags = sorted((k, v) for k, v in self.flags.items() if v is not False and v is not None)
+        flags = sorted((k, v) for k, v in self.flags.items() if v)
         return f"{self.kind}({self.head}): {' '.join(k if v is True else f'{k}={v}' for k, v in flags)}"
 
     def text(self) -> str:
@@ -223,6 +223,11 @@ def rendered(template: str, flags: Flags, depth: int = 0) -> list[str]:
     return out
 
 
+def piece(name: str, **flags: Any) -> str:
+    """The text of a piece."""
+    return "\n".join(rendered(f"@{name}", Flags(flags)))
+
+
 def _holds(condition: str, flags: Flags) -> bool:
     if condition.isidentifier():  # most are: an evaluation takes ten times as long
         return bool(flags[condition])
@@ -240,8 +245,9 @@ _FLAG = re.compile(r"\{(\w+)\}")
 _GIVEN = re.compile(r'(\w+)=(?:"([^"]*)"|(\w+))')
 PIECES = {
     "node": """
-n = N()
-n.fx = fx
+n = N()  #? not c
+n.fx = fx  #? not edges
+n.fx = {edges}  #? edges
 n.fy = {fy}  #? fy
 n.seq = next(ticks)
 n.h = None
