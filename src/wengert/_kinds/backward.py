@@ -10,38 +10,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._tape.node import Box
+from .._tape.node import Box, Parts
 from .._tape.saved import is_complex, unbox
 from .templates import BACKWARD, PIECES, Shape, hot, piece
 
 Call = tuple[str, Any, tuple[str, ...]]
 
-ONE_BACKWARD = """
-if xp is not ARRAYS:  #? transformed
+PIECES["of_arrays"] = """
+if type(g) is Parts:  #? several
+    xp, g = materialized(n, xp, g)
+if xp is not ARRAYS:
     return transformed(n, xp, g, keep)
 {read}
+"""
+ONE_BACKWARD = """
+@of_arrays  #? transformed
 if g.size >= LARGE:  #? blocks
     derivative = n.r  #? slope
     if derivative is None or g.dtype is not derivative.dtype:  #| slope
-        gx = elementwise(partial(fx_, xp), g{values})
+        gx = elementwise(partial({call}, xp), g{values})
     #? slope
         elif keep:
             gx = elementwise(multiply, g, derivative)
         else:
             gx = multiply_into(derivative, g)
 else:  #| blocks
-    gx = fx_(xp, g{values})  #? freed or blocks
+    gx = {call}(xp, g{values})  #? freed or blocks
 if not keep:  #? freed
     {freed}
 return ({edge}, gx)  #? freed or blocks
-return ({edge}, fx_(xp, g{values}))  #? not (freed or blocks)
+return ({edge}, {call}(xp, g{values}))  #? not (freed or blocks)
 """
 TWO_BACKWARD = """
-if xp is not ARRAYS:
-    return transformed(n, xp, g, keep)
+@of_arrays
 @operand_of_two(s="x")
 @operand_of_two(s="y")
-{read}
 fx = n.fx
 if fx is not None:
     gx = {gx}
@@ -78,9 +81,7 @@ if not keep:
     n.r = FREED  #? read
 """
 MANY_BACKWARD = """
-if xp is not ARRAYS:
-    return transformed(n, xp, g, keep)
-{read}
+@of_arrays
 pairs = ()
 {steps}
 if not keep:
@@ -90,6 +91,14 @@ return pairs
 PIECES["open_box"] = """
 if type({x}) is Box:
     @open
+"""
+PIECES["open_list"] = """
+{x} = unbox(n, {x}, None, xp) if type({x}) is Box else [unbox(n, b, None, xp) for b in {x}]
+"""
+PIECES["joint_step"] = """
+for edge, d in zip(n.fx, {call}, strict=True):
+    if edge is not None:
+        pairs += (edge, d)
 """
 PIECES["step"] = """
 if {edge} is not None:
@@ -126,30 +135,53 @@ def _value(n: Any, slot: str, xp: Any) -> Any:
     return unbox(n, value, n if slot == "r" else getattr(n, "f" + slot, None), xp)
 
 
-def _transformed(calls: tuple[Call, ...], holomorphic: bool, broadcast: bool) -> Callable[..., tuple[Any, ...]]:
-    """The step for payloads other than plain arrays. ``broadcast``: it sums a cotangent to its operand's shape."""
-    slots = {slot for _, _, used in calls for slot in used if slot != "p"}
+def _transformed(calls: tuple[Call, ...], holomorphic: bool, broadcast: bool, plan: Any) -> Any:
+    """The step for any payload. ``broadcast``: it sums a cotangent to its operand's shape."""
+    slots = {slot for _, _, used in calls for slot in used}
 
     def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        conj = holomorphic and is_complex(g)
+        if type(g) is Parts:
+            xp, g = plan.materialized(n, xp, g)
+        conj = holomorphic and is_complex(g[0] if type(g) is tuple else g)
         if conj:
-            g = xp.conj(g)
-        values = {slot: (_value(n, slot, xp),) for slot in slots}
+            g = tuple(xp.conj(x) for x in g) if type(g) is tuple else xp.conj(g)
+        value = _value if plan is None else plan.value
+        values = {slot: n.p if slot == "p" else (value(n, slot, xp),) for slot in slots}
+        edges = [getattr(n, edge) for edge, _, _ in calls] if plan is None else n.fx
+
+        def cotangent(k: int) -> Any:
+            _, formula, used = calls[k]
+            return formula and formula(xp, g, *[v for slot in used for v in values[slot]])
+
+        if plan is not None and plan.joint is not None:
+            ds = cotangent(0) if plan.info.arity != 1 else (cotangent(0),)
+        else:
+            ds = [None if edge is None else cotangent(k) for k, edge in enumerate(edges)]
         pairs: tuple[Any, ...] = ()
-        for edge, formula, used in calls:
-            to = getattr(n, edge)
-            if to is not None:
-                d = formula(xp, g, *[v for slot in used for v in (n.p if slot == "p" else values[slot])])
-                kept = getattr(n, edge[1:]) if broadcast else None
-                shape = kept.a.shape if isinstance(kept, Box) else kept
-                if type(shape) is tuple and d.shape != shape:
+        for k, (edge, d) in enumerate(zip(edges, ds, strict=True)):
+            if edge is None:
+                continue
+            if d is not None:
+                shape = _shape(n, calls[k][0], plan is not None) if broadcast else None
+                if shape is not None and d.shape != shape:
                     d = xp.sum_to(d, shape)
-                pairs += (to, xp.conj(d) if conj else d)
+                if conj:
+                    d = xp.conj(d)
+            pairs += (edge, d)
         if not keep:
             n.release()
         return pairs
 
     return transformed
+
+
+def _shape(n: Any, edge: str, listed: bool) -> Any:
+    """The shape of the operand behind an edge; ``None`` for a number."""
+    if listed:
+        return n.shapes[int(edge[1:])]
+    kept = getattr(n, edge[1:])
+    shape = kept.a.shape if isinstance(kept, Box) else kept
+    return shape if type(shape) is tuple else None
 
 
 def _is_identity(formula: Any) -> bool:
@@ -166,41 +198,62 @@ def backward_step(
     holomorphic: bool = True,
     *,
     broadcast: bool = False,
+    plan: Any = None,
     plain: Callable[[Any], Any] = lambda formula: formula,
     names: dict[str, Any] | None = None,
     **flags: Any,
 ) -> Any:
     """The backward step of the operator ``name``.
 
-    ``plain``: what makes of a formula the one for plain arrays. ``names``: more names for the text.
+    ``plan``: the ``SavePlan`` of a general operator. Its values are the variables ``v0, v1, ...``, its edges ``f0, f1,
+    ...``; a joint formula is its only call. ``plain``: what makes of a formula the one for plain arrays. ``names``:
+    more names for the text.
     """
+    transformed = _transformed(calls, holomorphic, broadcast, plan)
     texts = [", ".join(["xp", "g", *(_TEXT.get(slot, slot) for slot in used)]) for _, _, used in calls]
     scope: dict[str, Any] = {f"{edge}_": plain(formula) for edge, formula, _ in calls}
-    scope |= {"transformed": _transformed(calls, holomorphic, broadcast), "of_shape": of_shape, **(names or {})}
+    scope |= {"transformed": transformed, "of_shape": of_shape, "unbox": unbox, "Parts": Parts, **(names or {})}
     boxes = [slot for slot in ("x", "y", "r") if any(slot in used for _, _, used in calls)]
-    if len(calls) == 1:
-        parts = {
-            "read": "\n".join(f"{s} = n.{s}\n{piece('open', x=s)}" for s in boxes),
-            "values": texts[0].removeprefix("xp, g"), "edge": "n.fx",
-            "freed": "n.release()" if "blocks" in flags else "".join(f"n.{s} = " for s in boxes) + "FREED" * any(boxes),
-        }  # fmt: skip
+    read, freed, edge, joint, lists = [f"{slot} = n.{slot}" for slot in boxes], "", "n.fx", False, []
+    if boxes:
+        freed = "n.release()" if "blocks" in flags else " = ".join(f"n.{slot}" for slot in boxes) + " = FREED"
+    if plan is not None:
+        values, boxes, lists = plan.values, plan.boxes("operand", "result"), plan.boxes("operands")
+        joint = plan.joint is not None and plan.info.arity != 1
+        if joint and broadcast:
+            return transformed
+        read, edge = [f"{', '.join(values)}, = n.s"] if values else [], "n.fx[0]"
+        freed = f"n.s = [{', '.join('FREED' if v in boxes else v for v in values)}]" if boxes else ""
+        flags["several"] = plan.info.outputs != 1
+        scope["materialized"] = plan.materialized
+    if len(calls) == 1 and not joint and not (plan and broadcast):
         kind, template = "one", ONE_BACKWARD
-    elif len(calls) == 2:
+        read += [piece("open", x=x) for x in boxes]
+        parts = {"values": texts[0].removeprefix("xp, g"), "edge": edge, "freed": freed, "call": f"{calls[0][0]}_"}
+    elif len(calls) == 2 and plan is None:
+        kind, template = "two", TWO_BACKWARD
+        read = [f"r = n.r\n{piece('open', x='r')}"] if "r" in boxes else []
         parts = {
             f"g{k}": "g" if _is_identity(formula) else f"f{k}_({text})"
             for k, (_, formula, _), text in zip("xy", calls, texts, strict=True)
         }
-        parts["read"] = f"r = n.r\n{piece('open', x='r')}" if "r" in boxes else ""
-        kind, template = "two", TWO_BACKWARD
     else:
-        parts = {
-            "read": "\n".join(f"{s} = n.{s}\n{piece('open_box', x=s)}" for s in boxes),
-            "steps": "\n".join(
-                piece("step", edge=f"n.{edge}", call=f"{edge}_({text})")
-                for (edge, _, _), text in zip(calls, texts, strict=True)
-            ),
-        }
         kind, template = "many", MANY_BACKWARD
+        read += [*(piece("open_box", x=x) for x in boxes), *(piece("open_list", x=x) for x in lists)]
+        steps = [
+            piece(
+                "joint_step" if joint else "step",
+                edge=to if plan else f"n.{to}",
+                call=f"{to}_({text})" if formula else "None",
+                shape=f"s{to[1:]}" if plan and broadcast else None,
+            )
+            for (to, formula, _), text in zip(calls, texts, strict=True)
+        ]
+        if plan and not joint:
+            read.append(f"{', '.join(to for to, _, _ in calls)}, = n.fx")
+            read += [f"{', '.join(f's{to[1:]}' for to, _, _ in calls)}, = n.shapes"] * broadcast
+        parts = {"steps": "\n".join(steps)}
+    parts["read"] = "\n".join(read)
     shape = Shape(
         f"{kind}_backward", template, BACKWARD, parts, **{"transformed": True, "broadcast": broadcast, **flags}
     )

@@ -31,14 +31,14 @@ from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish
 from .._tape.error_text import broadcast_error, not_a_tensor
 from .._tape.node import FREED, Box, Parts, Port, port_of
 from .._tape.promotion import cast, common_dtype
-from .._tape.saved import is_complex, stale, unbox
+from .._tape.saved import unbox, xp_of
 from .._tape.tensor import Tensor, alias_payload, make, note_view, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW
-from .backward import MANY_BACKWARD, ONE_BACKWARD
+from .backward import Call, backward_step
 from .declare import Formula, camel, declared, enter, formula_names, node_class, not_saved
 from .recording import ANYTHING, PLAIN_ARRAYS, one
 from .slow_path import lift_to_common_level, overridden
-from .templates import BACKWARD, Shape, hot, piece
+from .templates import Shape, hot, piece
 
 
 class _Plain(dict[type, bool]):
@@ -80,14 +80,15 @@ def general(
         if isinstance(grad, dict):  # an operand without a formula is a constant, or raises in the backward pass
             formulas = [grad.get(name) for name in info.params[: max(tensors, 0)]]
             info.underived = tuple(k for k, f in enumerate(formulas) if f is None or getattr(f, "underived", False))
-        plan = info.saves = SavePlan(info, grad, holomorphic)
+        plan = info.saves = SavePlan(info, grad)
+        broadcast = info.batch == "elementwise"
         N = None
         if grad is not None:
             N = node_class(
                 node or camel(info.name) + "Backward0",
                 ("fx", "meta", "s", "shapes"),
                 edges=_edges_of(info, grad),
-                backward=plan.backward(),
+                backward=backward_step(info.name, plan.calls(), holomorphic, broadcast=broadcast, plan=plan),
                 release=plan.release,
                 saved=lambda n, name: plan.saved(n, name),  # noqa: PLW0108  only a function binds to the node
                 saved_names=plan.public_names,
@@ -265,21 +266,20 @@ def _edges_of(info: Operator, grad: Any) -> Any:
 class SavePlan:
     """The values that a general operator saves and the calls of its formulas, computed once per operator."""
 
-    def __init__(self, info: Operator, grad: Any, holomorphic: bool) -> None:
+    def __init__(self, info: Operator, grad: Any) -> None:
         self.info = info
-        self.holomorphic = holomorphic
         operand_names = info.params[: info.arity] if info.arity >= 0 else info.params[:1]
         self.joint = None if isinstance(grad, dict) else grad
         self.formulas = [(f, formula_names(f)) for f in map(grad.get, operand_names)] if isinstance(grad, dict) else []
         named = [names for _, names in self.formulas] or [formula_names(self.joint)]
         self.uses = tuple(dict.fromkeys(name for names in named for name in names))
+        self.values = tuple(f"v{k}" for k in range(len(self.uses)))  # their variables in the backward step
         self.sources = tuple(self._source(name, operand_names) for name in self.uses)
         # for each saved value the operands whose formulas use it; those of a joint formula count for all operands
         self.users = tuple(
             tuple(k for k, (_, names) in enumerate(self.formulas) if use in names) or range(len(operand_names))
             for use in self.uses
         )
-        self.pointwise = all(how in ("operand", "param") for how, _ in self.sources)
         self.kept_results = tuple((j, i) for j, (how, i) in enumerate(self.sources) if how == "result")
         self.public_names = tuple(n for n, (how, _) in zip(self.uses, self.sources, strict=True) if how != "needs")
         self.single = sum(info.differentiable) == 1 and info.outputs > 0
@@ -341,8 +341,9 @@ class SavePlan:
         n.s = [FREED if isinstance(v, Box) or (type(v) is list and v and isinstance(v[0], Box)) else v for v in n.s]
 
     # ------------------------------------------------------------------------------------------------------- reading
-    def value(self, n: Any, j: int, xp: Any) -> Any:
-        """The j-th saved value in the form for ``xp``."""
+    def value(self, n: Any, variable: str, xp: Any) -> Any:
+        """A saved value in the form for ``xp``."""
+        j = self.values.index(variable)
         how, i = self.sources[j]
         v = n.s[j]
         if how == "operand":
@@ -358,14 +359,14 @@ class SavePlan:
     def _output(self, n: Any, k: int) -> Any:
         if self.info.outputs == 1:
             return n
-        return port_of(n, k) if self.info.differentiable[min(k, len(self.info.differentiable) - 1)] else None
+        return port_of(n, k) if self.differentiable(k) else None
 
     def saved(self, n: Any, name: str) -> Any:
         """``_saved_NAME``."""
         key = name.replace("_sym_sizes", "_shape")
         if key not in self.uses:
             raise not_saved(n, key)
-        return self.value(n, self.uses.index(key), TENSORS)
+        return self.value(n, self.values[self.uses.index(key)], TENSORS)
 
     def boxed_edges(self, n: Any) -> list[tuple[Any, Any]]:
         """(input node, saved box) pairs, from which an error message names the overwritten value."""
@@ -378,113 +379,35 @@ class SavePlan:
         return pairs
 
     # ------------------------------------------------------------------------------------------------- backward step
-    def backward(self) -> Any:
-        """The backward step: without loops for one result on plain arrays, the general one otherwise."""
-        info = self.info
-        broadcast = info.batch == "elementwise"
-        general = _backward_of(self, info, broadcast)
-        values = [f"v{k}" for k in range(len(self.uses))]
-        boxes = [v for v, (how, _) in zip(values, self.sources, strict=True) if how in ("operand", "result")]
-        read = f"({', '.join(values)},) = n.s" if values else ""
-        if info.outputs == 1 and self.joint is not None and info.arity == 1 and not broadcast:
-            parts = {
-                "read": "\n".join([read, *(piece("open", x=v) for v in boxes)]), "edge": "n.fx[0]",
-                "values": "".join(f", {v}" for v in values),
-                "freed": f"n.s = [{', '.join('FREED' if v in boxes else v for v in values)}]" * bool(boxes),
-            }  # fmt: skip
-            shape = Shape("one_backward", ONE_BACKWARD, BACKWARD, parts, transformed=True)
-            scope = {"transformed": general, "fx_": self.joint}
-        elif info.outputs == 1 and broadcast and self.formulas and self.pointwise:
-            edges, shapes = ([f"{letter}{i}" for i in range(len(self.formulas))] for letter in "fs")
-            calls = [
-                f"formula{i}({', '.join(['xp', 'g', *(values[self.uses.index(name)] for name in names)])})"
-                if f
-                else "None"
-                for i, (f, names) in enumerate(self.formulas)
-            ]
-            parts = {
-                "read": "\n".join([read, f"({', '.join(edges)}) = n.fx", f"({', '.join(shapes)}) = n.shapes",
-                                   *(piece("open_box", x=v) for v in boxes)]),
-                "steps": "\n".join(
-                    piece("step", edge=e, call=call, shape=s) for e, call, s in zip(edges, calls, shapes, strict=True)
-                ),
-            }  # fmt: skip
-            shape = Shape("many_backward", MANY_BACKWARD, BACKWARD, parts)
-            scope = {"transformed": general, **{f"formula{i}": f for i, (f, _) in enumerate(self.formulas)}}
-        else:
-            return general
-        return hot(f"{info.name}_backward", shape, lambda: scope)
+    def calls(self) -> tuple[Call, ...]:
+        """The calls of the formulas, for ``backward_step``."""
+        if self.joint is not None:
+            return (("f0", self.joint, self.values),)
+        place = dict(zip(self.uses, self.values, strict=True))
+        return tuple((f"f{k}", f, tuple(place[name] for name in names)) for k, (f, names) in enumerate(self.formulas))
 
+    def boxes(self, *hows: str) -> list[str]:
+        """The variables of the values from these sources."""
+        return [v for v, (how, _) in zip(self.values, self.sources, strict=True) if how in hows]
 
-def _backward_of(plan: SavePlan, info: Operator, broadcast: bool) -> Any:
-    """The backward step for any number of operands and results, and for any payload."""
-    joint = plan.joint
-    places = {name: j for j, name in enumerate(plan.uses)}
-    calls = tuple((f, tuple(places[name] for name in names)) for f, names in plan.formulas)
+    def materialized(self, n: Any, xp: Any, g: Parts) -> tuple[Any, Any]:
+        """The cotangents of all outputs; an unused output has zeros, or ``None`` if declared ``absent``."""
+        parts = g.parts
+        if xp is None:
+            xp = xp_of(next(iter(parts.values())))
+        if self.single:
+            return xp, parts[self.info.differentiable.index(True)]
+        if self.info.absent:
+            return xp, tuple(parts.get(k) for k in range(len(n.meta)))
+        return xp, tuple(
+            parts[k] if k in parts else xp.zeros(shape, dtype) if self.differentiable(k) else None
+            for k, (shape, dtype) in enumerate(n.meta)
+        )
 
-    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        conj = False
-        if type(g) is Parts:
-            xp, g = _materialized(n, xp, g, info, plan.single)
-        if xp is ARRAYS:
-            saved = []
-            for v in n.s:
-                if type(v) is Box:
-                    c = v.cell
-                    if c is not None and c.seq > n.seq:
-                        stale(n, v)
-                    v = v.a
-                elif type(v) is list:
-                    v = [unbox(n, b, None, xp) for b in v]
-                saved.append(v)
-        else:
-            saved = [plan.value(n, j, xp) for j in range(len(plan.uses))]
-            conj = plan.holomorphic and is_complex(g[0] if type(g) is tuple else g)
-            if conj:
-                g = tuple(xp.conj(x) for x in g) if type(g) is tuple else xp.conj(g)
-        edges = n.fx
-        if joint is not None:  # its parameters, in order, are the saved values
-            ds = joint(xp, g, *saved)
-            if info.arity == 1:
-                ds = (ds,)
-        else:
-            ds = [
-                None if e is None or f is None else f(xp, g, *[saved[j] for j in used])
-                for e, (f, used) in zip(edges, calls, strict=True)
-            ]
-        pairs: list[Any] = []
-        for i, (edge, d) in enumerate(zip(edges, ds, strict=True)):
-            if edge is None:
-                continue
-            if d is not None:
-                if conj:
-                    d = xp.conj(d)
-                if broadcast and d.shape != n.shapes[i]:
-                    d = xp.sum_to(d, n.shapes[i])
-            pairs += (edge, d)
-        if not keep:
-            n.release()
-        return tuple(pairs)
-
-    return backward
-
-
-def _materialized(n: Any, xp: Any, g: Parts, info: Operator, single: bool) -> tuple[Any, Any]:
-    """The cotangents of all outputs; an unused output has zeros, or ``None`` if declared ``absent``."""
-    parts = g.parts
-    if xp is None:
-        from .._tape.saved import xp_of
-
-        xp = xp_of(next(iter(parts.values())))
-    if single:
-        return xp, parts[info.differentiable.index(True)]
-    last = len(info.differentiable) - 1
-    if info.absent:
-        return xp, tuple(parts.get(k) for k in range(len(n.meta)))
-    return xp, tuple(
-        parts[k] if k in parts else (xp.zeros(shape, dtype) if info.differentiable[min(k, last)] else None)
-        for k, (shape, dtype) in enumerate(n.meta)
-    )
+    def differentiable(self, k: int) -> bool:
+        """Whether the k-th output is differentiable."""
+        flags = self.info.differentiable
+        return flags[min(k, len(flags) - 1)]
 
 
 def named_by(operator: str, source: str, text: Callable[[Any], str]) -> None:
