@@ -200,19 +200,17 @@ def backward_step(
     broadcast: bool = False,
     plan: Any = None,
     plain: Callable[[Any], Any] = lambda formula: formula,
-    names: dict[str, Any] | None = None,
     **flags: Any,
 ) -> Any:
     """The backward step of the operator ``name``.
 
     ``plan``: the ``SavePlan`` of a general operator. Its values are the variables ``v0, v1, ...``, its edges ``f0, f1,
-    ...``; a joint formula is its only call. ``plain``: what makes of a formula the one for plain arrays. ``names``:
-    more names for the text.
+    ...``; a joint formula is its only call. ``plain``: what makes of a formula the one for plain arrays.
     """
     transformed = _transformed(calls, holomorphic, broadcast, plan)
     texts = [", ".join(["xp", "g", *(_TEXT.get(slot, slot) for slot in used)]) for _, _, used in calls]
     scope: dict[str, Any] = {f"{edge}_": plain(formula) for edge, formula, _ in calls}
-    scope |= {"transformed": transformed, "of_shape": of_shape, "unbox": unbox, "Parts": Parts, **(names or {})}
+    scope |= {"transformed": transformed, "of_shape": of_shape}
     boxes = [slot for slot in ("x", "y", "r") if any(slot in used for _, _, used in calls)]
     read, freed, edge, joint, lists = [f"{slot} = n.{slot}" for slot in boxes], "", "n.fx", False, []
     if boxes:

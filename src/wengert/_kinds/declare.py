@@ -7,14 +7,15 @@ from functools import partial
 from typing import Any
 
 from .._base.errors import nearest
-from .._base.registry import TENSORS, Operator, publish, register
+from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish, register
 from .._tape.node import FREED, Box, Node
 from .._tape.saved import unbox
 from .._tape.saved_names import name_saved
-from .backward import OperandShape
+from .backward import Call, OperandShape, of_shape
 from .templates import Shape, hot, variant
 
 Formula = Callable[..., Any]
+Sources = dict[str, str | int]  # the name of a saved value -> its slot, or the position of a parameter
 Scope = Callable[[], dict[str, Any]]  # what makes the names of a text
 
 
@@ -56,8 +57,23 @@ def formula_names(formula: Formula | None, known: tuple[str, ...] = ()) -> tuple
     return names
 
 
-def enter(info: Operator, N: Any, jvp: Any, core: Shape, scope: Scope, head: str | None = None, **flags: Any) -> Any:
-    """Make and register an operator's function. ``core``: its shape without tests for modes.
+def names_of(info: Operator, N: Any, **more: Any) -> dict[str, Any]:
+    """The names in the texts of an operator, and ``more`` names."""
+    return {
+        "info": info,
+        "N": N,
+        "table": Impl(info.name),
+        "raw": getattr(ARRAYS, info.name),
+        "of_shape": of_shape,
+        **more,
+    }
+
+
+def enter(
+    info: Operator, N: Any, jvp: Any, core: Shape, scope: Scope, names: str | None = None, head: str | None = None,
+    **flags: Any,
+) -> Any:  # fmt: skip
+    """Make, register and publish an operator's function. ``core``: its shape without tests for modes.
 
     ``head`` and ``flags`` are those of the public function, if they differ.
     """
@@ -68,6 +84,8 @@ def enter(info: Operator, N: Any, jvp: Any, core: Shape, scope: Scope, head: str
     if N is None and info.no_derivative is None:
         info.no_derivative = "no derivative"
     register(info)
+    if names:
+        publish(op, names)
     return op
 
 
@@ -108,23 +126,37 @@ def camel(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.strip("_").split("_"))
 
 
-def edges_x(n: Any) -> tuple[Any, ...]:
-    return (n.fx,)
+_EDGES: dict[str, Callable[[Any], tuple[Any, ...]]] = {
+    "x": lambda n: (n.fx,),
+    "xy": lambda n: (n.fx, n.fy),
+    "cxy": lambda n: (n.fc, n.fx, n.fy),
+    "xyc": lambda n: (n.fx, n.fy, n.fc),
+    "xy-": lambda n: (n.fx, n.fy, None),
+}  # the orders of ``next_functions``
 
 
-def edges_xy(n: Any) -> tuple[Any, ...]:
-    return (n.fx, n.fy)
+def slotted(
+    info: Operator, node: str | None, calls: tuple[Call, ...], sources: Sources, *kept: str, order: str = "",
+    views: Any = None, **members: Any,
+) -> Any:  # fmt: skip
+    """The node class of an operator whose nodes have one slot for each edge and each saved value.
+
+    ``kept``: the slots of the values. ``order``: the order of the edges, if it is not that of the calls. ``views``: see
+    ``saved_for``. ``members`` replace the usual ones.
+    """
+    edges = tuple(edge for edge, _, _ in calls)
+    usual = {
+        "edges": _EDGES[order or "".join(edge[1] for edge in edges)], "release": lambda n: _release(n, kept),
+        "saved": saved_for(sources, views or {}), "saved_names": tuple(sources),
+    }  # fmt: skip
+    return node_class(node or camel(info.name) + "Backward0", (*edges, *kept), **{**usual, **members})
 
 
-def release_of(slots: str) -> Any:
-    """The function that frees the saved values in these slots; a shape in place of a box is not freed."""
-
-    def release(n: Any) -> None:
-        for slot in slots:
-            if slot == "r" or isinstance(getattr(n, slot), Box):
-                setattr(n, slot, FREED)
-
-    return release
+def _release(n: Any, slots: tuple[str, ...]) -> None:
+    """Free the saved values in these slots; a shape in place of a box is not freed."""
+    for slot in slots:
+        if slot == "r" or isinstance(getattr(n, slot, None), Box):
+            setattr(n, slot, FREED)
 
 
 def not_saved(n: Any, name: str) -> AttributeError:
@@ -132,14 +164,14 @@ def not_saved(n: Any, name: str) -> AttributeError:
     return AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
 
 
-def saved_for(sources: dict[str, str | int], views: dict[str, Any] | None = None) -> Any:
+def saved_for(sources: Sources, views: dict[str, Any]) -> Any:
     """The look-up behind ``grad_fn._saved_NAME``: PyTorch's name -> slot, or the position of a parameter.
 
     ``views``: name -> (name, function of its value), for what PyTorch saves in another form.
     """
 
     def saved(n: Any, name: str) -> Any:
-        of, view = (views or {}).get(name, (name, None))
+        of, view = views.get(name, (name, None))
         if of not in sources:
             raise not_saved(n, name)
         slot = sources[of]

@@ -22,35 +22,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy import ufunc
 
 from .._arrays.library import INEXACT, constants_for
-from .._arrays.threads import elementwise, elementwise_multi, multiply_into
+from .._arrays.threads import elementwise
 from .._base.dtypes import REAL_NUMBERS
 from .._base.registry import ARRAYS, Impl, publish
 from .._tape.node import Box, named
-from .._tape.promotion import cast, default_np, logical_dtype
 from .backward import Call, backward_step, elementwise_jvp
-from .declare import (
-    Formula,
-    camel,
-    declared,
-    edges_x,
-    edges_xy,
-    enter,
-    formula_names,
-    node_class,
-    publish_elementwise,
-    release_of,
-    saved_for,
-)
+from .declare import Formula, declared, enter, formula_names, names_of, publish_elementwise, slotted
 from .recording import BINARY, UNARY, one
 from .slow_path import refuse_quietly, refuse_second, second_of_method, slow_operator
 from .templates import Shape, hot, variant
-
-FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
-
 
 # ---------------------------------------------------------------------------------------------------------- one tensor
 
@@ -83,22 +66,16 @@ def unary(
         asked: dict[str, Any] = {"records": grad is not None, "check": to_float or integers, **_kept(uses)}
         N = None
         if grad is not None:
-            N = node_class(
-                node or camel(info.name) + "Backward0",
-                ("fx", *_slots(uses)),
-                edges=edges_x,
-                backward=backward_step(info.name, calls, holomorphic),
-                release=release_of("".join(_slots(uses))),
-                saved=saved_for({name: SLOT[name] for name in uses}),
-                saved_names=uses,
-            )
+            step = backward_step(info.name, calls, holomorphic)
+            N = slotted(info, node, calls, {name: SLOT[name] for name in uses}, *_slots(uses), backward=step)
 
         def scope() -> dict[str, Any]:
-            known = {"info": info, "N": N, "raw": getattr(ARRAYS, info.name), "table": Impl(info.name), "fast": fast}
-            return _with_blocks(known, Shape("unary", UNARY, "input", **asked), calls, holomorphic)
+            return _with_blocks(
+                names_of(info, N, fast=fast), Shape("unary", UNARY, "input", **asked), calls, holomorphic
+            )
 
         core = Shape("unary", UNARY, "input", **asked, blocks=blocks)
-        enter(info, N, elementwise_jvp(calls), core, scope, "input, *, out=None", out=True)
+        enter(info, N, elementwise_jvp(calls), core, scope, head="input, *, out=None", out=True)
         publish_elementwise(info, names, core.but(modes=True), inplace=inplace)
         return info.op
 
@@ -190,29 +167,22 @@ def binary(
         }  # fmt: skip
         N = None
         if self is not None:
-            slots = ("x", "y") + ("r",) * ("result" in used)
-            N = node_class(
-                node or camel(info.name) + "Backward0",
-                ("fx", "fy", *slots),
-                edges=_edges_of_tensors if scalar_node else edges_xy,
-                backward=backward_step(info.name, calls, holomorphic, broadcast=True),
-                release=release_of("".join(slots)),
-                saved=saved_for({name: SLOT[name] for name in used}),
-                saved_names=used,
-                **({"looked_at": _named_by_operand(scalar_node)} if scalar_node else {}),
-            )
+            members = {"backward": backward_step(info.name, calls, holomorphic, broadcast=True)}
+            if scalar_node:
+                members |= {"edges": _edges_of_tensors, "looked_at": _named_by_operand(scalar_node)}
+            kept = ("x", "y") + ("r",) * ("result" in used)
+            N = slotted(info, node, calls, {name: SLOT[name] for name in used}, *kept, **members)
 
         def scope() -> dict[str, Any]:
-            raw = getattr(ARRAYS, info.name)
-            known = {
-                "info": info, "N": N, "raw": raw, "fn": info.symbol or ByFirst(info.name), "fast": fast,
-                "pairs": fast if pairs is None else pairs, "numbers": numbers,
-                "constants": constants_for(fast, isinstance(raw, ufunc)), "reject": refuse_second,
-            }  # fmt: skip
+            known = names_of(
+                info, N, fn=info.symbol or ByFirst(info.name), fast=fast, pairs=fast if pairs is None else pairs,
+                numbers=numbers, constants=constants_for(fast, isinstance(getattr(ARRAYS, info.name), ufunc)),
+                reject=refuse_second,
+            )  # fmt: skip
             return _with_blocks(known, Shape("binary", BINARY, "input, other", **asked), calls, holomorphic)
 
         core = Shape("binary", BINARY, "input, other", **asked, blocks=blocks)
-        op = enter(info, N, elementwise_jvp(calls), core, scope, "input, other, *, out=None", out=True)
+        op = enter(info, N, elementwise_jvp(calls), core, scope, head="input, other, *, out=None", out=True)
         publish_elementwise(info, names, core.but(modes=True), inplace=inplace, reject=second_of_method)
         if dunder:
             shape = core.but("self, other", x="self", modes=True)
@@ -291,35 +261,14 @@ def parametric(
         if grad is not None:
             slots = tuple(SLOT[name] for name in kept) + ("r",) * (slope is not None and "result" not in kept)
             sources = {name: SLOT[name] for name in kept} | {name: k for k, name in enumerate(info.params[1:])}
-            N = node_class(
-                node or camel(info.name) + "Backward0",
-                ("fx", "p", *slots),
-                edges=edges_x,
-                backward=backward_step(
-                    info.name, calls, holomorphic, names=_NAMES, blocks=True, slope=slope is not None
-                ),
-                release=release_of("".join(slots)),
-                saved=saved_for({info.saved_as.get(name, name): source for name, source in sources.items()}),
-                saved_names=tuple(sources),
-            )
+            shown = {info.saved_as.get(name, name): source for name, source in sources.items()}
+            step = backward_step(info.name, calls, holomorphic, blocks=True, slope=slope is not None)
+            N = slotted(info, node, calls, shown, "p", *slots, backward=step, saved_names=tuple(sources))
 
         def scope() -> dict[str, Any]:
-            return {
-                **_NAMES, "info": info, "N": N, "table": Impl(info.name), "raw": getattr(ARRAYS, info.name),
-                "accepted": INEXACT if fast is None else fast,
-                "with_slope": None if slope is None else partial(slope, ARRAYS.lib),
-            }  # fmt: skip
+            with_slope = None if slope is None else partial(slope, ARRAYS.lib)
+            return names_of(info, N, accepted=INEXACT if fast is None else fast, with_slope=with_slope)
 
-        enter(info, N, elementwise_jvp(calls), one(**asked), scope)
-        if names:
-            publish(info.op, names)
-        return info.op
+        return enter(info, N, elementwise_jvp(calls), one(**asked), scope, names)
 
     return declare
-
-
-_NAMES = {
-    "FLOATS": FLOATS, "INEXACT": INEXACT, "both": elementwise_multi, "cast": cast, "default_np": default_np,
-    "elementwise": elementwise, "logical_dtype": logical_dtype, "multiply": np.multiply, "multiply_into": multiply_into,
-    "partial": partial,
-}  # fmt: skip

@@ -24,20 +24,19 @@ from typing import Any
 import numpy as np
 
 from .._base import registry
-from .._base.constants import type_name
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import nearest
-from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish
-from .._tape.error_text import broadcast_error, not_a_tensor
+from .._base.registry import TENSORS, Operator
+from .._tape.error_text import broadcast_error
 from .._tape.node import FREED, Box, Parts, Port, port_of
 from .._tape.promotion import cast, common_dtype
 from .._tape.saved import unbox, xp_of
-from .._tape.tensor import Tensor, alias_payload, make, note_view, wrap
+from .._tape.tensor import Tensor, make, note_view, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW
 from .backward import Call, backward_step
-from .declare import Formula, camel, declared, enter, formula_names, node_class, not_saved
+from .declare import Formula, camel, declared, enter, formula_names, names_of, node_class, not_saved
 from .recording import ANYTHING, PLAIN_ARRAYS, one
-from .slow_path import lift_to_common_level, overridden
+from .slow_path import lift_to_common_level
 from .templates import Shape, hot, piece
 
 
@@ -97,14 +96,11 @@ def general(
             )
 
         def scope() -> dict[str, Any]:
-            return {**_NAMES, "info": info, "N": N, "table": Impl(info.name), "run": run}
+            return names_of(info, N, run=run, **_NAMES)
 
         whole, fast = _shapes_of(info, plan, N is not None)
         run = hot(info.name, whole, scope, info.doc)
-        enter(info, N, None, fast, scope)
-        if names:
-            publish(info.op, names)
-        return info.op
+        return enter(info, N, None, fast, scope, names)
 
     return declare
 
@@ -208,26 +204,6 @@ def _no_broadcast(operands: Any) -> Exception:
     return RuntimeError("shapes do not broadcast")
 
 
-def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
-    """Handle an operand that is not a Tensor: a payload from inside a transform, a NumPy number, or a mistake."""
-    from .._payloads.transforms import Transformed
-
-    result = overridden(info, operands)
-    if result is not ...:
-        return result
-    if any(isinstance(t, Transformed) for t in operands):
-        return registry.on_payloads(info, *args)
-    if any(isinstance(t, np.generic) for t in operands):
-        fixed = [t.item() if isinstance(t, np.generic) else t for t in operands]
-        return info.core(*fixed, *args[len(fixed) :]) if info.arity >= 0 else info.core(fixed, *args[1:])
-    for position, t in enumerate(operands):
-        if t is not None and not isinstance(t, Tensor) and type(t) not in PYTHON_NUMBERS:
-            if info.arity < 0:
-                raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_name(t)}")
-            raise not_a_tensor(info.called, info.params[position], position + 1, t)
-    raise AttributeError(f"{info.name}: a tensor without payload")
-
-
 # --------------------------------------------------------------------------------------------------- what a node saves
 def _plain_dtype(a: Any) -> Any:
     """The array library's dtype of an operand, also behind the dtype of a transform's value."""
@@ -245,9 +221,9 @@ def _fresh_box(a: Any) -> Box:
 
 
 _NAMES: dict[str, Any] = {
-    "JUST_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
+    "JUST_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN,
     "fresh_box": _fresh_box, "lift_to_common_level": lift_to_common_level, "no_broadcast": _no_broadcast,
-    "note_views": _note_views, "plain_dtype": _plain_dtype, "promoted": _promoted, "refuse": _refuse,
+    "note_views": _note_views, "plain_dtype": _plain_dtype, "promoted": _promoted,
     "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
 }  # fmt: skip
 

@@ -12,24 +12,11 @@ import numpy as np
 
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY, FLOAT32
-from .._base.registry import ARRAYS, Impl, Operator, publish
-from .._tape.error_text import cpp_name, not_a_tensor
-from .._tape.tensor import Tensor, alias_payload
-from .backward import backward_step, of_shape
-from .declare import (
-    Formula,
-    camel,
-    declared,
-    edges_x,
-    edges_xy,
-    enter,
-    formula_names,
-    node_class,
-    release_of,
-    saved_for,
-)
+from .._base.registry import ARRAYS, Operator, publish
+from .._tape.error_text import cpp_name
+from .backward import backward_step
+from .declare import Formula, Sources, declared, enter, formula_names, names_of, slotted
 from .recording import PRODUCT, one
-from .slow_path import mixed_product, overridden, refuse_first
 from .templates import Shape, hot
 
 # --------------------------------------------------------------------------------------------- linear in its one tensor
@@ -59,31 +46,24 @@ def linear(
         if uses[keep_shape:] != info.params[1:]:
             raise TypeError(f"the transpose of {info.name} names {uses}: not its parameters {info.params[1:]}")
 
-        sources: dict[str, str | int] = {name: k for k, name in enumerate(info.params[1:])}
-        N = node_class(
-            node or camel(info.name) + "Backward0",
-            ("fx", "p") + ("shape",) * keep_shape,
-            edges=edges_x,
-            backward=backward_step(
-                info.name, (("fx", transpose, ("shape",) * keep_shape + ("p",)),), transformed=False
-            ),
-            saved=saved_for(sources | ({"self_sym_sizes": "shape"} if keep_shape else {})),
-            saved_names=info.params[1:],
-        )
+        calls = (("fx", transpose, ("shape",) * keep_shape + ("p",)),)
+        sources: Sources = {name: k for k, name in enumerate(info.params[1:])}
+        sources |= {"self_sym_sizes": "shape"} if keep_shape else {}
+        kept = ("p",) + ("shape",) * keep_shape
+        step = backward_step(info.name, calls, transformed=False)
+        N = slotted(info, node, calls, sources, *kept, backward=step, saved_names=info.params[1:])
 
         def scope() -> dict[str, Any]:
-            return {"info": info, "N": N, "table": Impl(info.name), "alias_payload": alias_payload}
+            return names_of(info, N, otherwise=otherwise)
 
         def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
             return getattr(xp, info.name)(tangents[0], *p)
 
         shape = one(view=view, keep_shape=keep_shape)
-        op = enter(info, N, jvp, shape, scope)
+        op = enter(info, N, jvp, shape, scope, names if otherwise is None else None)
         if names and otherwise is not None:
             alone = one("", "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
-            publish(in_front_of(otherwise, alone, lambda: {**scope(), "otherwise": otherwise}), names)
-        elif names:
-            publish(op, names)
+            publish(in_front_of(otherwise, alone, scope), names)
         return op
 
     return declare
@@ -110,30 +90,14 @@ def bilinear(
 
     def declare(body: Any) -> Any:
         info = declared(bilinear, body, facts, arity=2, refuse_mixed=refuse_mixed)
-        name = info.name
-        N = node_class(
-            node or camel(name) + "Backward0",
-            ("fx", "fy", "x", "y", "p"),
-            edges=edges_xy,
-            backward=backward_step(name, (("fx", self, _FACTORS), ("fy", other, _FACTORS))),
-            release=release_of("xy"),
-            saved=saved_for(_sources(info)),
-            saved_names=info.params,
-        )
+        calls = (("fx", self, _FACTORS), ("fy", other, _FACTORS))
+        step = backward_step(info.name, calls)
+        N = slotted(info, node, calls, _sources(info), *_FACTORS, backward=step, saved_names=info.params)
 
         def scope() -> dict[str, Any]:
-            return {
-                "info": info,
-                "N": N,
-                "table": Impl(name),
-                "mixed_product": mixed_product,
-                "no_tensor": refuse_first,
-            }
+            return names_of(info, N)
 
-        op = enter(info, N, _product_jvp(name), _product("input, other, *p", "input", "other"), scope)
-        if names:
-            publish(op, names)
-        return op
+        return enter(info, N, _product_jvp(info.name), _product("input, other, *p", "input", "other"), scope, names)
 
     return declare
 
@@ -157,9 +121,9 @@ def _product(head: str, x: str, y: str, c: str = "", ranks: tuple[int, int] | No
     return Shape("product", PRODUCT, head, parts, x=x, y=y, c=c, **flags)
 
 
-def _sources(info: Operator) -> dict[str, str | int]:
+def _sources(info: Operator) -> Sources:
     """The slots of the factors, and the positions of the parameters."""
-    factors: dict[str, str | int] = {"self": "x", "other": "y", info.params[0]: "x", info.params[1]: "y"}
+    factors: Sources = {"self": "x", "other": "y", info.params[0]: "x", info.params[1]: "y"}
     return {**{name: k for k, name in enumerate(info.params[info.arity :])}, **factors}
 
 
@@ -254,64 +218,30 @@ def affine(
 
     def declare(body: Any) -> Any:
         info = declared(affine, body, facts, arity=3, refuse_mixed=refuse_addmm)
-        name = info.name
-        members = {
-            "backward": backward_step(
-                name, (("fc", added, ("c", "p")), ("fx", first, _FACTORS), ("fy", second, _FACTORS))
-            ),
-            "release": release_of("xy"),
-            "saved": saved_for(_sources(info), info.saved_as),
-            "saved_names": (*info.saved_as, *info.params[:2], *info.params[3:]),
-        }
-        slots = ("fx", "fy", "fc", "x", "y", "c", "p")
-        With = node_class(node, slots, edges=_edges_added_first if added_first else _edges_added_last, **members)
-        without = With.edges if node_without in (None, node) else edges_xy if added_first else _edges_without
-        Without = node_class(node_without or node, slots, edges=without, **members)
+        calls = (("fc", added, ("c", "p")), ("fx", first, _FACTORS), ("fy", second, _FACTORS))
+
+        def node_of(name: str, order: str) -> Any:
+            return slotted(
+                info, name, calls, _sources(info), *_FACTORS, "c", order=order, backward=step, views=info.saved_as,
+                saved_names=(*info.saved_as, *info.params[:2], *info.params[3:]),
+            )  # fmt: skip
+
+        step = backward_step(info.name, calls)
+        order = "cxy" if added_first else "xyc"
+        With = node_of(node, order)
+        without = order if node_without in (None, node) else "xy" if added_first else "xy-"
+        info.node_without = Without = node_of(node_without or node, without)
 
         def scope() -> dict[str, Any]:
-            return {
-                "info": info, "With": With, "Without": Without, "table": Impl(name), "of_shape": of_shape,
-                "no_tensor": _no_tensor, "mixed_product": mixed_product, "refuse_shapes": refuse_shapes,
-                "other_ranks": other_ranks,
-            }  # fmt: skip
+            return names_of(
+                info, None, With=With, Without=Without, refuse_shapes=refuse_shapes, other_ranks=other_ranks,
+            )  # fmt: skip
 
         x, y, c = info.params[:3]
         shape = _product(f"{x}, {y}, {c}=None, *p", x, y, c, ranks, own_shapes=own_shapes)
-        info.node_without = Without
-        op = enter(info, With, _product_jvp(name, spread), shape, scope)
-        if names:
-            publish(op, names)
-        return op
+        return enter(info, With, _product_jvp(info.name, spread), shape, scope, names)
 
     return declare
-
-
-def _edges_added_first(n: Any) -> tuple[Any, ...]:
-    return (n.fc, n.fx, n.fy)
-
-
-def _edges_added_last(n: Any) -> tuple[Any, ...]:
-    return (n.fx, n.fy, n.fc)
-
-
-def _edges_without(n: Any) -> tuple[Any, ...]:
-    return (n.fx, n.fy, None)
-
-
-def _no_tensor(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:
-    """Handle an operand that is not a Tensor: a payload from inside a transform, or a mistake."""
-    operands = (x, y) if c is None else (x, y, c)
-    result = overridden(info, operands)
-    if result is not ...:
-        return result
-    for position, t in enumerate(operands):
-        if not isinstance(t, Tensor):
-            from .._payloads.transforms import Transformed, bind
-
-            if isinstance(t, Transformed):
-                return bind(info, x, y, c, *p)
-            raise not_a_tensor(info.name.strip("_"), info.params[position], position + 1, t)
-    return refuse_first(info, x, y, c, *p)
 
 
 def refuse_addmm(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:

@@ -250,7 +250,8 @@ try:
             ca = {c}._payload
 except AttributeError:
     return otherwise(input, other)  #? alone
-    return no_tensor(info, {operands}, *p)  #? not alone
+    return refuse(info, ({operands}), ({operands}, *p))  #? c
+    return refuse_first(info, {operands}, *p)  #? not (c or alone)
 #? ranks
     if xa.ndim != {x_rank} or ya.ndim != {y_rank}:
         return otherwise(input, other)  #? alone

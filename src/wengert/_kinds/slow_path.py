@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from .._arrays.library import INEXACT
-from .._base import dtypes as _dtypes
 from .._base.constants import type_name
+from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from .._base.errors import OtherLibraryError, noted
 from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
-from .._base.registry import ARRAYS, XP, Operator
+from .._base.registry import ARRAYS, XP, Operator, on_payloads
 from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
 from .._tape.error_text import broadcast_error, not_a_tensor
@@ -292,6 +292,30 @@ def refuse_first(info: Operator, *args: Any) -> Any:
     raise AttributeError(f"{info.name}: a tensor without payload")
 
 
+def refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
+    """``refuse_first`` for operators on any number of tensors: those of the general kind also accept numbers."""
+    result = overridden(info, operands)
+    if result is not ...:
+        return result
+    if any(isinstance(t, Transformed) for t in operands):
+        return on_payloads(info, *args)
+    general = info.kind == "general"
+    if general and any(isinstance(t, np.generic) for t in operands):
+        fixed = [t.item() if isinstance(t, np.generic) else t for t in operands]
+        return info.core(*fixed, *args[len(fixed) :]) if info.arity >= 0 else info.core(fixed, *args[1:])
+    for position, t in enumerate(operands):
+        if (
+            isinstance(t, Tensor)
+            or (t is None and (general or position > 1))
+            or (general and type(t) in PYTHON_NUMBERS)
+        ):
+            continue
+        if info.arity < 0:
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_name(t)}")
+        raise not_a_tensor(info.called, info.params[position], position + 1, t)
+    raise AttributeError(f"{info.name}: a tensor without payload")
+
+
 def _refused_as(info: Operator) -> str:
     """An operator's name in PyTorch's errors about its arguments: ``special_zeta``."""
     return info.refused_as or info.called
@@ -379,4 +403,4 @@ def unsupported(info: Operator, x: Tensor, error: TypeError) -> Exception:
 def not_implemented(info: Operator, x: Tensor, name: str | None = None) -> NotImplementedError:
     """PyTorch's error for a dtype that an operator does not support."""
     kernel = name or info.kernel or f"{info.called}_cpu"
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{_dtypes.BY_NUMPY[logical_dtype(x)].scalar_name}'")
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{BY_NUMPY[logical_dtype(x)].scalar_name}'")

@@ -28,21 +28,23 @@ import os
 import re
 import types
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from sys import _getframe as getframe
 from typing import Any
 
-from numpy import ndarray
+from numpy import multiply, ndarray
 
-from .._arrays.library import ARITHMETIC, silently
-from .._arrays.threads import LARGE
+from .._arrays.library import ARITHMETIC, INEXACT, silently
+from .._arrays.threads import LARGE, elementwise, elementwise_multi, multiply_into
 from .._base import errors as lines
+from .._base.dtypes import FLOAT32, FLOAT64
 from .._base.modes import slow_always, slow_if_recording
 from .._base.registry import ARRAYS
-from .._tape.node import FREED, Box, box_of, ticks
-from .._tape.saved import stale
-from .._tape.tensor import Tensor, make
-from .slow_path import mixed_dtypes, promote_and_retry, refuse_first, slow, unsupported
+from .._tape.node import FREED, Box, Parts, box_of, ticks
+from .._tape.promotion import cast, default_np, logical_dtype
+from .._tape.saved import stale, unbox
+from .._tape.tensor import Tensor, alias_payload, make
+from .slow_path import mixed_dtypes, mixed_product, promote_and_retry, refuse, refuse_first, slow, unsupported
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
@@ -288,9 +290,12 @@ if c is not None and c.seq > n.seq:
 
 
 COMMON: dict[str, Any] = {
-    "ARITHMETIC": ARITHMETIC, "Box": Box, "slow_always": slow_always, "FREED": FREED, "LARGE": LARGE,
-    "slow_if_recording": slow_if_recording, "ARRAYS": ARRAYS, "Tensor": Tensor, "box_of": box_of,
-    "promote_and_retry": promote_and_retry, "refuse_first": refuse_first, "getframe": getframe, "lines": lines,
-    "make": make, "mixed_dtypes": mixed_dtypes, "ndarray": ndarray, "next": next, "silently": silently, "slow": slow,
-    "stale": stale, "ticks": ticks, "type": type, "unsupported": unsupported,
+    "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED,
+    "INEXACT": INEXACT, "LARGE": LARGE, "Parts": Parts, "Tensor": Tensor, "alias_payload": alias_payload,
+    "both": elementwise_multi, "box_of": box_of, "cast": cast, "default_np": default_np, "elementwise": elementwise,
+    "getframe": getframe, "lines": lines, "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes,
+    "mixed_product": mixed_product, "multiply": multiply, "multiply_into": multiply_into, "ndarray": ndarray,
+    "next": next, "partial": partial, "promote_and_retry": promote_and_retry, "refuse": refuse,
+    "refuse_first": refuse_first, "silently": silently, "slow": slow, "slow_always": slow_always, "slow_if_recording": slow_if_recording,
+    "stale": stale, "ticks": ticks, "type": type, "unbox": unbox, "unsupported": unsupported,
 }  # fmt: skip  # what every text may name
