@@ -241,15 +241,18 @@ def backward_step(
         steps = [
             piece(
                 "joint_step" if joint else "step",
-                edge=to if plan else f"n.{to}",
+                edge=to,
                 call=f"{to}_({text})" if formula else "None",
                 shape=f"s{to[1:]}" if plan and broadcast else None,
             )
             for (to, formula, _), text in zip(calls, texts, strict=True)
         ]
-        if plan and not joint:
-            read.append(f"{', '.join(to for to, _, _ in calls)}, = n.fx")
-            read += [f"{', '.join(f's{to[1:]}' for to, _, _ in calls)}, = n.shapes"] * broadcast
+        edges = [to for to, _, _ in calls]
+        if plan is None:
+            read += [f"{to} = n.{to}" for to in edges]
+        elif not joint:
+            read.append(f"{', '.join(edges)}, = n.fx")
+            read += [f"{', '.join(f's{to[1:]}' for to in edges)}, = n.shapes"] * broadcast
         parts = {"steps": "\n".join(steps)}
     parts["read"] = "\n".join(read)
     shape = Shape(

@@ -11,7 +11,7 @@ from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish, register
 from .._tape.node import FREED, Box, Node
 from .._tape.saved import unbox
 from .._tape.saved_names import name_saved
-from .backward import Call, OperandShape, of_shape
+from .backward import Call, OperandShape, backward_step, of_shape
 from .templates import Shape, hot, variant
 
 Formula = Callable[..., Any]
@@ -137,16 +137,20 @@ _EDGES: dict[str, Callable[[Any], tuple[Any, ...]]] = {
 
 def slotted(
     info: Operator, node: str | None, calls: tuple[Call, ...], sources: Sources, *kept: str, order: str = "",
-    views: Any = None, **members: Any,
+    views: Any = None, holomorphic: bool = True, step: dict[str, Any] | None = None, **members: Any,
 ) -> Any:  # fmt: skip
     """The node class of an operator whose nodes have one slot for each edge and each saved value.
 
-    ``kept``: the slots of the values. ``order``: the order of the edges, if it is not that of the calls. ``views``: see
-    ``saved_for``. ``members`` replace the usual ones.
+    It is ``None`` without a formula. ``kept``: the slots of the values. ``order``: the order of the edges, if it is not
+    that of the calls. ``views``: see ``saved_for``. ``step``: keywords of ``backward_step``. ``members`` replace the
+    usual ones.
     """
+    if calls[0][1] is None:
+        return None
     edges = tuple(edge for edge, _, _ in calls)
     usual = {
         "edges": _EDGES[order or "".join(edge[1] for edge in edges)], "release": lambda n: _release(n, kept),
+        "backward": backward_step(info.name, calls, holomorphic, **(step or {})),
         "saved": saved_for(sources, views or {}), "saved_names": tuple(sources),
     }  # fmt: skip
     return node_class(node or camel(info.name) + "Backward0", (*edges, *kept), **{**usual, **members})

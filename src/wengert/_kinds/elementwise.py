@@ -30,7 +30,7 @@ from .._base.dtypes import REAL_NUMBERS
 from .._base.registry import ARRAYS, Impl, publish
 from .._tape.node import Box, named
 from .backward import Call, backward_step, elementwise_jvp
-from .declare import Formula, declared, enter, formula_names, names_of, publish_elementwise, slotted
+from .declare import Formula, Sources, declared, enter, formula_names, names_of, publish_elementwise, slotted
 from .recording import BINARY, UNARY, one
 from .slow_path import refuse_quietly, refuse_second, second_of_method, slow_operator
 from .templates import Shape, hot, variant
@@ -64,15 +64,11 @@ def unary(
         info = declared(unary, body, facts, batch="elementwise", to_float=to_float, integers=integers)
         calls = (("fx", grad, _slots(uses)),)
         asked: dict[str, Any] = {"records": grad is not None, "check": to_float or integers, **_kept(uses)}
-        N = None
-        if grad is not None:
-            step = backward_step(info.name, calls, holomorphic)
-            N = slotted(info, node, calls, {name: SLOT[name] for name in uses}, *_slots(uses), backward=step)
+        sources: Sources = {name: SLOT[name] for name in uses}
+        N = slotted(info, node, calls, sources, *_slots(uses), holomorphic=holomorphic)
 
         def scope() -> dict[str, Any]:
-            return _with_blocks(
-                names_of(info, N, fast=fast), Shape("unary", UNARY, "input", **asked), calls, holomorphic
-            )
+            return _with_blocks(names_of(info, N, fast=fast), core, calls, holomorphic)
 
         core = Shape("unary", UNARY, "input", **asked, blocks=blocks)
         enter(info, N, elementwise_jvp(calls), core, scope, head="input, *, out=None", out=True)
@@ -95,7 +91,7 @@ def _kept(names: tuple[str, ...]) -> dict[str, Any]:
     return {"keep_self": "self" in names, "keep_result": keep_result, "keep": "r = " if keep_result else ""}
 
 
-def _with_blocks(known: dict[str, Any], shape: Shape, calls: tuple[Call, ...], holomorphic: bool) -> dict[str, Any]:
+def _with_blocks(known: dict[str, Any], core: Shape, calls: tuple[Call, ...], holomorphic: bool) -> dict[str, Any]:
     """The names in a text, and ``large``, the same text for large arrays.
 
     The array library's function and the backward step run block by block in it.
@@ -110,7 +106,7 @@ def _with_blocks(known: dict[str, Any], shape: Shape, calls: tuple[Call, ...], h
         members = {"__slots__": (), "__module__": N.__module__, "backward": blocked}
         return {**known, "raw": raw, "N": type(N.__name__, (N,), members)}
 
-    return {**known, "large": hot(name, shape, large)}
+    return {**known, "large": hot(name, core.but(blocks=False), large)}
 
 
 def _blocked(formula: Any) -> Any:
@@ -165,13 +161,12 @@ def binary(
             "check": to_float or integers, "number": bool(numbers), "x": "input",
             "keep_number": "other" in x_names or scalar_node is not None,  # the node's name depends on it
         }  # fmt: skip
-        N = None
-        if self is not None:
-            members = {"backward": backward_step(info.name, calls, holomorphic, broadcast=True)}
-            if scalar_node:
-                members |= {"edges": _edges_of_tensors, "looked_at": _named_by_operand(scalar_node)}
-            kept = ("x", "y") + ("r",) * ("result" in used)
-            N = slotted(info, node, calls, {name: SLOT[name] for name in used}, *kept, **members)
+        members: dict[str, Any] = {}
+        if scalar_node:
+            members = {"edges": _edges_of_tensors, "looked_at": _named_by_operand(scalar_node)}
+        kept = ("x", "y") + ("r",) * ("result" in used)
+        sources: Sources = {name: SLOT[name] for name in used}
+        N = slotted(info, node, calls, sources, *kept, holomorphic=holomorphic, step={"broadcast": True}, **members)
 
         def scope() -> dict[str, Any]:
             known = names_of(
@@ -179,7 +174,7 @@ def binary(
                 numbers=numbers, constants=constants_for(fast, isinstance(getattr(ARRAYS, info.name), ufunc)),
                 reject=refuse_second,
             )  # fmt: skip
-            return _with_blocks(known, Shape("binary", BINARY, "input, other", **asked), calls, holomorphic)
+            return _with_blocks(known, core, calls, holomorphic)
 
         core = Shape("binary", BINARY, "input, other", **asked, blocks=blocks)
         op = enter(info, N, elementwise_jvp(calls), core, scope, head="input, other, *, out=None", out=True)
@@ -208,14 +203,11 @@ def _named_by_operand(scalar_node: str) -> Any:
     return looked_at
 
 
-class ByFirst:
-    """The raw functions of an operator by the type of its first operand."""
-
-    def __init__(self, name: str) -> None:
-        self.table = Impl(name)
+class ByFirst(Impl):
+    """The raw functions of an operator, called by the type of its first operand."""
 
     def __call__(self, x: Any, y: Any) -> Any:
-        return self.table[type(x)](x, y)
+        return self[type(x)](x, y)
 
 
 # ----------------------------------------------------------------------------------------- one tensor, with parameters
@@ -257,13 +249,16 @@ def parametric(
             "records": grad is not None, "check": fast is not None, "to_float": to_float, "elementwise": True,
             "keep_self": "self" in uses, "keep_result": "result" in uses, "slope": slope is not None,
         }  # fmt: skip
-        N = None
-        if grad is not None:
-            slots = tuple(SLOT[name] for name in kept) + ("r",) * (slope is not None and "result" not in kept)
-            sources = {name: SLOT[name] for name in kept} | {name: k for k, name in enumerate(info.params[1:])}
-            shown = {info.saved_as.get(name, name): source for name, source in sources.items()}
-            step = backward_step(info.name, calls, holomorphic, blocks=True, slope=slope is not None)
-            N = slotted(info, node, calls, shown, "p", *slots, backward=step, saved_names=tuple(sources))
+        slots = tuple(SLOT[name] for name in kept) + ("r",) * (slope is not None and "result" not in kept)
+        sources: Sources = {
+            **{name: SLOT[name] for name in kept},
+            **{name: k for k, name in enumerate(info.params[1:])},
+        }
+        shown = {info.saved_as.get(name, name): source for name, source in sources.items()}
+        step = {"blocks": True, "slope": slope is not None}
+        N = slotted(
+            info, node, calls, shown, "p", *slots, holomorphic=holomorphic, step=step, saved_names=tuple(sources)
+        )
 
         def scope() -> dict[str, Any]:
             with_slope = None if slope is None else partial(slope, ARRAYS.lib)

@@ -28,10 +28,10 @@ from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import nearest
 from .._base.registry import TENSORS, Operator
 from .._tape.error_text import broadcast_error
-from .._tape.node import FREED, Box, Parts, Port, port_of
+from .._tape.node import FREED, Box, Parts, Port, port_of, ticks
 from .._tape.promotion import cast, common_dtype
 from .._tape.saved import unbox, xp_of
-from .._tape.tensor import Tensor, make, note_view, wrap
+from .._tape.tensor import Tensor, make, new, note_view, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW
 from .backward import Call, backward_step
 from .declare import Formula, camel, declared, enter, formula_names, names_of, node_class, not_saved
@@ -150,21 +150,32 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
 # ----------------------------------------------------------------------------------------------- what the texts call
 def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tuple[Tensor, ...]:
     """The Tensors of an operator with several outputs; each differentiable output has a Port."""
-    boxes = {}
-    if n is not None:
-        n.meta = [(a.shape, a.dtype) for a in result]
-        boxes = {k: n.s[j] for j, k in info.saves.kept_results}
     tensors = []
+    meta: list[Any] = []
     differentiable = info.differentiable
     last = len(differentiable) - 1
     for k, a in enumerate(result):
         t = make()
         t._payload = a
-        t._box = boxes.get(k)
-        t._node = Port(n, k) if n is not None and differentiable[min(k, last)] and a.dtype.kind in "fcV" else None
+        t._box = t._node = None
+        if n is not None:
+            dtype = a.dtype
+            meta.append((a.shape, dtype))
+            if differentiable[k if k < last else last] and dtype.kind in "fcV":
+                t._node = port = new(Port)
+                port.fx = n
+                port.k = k
+                port.seq = next(ticks)
+                port.h = None
+                port.code = n.code
+                port.lasti = n.lasti
         if info.view:
             t._view = (operands[0], info, (*p, k), MULTI_OUTPUT_VIEW)
         tensors.append(t)
+    if n is not None:
+        n.meta = meta
+        for j, k in info.saves.kept_results:
+            tensors[k]._box = n.s[j]
     return tuple(tensors)
 
 

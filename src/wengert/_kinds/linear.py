@@ -14,7 +14,6 @@ from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY, FLOAT32
 from .._base.registry import ARRAYS, Operator, publish
 from .._tape.error_text import cpp_name
-from .backward import backward_step
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, slotted
 from .recording import PRODUCT, one
 from .templates import Shape, hot
@@ -50,14 +49,14 @@ def linear(
         sources: Sources = {name: k for k, name in enumerate(info.params[1:])}
         sources |= {"self_sym_sizes": "shape"} if keep_shape else {}
         kept = ("p",) + ("shape",) * keep_shape
-        step = backward_step(info.name, calls, transformed=False)
-        N = slotted(info, node, calls, sources, *kept, backward=step, saved_names=info.params[1:])
-
-        def scope() -> dict[str, Any]:
-            return names_of(info, N, otherwise=otherwise)
+        step = {"transformed": False}  # the same formula serves all payloads
+        N = slotted(info, node, calls, sources, *kept, step=step, saved_names=info.params[1:])
 
         def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
             return getattr(xp, info.name)(tangents[0], *p)
+
+        def scope() -> dict[str, Any]:
+            return names_of(info, N, otherwise=otherwise)
 
         shape = one(view=view, keep_shape=keep_shape)
         op = enter(info, N, jvp, shape, scope, names if otherwise is None else None)
@@ -91,13 +90,10 @@ def bilinear(
     def declare(body: Any) -> Any:
         info = declared(bilinear, body, facts, arity=2, refuse_mixed=refuse_mixed)
         calls = (("fx", self, _FACTORS), ("fy", other, _FACTORS))
-        step = backward_step(info.name, calls)
-        N = slotted(info, node, calls, _sources(info), *_FACTORS, backward=step, saved_names=info.params)
+        N = slotted(info, node, calls, _sources(info), *_FACTORS, saved_names=info.params)
 
-        def scope() -> dict[str, Any]:
-            return names_of(info, N)
-
-        return enter(info, N, _product_jvp(info.name), _product("input, other, *p", "input", "other"), scope, names)
+        shape = _product("input, other, *p", "input", "other")
+        return enter(info, N, _product_jvp(info.name), shape, lambda: names_of(info, N), names)
 
     return declare
 
@@ -111,11 +107,8 @@ def _product(head: str, x: str, y: str, c: str = "", ranks: tuple[int, int] | No
         flags |= {"ranks": True, "x_rank": ranks[0], "y_rank": ranks[1]}
     parts = {"operands": f"{x}, {y}, {c}" if c else f"{x}, {y}", "sx": "xa.shape", "sy": "ya.shape"}
     if c:
-        parts |= {
-            "ca": ", ca",
-            "and_fc": " and fc is None",
-            "of_c": " or (ca is not None and ca.dtype is not xa.dtype)",
-        }
+        parts |= {"ca": ", ca", "and_fc": " and fc is None"}
+        parts["of_c"] = " or (ca is not None and ca.dtype is not xa.dtype)"
         for s in ("sx", "sy"):
             parts[s] = f"of_shape({parts[s]})" if flags["own_shapes"] else "None"
     return Shape("product", PRODUCT, head, parts, x=x, y=y, c=c, **flags)
@@ -155,11 +148,8 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
                 "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
             }  # fmt: skip
 
-        return in_front_of(
-            otherwise,
-            _product("input, other, *, out=None", "input", "other", ranks=ranks, alone=True),
-            scope,
-        )
+        shape = _product("input, other, *, out=None", "input", "other", ranks=ranks, alone=True)
+        return in_front_of(otherwise, shape, scope)
 
     return decorate
 
@@ -222,11 +212,10 @@ def affine(
 
         def node_of(name: str, order: str) -> Any:
             return slotted(
-                info, name, calls, _sources(info), *_FACTORS, "c", order=order, backward=step, views=info.saved_as,
+                info, name, calls, _sources(info), *_FACTORS, "c", order=order, views=info.saved_as,
                 saved_names=(*info.saved_as, *info.params[:2], *info.params[3:]),
             )  # fmt: skip
 
-        step = backward_step(info.name, calls)
         order = "cxy" if added_first else "xyc"
         With = node_of(node, order)
         without = order if node_without in (None, node) else "xy" if added_first else "xy-"

@@ -39,15 +39,14 @@ if fx is None:  #| records
 """
 PIECES["unary_compute"] = """
 try:
-    try:
-        if type(a) is ndarray:
-            if a.size >= LARGE:  #? blocks
-                return large(input)
-            t._payload = {r}raw(a)
-        else:
-            t._payload = {r}table[type(a)](a)
-    except ARITHMETIC:
-        t._payload = {r}silently(table[type(a)], a)
+    if type(a) is ndarray:
+        if a.size >= LARGE:  #? blocks
+            return large(input)
+        t._payload = {r}raw(a)
+    else:
+        t._payload = {r}table[type(a)](a)
+except ARITHMETIC:
+    t._payload = {r}silently(table[type(a)], a)
 except TypeError as error:
     raise unsupported(info, input, error) from None
 """
@@ -75,20 +74,14 @@ if type(other) is not Tensor and type(other) in numbers:  #? number
             return promote_and_retry(info, {x}, other)
         t = make()
         t._box = t._node = None
-        try:
-            @binary_compute(y="known[other]", z="other")
-        except ARITHMETIC:
-            t._payload = silently(fn, xa, other)
+        @binary_computed(y="known[other]", z="other")
         return t
     #? records
         if slow_if_recording:  #? modes
             return slow(info, ({x}, other))
         t = make()
         t._box = None
-        try:
-            @binary_compute(y="constants[xa.dtype][other]", z="other", r=keep)
-        except ARITHMETIC:
-            t._payload = {keep}silently(fn, xa, other)
+        @binary_computed(y="constants[xa.dtype][other]", z="other", r=keep)
         @node(fy="None")
         @keep(slot="x", t=x, wanted=xx, otherwise="None")
         n.y = other  #? keep_number
@@ -119,12 +112,7 @@ else:  #| number
             sy = ya.shape
             if sx != sy and sx and sx[0] == 1 and len(sx) == len(sy) + 1 and type(ya) is ndarray:
                 ya = ya[None]  # a bias on a batch of one: half the price of NumPy's broadcasting
-        try:
-            @binary_compute(y="ya", z="ya", r=keep)
-        except (ValueError, TypeError) as error:
-            return reject(info, {x}, other, error)
-        except ARITHMETIC:
-            t._payload = {keep}silently(fn, xa, ya)
+        @binary_computed(y="ya", z="ya", r=keep, broadcast="yes")
         @node(fy="fy")
         if fy is None:
             @keep(slot="x", t=x, wanted=xx, otherwise="xa.shape")
@@ -144,23 +132,23 @@ else:  #| number
     @end
 @binary_unrecorded  #? not records
 """
-PIECES["binary_compute"] = """
-if type(xa) is ndarray:
-    if xa.size >= LARGE:  #? blocks
-        return large({x}, other)
-    t._payload = {r}raw(xa, {y})
-else:
-    t._payload = {r}fn(xa, {z})
+PIECES["binary_computed"] = """
+try:
+    if type(xa) is ndarray:
+        if xa.size >= LARGE:  #? blocks
+            return large({x}, other)
+        t._payload = {r}raw(xa, {y})
+    else:
+        t._payload = {r}fn(xa, {z})
+except (ValueError, TypeError) as error:  #? broadcast
+    return reject(info, {x}, other, error)
+except ARITHMETIC:
+    t._payload = {r}silently(fn, xa, {z})
 """
 PIECES["binary_unrecorded"] = """
 t = make()
 t._box = t._node = None
-try:
-    @binary_compute(y="ya", z="ya")
-except (ValueError, TypeError) as error:
-    return reject(info, {x}, other, error)
-except ARITHMETIC:
-    t._payload = silently(fn, xa, ya)
+@binary_computed(y="ya", z="ya", broadcast="yes")
 return t
 """
 

@@ -296,6 +296,7 @@ COMMON: dict[str, Any] = {
     "getframe": getframe, "lines": lines, "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes,
     "mixed_product": mixed_product, "multiply": multiply, "multiply_into": multiply_into, "ndarray": ndarray,
     "next": next, "partial": partial, "promote_and_retry": promote_and_retry, "refuse": refuse,
-    "refuse_first": refuse_first, "silently": silently, "slow": slow, "slow_always": slow_always, "slow_if_recording": slow_if_recording,
-    "stale": stale, "ticks": ticks, "type": type, "unbox": unbox, "unsupported": unsupported,
+    "refuse_first": refuse_first, "silently": silently, "slow": slow, "slow_always": slow_always,
+    "slow_if_recording": slow_if_recording, "stale": stale, "ticks": ticks, "type": type, "unbox": unbox,
+    "unsupported": unsupported,
 }  # fmt: skip  # what every text may name
