@@ -82,11 +82,12 @@ if not keep:
 """
 MANY_BACKWARD = """
 @of_arrays
-pairs = ()
+pairs = {empty}
 {steps}
 if not keep:
     n.release()
-return pairs
+return pairs  #? not joint
+return tuple(pairs)  #? joint
 """
 PIECES["open_box"] = """
 if type({x}) is Box:
@@ -157,12 +158,12 @@ def _transformed(calls: tuple[Call, ...], holomorphic: bool, broadcast: bool, pl
             ds = cotangent(0) if plan.info.arity != 1 else (cotangent(0),)
         else:
             ds = [None if edge is None else cotangent(k) for k, edge in enumerate(edges)]
-        pairs: tuple[Any, ...] = ()
+        pairs: list[Any] = []
         for k, (edge, d) in enumerate(zip(edges, ds, strict=True)):
             if edge is None:
                 continue
             if d is not None:
-                shape = _shape(n, calls[k][0], plan is not None) if broadcast else None
+                shape = (n.shapes[k] if plan is not None else _shape(n, calls[k][0])) if broadcast else None
                 if shape is not None and d.shape != shape:
                     d = xp.sum_to(d, shape)
                 if conj:
@@ -170,15 +171,13 @@ def _transformed(calls: tuple[Call, ...], holomorphic: bool, broadcast: bool, pl
             pairs += (edge, d)
         if not keep:
             n.release()
-        return pairs
+        return tuple(pairs)
 
     return transformed
 
 
-def _shape(n: Any, edge: str, listed: bool) -> Any:
+def _shape(n: Any, edge: str) -> Any:
     """The shape of the operand behind an edge; ``None`` for a number."""
-    if listed:
-        return n.shapes[int(edge[1:])]
     kept = getattr(n, edge[1:])
     shape = kept.a.shape if isinstance(kept, Box) else kept
     return shape if type(shape) is tuple else None
@@ -253,7 +252,8 @@ def backward_step(
         elif not joint:
             read.append(f"{', '.join(edges)}, = n.fx")
             read += [f"{', '.join(f's{to[1:]}' for to in edges)}, = n.shapes"] * broadcast
-        parts = {"steps": "\n".join(steps)}
+        flags["joint"] = joint
+        parts = {"steps": "\n".join(steps), "empty": "[]" if joint else "()"}  # a tuple takes quadratic time to grow
     parts["read"] = "\n".join(read)
     shape = Shape(
         f"{kind}_backward", template, BACKWARD, parts, **{"transformed": True, "broadcast": broadcast, **flags}
