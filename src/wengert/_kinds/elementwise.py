@@ -264,6 +264,6 @@ def parametric(
             with_slope = None if slope is None else partial(slope, ARRAYS.lib)
             return names_of(info, N, accepted=INEXACT if fast is None else fast, with_slope=with_slope)
 
-        return enter(info, N, elementwise_jvp(calls), one(**asked), scope, names)
+        return enter(info, N, elementwise_jvp(calls), one(info, **asked), scope, names)
 
     return declare

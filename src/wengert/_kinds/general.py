@@ -35,7 +35,7 @@ from .._tape.tensor import Tensor, make, new, note_view, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW
 from .backward import Call, backward_step
 from .declare import Formula, camel, declared, enter, formula_names, names_of, node_class, not_saved
-from .recording import ANYTHING, PLAIN_ARRAYS, one
+from .recording import ANYTHING, PLAIN_ARRAYS, one, parameters
 from .slow_path import lift_to_common_level
 from .templates import Shape, hot, piece
 
@@ -114,18 +114,19 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
         "broadcast": broadcast, "sequence": sequence,
     }  # fmt: skip
     parts = {
-        "star": "" if sequence else "*", "given": "operands", "edges": "tuple(edges)",
+        "p": ", *p", "ps": "p", "star": "" if sequence else "*", "given": "operands", "edges": "tuple(edges)",
         "tracked": "edges.count(None) < len(edges)", "shapes": '[getattr(a, "shape", ()) for a in arrays]',
-        "saved": plan.listed([f"operands[{k}]" for k in range(count)], "arrays[{}]", "edges[{}]", 0, "operands"),
+        "saved": plan.listed([f"operands[{k}]" for k in range(count)], "arrays[{}]", "edges[{}]", 0, "operands", "p[{}]")
     }  # fmt: skip
     whole = Shape("anything", ANYTHING, "*args", parts, **flags, count=count, promoting=promoting, view=info.view)
     if not count or info.view or (broadcast and many) or (count == 1 and (broadcast or promoting or info.outputs < 0)):
         return whole, whole
     if count == 1:
-        return whole, one(saved=plan.listed(["input"], "a", "fx", 1) if records else "", **flags)
+        return whole, one(info, saved=plan.listed(["input"], "a", "fx", 1) if records else "", **flags)
+    parts = parts | parameters(info)
     if sequence:
-        parts = parts | {
-            "args": "tensors, *p", "given": "tensors", "values": "arrays",
+        parts |= {
+            "args": f"tensors{parts['p']}", "given": "tensors", "values": "arrays",
             "read": "arrays = [t._payload for t in tensors]",
             "not_plain": "{*map(type, arrays)} != JUST_ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting,
             "saved": plan.listed([], "", "", 0, "tensors"),
@@ -137,8 +138,8 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
         plain = [f"type({x}a) is not ndarray{unless}" for x, unless in zip(xs, absent, strict=True)]
         if promoting:
             plain += [f"{x} is None" for x in xs[sure:]] + [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"]
-        parts = parts | {
-            "args": f"{', '.join(xs)}, *p", "given": f"({', '.join(xs)})", "values": ", ".join(f"{x}a" for x in xs),
+        parts |= {
+            "args": ", ".join(xs) + parts["p"], "given": f"({', '.join(xs)})", "values": ", ".join(f"{x}a" for x in xs),
             "read": "\n".join(piece("read", x=x, optional=k >= sure, records=records) for k, x in enumerate(xs)),
             "not_plain": " or ".join(plain), "tracked": " or ".join(f"{x}f is not None" for x in xs),
             "edges": f"({', '.join(f'{x}f' for x in xs)})", "shapes": f"({', '.join(f'{x}a.shape' for x in xs)})",
@@ -294,11 +295,11 @@ class SavePlan:
         raise TypeError(f"a formula of {info.name} names '{name}', which it does not have{nearest(name, known)}")
 
     # -------------------------------------------------------------------------------------------------------- saving
-    def listed(self, operands: list[str], array: str, edge: str, sure: int, sequence: str = "") -> str:
+    def listed(self, operands: list[str], array: str, edge: str, sure: int, sequence: str = "", p: str = "p{}") -> str:
         """The texts of the saved values.
 
         ``operands``, ``array`` and ``edge`` are the texts of the operands, of their arrays and nodes; the first
-        ``sure`` operands are tensors. ``sequence``: the text of a sequence of operands.
+        ``sure`` operands are tensors. ``sequence``: the text of a sequence of operands. ``p``: that of a parameter.
         """
         parts = []
         for (how, i), users in zip(self.sources, self.users, strict=True):
@@ -311,7 +312,7 @@ class SavePlan:
                 parts.append(text if i < sure else f"({text}) if isinstance({x}, Tensor) else {x}")
             else:
                 parts.append({
-                    "param": f"p[{i}]",
+                    "param": p.format(i),
                     "shape": f"{a}.shape" if i < sure else f"getattr({a}, 'shape', ())",
                     "dtype": f"{a}.dtype" if i < sure else f"plain_dtype({a})",
                     "result": "b" if self.info.outputs == 1 else f"fresh_box(r[{i}])",

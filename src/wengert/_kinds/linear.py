@@ -15,7 +15,7 @@ from .._base.dtypes import BY_NUMPY, FLOAT32
 from .._base.registry import ARRAYS, Operator, publish
 from .._tape.error_text import cpp_name
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, slotted
-from .recording import PRODUCT, one
+from .recording import PRODUCT, one, parameters
 from .templates import Shape, hot
 
 # --------------------------------------------------------------------------------------------- linear in its one tensor
@@ -58,10 +58,10 @@ def linear(
         def scope() -> dict[str, Any]:
             return names_of(info, N, otherwise=otherwise)
 
-        shape = one(view=view, keep_shape=keep_shape)
+        shape = one(info, view=view, keep_shape=keep_shape)
         op = enter(info, N, jvp, shape, scope, names if otherwise is None else None)
         if names and otherwise is not None:
-            alone = one("", "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
+            alone = one(info, "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
             publish(in_front_of(otherwise, alone, scope), names)
         return op
 
@@ -92,7 +92,7 @@ def bilinear(
         calls = (("fx", self, _FACTORS), ("fy", other, _FACTORS))
         N = slotted(info, node, calls, _sources(info), *_FACTORS, saved_names=info.params)
 
-        shape = _product("input, other, *p", "input", "other")
+        shape = _product("input", "other", "", parameters(info))
         return enter(info, N, _product_jvp(info.name), shape, lambda: names_of(info, N), names)
 
     return declare
@@ -101,11 +101,15 @@ def bilinear(
 _FACTORS = ("x", "y", "p")  # the values of a factor's formula
 
 
-def _product(head: str, x: str, y: str, c: str = "", ranks: tuple[int, int] | None = None, **flags: Any) -> Shape:
-    """The shape of a product; ``c``: the name of the added tensor."""
+def _product(x: str, y: str, c: str, p: dict[str, str], ranks: tuple[int, int] | None = None, **flags: Any) -> Shape:
+    """The shape of a product; ``c``: the name of the added tensor, if any; ``p``: the texts of the parameters."""
     if ranks is not None:
         flags |= {"ranks": True, "x_rank": ranks[0], "y_rank": ranks[1]}
-    parts = {"operands": f"{x}, {y}, {c}" if c else f"{x}, {y}", "sx": "xa.shape", "sy": "ya.shape"}
+    operands = f"{x}, {y}, {c}" if c else f"{x}, {y}"
+    head = f"{operands}, *, out=None" if "alone" in flags else operands + p["p"]
+    if c and not p["p"]:
+        head += "=None"
+    parts = {**p, "operands": operands, "sx": "xa.shape", "sy": "ya.shape"}
     if c:
         parts |= {"ca": ", ca", "and_fc": " and fc is None"}
         parts["of_c"] = " or (ca is not None and ca.dtype is not xa.dtype)"
@@ -148,7 +152,7 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
                 "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
             }  # fmt: skip
 
-        shape = _product("input, other, *, out=None", "input", "other", ranks=ranks, alone=True)
+        shape = _product("input", "other", "", {"p": "", "ps": "()"}, ranks, alone=True)
         return in_front_of(otherwise, shape, scope)
 
     return decorate
@@ -226,8 +230,7 @@ def affine(
                 info, None, With=With, Without=Without, refuse_shapes=refuse_shapes, other_ranks=other_ranks,
             )  # fmt: skip
 
-        x, y, c = info.params[:3]
-        shape = _product(f"{x}, {y}, {c}=None, *p", x, y, c, ranks, own_shapes=own_shapes)
+        shape = _product(*info.params[:3], parameters(info), ranks, own_shapes=own_shapes)
         return enter(info, With, _product_jvp(info.name, spread), shape, scope, names)
 
     return declare

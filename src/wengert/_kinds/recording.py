@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.registry import Operator
 from .templates import PIECES, Shape
 
 # ---------------------------------------------------------------------------------------------------------- elementwise
@@ -155,37 +156,37 @@ return t
 # ----------------------------------------------------------------------------------- one tensor, followed by parameters
 ONE = """
 if {mode}:  #? modes
-    return slow(info, (input, *p))
+    return slow(info, ({args},))
 if args or kwargs or slow_if_recording:  #? alone
     return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
 try:
     fx = input._node  #? records
     a = input._payload
 except AttributeError:
-    return refuse(info, (input,), (input, *p))  #? general
+    return refuse(info, (input,), ({args},))  #? general
     return refuse_first(info, input{p})  #? not general
 #? elementwise
     if fx is not None and slow_if_recording:  #? modes and records
-        return slow(info, (input, *p))
+        return slow(info, ({args},))
     if a.dtype not in accepted:  #? check or to_float
         dtype = logical_dtype(input)
         info.check(info, input, None, dtype)  #? check
         if dtype not in INEXACT:  #? to_float
-            return info.op(cast(input, default_np()), *p)
+            return info.op(cast(input, default_np()){p})
 #? not many
     t = make()
     t._box = None
 #? view
     if type(a) is not ndarray:
         a = alias_payload(input, t)
-    t._view = (input, info, p, 0)
+    t._view = (input, info, {ps}, 0)
 derivative = None  #? slope
 try:
     if type(a) is ndarray and a.size >= LARGE:  #? elementwise
         if fx is not None and a.dtype in FLOATS:  #? slope
-            t._payload, derivative = both(with_slope, a, *p)
+            t._payload, derivative = both(with_slope, a{p})
         else:  #| slope
-            {to}elementwise(raw, a, *p)
+            {to}elementwise(raw, a{p})
     else:  #| elementwise
         {to}table[type(a)](a{p})
 except ARITHMETIC:
@@ -195,8 +196,7 @@ if fx is None:  #| records
     return tuple([wrap(a) for a in r])  #? many
 #? records
     @node
-    n.p = p  #? not (general or alone)
-    n.p = ()  #? alone
+    n.p = {ps}  #? not general
     n.shape = a.shape  #? keep_shape
     n.x = input._box or box_of(input)  #? keep_self
     @keep_result  #? keep_result
@@ -206,23 +206,31 @@ if fx is None:  #| records
     @end  #? not many
     #? many
         @line
-        return wrap_many(info, n, r, (input,), p)
+        return wrap_many(info, n, r, (input,), {ps})
 """
 
 
-def one(p: str = ", *p", head: str = "input, *p", saved: str | None = None, **flags: Any) -> Shape:
+def parameters(info: Operator) -> dict[str, str]:
+    """The texts of an operator's parameters: as arguments that follow others, and as a tuple."""
+    names = [f"p{k}" for k in range(len(info.params) - max(info.arity, 1))]
+    return {"p": "".join(f", {name}" for name in names), "ps": f"({', '.join(names)},)" if names else "()"}
+
+
+def one(info: Operator, head: str | None = None, saved: str | None = None, **flags: Any) -> Shape:
     """The shape of an operator on one tensor. ``saved``: the values that a general operator's node lists."""
-    parts = {"p": p, "mode": "slow_always" if flags.get("elementwise") else "slow_if_recording"}
+    parts = {"p": "", "ps": "()"} if head else parameters(info)
+    args = parts["args"] = f"input{parts['p']}"
+    parts["mode"] = "slow_always" if flags.get("elementwise") else "slow_if_recording"
     parts["to"] = "r = " if flags.get("many") else "t._payload = r = " if flags.get("keep_result") else "t._payload = "
     if saved is not None:
         parts |= {"edges": "(fx,)", "saved": saved}
-    return Shape("one", ONE, head, parts, **{"records": True, "general": saved is not None, **flags})
+    return Shape("one", ONE, head or args, parts, **{"records": True, "general": saved is not None, **flags})
 
 
 # ----------------------------------------------------------------------------------------- products, and a tensor added
 PRODUCT = """
 if slow_if_recording:  #? modes
-    return slow(info, ({operands}, *p))
+    return slow(info, ({operands}{p}))
 if slow_if_recording or out is not None:  #? alone
     return otherwise(input, other, out=out)
 try:
@@ -238,29 +246,29 @@ try:
             ca = {c}._payload
 except AttributeError:
     return otherwise(input, other)  #? alone
-    return refuse(info, ({operands}), ({operands}, *p))  #? c
-    return refuse_first(info, {operands}, *p)  #? not (c or alone)
+    return refuse(info, ({operands}), ({operands}{p}))  #? c
+    return refuse_first(info, {operands}{p})  #? not (c or alone)
 #? ranks
     if xa.ndim != {x_rank} or ya.ndim != {y_rank}:
         return otherwise(input, other)  #? alone
-        return other_ranks({operands}, *p)  #? not alone
+        return other_ranks({operands}{p})  #? not alone
 #? alone
     dtype = xa.dtype
     if dtype is not ya.dtype or (dtype is not FLOAT32 and dtype not in INEXACT):
         return otherwise(input, other)
 if xa.dtype is not ya.dtype{of_c}:  #? not alone
-    return mixed_product(info, ({operands}), p)
+    return mixed_product(info, ({operands}), {ps})
 t = make()
 t._box = None
 try:
     t._payload = small(xa, ya) if xa.size < MANY else large(xa, ya)  #? alone
-    t._payload = table[type(xa)](xa, ya{ca}, *p)  #? not alone
+    t._payload = table[type(xa)](xa, ya{ca}{p})  #? not alone
 except RAW_REFUSALS:  #? alone
     return otherwise(input, other)
 except ValueError as error:  #? c
-    return refuse_shapes(error, xa, ya, ca, *p)
+    return refuse_shapes(error, xa, ya, ca{p})
 except ARITHMETIC:  #? not alone
-    t._payload = silently(table[type(xa)], xa, ya{ca}, *p)
+    t._payload = silently(table[type(xa)], xa, ya{ca}{p})
 if fx is None and fy is None{and_fc}:
     @unrecorded
 #? c
@@ -271,8 +279,7 @@ if fx is None and fy is None{and_fc}:
         n.c = ca.shape
     n.fc = fc
 @node(fy="fy")
-n.p = ()  #? alone
-n.p = p  #? not alone
+n.p = {ps}
 if fy is not None:
     n.x = {x}._box or box_of({x})
 else:
@@ -287,24 +294,24 @@ else:
 # ----------------------------------------------------------------------------------------------------------- all others
 PLAIN_ARRAYS = """
 if slow_always:  #? modes
-    return slow(info, ({args}))
+    return slow(info, ({args},))
 try:
     {read}
     edges = [t._node for t in tensors]  #? sequence and records
 except AttributeError:
-    return slow(info, ({args})) if slow_if_recording else run({args})  #? modes
+    return slow(info, ({args},)) if slow_if_recording else run({args})  #? modes
     return run({args})  #? not modes
 if {not_plain}:
-    return slow(info, ({args})) if slow_if_recording else run({args})  #? modes
+    return slow(info, ({args},)) if slow_if_recording else run({args})  #? modes
     return run({args})  #? not modes
 recorded = {tracked}  #? records
 if slow_if_recording and recorded:  #? modes and records
-    return slow(info, ({args}))
+    return slow(info, ({args},))
 try:  #| broadcast
     try:
-        r = table[ndarray]({values}, *p)
+        r = table[ndarray]({values}{p})
     except ARITHMETIC:
-        r = silently(table[ndarray], {values}, *p)
+        r = silently(table[ndarray], {values}{p})
 #? broadcast
     except ValueError:
         return run({args})  # it finds the error's text
@@ -377,11 +384,11 @@ if {tracked}:  #? records
     @line
     t._node = n  #? not many
 #? view
-    t._view = ({given}[0], info, p, 0)  #? not many
-    t = wrap_many(info, n, r, {given}, p)  #? many
+    t._view = ({given}[0], info, {ps}, 0)  #? not many
+    t = wrap_many(info, n, r, {given}, {ps})  #? many
     if not plain:
         note_views({given}[0], t)
     return t
-return wrap_many(info, n, r, {given}, p)  #? many
+return wrap_many(info, n, r, {given}, {ps})  #? many
 return t  #? not many
 """

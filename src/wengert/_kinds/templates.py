@@ -71,9 +71,10 @@ class Shape:
 
     @property
     def label(self) -> str:
-        """The shape's name: ``unary(input): blocks keep_result records``."""
+        """The shape's name: ``unary(input): blocks keep_result records``; any parameters are ``*p`` in it."""
+        head = _PARAMETERS.sub(", *p", self.head)
         flags = sorted((k, v) for k, v in self.flags.items() if v)
-        return f"{self.kind}({self.head}): {' '.join(k if v is True else f'{k}={v}' for k, v in flags)}"
+        return f"{self.kind}({head}): {' '.join(k if v is True else f'{k}={v}' for k, v in flags)}"
 
     def text(self) -> str:
         """The function's source."""
@@ -167,7 +168,7 @@ _codes: dict[Any, types.CodeType] = {}
 
 def code_of(shape: Shape) -> types.CodeType:
     """The code of a shape, compiled once."""
-    key = (shape.label, *shape.parts.values())
+    key = (shape.label, shape.head, *shape.parts.values())
     if key not in _codes:
         text = shape.text()
         filename = f"{FOLDER}<{shape.label}{f' {len(_codes)}' * bool(shape.parts)}>"
@@ -243,6 +244,7 @@ def _compiled(condition: str) -> types.CodeType:
 
 
 BACKWARD = "n, xp, g, keep"  # the parameters of a backward step
+_PARAMETERS = re.compile(r"(, p\d+)+")
 _FLAG = re.compile(r"\{(\w+)\}")
 _GIVEN = re.compile(r'(\w+)=(?:"([^"]*)"|(\w+))')
 PIECES = {
