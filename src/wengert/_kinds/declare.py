@@ -179,7 +179,7 @@ def saved_for(sources: Sources, views: dict[str, Any]) -> Any:
         if of not in sources:
             raise not_saved(n, name)
         slot = sources[of]
-        if type(slot) is int:
+        if isinstance(slot, int):
             return n.p[slot]
         value = getattr(n, slot)
         if slot != "shape":

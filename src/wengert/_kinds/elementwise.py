@@ -32,7 +32,7 @@ from .._tape.node import Box, named
 from .backward import Call, backward_step, elementwise_jvp
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, publish_elementwise, slotted
 from .recording import BINARY, UNARY, one
-from .slow_path import refuse_quietly, refuse_second, second_of_method, slow_operator
+from .slow_path import refuse_second, slow_operator
 from .templates import Shape, hot, variant
 
 # ---------------------------------------------------------------------------------------------------------- one tensor
@@ -178,10 +178,12 @@ def binary(
 
         core = Shape("binary", BINARY, "input, other", **asked, blocks=blocks)
         op = enter(info, N, elementwise_jvp(calls), core, scope, head="input, other, *, out=None", out=True)
-        publish_elementwise(info, names, core.but(modes=True), inplace=inplace, reject=second_of_method)
+        of_method = partial(refuse_second, position=1)
+        publish_elementwise(info, names, core.but(modes=True), inplace=inplace, reject=of_method)
         if dunder:
             shape = core.but("self, other", x="self", modes=True)
-            publish(variant(op, shape, dunder, reject=refuse_quietly, slow=slow_operator), f"Tensor.{dunder}")
+            quietly = partial(refuse_second, position=0)
+            publish(variant(op, shape, dunder, reject=quietly, slow=slow_operator), f"Tensor.{dunder}")
         return op
 
     return declare
@@ -245,7 +247,7 @@ def parametric(
         if grad is not None and uses != kept + info.params[1:] * (len(uses) > len(kept)):
             raise TypeError(f"the formula of {info.name} names {uses}: not {kept}, then all parameters or none")
         calls = (("fx", grad, tuple(dict.fromkeys(_slots(uses)))),)
-        asked = {
+        asked: dict[str, Any] = {
             "records": grad is not None, "check": fast is not None, "to_float": to_float, "elementwise": True,
             "keep_self": "self" in uses, "keep_result": "result" in uses, "slope": slope is not None,
         }  # fmt: skip

@@ -113,10 +113,11 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
         "records": records, "many": many, "keep_result": bool(plan.kept_results) and not many,
         "broadcast": broadcast, "sequence": sequence,
     }  # fmt: skip
+    operands = [f"operands[{k}]" for k in range(count)]
     parts = {
         "p": ", *p", "ps": "p", "star": "" if sequence else "*", "given": "operands", "edges": "tuple(edges)",
         "tracked": "edges.count(None) < len(edges)", "shapes": '[getattr(a, "shape", ()) for a in arrays]',
-        "saved": plan.listed([f"operands[{k}]" for k in range(count)], "arrays[{}]", "edges[{}]", 0, "operands", "p[{}]")
+        "saved": plan.listed(operands, "arrays[{}]", "edges[{}]", 0, "operands", "p[{}]"),
     }  # fmt: skip
     whole = Shape("anything", ANYTHING, "*args", parts, **flags, count=count, promoting=promoting, view=info.view)
     if not count or info.view or (broadcast and many) or (count == 1 and (broadcast or promoting or info.outputs < 0)):
@@ -176,7 +177,9 @@ def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tup
     if n is not None:
         n.meta = meta
         for j, k in info.saves.kept_results:
-            tensors[k]._box = n.s[j]
+            tensors[k]._box = n.s[j] = b = Box()
+            b.a = result[k]
+            b.cell = None
     return tuple(tensors)
 
 
@@ -200,11 +203,6 @@ def _transformed(info: Operator, raws: list[Any], p: tuple[Any, ...]) -> Any:
     return registry.on_payloads(info, *raws, *p) if info.arity >= 0 else registry.on_payloads(info, raws, *p)
 
 
-def _note_views(base: Tensor, made: Any) -> None:
-    for t in (made,) if isinstance(made, Tensor) else made:
-        note_view(base, t)
-
-
 def _no_broadcast(operands: Any) -> Exception:
     tensors = [t for t in operands if isinstance(t, Tensor)]
     for i, x in enumerate(tensors):
@@ -225,17 +223,10 @@ def _plain_dtype(a: Any) -> Any:
     return getattr(dtype, "base_dtype", dtype)
 
 
-def _fresh_box(a: Any) -> Box:
-    b = Box()
-    b.a = a
-    b.cell = None
-    return b
-
-
 _NAMES: dict[str, Any] = {
     "JUST_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN,
-    "fresh_box": _fresh_box, "lift_to_common_level": lift_to_common_level, "no_broadcast": _no_broadcast,
-    "note_views": _note_views, "plain_dtype": _plain_dtype, "promoted": _promoted,
+    "lift_to_common_level": lift_to_common_level, "no_broadcast": _no_broadcast,
+    "note_view": note_view, "plain_dtype": _plain_dtype, "promoted": _promoted,
     "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
 }  # fmt: skip
 
@@ -315,7 +306,7 @@ class SavePlan:
                     "param": p.format(i),
                     "shape": f"{a}.shape" if i < sure else f"getattr({a}, 'shape', ())",
                     "dtype": f"{a}.dtype" if i < sure else f"plain_dtype({a})",
-                    "result": "b" if self.info.outputs == 1 else f"fresh_box(r[{i}])",
+                    "result": "b" if self.info.outputs == 1 else "None",  # ``wrap_many`` replaces it
                     "operands": f"[box_of(t) if isinstance(t, Tensor) else t for t in {sequence}[{i}:]]",
                     "shapes": "[a.shape for a in arrays]",
                     "dtypes": "[plain_dtype(a) for a in arrays]",

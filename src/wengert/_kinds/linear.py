@@ -230,7 +230,8 @@ def affine(
                 info, None, With=With, Without=Without, refuse_shapes=refuse_shapes, other_ranks=other_ranks,
             )  # fmt: skip
 
-        shape = _product(*info.params[:3], parameters(info), ranks, own_shapes=own_shapes)
+        x, y, c = info.params[:3]
+        shape = _product(x, y, c, parameters(info), ranks, own_shapes=own_shapes)
         return enter(info, With, _product_jvp(info.name, spread), shape, scope, names)
 
     return declare

@@ -387,7 +387,9 @@ if {tracked}:  #? records
     t._view = ({given}[0], info, {ps}, 0)  #? not many
     t = wrap_many(info, n, r, {given}, {ps})  #? many
     if not plain:
-        note_views({given}[0], t)
+        for view in t:  #? many
+            note_view({given}[0], view)
+        note_view({given}[0], t)  #? not many
     return t
 return wrap_many(info, n, r, {given}, {ps})  #? many
 return t  #? not many

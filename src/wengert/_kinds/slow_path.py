@@ -94,7 +94,7 @@ def slow_operator(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any
     y = args[1]
     if isinstance(y, Tensor) or type(y) in NUMBER_DTYPES:
         return slow(info, args, out)
-    return refuse_quietly(info, *args)
+    return refuse_second(info, *args, position=0)
 
 
 def quiet(info: Operator, args: tuple[Any, ...]) -> Any:
@@ -325,32 +325,20 @@ def _no_tensor(info: Operator, y: Any, position: int) -> TypeError:
     return not_a_tensor(_refused_as(info), "other", position, y)
 
 
-def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
-    """Handle a second operand that is not a tensor, or whose shape does not broadcast."""
-    result = overridden(info, (x, y))
-    return _second(info, x, y, error) if result is ... else result
+def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = None, position: int = 2) -> Any:
+    """Handle a second operand that is not a tensor, or whose shape does not broadcast.
 
-
-def second_of_method(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
-    """``refuse_second`` for methods, whose argument positions do not count ``self``."""
-    result = overridden(info, (x, y))
-    return _second(info, x, y, error, position=1) if result is ... else result
-
-
-def refuse_quietly(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
-    """``refuse_second`` for the Python operators, which return NotImplemented for an unknown type."""
+    ``position``: its position in PyTorch's error, 1 for a method, which does not count ``self``. It is 0 for the Python
+    operators, which return NotImplemented for an unknown type.
+    """
     try:
         result = overridden(info, (x, y))
-    except OtherLibraryError:
-        raise
-    except TypeError:  # raised by an override: to Python the same as NotImplemented
-        return NotImplemented
-    return _second(info, x, y, error, operator=True) if result is ... else result
-
-
-def _second(
-    info: Operator, x: Tensor, y: Any, error: Exception | None, *, operator: bool = False, position: int = 2
-) -> Any:
+    except TypeError as refusal:
+        if position or isinstance(refusal, OtherLibraryError):
+            raise
+        return NotImplemented  # raised by an override: to Python the same
+    if result is not ...:
+        return result
     if error is not None:
         if isinstance(error, TypeError):
             raise unsupported(info, x, error) from None
@@ -360,7 +348,7 @@ def _second(
     if isinstance(y, Transformed):
         return info.op(x, wrap(y))
     if not info.numbers:
-        raise _no_tensor(info, y, position)
+        raise _no_tensor(info, y, position or 2)
     if isinstance(y, np.generic):
         return info.op(x, y.item())
     if type(y) in (bool, complex):
@@ -372,7 +360,7 @@ def _second(
         return info.op(cast(x, dtype), cast_operand(y, dtype))
     if isinstance(y, (int, float)):  # a subclass, such as an IntEnum
         return info.op(x, int(y) if isinstance(y, int) else float(y))
-    if operator:
+    if not position:
         if isinstance(y, np.ndarray):
             return info.op(x, wrap(np.asarray(y)))
         return NotImplemented
