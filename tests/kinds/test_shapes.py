@@ -130,7 +130,7 @@ def test_a_traceback_shows_the_line_of_the_text() -> None:
     with pytest.raises(RuntimeError) as caught:
         torch.linalg.cholesky(-torch.eye(2))
     frames = [frame for frame in traceback.extract_tb(caught.tb) if "<one(" in frame.filename]
-    assert [frame.line for frame in frames] == ["t._payload = r = table[type(a)](a, *p)"]
+    assert [frame.line for frame in frames] == ["t._payload = r = table[type(a)](a, p0)"]
     assert frames[0].name == "cholesky_factor"
     assert linecache.getline(frames[0].filename, 1).startswith("def ")
 

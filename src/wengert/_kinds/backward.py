@@ -1,173 +1,278 @@
-"""The backward steps of all kinds on plain arrays, as templates (``templates.rendered`` explains the marks)."""
+"""The backward steps of nodes with fixed slots: the texts for plain arrays, and one walk for all other payloads.
+
+A ``Call`` is one formula: the slot of the edge that its result goes to, the formula, and the slots of its values in the
+order of its parameters. The slots are ``x`` and ``y`` (operands), ``r`` (the result), ``c`` and ``shape`` (shapes) and
+``p`` (all parameters). ``templates.rendered`` explains the marks in the texts.
+"""
 
 from __future__ import annotations
 
-from .templates import PIECES
+from collections.abc import Callable
+from typing import Any
 
-# ---------------------------------------------------------------------------------------------------------- elementwise
-UNARY_BACKWARD = """
+from .._tape.node import Box, Parts
+from .._tape.saved import is_complex, unbox
+from .templates import BACKWARD, PIECES, Shape, hot, piece
+
+Call = tuple[str, Any, tuple[str, ...]]
+
+PIECES["of_arrays"] = """
+if type(g) is Parts:  #? several
+    xp, g = materialized(n, xp, g)
 if xp is not ARRAYS:
     return transformed(n, xp, g, keep)
-#? slot
-    b = n.{slot}
-    c = b.cell
-    if c is not None and c.seq > n.seq:
-        stale(n, b)
-    gx = grad(xp, g, b.a)
-    if not keep:
-        n.{slot} = FREED
-    return (n.fx, gx)
-return (n.fx, grad(xp, g))  #? not slot
+{read}
 """
-BINARY_BACKWARD = """
-if xp is not ARRAYS:
-    return transformed(n, xp, g, keep)
-x = n.x
-y = n.y
-boxed_x = type(x) is Box
-boxed_y = type(y) is Box
-if boxed_x:
-    @open(x="x")
-if boxed_y:
-    @open(x="y")
-fx = n.fx
-if fx is not None:
-    gx = {gx}
-    @binary_reduced(k="x")
-    fy = n.fy
-    if fy is None:
-        @binary_freed
-        return (fx, gx)
-gy = {gy}
-@binary_reduced(k="y")
-@binary_freed
-return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
-"""
-PIECES["binary_reduced"] = """
-shape = {k}.shape if boxed_{k} else {k}
-if shape is not None and g{k}.shape != shape:
-    g{k} = xp.sum_to(g{k}, shape)
-"""
-PIECES["binary_freed"] = """
-if not keep:
-    if boxed_x:
-        n.x = FREED
-    if boxed_y:
-        n.y = FREED
-"""
-PARAMETRIC_BACKWARD = """
-if xp is not ARRAYS:
-    return transformed(n, xp, g, keep)
-#? keep_self
-    x = n.x
-    @open(x="x")
-#? keep_result
-    r = n.r
-    @open(x="r")
-if g.size >= LARGE:
+ONE_BACKWARD = """
+@of_arrays  #? transformed
+if g.size >= LARGE:  #? blocks
     derivative = n.r  #? slope
     if derivative is None or g.dtype is not derivative.dtype:  #| slope
-        gx = elementwise(partial(grad, xp), g, {values})
+        gx = elementwise(partial({call}, xp), g{values})
     #? slope
         elif keep:
             gx = elementwise(multiply, g, derivative)
         else:
             gx = multiply_into(derivative, g)
-else:
-    gx = grad(xp, g, {values})
-if not keep:
-    n.release()
-return (n.fx, gx)
+else:  #| blocks
+    gx = {call}(xp, g{values})  #? freed or blocks
+if not keep:  #? freed
+    {freed}
+return ({edge}, gx)  #? freed or blocks
+return ({edge}, {call}(xp, g{values}))  #? not (freed or blocks)
 """
-
-# ---------------------------------------------------------------------------------------------- linear in their tensors
-LINEAR_BACKWARD = """
-return (n.fx, transpose(xp, g, n.shape, *n.p))  #? keep_shape
-return (n.fx, transpose(xp, g, *n.p))  #? not keep_shape
-"""
-BILINEAR_BACKWARD = """
-if xp is not ARRAYS:
-    return transformed(n, xp, g, keep)
-@factor(s="x")
-@factor(s="y")
-p = n.p
+TWO_BACKWARD = """
+@of_arrays
+@operand_of_two(s="x")
+@operand_of_two(s="y")
 fx = n.fx
-fy = n.fy
 if fx is not None:
-    gx = gx_(xp, g, x, y, *p)
-if fy is not None:
-    gy = gy_(xp, g, x, y, *p)
+    gx = {gx}
+    @reduced(k="x")  #? broadcast
+    fy = n.fy
+    if fy is None:
+        @freed_two
+        return (fx, gx)
+gy = {gy}
+@reduced(k="y")  #? broadcast
+@freed_two
+return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
+"""
+PIECES["operand_of_two"] = """
+{s} = n.{s}
+boxed_{s} = type({s}) is Box
+if boxed_{s}:
+    @open(x=s)
+#? not broadcast
+    else:
+        {s} = of_shape({s})
+"""
+PIECES["reduced"] = """
+shape = {k}.shape if boxed_{k} else {k}
+if shape is not None and g{k}.shape != shape:
+    g{k} = xp.sum_to(g{k}, shape)
+"""
+PIECES["freed_two"] = """
 if not keep:
     if boxed_x:
         n.x = FREED
     if boxed_y:
         n.y = FREED
-return (fy, gy) if fx is None else (fx, gx) if fy is None else (fx, gx, fy, gy)
+    n.r = FREED  #? read
 """
-PIECES["factor"] = """
-{s} = n.{s}
-boxed_{s} = type({s}) is Box
-if boxed_{s}:
-    @open(x=s)
-else:
-    {s} = of_shape({s})
-"""
-AFFINE_BACKWARD = """
-if xp is not ARRAYS:
-    return transformed(n, xp, g, keep)
-x = n.x
-if type(x) is Box:
-    @open(x="x")
-y = n.y
-if type(y) is Box:
-    @open(x="y")
-p = n.p
-fc = n.fc
-fx = n.fx
-fy = n.fy
-pairs = () if fc is None else (fc, added(xp, g, n.c, *p))
-if fx is not None:
-    pairs += (fx, first(xp, g, x, y, *p))
-if fy is not None:
-    pairs += (fy, second(xp, g, x, y, *p))
-if not keep:
-    n.release()
-return pairs
-"""
-
-# ----------------------------------------------------------------------------------------------------------- all others
-GENERAL_BACKWARD = """
-if xp is not ARRAYS:
-    return transformed(n, xp, g, keep)
-({values}) = n.s  #? values
-{opened}
-d = formula({call})
-if not keep:  #? opened
-    n.s = [{freed}]
-return (n.fx[0], d)
-"""
-POINTWISE_BACKWARD = """
-if xp is not ARRAYS:
-    return transformed(n, xp, g, keep)
-({values}) = n.s  #? values
-{opened}
-({edges}) = n.fx
-({shapes}) = n.shapes
-pairs = ()
+MANY_BACKWARD = """
+@of_arrays
+pairs = {empty}
 {steps}
 if not keep:
     n.release()
-return pairs
+return pairs  #? not joint
+return tuple(pairs)  #? joint
 """
 PIECES["open_box"] = """
 if type({x}) is Box:
     @open
 """
-PIECES["general_step"] = """
-if f{i} is not None:
-    d = formula{i}({call})  #? call
-    if d is not None and d.shape != s{i}:  #? call
-        d = xp.sum_to(d, s{i})
-    pairs += (f{i}, d)  #? call
-    pairs += (f{i}, None)  #? not call
+PIECES["open_list"] = """
+{x} = unbox(n, {x}, None, xp) if type({x}) is Box else [unbox(n, b, None, xp) for b in {x}]
 """
+PIECES["joint_step"] = """
+for edge, d in zip(n.fx, {call}, strict=True):
+    if edge is not None:
+        pairs += (edge, d)
+"""
+PIECES["step"] = """
+if {edge} is not None:
+    d = {call}
+    if d is not None and d.shape != {shape}:  #? shape
+        d = xp.sum_to(d, {shape})
+    pairs += ({edge}, d)
+"""
+
+
+class OperandShape:
+    """The shape of an operand, saved in place of an operand that only its own gradient would need."""
+
+    __slots__ = ("shape",)
+    shape: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+
+def of_shape(shape: tuple[int, ...]) -> OperandShape:
+    """An ``OperandShape``."""
+    s = OperandShape()
+    s.shape = shape
+    return s
+
+
+def _value(n: Any, slot: str, xp: Any) -> Any:
+    """The value of a slot in the form for ``xp``."""
+    value = getattr(n, slot, None)
+    if slot in ("x", "y") and type(value) is tuple:
+        return of_shape(value)
+    return unbox(n, value, n if slot == "r" else getattr(n, "f" + slot, None), xp)
+
+
+def _transformed(calls: tuple[Call, ...], holomorphic: bool, broadcast: bool, plan: Any) -> Any:
+    """The step for any payload. ``broadcast``: it sums a cotangent to its operand's shape."""
+    slots = {slot for _, _, used in calls for slot in used}
+
+    def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        if type(g) is Parts:
+            xp, g = plan.materialized(n, xp, g)
+        conj = holomorphic and is_complex(g[0] if type(g) is tuple else g)
+        if conj:
+            g = tuple(xp.conj(x) for x in g) if type(g) is tuple else xp.conj(g)
+        value = _value if plan is None else plan.value
+        values = {slot: n.p if slot == "p" else (value(n, slot, xp),) for slot in slots}
+        edges = [getattr(n, edge) for edge, _, _ in calls] if plan is None else n.fx
+
+        def cotangent(k: int) -> Any:
+            _, formula, used = calls[k]
+            return formula and formula(xp, g, *[v for slot in used for v in values[slot]])
+
+        if plan is not None and plan.joint is not None:
+            ds = cotangent(0) if plan.info.arity != 1 else (cotangent(0),)
+        else:
+            ds = [None if edge is None else cotangent(k) for k, edge in enumerate(edges)]
+        pairs: list[Any] = []
+        for k, (edge, d) in enumerate(zip(edges, ds, strict=True)):
+            if edge is None:
+                continue
+            if d is not None:
+                shape = (n.shapes[k] if plan is not None else _shape(n, calls[k][0])) if broadcast else None
+                if shape is not None and d.shape != shape:
+                    d = xp.sum_to(d, shape)
+                if conj:
+                    d = xp.conj(d)
+            pairs += (edge, d)
+        if not keep:
+            n.release()
+        return tuple(pairs)
+
+    return transformed
+
+
+def _shape(n: Any, edge: str) -> Any:
+    """The shape of the operand behind an edge; ``None`` for a number."""
+    kept = getattr(n, edge[1:])
+    shape = kept.a.shape if isinstance(kept, Box) else kept
+    return shape if type(shape) is tuple else None
+
+
+def _is_identity(formula: Any) -> bool:
+    """Whether a formula only returns its cotangent."""
+    return bool(formula.__code__.co_code == (lambda xp, g: g).__code__.co_code)
+
+
+_TEXT = {"p": "*n.p", "c": "n.c", "shape": "n.shape"}  # the values that need no check; the other slots have variables
+
+
+def backward_step(
+    name: str,
+    calls: tuple[Call, ...],
+    holomorphic: bool = True,
+    *,
+    broadcast: bool = False,
+    plan: Any = None,
+    plain: Callable[[Any], Any] = lambda formula: formula,
+    **flags: Any,
+) -> Any:
+    """The backward step of the operator ``name``.
+
+    ``plan``: the ``SavePlan`` of a general operator. Its values are the variables ``v0, v1, ...``, its edges ``f0, f1,
+    ...``; a joint formula is its only call. ``plain``: what makes of a formula the one for plain arrays.
+    """
+    transformed = _transformed(calls, holomorphic, broadcast, plan)
+    texts = [", ".join(["xp", "g", *(_TEXT.get(slot, slot) for slot in used)]) for _, _, used in calls]
+    scope: dict[str, Any] = {f"{edge}_": plain(formula) for edge, formula, _ in calls}
+    scope |= {"transformed": transformed, "of_shape": of_shape}
+    boxes = [slot for slot in ("x", "y", "r") if any(slot in used for _, _, used in calls)]
+    read, freed, edge, joint, lists = [f"{slot} = n.{slot}" for slot in boxes], "", "n.fx", False, []
+    if boxes:
+        freed = "n.release()" if "blocks" in flags else " = ".join(f"n.{slot}" for slot in boxes) + " = FREED"
+    if plan is not None:
+        values, boxes, lists = plan.values, plan.boxes("operand", "result"), plan.boxes("operands")
+        joint = plan.joint is not None and plan.info.arity != 1
+        if joint and broadcast:
+            return transformed
+        read, edge = [f"{', '.join(values)}, = n.s"] if values else [], "n.fx[0]"
+        freed = f"n.s = [{', '.join('FREED' if v in boxes else v for v in values)}]" if boxes else ""
+        flags["several"] = plan.info.outputs != 1
+        scope["materialized"] = plan.materialized
+    if len(calls) == 1 and not joint and not (plan and broadcast):
+        kind, template = "one", ONE_BACKWARD
+        read += [piece("open", x=x) for x in boxes]
+        parts = {"values": texts[0].removeprefix("xp, g"), "edge": edge, "freed": freed, "call": f"{calls[0][0]}_"}
+    elif len(calls) == 2 and plan is None:
+        kind, template = "two", TWO_BACKWARD
+        read = [f"r = n.r\n{piece('open', x='r')}"] if "r" in boxes else []
+        parts = {
+            f"g{k}": "g" if _is_identity(formula) else f"f{k}_({text})"
+            for k, (_, formula, _), text in zip("xy", calls, texts, strict=True)
+        }
+    else:
+        kind, template = "many", MANY_BACKWARD
+        read += [*(piece("open_box", x=x) for x in boxes), *(piece("open_list", x=x) for x in lists)]
+        steps = [
+            piece(
+                "joint_step" if joint else "step",
+                edge=to,
+                call=f"{to}_({text})" if formula else "None",
+                shape=f"s{to[1:]}" if plan and broadcast else None,
+            )
+            for (to, formula, _), text in zip(calls, texts, strict=True)
+        ]
+        edges = [to for to, _, _ in calls]
+        if plan is None:
+            read += [f"{to} = n.{to}" for to in edges]
+        elif not joint:
+            read.append(f"{', '.join(edges)}, = n.fx")
+            read += [f"{', '.join(f's{to[1:]}' for to in edges)}, = n.shapes"] * broadcast
+        flags["joint"] = joint
+        parts = {"steps": "\n".join(steps), "empty": "[]" if joint else "()"}  # a tuple takes quadratic time to grow
+    parts["read"] = "\n".join(read)
+    shape = Shape(
+        f"{kind}_backward", template, BACKWARD, parts, **{"transformed": True, "broadcast": broadcast, **flags}
+    )
+    return hot(f"{name}_backward", shape, lambda: scope)
+
+
+def elementwise_jvp(calls: tuple[Call, ...]) -> Any:
+    """The forward rule of an elementwise operator: each formula is its own transpose."""
+
+    def jvp(xp: Any, tangents: Any, result: Any, *args: Any) -> Any:
+        values = {"x": args[:1], "y": args[1:2], "r": (result,), "p": args[len(calls) :]}
+        total = None
+        for tangent, (_, formula, used) in zip(tangents, calls, strict=True):
+            if tangent is not None:
+                d = formula(xp, tangent, *[v for slot in used for v in values[slot]])
+                if d.shape != result.shape:
+                    d = xp.expand(d, result.shape)
+                total = d if total is None else total + d
+        return total
+
+    return jvp

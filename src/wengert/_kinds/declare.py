@@ -7,18 +7,16 @@ from functools import partial
 from typing import Any
 
 from .._base.errors import nearest
-from .._base.registry import TENSORS, Operator, publish, register
+from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish, register
 from .._tape.node import FREED, Box, Node
 from .._tape.saved import unbox
 from .._tape.saved_names import name_saved
-from .templates import Shape, variant
+from .backward import Call, OperandShape, backward_step, of_shape
+from .templates import Shape, hot, variant
 
 Formula = Callable[..., Any]
-
-
-def same(xp: Any, g: Any) -> Any:
-    """The formula that returns the cotangent unchanged; the elementwise kinds omit the call."""
-    return g
+Sources = dict[str, str | int]  # the name of a saved value -> its slot, or the position of a parameter
+Scope = Callable[[], dict[str, Any]]  # what makes the names of a text
 
 
 # ---------------------------------------------------------------------------------------------------------- the record
@@ -59,15 +57,36 @@ def formula_names(formula: Formula | None, known: tuple[str, ...] = ()) -> tuple
     return names
 
 
-def enter(info: Operator, op: Any, N: Any, jvp: Any, core: Shape, **names: Any) -> None:
-    """Register an operator. ``core``: the shape without tests for modes."""
-    info.op = op
-    info.make_core = partial(variant, op, core, **names)
+def names_of(info: Operator, N: Any, **more: Any) -> dict[str, Any]:
+    """The names in the texts of an operator, and ``more`` names."""
+    return {
+        "info": info,
+        "N": N,
+        "table": Impl(info.name),
+        "raw": getattr(ARRAYS, info.name),
+        "of_shape": of_shape,
+        **more,
+    }
+
+
+def enter(
+    info: Operator, N: Any, jvp: Any, core: Shape, scope: Scope, names: str | None = None, head: str | None = None,
+    **flags: Any,
+) -> Any:  # fmt: skip
+    """Make, register and publish an operator's function. ``core``: its shape without tests for modes.
+
+    ``head`` and ``flags`` are those of the public function, if they differ.
+    """
+    info.op = op = hot(info.name, core.but(head, modes=True, **flags), scope, info.doc)
+    info.make_core = partial(variant, op, core)
     info.node = N
     info.jvp = info.jvp or jvp
     if N is None and info.no_derivative is None:
         info.no_derivative = "no derivative"
     register(info)
+    if names:
+        publish(op, names)
+    return op
 
 
 def publish_elementwise(info: Operator, names: str | None, method: Shape, inplace: bool, **replaced: Any) -> None:
@@ -107,33 +126,41 @@ def camel(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.strip("_").split("_"))
 
 
-def edges_x(n: Any) -> tuple[Any, ...]:
-    return (n.fx,)
+_EDGES: dict[str, Callable[[Any], tuple[Any, ...]]] = {
+    "x": lambda n: (n.fx,),
+    "xy": lambda n: (n.fx, n.fy),
+    "cxy": lambda n: (n.fc, n.fx, n.fy),
+    "xyc": lambda n: (n.fx, n.fy, n.fc),
+    "xy-": lambda n: (n.fx, n.fy, None),
+}  # the orders of ``next_functions``
 
 
-def edges_xy(n: Any) -> tuple[Any, ...]:
-    return (n.fx, n.fy)
+def slotted(
+    info: Operator, node: str | None, calls: tuple[Call, ...], sources: Sources, *kept: str, order: str = "",
+    views: Any = None, holomorphic: bool = True, step: dict[str, Any] | None = None, **members: Any,
+) -> Any:  # fmt: skip
+    """The node class of an operator whose nodes have one slot for each edge and each saved value.
+
+    It is ``None`` without a formula. ``kept``: the slots of the values. ``order``: the order of the edges, if it is not
+    that of the calls. ``views``: see ``saved_for``. ``step``: keywords of ``backward_step``. ``members`` replace the
+    usual ones.
+    """
+    if calls[0][1] is None:
+        return None
+    edges = tuple(edge for edge, _, _ in calls)
+    usual = {
+        "edges": _EDGES[order or "".join(edge[1] for edge in edges)], "release": lambda n: _release(n, kept),
+        "backward": backward_step(info.name, calls, holomorphic, **(step or {})),
+        "saved": saved_for(sources, views or {}), "saved_names": tuple(sources),
+    }  # fmt: skip
+    return node_class(node or camel(info.name) + "Backward0", (*edges, *kept), **{**usual, **members})
 
 
-def edges_of_tensors(n: Any) -> tuple[Any, ...]:
-    """The edges of the tensor operands: PyTorch's node for a number as second operand has one input."""
-    return (n.fx,) if number_second(n) else (n.fx, n.fy)
-
-
-def number_second(n: Any) -> bool:
-    """Whether an elementwise operator's second operand was a number."""
-    return n.y is not None and not isinstance(n.y, (Box, tuple))
-
-
-def release_of(slots: str) -> Any:
-    """The function that frees the saved values in these slots; a shape in place of a box is not freed."""
-
-    def release(n: Any) -> None:
-        for slot in slots:
-            if slot == "r" or isinstance(getattr(n, slot), Box):
-                setattr(n, slot, FREED)
-
-    return release
+def _release(n: Any, slots: tuple[str, ...]) -> None:
+    """Free the saved values in these slots; a shape in place of a box is not freed."""
+    for slot in slots:
+        if slot == "r" or isinstance(getattr(n, slot, None), Box):
+            setattr(n, slot, FREED)
 
 
 def not_saved(n: Any, name: str) -> AttributeError:
@@ -141,18 +168,24 @@ def not_saved(n: Any, name: str) -> AttributeError:
     return AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
 
 
-def saved_for(inputs: dict[str, str], results: dict[str, str]) -> Any:
-    """The look-up behind ``grad_fn._saved_NAME``: PyTorch's name -> slot."""
+def saved_for(sources: Sources, views: dict[str, Any]) -> Any:
+    """The look-up behind ``grad_fn._saved_NAME``: PyTorch's name -> slot, or the position of a parameter.
+
+    ``views``: name -> (name, function of its value), for what PyTorch saves in another form.
+    """
 
     def saved(n: Any, name: str) -> Any:
-        if name in inputs:
-            slot = inputs[name]
-            value = getattr(n, slot)
-            if isinstance(value, tuple):  # the shape of an operand whose value no formula of this call needs
+        of, view = views.get(name, (name, None))
+        if of not in sources:
+            raise not_saved(n, name)
+        slot = sources[of]
+        if isinstance(slot, int):
+            return n.p[slot]
+        value = getattr(n, slot)
+        if slot != "shape":
+            if isinstance(value, (tuple, OperandShape)):  # of an operand whose value no formula of this call needs
                 return None
-            return unbox(n, value, getattr(n, "f" + slot, None), TENSORS)
-        if name in results:
-            return unbox(n, getattr(n, results[name]), n, TENSORS)
-        raise not_saved(n, name)
+            value = unbox(n, value, n if slot == "r" else getattr(n, "f" + slot, None), TENSORS)
+        return value if view is None or value is None else view(value)
 
     return saved

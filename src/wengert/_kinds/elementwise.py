@@ -22,40 +22,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy import ufunc
 
 from .._arrays.library import INEXACT, constants_for
-from .._arrays.threads import elementwise, elementwise_multi, multiply_into
+from .._arrays.threads import elementwise
 from .._base.dtypes import REAL_NUMBERS
-from .._base.registry import ARRAYS, Impl, Operator, publish
+from .._base.registry import ARRAYS, Impl, publish
 from .._tape.node import Box, named
-from .._tape.promotion import cast, default_np, logical_dtype
-from .._tape.saved import is_complex, unbox
-from .backward import BINARY_BACKWARD, PARAMETRIC_BACKWARD, UNARY_BACKWARD
-from .declare import (
-    Formula,
-    camel,
-    declared,
-    edges_of_tensors,
-    edges_x,
-    edges_xy,
-    enter,
-    formula_names,
-    node_class,
-    not_saved,
-    number_second,
-    publish_elementwise,
-    release_of,
-    same,
-    saved_for,
-)
-from .recording import BINARY, PARAMETRIC, UNARY
-from .slow_path import refuse_quietly, refuse_second, second_of_method, slow_operator
-from .templates import BACKWARD, Shape, hot, variant
-
-FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
-
+from .backward import Call, backward_step, elementwise_jvp
+from .declare import Formula, Sources, declared, enter, formula_names, names_of, publish_elementwise, slotted
+from .recording import BINARY, UNARY, one
+from .slow_path import refuse_second, slow_operator
+from .templates import Shape, hot, variant
 
 # ---------------------------------------------------------------------------------------------------------- one tensor
 
@@ -81,75 +59,58 @@ def unary(
     integers and bools use the declaration's ``integer`` body. ``fast``: the dtypes that need no conversion or check.
     """
     uses = formula_names(grad, ("self", "result"))
-    keep_self, keep_result = "self" in uses, "result" in uses
 
     def declare(body: Any) -> Any:
         info = declared(unary, body, facts, batch="elementwise", to_float=to_float, integers=integers)
-        asked: dict[str, Any] = {"records": grad is not None, "check": to_float or integers}
-        asked |= {"keep_self": keep_self, "keep_result": keep_result, "keep": "r = " if keep_result else ""}
-
-        def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            conj = holomorphic and is_complex(g)
-            values = {}
-            if keep_self:
-                values["self"] = unbox(n, n.x, n.fx, xp)
-            if keep_result:
-                values["result"] = unbox(n, n.r, n, xp)
-            gx = grad(xp, xp.conj(g) if conj else g, **values)
-            if not keep:
-                n.release()
-            return (n.fx, xp.conj(gx) if conj else gx)
-
-        def step(formula: Any) -> Any:
-            if keep_self and keep_result:
-                return transformed
-            shape = Shape("unary_backward", UNARY_BACKWARD, BACKWARD, slot="x" * keep_self + "r" * keep_result)
-            return hot(f"{info.name}_backward", shape, lambda: {"grad": formula, "transformed": transformed})
-
-        N = None
-        if grad is not None:
-            N = node_class(
-                node or camel(info.name) + "Backward0",
-                ("fx",) + ("x",) * keep_self + ("r",) * keep_result,
-                edges=edges_x,
-                backward=step(grad),
-                release=release_of("x" * keep_self + "r" * keep_result),
-                saved=saved_for({"self": "x"} if keep_self else {}, {"result": "r"} if keep_result else {}),
-                saved_names=uses,
-            )
+        calls = (("fx", grad, _slots(uses)),)
+        asked: dict[str, Any] = {"records": grad is not None, "check": to_float or integers, **_kept(uses)}
+        sources: Sources = {name: SLOT[name] for name in uses}
+        N = slotted(info, node, calls, sources, *_slots(uses), holomorphic=holomorphic)
 
         def scope() -> dict[str, Any]:
-            known = {"info": info, "N": N, "raw": getattr(ARRAYS, info.name), "table": Impl(info.name), "fast": fast}
-            large = Shape("unary", UNARY, "input", **asked)
-            return {**known, "large": hot(info.name, large, lambda: {**known, **_in_blocks(known, step, grad)})}
+            return _with_blocks(names_of(info, N, fast=fast), core, calls, holomorphic)
 
-        whole = {**asked, "blocks": blocks}
-        op = hot(info.name, Shape("unary", UNARY, "input, *, out=None", **whole, modes=True, out=True), scope, info.doc)
-        enter(info, op, N, partial(_unary_jvp, grad, uses), Shape("unary", UNARY, "input", **whole))
-        publish_elementwise(info, names, Shape("unary", UNARY, "input", **whole, modes=True), inplace=inplace)
-        return op
+        core = Shape("unary", UNARY, "input", **asked, blocks=blocks)
+        enter(info, N, elementwise_jvp(calls), core, scope, head="input, *, out=None", out=True)
+        publish_elementwise(info, names, core.but(modes=True), inplace=inplace)
+        return info.op
 
     return declare
 
 
-def _unary_jvp(grad: Any, uses: tuple[str, ...], xp: Any, tangents: Any, result: Any, self: Any) -> Any:
-    values = {"self": self, "result": result}
-    return grad(xp, tangents[0], **{name: values[name] for name in uses})
+SLOT = {"self": "x", "other": "y", "result": "r"}
 
 
-def _in_blocks(known: dict[str, Any], step: Callable[..., Any], *formulas: Any) -> dict[str, Any]:
-    """The names in the same text for large arrays, where the function and the backward step run block by block."""
-    N = known["N"]
-    if N is not None:
-        blocked = step(*map(_blocked, formulas))
-        N = type(N.__name__, (N,), {"__slots__": (), "__module__": N.__module__, "backward": blocked})
-    return {"raw": partial(elementwise, known["raw"]), "N": N}
+def _slots(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(SLOT.get(name, "p") for name in names)
+
+
+def _kept(names: tuple[str, ...]) -> dict[str, Any]:
+    """The flags of what a node saves."""
+    keep_result = "result" in names
+    return {"keep_self": "self" in names, "keep_result": keep_result, "keep": "r = " if keep_result else ""}
+
+
+def _with_blocks(known: dict[str, Any], core: Shape, calls: tuple[Call, ...], holomorphic: bool) -> dict[str, Any]:
+    """The names in a text, and ``large``, the same text for large arrays.
+
+    The array library's function and the backward step run block by block in it.
+    """
+    name, N = known["info"].name, known["N"]
+
+    def large() -> dict[str, Any]:
+        raw = partial(elementwise, known["raw"])
+        if N is None:
+            return {**known, "raw": raw}
+        blocked = backward_step(name, calls, holomorphic, broadcast=len(calls) > 1, plain=_blocked)
+        members = {"__slots__": (), "__module__": N.__module__, "backward": blocked}
+        return {**known, "raw": raw, "N": type(N.__name__, (N,), members)}
+
+    return {**known, "large": hot(name, core.but(blocks=False), large)}
 
 
 def _blocked(formula: Any) -> Any:
     """A derivative formula that runs block by block."""
-    if formula is None or formula is same:
-        return formula
     return lambda xp, g, *values: elementwise(partial(formula, xp), g, *values)
 
 
@@ -184,140 +145,71 @@ def binary(
     that the second operand may have; empty if PyTorch requires a tensor. ``dunder``: the Python operator's method.
     The kind undoes broadcasting, not the formula.
     """
-    formulas = (self, other)
-    x_names, y_names = (formula_names(f, ("self", "other", "result")) for f in formulas)
+    x_names, y_names = (formula_names(f, ("self", "other", "result")) for f in (self, other))
     used = tuple(dict.fromkeys(x_names + y_names))
-    keep_result = "result" in used
+    calls = (("fx", self, _slots(x_names)), ("fy", other, _slots(y_names)))
 
     def declare(body: Any) -> Any:
         info = declared(
             binary, body, facts, arity=2, batch="elementwise", to_float=to_float, integers=integers, numbers=numbers
         )
-        info.underived = tuple(k for k, f in enumerate(formulas) if getattr(f, "underived", False))
+        info.underived = tuple(k for k, f in enumerate((self, other)) if getattr(f, "underived", False))
         asked = {
-            "records": self is not None, "keep": "r = " if keep_result else "",
+            "records": self is not None, **_kept(used),
             "xx": "self" in x_names, "xy": "other" in x_names, "yx": "self" in y_names, "yy": "other" in y_names,
             "both_x": "self" in used, "both_y": "other" in used, "by_shape": not {"self", "other"}.intersection(used),
             "check": to_float or integers, "number": bool(numbers), "x": "input",
             "keep_number": "other" in x_names or scalar_node is not None,  # the node's name depends on it
         }  # fmt: skip
-        transformed = _transformed_xy(formulas, (x_names, y_names), keep_result, holomorphic)
-
-        def step(*formulas: Any) -> Any:
-            if keep_result:
-                return transformed
-            gx, gy = (
-                "g" if f is same else f"{name}({', '.join(['xp', 'g', *_slots(used)])})"
-                for f, name, used in ((self, "gx_", x_names), (other, "gy_", y_names))
-            )
-            shape = Shape("binary_backward", BINARY_BACKWARD, BACKWARD, {"gx": gx, "gy": gy})
-            scope = {"gx_": formulas[0], "gy_": formulas[1], "transformed": transformed}
-            return hot(f"{info.name}_backward", shape, lambda: scope)
-
-        N = None
-        if self is not None:
-            N = node_class(
-                node or camel(info.name) + "Backward0",
-                ("fx", "fy", "x", "y") + ("r",) * keep_result,
-                edges=edges_of_tensors if scalar_node else edges_xy,
-                backward=step(*formulas),
-                release=release_of("xyr" if keep_result else "xy"),
-                saved=saved_for({name: _SLOT[name] for name in used if name != "result"},
-                                {"result": "r"} if keep_result else {}),
-                saved_names=used,
-                **({"looked_at": _named_by_operand(scalar_node)} if scalar_node else {}),
-            )  # fmt: skip
+        members: dict[str, Any] = {}
+        if scalar_node:
+            members = {"edges": _edges_of_tensors, "looked_at": _named_by_operand(scalar_node)}
+        kept = ("x", "y") + ("r",) * ("result" in used)
+        sources: Sources = {name: SLOT[name] for name in used}
+        N = slotted(info, node, calls, sources, *kept, holomorphic=holomorphic, step={"broadcast": True}, **members)
 
         def scope() -> dict[str, Any]:
-            raw = getattr(ARRAYS, info.name)
-            fn = info.symbol or ByFirst(info.name)
-            known = {
-                "info": info, "N": N, "raw": raw, "fn": fn, "fast": fast, "pairs": fast if pairs is None else pairs,
-                "numbers": numbers, "constants": constants_for(fast, isinstance(raw, ufunc)), "reject": refuse_second,
-            }  # fmt: skip
-            large = Shape("binary", BINARY, "input, other", **asked)
-            return {**known, "large": hot(info.name, large, lambda: {**known, **_in_blocks(known, step, *formulas)})}
+            known = names_of(
+                info, N, fn=info.symbol or ByFirst(info.name), fast=fast, pairs=fast if pairs is None else pairs,
+                numbers=numbers, constants=constants_for(fast, isinstance(getattr(ARRAYS, info.name), ufunc)),
+                reject=refuse_second,
+            )  # fmt: skip
+            return _with_blocks(known, core, calls, holomorphic)
 
-        whole = {**asked, "blocks": blocks}
-        hot_shape = Shape("binary", BINARY, "input, other, *, out=None", **whole, out=True, modes=True)
-        op = hot(info.name, hot_shape, scope, info.doc)
-        enter(
-            info,
-            op,
-            N,
-            partial(_binary_jvp, formulas, (x_names, y_names)),
-            Shape("binary", BINARY, "input, other", **whole),
-        )
-        method = Shape("binary", BINARY, "input, other", **whole, modes=True)
-        publish_elementwise(info, names, method, inplace=inplace, reject=second_of_method)
+        core = Shape("binary", BINARY, "input, other", **asked, blocks=blocks)
+        op = enter(info, N, elementwise_jvp(calls), core, scope, head="input, other, *, out=None", out=True)
+        of_method = partial(refuse_second, position=1)
+        publish_elementwise(info, names, core.but(modes=True), inplace=inplace, reject=of_method)
         if dunder:
-            shape = Shape("binary", BINARY, "self, other", **(whole | {"x": "self"}), modes=True)
-            publish(variant(op, shape, dunder, reject=refuse_quietly, slow=slow_operator), f"Tensor.{dunder}")
+            shape = core.but("self, other", x="self", modes=True)
+            quietly = partial(refuse_second, position=0)
+            publish(variant(op, shape, dunder, reject=quietly, slow=slow_operator), f"Tensor.{dunder}")
         return op
 
     return declare
 
 
-_SLOT = {"self": "x", "other": "y", "result": "r"}
+def _number_second(n: Any) -> bool:
+    return n.y is not None and not isinstance(n.y, (Box, tuple))
 
 
-def _slots(names: tuple[str, ...]) -> str:
-    return "".join(_SLOT[name] for name in sorted(names, key=list(_SLOT).index))
-
-
-def _transformed_xy(formulas: Any, names: Any, keep_result: bool, holomorphic: bool) -> Any:
-    """The backward step for payloads other than plain arrays, and for formulas that use the result."""
-
-    def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        conj = holomorphic and is_complex(g)
-        if conj:
-            g = xp.conj(g)
-        x, y = n.x, n.y
-        values = {"self": unbox(n, x, n.fx, xp), "other": unbox(n, y, n.fy, xp)}
-        if keep_result:
-            values["result"] = unbox(n, n.r, n, xp)
-        pairs: list[Any] = []
-        for edge, formula, used, kept in zip((n.fx, n.fy), formulas, names, (x, y), strict=True):
-            if edge is not None:
-                d = formula(xp, g, **{name: values[name] for name in used})
-                shape = kept.a.shape if isinstance(kept, Box) else kept
-                if type(shape) is tuple and d.shape != shape:
-                    d = xp.sum_to(d, shape)
-                pairs += (edge, xp.conj(d) if conj else d)
-        if not keep:
-            n.release()
-        return tuple(pairs)
-
-    return transformed
-
-
-def _binary_jvp(formulas: Any, names: Any, xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> Any:
-    values = {"self": self, "other": other, "result": result}
-    total = None
-    for tangent, formula, used in zip(tangents, formulas, names, strict=True):
-        if tangent is not None:
-            d = formula(xp, tangent, **{name: values[name] for name in used})
-            if d.shape != result.shape:
-                d = xp.expand(d, result.shape)
-            total = d if total is None else total + d
-    return total
+def _edges_of_tensors(n: Any) -> tuple[Any, ...]:
+    """The edges of the tensor operands: PyTorch's node for a number as second operand has one input."""
+    return (n.fx,) if _number_second(n) else (n.fx, n.fy)
 
 
 def _named_by_operand(scalar_node: str) -> Any:
     def looked_at(n: Any) -> Any:
-        return named(n, scalar_node) if number_second(n) and type(n).__name__ != scalar_node else n
+        return named(n, scalar_node) if _number_second(n) and type(n).__name__ != scalar_node else n
 
     return looked_at
 
 
-class ByFirst:
-    """The raw functions of an operator by the type of its first operand."""
-
-    def __init__(self, name: str) -> None:
-        self.table = Impl(name)
+class ByFirst(Impl):
+    """The raw functions of an operator, called by the type of its first operand."""
 
     def __call__(self, x: Any, y: Any) -> Any:
-        return self.table[type(x)](x, y)
+        return self[type(x)](x, y)
 
 
 # ----------------------------------------------------------------------------------------- one tensor, with parameters
@@ -348,83 +240,32 @@ def parametric(
     error for an unsupported dtype. ``saved_as``: PyTorch's names of saved values if they differ from the formula's.
     """
     uses = formula_names(grad)
-    keep_self, keep_result = "self" in uses, "result" in uses
-    kept = ("self",) * keep_self + ("result",) * keep_result
-    with_p = len(uses) > len(kept)
+    kept = tuple(name for name in ("self", "result") if name in uses)
 
     def declare(body: Any) -> Any:
         info = declared(parametric, body, facts, kind="general", batch="elementwise", to_float=to_float)
-        if grad is not None and uses != kept + info.params[1:] * with_p:
+        if grad is not None and uses != kept + info.params[1:] * (len(uses) > len(kept)):
             raise TypeError(f"the formula of {info.name} names {uses}: not {kept}, then all parameters or none")
-        kept_slots = "x" * keep_self + "r" * (keep_result or slope is not None)
-
-        def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            conj = holomorphic and is_complex(g)
-            values = [unbox(n, n.x, n.fx, xp)] if keep_self else []
-            if keep_result:
-                values.append(unbox(n, n.r, n, xp))
-            gx = grad(xp, xp.conj(g) if conj else g, *values, *(n.p if with_p else ()))  # type: ignore[misc]
-            if not keep:
-                n.release()
-            return (n.fx, xp.conj(gx) if conj else gx)
-
-        def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
-            values = (self,) * keep_self + (result,) * keep_result
-            return grad(xp, tangents[0], *values, *(p if with_p else ()))  # type: ignore[misc]
-
-        N = None
-        if grad is not None:
-            saves = {"keep_self": keep_self, "keep_result": keep_result, "slope": slope is not None}
-            values = ", ".join(["x"] * keep_self + ["r"] * keep_result + ["*n.p"] * with_p)
-            step = Shape("parametric_backward", PARAMETRIC_BACKWARD, BACKWARD, {"values": values}, **saves)
-            of_step = {"grad": grad, "transformed": transformed, "multiply": np.multiply, "partial": partial}
-            N = node_class(
-                node or camel(info.name) + "Backward0",
-                ("fx", "p", *kept_slots),
-                edges=edges_x,
-                backward=hot(f"{info.name}_backward", step, lambda: {**_NAMES, **of_step}),
-                release=release_of(kept_slots),
-                saved=_saved_parameters(info, kept),
-                saved_names=(*kept, *info.params[1:]),
-            )
-        asked = {
-            "records": grad is not None,
-            "check": fast is not None,
-            "to_float": to_float,
-            "r": "r = " if keep_result else "",
+        calls = (("fx", grad, tuple(dict.fromkeys(_slots(uses)))),)
+        asked: dict[str, Any] = {
+            "records": grad is not None, "check": fast is not None, "to_float": to_float, "elementwise": True,
+            "keep_self": "self" in uses, "keep_result": "result" in uses, "slope": slope is not None,
+        }  # fmt: skip
+        slots = tuple(SLOT[name] for name in kept) + ("r",) * (slope is not None and "result" not in kept)
+        sources: Sources = {
+            **{name: SLOT[name] for name in kept},
+            **{name: k for k, name in enumerate(info.params[1:])},
         }
-        asked |= saves if grad is not None else {}
+        shown = {info.saved_as.get(name, name): source for name, source in sources.items()}
+        step = {"blocks": True, "slope": slope is not None}
+        N = slotted(
+            info, node, calls, shown, "p", *slots, holomorphic=holomorphic, step=step, saved_names=tuple(sources)
+        )
 
         def scope() -> dict[str, Any]:
-            return {
-                **_NAMES, "info": info, "N": N, "table": Impl(info.name), "raw": getattr(ARRAYS, info.name),
-                "accepted": INEXACT if fast is None else fast,
-                "with_slope": None if slope is None else partial(slope, ARRAYS.lib),
-            }  # fmt: skip
+            with_slope = None if slope is None else partial(slope, ARRAYS.lib)
+            return names_of(info, N, accepted=INEXACT if fast is None else fast, with_slope=with_slope)
 
-        op = hot(info.name, Shape("parametric", PARAMETRIC, "input, *p", **asked, modes=True), scope, info.doc)
-        enter(info, op, N, jvp, Shape("parametric", PARAMETRIC, "input, *p", **asked))
-        if names:
-            publish(op, names)
-        return op
+        return enter(info, N, elementwise_jvp(calls), one(info, **asked), scope, names)
 
     return declare
-
-
-def _saved_parameters(info: Operator, kept: tuple[str, ...]) -> Any:
-    """The look-up behind ``grad_fn._saved_NAME``."""
-    values = saved_for({"self": "x"} if "self" in kept else {}, {"result": "r"} if "result" in kept else {})
-
-    def saved(n: Any, name: str) -> Any:
-        source = {info.saved_as.get(key, key): key for key in (*kept, *info.params[1:])}.get(name)
-        if source is None:
-            raise not_saved(n, name)
-        return values(n, source) if source in kept else n.p[info.params.index(source) - 1]
-
-    return saved
-
-
-_NAMES = {
-    "FLOATS": FLOATS, "INEXACT": INEXACT, "both": elementwise_multi, "cast": cast, "default_np": default_np,
-    "elementwise": elementwise, "logical_dtype": logical_dtype, "multiply_into": multiply_into,
-}  # fmt: skip

@@ -12,27 +12,11 @@ import numpy as np
 
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY, FLOAT32
-from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish
-from .._tape.error_text import cpp_name, not_a_tensor
-from .._tape.node import Box
-from .._tape.saved import is_complex, unbox
-from .._tape.tensor import Tensor, alias_payload
-from .backward import AFFINE_BACKWARD, BILINEAR_BACKWARD, LINEAR_BACKWARD
-from .declare import (
-    Formula,
-    camel,
-    declared,
-    edges_x,
-    edges_xy,
-    enter,
-    formula_names,
-    node_class,
-    not_saved,
-    release_of,
-)
-from .recording import AFFINE, BILINEAR, LINEAR
-from .slow_path import mixed_product, overridden, refuse_first
-from .templates import BACKWARD, Shape, hot
+from .._base.registry import ARRAYS, Operator, publish
+from .._tape.error_text import cpp_name
+from .declare import Formula, Sources, declared, enter, formula_names, names_of, slotted
+from .recording import PRODUCT, one, parameters
+from .templates import Shape, hot
 
 # --------------------------------------------------------------------------------------------- linear in its one tensor
 
@@ -61,37 +45,24 @@ def linear(
         if uses[keep_shape:] != info.params[1:]:
             raise TypeError(f"the transpose of {info.name} names {uses}: not its parameters {info.params[1:]}")
 
-        def saved(n: Any, key: str) -> Any:
-            if key in info.params[1:]:
-                return n.p[info.params.index(key) - 1]
-            if key == "self_sym_sizes" and keep_shape:
-                return n.shape
-            raise not_saved(n, key)
-
-        step = Shape("linear_backward", LINEAR_BACKWARD, BACKWARD, keep_shape=keep_shape)
-        N = node_class(
-            node or camel(info.name) + "Backward0",
-            ("fx", "p") + ("shape",) * keep_shape,
-            edges=edges_x,
-            backward=hot(f"{info.name}_backward", step, lambda: {"transpose": transpose}),
-            saved=saved,
-            saved_names=info.params[1:],
-        )
-
-        def scope() -> dict[str, Any]:
-            return {"info": info, "N": N, "table": Impl(info.name), "alias_payload": alias_payload}
+        calls = (("fx", transpose, ("shape",) * keep_shape + ("p",)),)
+        sources: Sources = {name: k for k, name in enumerate(info.params[1:])}
+        sources |= {"self_sym_sizes": "shape"} if keep_shape else {}
+        kept = ("p",) + ("shape",) * keep_shape
+        step = {"transformed": False}  # the same formula serves all payloads
+        N = slotted(info, node, calls, sources, *kept, step=step, saved_names=info.params[1:])
 
         def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
             return getattr(xp, info.name)(tangents[0], *p)
 
-        asked = {"view": view, "keep_shape": keep_shape, "p": ", *p"}
-        op = hot(info.name, Shape("linear", LINEAR, "input, *p", **asked, modes=True), scope, info.doc)
-        enter(info, op, N, jvp, Shape("linear", LINEAR, "input, *p", **asked))
-        if names and otherwise is None:
-            publish(op, names)
-        elif names:
-            alone = Shape("linear", LINEAR, "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
-            publish(in_front_of(otherwise, alone, lambda: {**scope(), "otherwise": otherwise}), names)
+        def scope() -> dict[str, Any]:
+            return names_of(info, N, otherwise=otherwise)
+
+        shape = one(info, view=view, keep_shape=keep_shape)
+        op = enter(info, N, jvp, shape, scope, names if otherwise is None else None)
+        if names and otherwise is not None:
+            alone = one(info, "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
+            publish(in_front_of(otherwise, alone, scope), names)
         return op
 
     return declare
@@ -116,94 +87,56 @@ def bilinear(
     other one needs a gradient; a formula may read the shape of its own operand.
     """
 
-    def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        conj = is_complex(g)
-        if conj:
-            g = xp.conj(g)
-        x, y = _factor(n, "x", xp), _factor(n, "y", xp)
-        pairs: tuple[Any, ...] = ()
-        for edge, formula in ((n.fx, self), (n.fy, other)):
-            if edge is not None:
-                d = formula(xp, g, x, y, *n.p)
-                pairs += (edge, xp.conj(d) if conj else d)
-        if not keep:
-            n.release()
-        return pairs
-
     def declare(body: Any) -> Any:
         info = declared(bilinear, body, facts, arity=2, refuse_mixed=refuse_mixed)
-        name = info.name
-        of_step = {"gx_": self, "gy_": other, "transformed": transformed, "of_shape": of_shape}
-        N = node_class(
-            node or camel(name) + "Backward0",
-            ("fx", "fy", "x", "y", "p"),
-            edges=edges_xy,
-            backward=hot(f"{name}_backward", Shape("bilinear_backward", BILINEAR_BACKWARD, BACKWARD), lambda: of_step),
-            release=release_of("xy"),
-            saved=_saved_factors(info, 2),
-            saved_names=info.params,
-        )
+        calls = (("fx", self, _FACTORS), ("fy", other, _FACTORS))
+        N = slotted(info, node, calls, _sources(info), *_FACTORS, saved_names=info.params)
 
-        def scope() -> dict[str, Any]:
-            return {"info": info, "N": N, "table": Impl(name), "mixed_product": mixed_product}
-
-        def jvp(xp: Any, tangents: Any, result: Any, x: Any, y: Any, *p: Any) -> Any:
-            f = getattr(xp, name)
-            total = None if tangents[0] is None else f(tangents[0], y, *p)
-            if tangents[1] is not None:
-                d = f(x, tangents[1], *p)
-                total = d if total is None else total + d
-            return total
-
-        op = hot(name, Shape("bilinear", BILINEAR, "input, other, *p", modes=True), scope, info.doc)
-        enter(info, op, N, jvp, Shape("bilinear", BILINEAR, "input, other, *p"))
-        if names:
-            publish(op, names)
-        return op
+        shape = _product("input", "other", "", parameters(info))
+        return enter(info, N, _product_jvp(info.name), shape, lambda: names_of(info, N), names)
 
     return declare
 
 
-class OperandShape:
-    """The shape of an operand, saved in place of an operand that only its own gradient would need."""
-
-    __slots__ = ("shape",)
-    shape: tuple[int, ...]
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
+_FACTORS = ("x", "y", "p")  # the values of a factor's formula
 
 
-def of_shape(shape: tuple[int, ...]) -> OperandShape:
-    """An ``OperandShape``."""
-    s = OperandShape()
-    s.shape = shape
-    return s
+def _product(x: str, y: str, c: str, p: dict[str, str], ranks: tuple[int, int] | None = None, **flags: Any) -> Shape:
+    """The shape of a product; ``c``: the name of the added tensor, if any; ``p``: the texts of the parameters."""
+    if ranks is not None:
+        flags |= {"ranks": True, "x_rank": ranks[0], "y_rank": ranks[1]}
+    operands = f"{x}, {y}, {c}" if c else f"{x}, {y}"
+    head = f"{operands}, *, out=None" if "alone" in flags else operands + p["p"]
+    if c and not p["p"]:
+        head += "=None"
+    parts = {**p, "operands": operands, "sx": "xa.shape", "sy": "ya.shape"}
+    if c:
+        parts |= {"ca": ", ca", "and_fc": " and fc is None"}
+        parts["of_c"] = " or (ca is not None and ca.dtype is not xa.dtype)"
+        for s in ("sx", "sy"):
+            parts[s] = f"of_shape({parts[s]})" if flags["own_shapes"] else "None"
+    return Shape("product", PRODUCT, head, parts, x=x, y=y, c=c, **flags)
 
 
-def _factor(n: Any, slot: str, xp: Any) -> Any:
-    value = getattr(n, slot)
-    return of_shape(value) if type(value) is tuple else unbox(n, value, getattr(n, "f" + slot), xp)
+def _sources(info: Operator) -> Sources:
+    """The slots of the factors, and the positions of the parameters."""
+    factors: Sources = {"self": "x", "other": "y", info.params[0]: "x", info.params[1]: "y"}
+    return {**{name: k for k, name in enumerate(info.params[info.arity :])}, **factors}
 
 
-def _saved_factors(info: Operator, operands: int) -> Any:
-    """The look-up behind ``grad_fn._saved_NAME``: the factors, and the parameters after the operands."""
-    slots = {"self": "x", "other": "y", info.params[0]: "x", info.params[1]: "y"}
+def _product_jvp(name: str, spread: Any = None) -> Any:
+    """The forward rule of a product, and of a tensor added to it (``spread`` is the rule of that tensor alone)."""
 
-    def saved(n: Any, key: str) -> Any:
-        key, view = info.saved_as.get(key, (key, None))
-        if view is not None:
-            value = saved(n, key)
-            return None if value is None else view(value)
-        if key in slots:
-            value = getattr(n, slots[key])
-            return unbox(n, value, getattr(n, "f" + slots[key]), TENSORS) if isinstance(value, Box) else None
-        if key in info.params[operands:]:
-            return n.p[info.params.index(key) - operands]
-        raise not_saved(n, key)
+    def jvp(xp: Any, tangents: Any, result: Any, x: Any, y: Any, *rest: Any) -> Any:
+        f = getattr(xp, name)
+        tx, ty, *added = tangents
+        p = rest[len(added) :]
+        if tx is None:
+            return spread(xp, *added, result.shape, *p) if ty is None else f(x, ty, *added, *p)
+        d = f(tx, y, *added, *p)
+        return d if ty is None else d + f(x, ty, *(None for _ in added), *p)
 
-    return saved
+    return jvp
 
 
 def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
@@ -219,11 +152,8 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
                 "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
             }  # fmt: skip
 
-        return in_front_of(
-            otherwise,
-            Shape("bilinear", BILINEAR, "input, other, *, out=None", ranks=True, x_rank=ranks[0], y_rank=ranks[1]),
-            scope,
-        )
+        shape = _product("input", "other", "", {"p": "", "ps": "()"}, ranks, alone=True)
+        return in_front_of(otherwise, shape, scope)
 
     return decorate
 
@@ -280,91 +210,31 @@ def affine(
     ``refuse_shapes(error, x, y, added, *parameters)`` raises PyTorch's error for arrays that the library rejected.
     """
 
-    def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        conj = is_complex(g)
-        x, y = unbox(n, n.x, n.fx, xp), unbox(n, n.y, n.fy, xp)
-        if conj:
-            g = xp.conj(g)
-        pairs: tuple[Any, ...] = ()
-        for edge, formula, operands in ((n.fc, added, None), (n.fx, first, (x, y)), (n.fy, second, (x, y))):
-            if edge is not None:
-                d = formula(xp, g, *((n.c,) if operands is None else operands), *n.p)
-                pairs += (edge, xp.conj(d) if conj else d)
-        if not keep:
-            n.release()
-        return pairs
-
     def declare(body: Any) -> Any:
         info = declared(affine, body, facts, arity=3, refuse_mixed=refuse_addmm)
-        name = info.name
-        of_step = {"first": first, "second": second, "added": added, "transformed": transformed}
-        members = {
-            "backward": hot(f"{name}_backward", Shape("affine_backward", AFFINE_BACKWARD, BACKWARD), lambda: of_step),
-            "release": release_of("xy"),
-            "saved": _saved_factors(info, 3),
-            "saved_names": (*info.saved_as, *info.params[:2], *info.params[3:]),
-        }
-        slots = ("fx", "fy", "fc", "x", "y", "c", "p")
-        With = node_class(node, slots, edges=_edges_added_first if added_first else _edges_added_last, **members)
-        without = With.edges if node_without in (None, node) else edges_xy if added_first else _edges_without
-        Without = node_class(node_without or node, slots, edges=without, **members)
+        calls = (("fc", added, ("c", "p")), ("fx", first, _FACTORS), ("fy", second, _FACTORS))
+
+        def node_of(name: str, order: str) -> Any:
+            return slotted(
+                info, name, calls, _sources(info), *_FACTORS, "c", order=order, views=info.saved_as,
+                saved_names=(*info.saved_as, *info.params[:2], *info.params[3:]),
+            )  # fmt: skip
+
+        order = "cxy" if added_first else "xyc"
+        With = node_of(node, order)
+        without = order if node_without in (None, node) else "xy" if added_first else "xy-"
+        info.node_without = Without = node_of(node_without or node, without)
 
         def scope() -> dict[str, Any]:
-            return {
-                "info": info, "With": With, "Without": Without, "table": Impl(name), "of_shape": of_shape,
-                "no_tensor": _no_tensor, "mixed_product": mixed_product, "refuse_shapes": refuse_shapes,
-                "other_ranks": other_ranks,
-            }  # fmt: skip
-
-        def jvp(xp: Any, tangents: Any, result: Any, x: Any, y: Any, c: Any, *p: Any) -> Any:
-            f = getattr(xp, name)
-            tx, ty, tc = tangents
-            if tx is not None:
-                d = f(tx, y, tc, *p)
-                return d if ty is None else d + f(x, ty, None, *p)
-            return f(x, ty, tc, *p) if ty is not None else spread(xp, tc, result.shape, *p)
+            return names_of(
+                info, None, With=With, Without=Without, refuse_shapes=refuse_shapes, other_ranks=other_ranks,
+            )  # fmt: skip
 
         x, y, c = info.params[:3]
-        head = f"{x}, {y}, {c}=None, *p"
-        asked = {"x": x, "y": y, "c": c, "own_shapes": own_shapes}
-        if ranks is not None:
-            asked |= {"ranks": True, "x_rank": ranks[0], "y_rank": ranks[1]}
-        info.node_without = Without
-        op = hot(name, Shape("affine", AFFINE, head, **asked, modes=True), scope, info.doc)
-        enter(info, op, With, jvp, Shape("affine", AFFINE, head, **asked))
-        if names:
-            publish(op, names)
-        return op
+        shape = _product(x, y, c, parameters(info), ranks, own_shapes=own_shapes)
+        return enter(info, With, _product_jvp(info.name, spread), shape, scope, names)
 
     return declare
-
-
-def _edges_added_first(n: Any) -> tuple[Any, ...]:
-    return (n.fc, n.fx, n.fy)
-
-
-def _edges_added_last(n: Any) -> tuple[Any, ...]:
-    return (n.fx, n.fy, n.fc)
-
-
-def _edges_without(n: Any) -> tuple[Any, ...]:
-    return (n.fx, n.fy, None)
-
-
-def _no_tensor(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:
-    """Handle an operand that is not a Tensor: a payload from inside a transform, or a mistake."""
-    operands = (x, y) if c is None else (x, y, c)
-    result = overridden(info, operands)
-    if result is not ...:
-        return result
-    for position, t in enumerate(operands):
-        if not isinstance(t, Tensor):
-            from .._payloads.transforms import Transformed, bind
-
-            if isinstance(t, Transformed):
-                return bind(info, x, y, c, *p)
-            raise not_a_tensor(info.name.strip("_"), info.params[position], position + 1, t)
-    return refuse_first(info, x, y, c, *p)
 
 
 def refuse_addmm(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .templates import PIECES
+from typing import Any
+
+from .._base.registry import Operator
+from .templates import PIECES, Shape
 
 # ---------------------------------------------------------------------------------------------------------- elementwise
 UNARY = """
@@ -37,15 +40,14 @@ if fx is None:  #| records
 """
 PIECES["unary_compute"] = """
 try:
-    try:
-        if type(a) is ndarray:
-            if a.size >= LARGE:  #? blocks
-                return large(input)
-            t._payload = {r}raw(a)
-        else:
-            t._payload = {r}table[type(a)](a)
-    except ARITHMETIC:
-        t._payload = {r}silently(table[type(a)], a)
+    if type(a) is ndarray:
+        if a.size >= LARGE:  #? blocks
+            return large(input)
+        t._payload = {r}raw(a)
+    else:
+        t._payload = {r}table[type(a)](a)
+except ARITHMETIC:
+    t._payload = {r}silently(table[type(a)], a)
 except TypeError as error:
     raise unsupported(info, input, error) from None
 """
@@ -73,20 +75,14 @@ if type(other) is not Tensor and type(other) in numbers:  #? number
             return promote_and_retry(info, {x}, other)
         t = make()
         t._box = t._node = None
-        try:
-            @binary_compute(y="known[other]", z="other")
-        except ARITHMETIC:
-            t._payload = silently(fn, xa, other)
+        @binary_computed(y="known[other]", z="other")
         return t
     #? records
         if slow_if_recording:  #? modes
             return slow(info, ({x}, other))
         t = make()
         t._box = None
-        try:
-            @binary_compute(y="constants[xa.dtype][other]", z="other", r=keep)
-        except ARITHMETIC:
-            t._payload = {keep}silently(fn, xa, other)
+        @binary_computed(y="constants[xa.dtype][other]", z="other", r=keep)
         @node(fy="None")
         @keep(slot="x", t=x, wanted=xx, otherwise="None")
         n.y = other  #? keep_number
@@ -117,12 +113,7 @@ else:  #| number
             sy = ya.shape
             if sx != sy and sx and sx[0] == 1 and len(sx) == len(sy) + 1 and type(ya) is ndarray:
                 ya = ya[None]  # a bias on a batch of one: half the price of NumPy's broadcasting
-        try:
-            @binary_compute(y="ya", z="ya", r=keep)
-        except (ValueError, TypeError) as error:
-            return reject(info, {x}, other, error)
-        except ARITHMETIC:
-            t._payload = {keep}silently(fn, xa, ya)
+        @binary_computed(y="ya", z="ya", r=keep, broadcast="yes")
         @node(fy="fy")
         if fy is None:
             @keep(slot="x", t=x, wanted=xx, otherwise="xa.shape")
@@ -142,138 +133,153 @@ else:  #| number
     @end
 @binary_unrecorded  #? not records
 """
-PIECES["binary_compute"] = """
-if type(xa) is ndarray:
-    if xa.size >= LARGE:  #? blocks
-        return large({x}, other)
-    t._payload = {r}raw(xa, {y})
-else:
-    t._payload = {r}fn(xa, {z})
+PIECES["binary_computed"] = """
+try:
+    if type(xa) is ndarray:
+        if xa.size >= LARGE:  #? blocks
+            return large({x}, other)
+        t._payload = {r}raw(xa, {y})
+    else:
+        t._payload = {r}fn(xa, {z})
+except (ValueError, TypeError) as error:  #? broadcast
+    return reject(info, {x}, other, error)
+except ARITHMETIC:
+    t._payload = {r}silently(fn, xa, {z})
 """
 PIECES["binary_unrecorded"] = """
 t = make()
 t._box = t._node = None
-try:
-    @binary_compute(y="ya", z="ya")
-except (ValueError, TypeError) as error:
-    return reject(info, {x}, other, error)
-except ARITHMETIC:
-    t._payload = silently(fn, xa, ya)
+@binary_computed(y="ya", z="ya", broadcast="yes")
 return t
 """
-PARAMETRIC = """
-if slow_always:  #? modes
-    return slow(info, (input, *p))
+
+# ----------------------------------------------------------------------------------- one tensor, followed by parameters
+ONE = """
+if {mode}:  #? modes
+    return slow(info, ({args},))
+if args or kwargs or slow_if_recording:  #? alone
+    return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
 try:
     fx = input._node  #? records
     a = input._payload
 except AttributeError:
-    return refuse_first(info, input, *p)
-if fx is not None and slow_if_recording:  #? modes and records
-    return slow(info, (input, *p))
-if a.dtype not in accepted:  #? check or to_float
-    dtype = logical_dtype(input)
-    info.check(info, input, None, dtype)  #? check
-    if dtype not in INEXACT:  #? to_float
-        return info.op(cast(input, default_np()), *p)
-t = make()
-t._box = None
-derivative = None  #? slope
-try:
-    if type(a) is ndarray and a.size >= LARGE:
-        if fx is not None and a.dtype in FLOATS:  #? slope
-            t._payload, derivative = both(with_slope, a, *p)
-        else:  #| slope
-            t._payload = {r}elementwise(raw, a, *p)
-    else:
-        t._payload = {r}table[type(a)](a, *p)
-except ARITHMETIC:
-    t._payload = {r}silently(table[type(a)], a, *p)
-@unrecorded  #? not records
-#? records
-    if fx is None:
-        @unrecorded
-    @node
-    n.p = p
-    n.x = input._box or box_of(input)  #? keep_self
-    @keep_result  #? keep_result
-    n.r = b  #? keep_result
-    n.r = derivative  #? slope and not keep_result
-    @end
-"""
-
-# ---------------------------------------------------------------------------------------------- linear in their tensors
-LINEAR = """
-if slow_if_recording:  #? modes
-    return slow(info, (input, *p))
-if args or kwargs or slow_if_recording:  #? alone
-    return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
-try:
-    fx = input._node
-    a = input._payload
-except AttributeError:
-    return refuse_first(info, input{p})
-t = make()
-t._box = None
+    return refuse(info, (input,), ({args},))  #? general
+    return refuse_first(info, input{p})  #? not general
+#? elementwise
+    if fx is not None and slow_if_recording:  #? modes and records
+        return slow(info, ({args},))
+    if a.dtype not in accepted:  #? check or to_float
+        dtype = logical_dtype(input)
+        info.check(info, input, None, dtype)  #? check
+        if dtype not in INEXACT:  #? to_float
+            return info.op(cast(input, default_np()){p})
+#? not many
+    t = make()
+    t._box = None
 #? view
     if type(a) is not ndarray:
         a = alias_payload(input, t)
-    t._view = (input, info, p, 0)
+    t._view = (input, info, {ps}, 0)
+derivative = None  #? slope
 try:
-    t._payload = table[type(a)](a{p})
+    if type(a) is ndarray and a.size >= LARGE:  #? elementwise
+        if fx is not None and a.dtype in FLOATS:  #? slope
+            t._payload, derivative = both(with_slope, a{p})
+        else:  #| slope
+            {to}elementwise(raw, a{p})
+    else:  #| elementwise
+        {to}table[type(a)](a{p})
 except ARITHMETIC:
-    t._payload = silently(table[type(a)], a{p})
-if fx is None:
-    @unrecorded
-@node
-n.p = ()  #? alone
-n.p = p  #? not alone
-n.shape = a.shape  #? keep_shape
-@end
+    {to}silently(table[type(a)], a{p})
+if fx is None:  #| records
+    @unrecorded  #? not many
+    return tuple([wrap(a) for a in r])  #? many
+#? records
+    @node
+    n.p = {ps}  #? not general
+    n.shape = a.shape  #? keep_shape
+    n.x = input._box or box_of(input)  #? keep_self
+    @keep_result  #? keep_result
+    n.r = b  #? keep_result and not general
+    n.r = derivative  #? slope and not keep_result
+    n.s = [{saved}]  #? general
+    @end  #? not many
+    #? many
+        @line
+        return wrap_many(info, n, r, (input,), {ps})
 """
-BILINEAR = """
+
+
+def parameters(info: Operator) -> dict[str, str]:
+    """The texts of an operator's parameters: as arguments that follow others, and as a tuple."""
+    names = [f"p{k}" for k in range(len(info.params) - max(info.arity, 1))]
+    return {"p": "".join(f", {name}" for name in names), "ps": f"({', '.join(names)},)" if names else "()"}
+
+
+def one(info: Operator, head: str | None = None, saved: str | None = None, **flags: Any) -> Shape:
+    """The shape of an operator on one tensor. ``saved``: the values that a general operator's node lists."""
+    parts = {"p": "", "ps": "()"} if head else parameters(info)
+    args = parts["args"] = f"input{parts['p']}"
+    parts["mode"] = "slow_always" if flags.get("elementwise") else "slow_if_recording"
+    parts["to"] = "r = " if flags.get("many") else "t._payload = r = " if flags.get("keep_result") else "t._payload = "
+    if saved is not None:
+        parts |= {"edges": "(fx,)", "saved": saved}
+    return Shape("one", ONE, head or args, parts, **{"records": True, "general": saved is not None, **flags})
+
+
+# ----------------------------------------------------------------------------------------- products, and a tensor added
+PRODUCT = """
 if slow_if_recording:  #? modes
-    return slow(info, (input, other, *p))
-if slow_if_recording or out is not None:  #? ranks
+    return slow(info, ({operands}{p}))
+if slow_if_recording or out is not None:  #? alone
     return otherwise(input, other, out=out)
 try:
-    fx = input._node
-    fy = other._node
-    xa = input._payload
-    ya = other._payload
+    fx = {x}._node
+    fy = {y}._node
+    xa = {x}._payload
+    ya = {y}._payload
+    #? c
+        if {c} is None:
+            fc = ca = None
+        else:
+            fc = {c}._node
+            ca = {c}._payload
 except AttributeError:
-    return otherwise(input, other)  #? ranks
-    return refuse_first(info, input, other, *p)  #? not ranks
-#? not ranks
-    if xa.dtype is not ya.dtype:
-        return mixed_product(info, (input, other), p)
-    t = make()
-    t._box = None
-    try:
-        t._payload = table[type(xa)](xa, ya, *p)
-    except ARITHMETIC:
-        t._payload = silently(table[type(xa)], xa, ya, *p)
+    return otherwise(input, other)  #? alone
+    return refuse(info, ({operands}), ({operands}{p}))  #? c
+    return refuse_first(info, {operands}{p})  #? not (c or alone)
 #? ranks
+    if xa.ndim != {x_rank} or ya.ndim != {y_rank}:
+        return otherwise(input, other)  #? alone
+        return other_ranks({operands}{p})  #? not alone
+#? alone
     dtype = xa.dtype
-    if dtype is not ya.dtype or xa.ndim != {x_rank} or ya.ndim != {y_rank}:
+    if dtype is not ya.dtype or (dtype is not FLOAT32 and dtype not in INEXACT):
         return otherwise(input, other)
-    if dtype is not FLOAT32 and dtype not in INEXACT:
-        return otherwise(input, other)
-    t = make()
-    t._box = None
-    try:
-        t._payload = small(xa, ya) if xa.size < MANY else large(xa, ya)
-    except RAW_REFUSALS:
-        return otherwise(input, other)
-if fx is None and fy is None:
+if xa.dtype is not ya.dtype{of_c}:  #? not alone
+    return mixed_product(info, ({operands}), {ps})
+t = make()
+t._box = None
+try:
+    t._payload = small(xa, ya) if xa.size < MANY else large(xa, ya)  #? alone
+    t._payload = table[type(xa)](xa, ya{ca}{p})  #? not alone
+except RAW_REFUSALS:  #? alone
+    return otherwise(input, other)
+except ValueError as error:  #? c
+    return refuse_shapes(error, xa, ya, ca{p})
+except ARITHMETIC:  #? not alone
+    t._payload = silently(table[type(xa)], xa, ya{ca}{p})
+if fx is None and fy is None{and_fc}:
     @unrecorded
+#? c
+    if ca is None:
+        n = Without()
+    else:
+        n = With()
+        n.c = ca.shape
+    n.fc = fc
 @node(fy="fy")
-n.p = ()  #? ranks
-n.p = p  #? not ranks
-@factors(x="input", y="other", sx="xa.shape", sy="ya.shape")
-@end
-"""
-PIECES["factors"] = """
+n.p = {ps}
 if fy is not None:
     n.x = {x}._box or box_of({x})
 else:
@@ -282,147 +288,34 @@ if fx is not None:
     n.y = {y}._box or box_of({y})
 else:
     n.y = {sy}
-"""
-AFFINE = """
-if slow_if_recording:  #? modes
-    return slow(info, ({x}, {y}, {c}, *p))
-try:
-    fx = {x}._node
-    fy = {y}._node
-    xa = {x}._payload
-    ya = {y}._payload
-    if {c} is None:
-        fc = ca = None
-    else:
-        fc = {c}._node
-        ca = {c}._payload
-except AttributeError:
-    return no_tensor(info, {x}, {y}, {c}, *p)
-#? ranks
-    if xa.ndim != {x_rank} or ya.ndim != {y_rank}:
-        return other_ranks({x}, {y}, {c}, *p)
-if xa.dtype is not ya.dtype or (ca is not None and ca.dtype is not xa.dtype):
-    return mixed_product(info, ({x}, {y}, {c}), p)
-t = make()
-t._box = None
-try:
-    t._payload = table[type(xa)](xa, ya, ca, *p)
-except ValueError as error:
-    return refuse_shapes(error, xa, ya, ca, *p)
-except ARITHMETIC:
-    t._payload = silently(table[type(xa)], xa, ya, ca, *p)
-if fx is None and fy is None and fc is None:
-    @unrecorded
-if ca is None:
-    n = Without()
-else:
-    n = With()
-    n.c = ca.shape
-n.fx = fx
-n.fy = fy
-n.fc = fc
-n.seq = next(ticks)
-n.h = None
-n.p = p
-@factors(sx="of_shape(xa.shape)", sy="of_shape(ya.shape)")  #? own_shapes
-@factors(sx="None", sy="None")  #? not own_shapes
 @end
 """
 
 # ----------------------------------------------------------------------------------------------------------- all others
-ONE = """
-if slow_if_recording:  #? modes
-    return slow(info, (input, *p))
-try:
-    fx = input._node  #? records
-    a = input._payload
-except AttributeError:
-    return refuse(info, (input,), (input, *p))
-t = make()
-t._box = None
-try:
-    t._payload = r = table[type(a)](a, *p)  #? keep_result
-    t._payload = table[type(a)](a, *p)  #? not keep_result
-except ARITHMETIC:
-    t._payload = r = silently(table[type(a)], a, *p)
-if fx is None:  #| records
-    @unrecorded
-#? records
-    @general_node(edges="(fx,)")
-    @keep_result  #? keep_result
-    n.s = [{saved}]
-    @end
-"""
-ONE_TO_MANY = """
-if slow_if_recording:  #? modes
-    return slow(info, (input, *p))
-try:
-    fx = input._node  #? records
-    a = input._payload
-except AttributeError:
-    return refuse(info, (input,), (input, *p))
-try:
-    result = table[type(a)](a, *p)
-except ARITHMETIC:
-    result = silently(table[type(a)], a, *p)
-if fx is not None:  #? records
-    @general_node(edges="(fx,)")
-    n.s = store((input,), (a,), p, n.fx, result)
-    @line
-    return wrap_many(info, n, result, (input,), p)
-return tuple([wrap(r) for r in result])
-"""
-POINTWISE = """
+PLAIN_ARRAYS = """
 if slow_always:  #? modes
-    return slow(info, ({args}))
+    return slow(info, ({args},))
 try:
-    {arrays} = {read_arrays}
-    {edges} = {read_edges}  #? records
+    {read}
+    edges = [t._node for t in tensors]  #? sequence and records
 except AttributeError:
-    return slow(info, ({args})) if slow_if_recording else run({args})  #? modes
+    return slow(info, ({args},)) if slow_if_recording else run({args})  #? modes
     return run({args})  #? not modes
 if {not_plain}:
-    return slow(info, ({args})) if slow_if_recording else run({args})  #? modes
+    return slow(info, ({args},)) if slow_if_recording else run({args})  #? modes
     return run({args})  #? not modes
 recorded = {tracked}  #? records
 if slow_if_recording and recorded:  #? modes and records
-    return slow(info, ({args}))
-t = make()
-t._box = t._node = None
-try:
+    return slow(info, ({args},))
+try:  #| broadcast
     try:
-        t._payload = {r}table[ndarray]({arrays}, *p)
+        r = table[ndarray]({values}{p})
     except ARITHMETIC:
-        t._payload = {r}silently(table[ndarray], {arrays}, *p)
-except ValueError:
-    return run({args})  # it finds the error's text
-if recorded:  #? records
-    @general_node(edges=edges)
-    n.shapes = ({shapes})
-    n.s = [{saved}]  #? listed
-    n.s = store(({operands}), ({arrays}), p, n.fx, (r,))  #? not listed
-    @line
-    t._node = n
-return t
-"""
-SEVERAL = """
-if slow_if_recording:  #? modes
-    return slow(info, ({args}))
-try:
-    #? sequence
-        arrays = [t._payload for t in tensors]
-        edges = [t._node for t in tensors]
-    #? not sequence
-        {read}
-except AttributeError:
-    return run({args})
-if {not_plain}:
-    return run({args})
-try:
-    result = table[ndarray]({values}, *p)
-except ARITHMETIC:
-    result = silently(table[ndarray], {values}, *p)
-@general_result
+        r = silently(table[ndarray], {values}{p})
+#? broadcast
+    except ValueError:
+        return run({args})  # it finds the error's text
+@result(tracked="recorded")
 """
 ANYTHING = """
 if slow_if_recording:  #? modes
@@ -454,48 +347,50 @@ if not plain:
     lifted = lift_to_common_level(operands)
     if lifted is not None:
         return run({star}lifted, *p)
-    result = transformed(info, arrays, p)
+    r = transformed(info, arrays, p)
 else:
     if type(arrays[0]) is not ndarray:  #? view
         arrays[0] = alias_payload(operands[0])
     try:  #| broadcast
         try:
-            result = table[lead]({star}arrays, *p)
+            r = table[lead]({star}arrays, *p)
         except ARITHMETIC:
-            result = silently(table[lead], {star}arrays, *p)
+            r = silently(table[lead], {star}arrays, *p)
     #? broadcast
         except ValueError as error:
             if "broadcast" in str(error):
                 raise no_broadcast(operands) from None
             raise
-@general_result(given="operands", arrays="arrays", edges="tuple(edges)", tracked="edges.count(None) < len(edges)")
+@result
 """
-PIECES["general_node"] = """
-n = N()
-n.fx = {edges}
-n.seq = next(ticks)
-n.h = None
+PIECES["read"] = """
+if {x} is None:  #? optional
+    {x}a = {x}f = None
+else:  #| optional
+    {x}a = {x}._payload
+    {x}f = {x}._node  #? records
 """
-PIECES["general_result"] = """
+PIECES["result"] = """
 n = None  #? many
 #? not many
     t = make()
-    t._payload = result
+    t._payload = r
     t._box = t._node = None
 if {tracked}:  #? records
-    @general_node
-    n.shapes = [getattr(a, "shape", ()) for a in arrays]  #? broadcast
-    n.s = store({given}, {arrays}, p, n.fx, result)  #? many
-    n.s = store({given}, {arrays}, p, n.fx, (result,))  #? not many
-    t._box = n.s[{kept}]  #? kept
+    @node
+    n.shapes = {shapes}  #? broadcast
+    @keep_result  #? keep_result
+    n.s = [{saved}]
     @line
     t._node = n  #? not many
 #? view
-    t._view = ({given}[0], info, p, 0)  #? not many
-    t = wrap_many(info, n, result, {given}, p)  #? many
+    t._view = ({given}[0], info, {ps}, 0)  #? not many
+    t = wrap_many(info, n, r, {given}, {ps})  #? many
     if not plain:
-        note_views({given}[0], t)
+        for view in t:  #? many
+            note_view({given}[0], view)
+        note_view({given}[0], t)  #? not many
     return t
-return wrap_many(info, n, result, {given}, p)  #? many
+return wrap_many(info, n, r, {given}, {ps})  #? many
 return t  #? not many
 """

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from .._arrays.library import INEXACT
-from .._base import dtypes as _dtypes
 from .._base.constants import type_name
+from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from .._base.errors import OtherLibraryError, noted
 from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
-from .._base.registry import ARRAYS, XP, Operator
+from .._base.registry import ARRAYS, XP, Operator, on_payloads
 from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
 from .._tape.error_text import broadcast_error, not_a_tensor
@@ -94,7 +94,7 @@ def slow_operator(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any
     y = args[1]
     if isinstance(y, Tensor) or type(y) in NUMBER_DTYPES:
         return slow(info, args, out)
-    return refuse_quietly(info, *args)
+    return refuse_second(info, *args, position=0)
 
 
 def quiet(info: Operator, args: tuple[Any, ...]) -> Any:
@@ -292,6 +292,30 @@ def refuse_first(info: Operator, *args: Any) -> Any:
     raise AttributeError(f"{info.name}: a tensor without payload")
 
 
+def refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
+    """``refuse_first`` for operators on any number of tensors: those of the general kind also accept numbers."""
+    result = overridden(info, operands)
+    if result is not ...:
+        return result
+    if any(isinstance(t, Transformed) for t in operands):
+        return on_payloads(info, *args)
+    general = info.kind == "general"
+    if general and any(isinstance(t, np.generic) for t in operands):
+        fixed = [t.item() if isinstance(t, np.generic) else t for t in operands]
+        return info.core(*fixed, *args[len(fixed) :]) if info.arity >= 0 else info.core(fixed, *args[1:])
+    for position, t in enumerate(operands):
+        if (
+            isinstance(t, Tensor)
+            or (t is None and (general or position > 1))
+            or (general and type(t) in PYTHON_NUMBERS)
+        ):
+            continue
+        if info.arity < 0:
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_name(t)}")
+        raise not_a_tensor(info.called, info.params[position], position + 1, t)
+    raise AttributeError(f"{info.name}: a tensor without payload")
+
+
 def _refused_as(info: Operator) -> str:
     """An operator's name in PyTorch's errors about its arguments: ``special_zeta``."""
     return info.refused_as or info.called
@@ -301,32 +325,20 @@ def _no_tensor(info: Operator, y: Any, position: int) -> TypeError:
     return not_a_tensor(_refused_as(info), "other", position, y)
 
 
-def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
-    """Handle a second operand that is not a tensor, or whose shape does not broadcast."""
-    result = overridden(info, (x, y))
-    return _second(info, x, y, error) if result is ... else result
+def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = None, position: int = 2) -> Any:
+    """Handle a second operand that is not a tensor, or whose shape does not broadcast.
 
-
-def second_of_method(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
-    """``refuse_second`` for methods, whose argument positions do not count ``self``."""
-    result = overridden(info, (x, y))
-    return _second(info, x, y, error, position=1) if result is ... else result
-
-
-def refuse_quietly(info: Operator, x: Tensor, y: Any, error: Exception | None = None) -> Any:
-    """``refuse_second`` for the Python operators, which return NotImplemented for an unknown type."""
+    ``position``: its position in PyTorch's error, 1 for a method, which does not count ``self``. It is 0 for the Python
+    operators, which return NotImplemented for an unknown type.
+    """
     try:
         result = overridden(info, (x, y))
-    except OtherLibraryError:
-        raise
-    except TypeError:  # raised by an override: to Python the same as NotImplemented
-        return NotImplemented
-    return _second(info, x, y, error, operator=True) if result is ... else result
-
-
-def _second(
-    info: Operator, x: Tensor, y: Any, error: Exception | None, *, operator: bool = False, position: int = 2
-) -> Any:
+    except TypeError as refusal:
+        if position or isinstance(refusal, OtherLibraryError):
+            raise
+        return NotImplemented  # raised by an override: to Python the same
+    if result is not ...:
+        return result
     if error is not None:
         if isinstance(error, TypeError):
             raise unsupported(info, x, error) from None
@@ -336,7 +348,7 @@ def _second(
     if isinstance(y, Transformed):
         return info.op(x, wrap(y))
     if not info.numbers:
-        raise _no_tensor(info, y, position)
+        raise _no_tensor(info, y, position or 2)
     if isinstance(y, np.generic):
         return info.op(x, y.item())
     if type(y) in (bool, complex):
@@ -348,7 +360,7 @@ def _second(
         return info.op(cast(x, dtype), cast_operand(y, dtype))
     if isinstance(y, (int, float)):  # a subclass, such as an IntEnum
         return info.op(x, int(y) if isinstance(y, int) else float(y))
-    if operator:
+    if not position:
         if isinstance(y, np.ndarray):
             return info.op(x, wrap(np.asarray(y)))
         return NotImplemented
@@ -379,4 +391,4 @@ def unsupported(info: Operator, x: Tensor, error: TypeError) -> Exception:
 def not_implemented(info: Operator, x: Tensor, name: str | None = None) -> NotImplementedError:
     """PyTorch's error for a dtype that an operator does not support."""
     kernel = name or info.kernel or f"{info.called}_cpu"
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{_dtypes.BY_NUMPY[logical_dtype(x)].scalar_name}'")
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{BY_NUMPY[logical_dtype(x)].scalar_name}'")

@@ -28,21 +28,23 @@ import os
 import re
 import types
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from sys import _getframe as getframe
 from typing import Any
 
-from numpy import ndarray
+from numpy import multiply, ndarray
 
-from .._arrays.library import ARITHMETIC, silently
-from .._arrays.threads import LARGE
+from .._arrays.library import ARITHMETIC, INEXACT, silently
+from .._arrays.threads import LARGE, elementwise, elementwise_multi, multiply_into
 from .._base import errors as lines
+from .._base.dtypes import FLOAT32, FLOAT64
 from .._base.modes import slow_always, slow_if_recording
 from .._base.registry import ARRAYS
-from .._tape.node import FREED, Box, box_of, ticks
-from .._tape.saved import stale
-from .._tape.tensor import Tensor, make
-from .slow_path import mixed_dtypes, promote_and_retry, refuse_first, slow, unsupported
+from .._tape.node import FREED, Box, Parts, box_of, ticks
+from .._tape.promotion import cast, default_np, logical_dtype
+from .._tape.saved import stale, unbox
+from .._tape.tensor import Tensor, alias_payload, make
+from .slow_path import mixed_dtypes, mixed_product, promote_and_retry, refuse, refuse_first, slow, unsupported
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
@@ -63,15 +65,16 @@ class Shape:
         self.parts = parts or {}
         self.flags = flags
 
-    def with_modes(self) -> Shape:
-        """The shape with the tests for modes, for calls from outside."""
-        return Shape(self.kind, self.template, self.head, self.parts, **self.flags, modes=True)
+    def but(self, head: str | None = None, **flags: Any) -> Shape:
+        """The shape with other parameters, or with some flags replaced."""
+        return Shape(self.kind, self.template, head or self.head, self.parts, **{**self.flags, **flags})
 
     @property
     def label(self) -> str:
-        """The shape's name: ``unary(input): blocks keep_result records``."""
-        flags = sorted((k, v) for k, v in self.flags.items() if v is not False and v is not None)
-        return f"{self.kind}({self.head}): {' '.join(k if v is True else f'{k}={v}' for k, v in flags)}"
+        """The shape's name: ``unary(input): blocks keep_result records``; any parameters are ``*p`` in it."""
+        head = _PARAMETERS.sub(", *p", self.head)
+        flags = sorted((k, v) for k, v in self.flags.items() if v)
+        return f"{self.kind}({head}): {' '.join(k if v is True else f'{k}={v}' for k, v in flags)}"
 
     def text(self) -> str:
         """The function's source."""
@@ -165,7 +168,7 @@ _codes: dict[Any, types.CodeType] = {}
 
 def code_of(shape: Shape) -> types.CodeType:
     """The code of a shape, compiled once."""
-    key = (shape.label, *shape.parts.values())
+    key = (shape.label, shape.head, *shape.parts.values())
     if key not in _codes:
         text = shape.text()
         filename = f"{FOLDER}<{shape.label}{f' {len(_codes)}' * bool(shape.parts)}>"
@@ -223,6 +226,11 @@ def rendered(template: str, flags: Flags, depth: int = 0) -> list[str]:
     return out
 
 
+def piece(name: str, **flags: Any) -> str:
+    """The text of a piece."""
+    return "\n".join(rendered(f"@{name}", Flags(flags)))
+
+
 def _holds(condition: str, flags: Flags) -> bool:
     if condition.isidentifier():  # most are: an evaluation takes ten times as long
         return bool(flags[condition])
@@ -236,12 +244,14 @@ def _compiled(condition: str) -> types.CodeType:
 
 
 BACKWARD = "n, xp, g, keep"  # the parameters of a backward step
+_PARAMETERS = re.compile(r"(, p\d+)+")
 _FLAG = re.compile(r"\{(\w+)\}")
 _GIVEN = re.compile(r'(\w+)=(?:"([^"]*)"|(\w+))')
 PIECES = {
     "node": """
-n = N()
-n.fx = fx
+n = N()  #? not c
+n.fx = fx  #? not edges
+n.fx = {edges}  #? edges
 n.fy = {fy}  #? fy
 n.seq = next(ticks)
 n.h = None
@@ -282,9 +292,13 @@ if c is not None and c.seq > n.seq:
 
 
 COMMON: dict[str, Any] = {
-    "ARITHMETIC": ARITHMETIC, "Box": Box, "slow_always": slow_always, "FREED": FREED, "LARGE": LARGE,
-    "slow_if_recording": slow_if_recording, "ARRAYS": ARRAYS, "Tensor": Tensor, "box_of": box_of,
-    "promote_and_retry": promote_and_retry, "refuse_first": refuse_first, "getframe": getframe, "lines": lines,
-    "make": make, "mixed_dtypes": mixed_dtypes, "ndarray": ndarray, "next": next, "silently": silently, "slow": slow,
-    "stale": stale, "ticks": ticks, "type": type, "unsupported": unsupported,
+    "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED,
+    "INEXACT": INEXACT, "LARGE": LARGE, "Parts": Parts, "Tensor": Tensor, "alias_payload": alias_payload,
+    "both": elementwise_multi, "box_of": box_of, "cast": cast, "default_np": default_np, "elementwise": elementwise,
+    "getframe": getframe, "lines": lines, "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes,
+    "mixed_product": mixed_product, "multiply": multiply, "multiply_into": multiply_into, "ndarray": ndarray,
+    "next": next, "partial": partial, "promote_and_retry": promote_and_retry, "refuse": refuse,
+    "refuse_first": refuse_first, "silently": silently, "slow": slow, "slow_always": slow_always,
+    "slow_if_recording": slow_if_recording, "stale": stale, "ticks": ticks, "type": type, "unbox": unbox,
+    "unsupported": unsupported,
 }  # fmt: skip  # what every text may name

@@ -176,7 +176,7 @@ def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = Fa
     """Each element, times ``negative_slope`` if it is negative."""
 def leaky_relu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``leaky_relu``."""
-def linear(input: Tensor, weight: Tensor | Number, bias: Tensor | Number | None = None, *p: Any) -> Tensor:
+def linear(input: Tensor, weight: Tensor | Number, bias: Tensor | Number | None = None) -> Tensor:
     """``input @ weight.T + bias``: the fully connected layer."""
 def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None, weight: Tensor | None = None, reduction: _str = 'mean', ignore_index: _int | None = None, label_smoothing: _float = 0.0, options: Any = None) -> Tensor:
     """``cross_entropy(linear(input, linear_weight, linear_bias), target)``."""
