@@ -46,7 +46,7 @@ class OneStep(_NLL):  # type: ignore[misc]
 
     __slots__ = ()
     fx: Any
-    meta: Any
+    outputs_meta: Any
     s: Any
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
