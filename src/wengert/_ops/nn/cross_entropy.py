@@ -42,11 +42,11 @@ _NLL: Any = REGISTRY["nll"].node
 
 
 class OneStep(_NLL):  # type: ignore[misc]
-    """The node of both operators, NOTE [ One node for two ]; ``meta``: results of ``cross_entropies``, the dtype."""
+    """The node of both operators, NOTE [ One node for two ]; ``outputs_meta``: what ``cross_entropies`` returned."""
 
     __slots__ = ()
     fx: Any
-    meta: Any
+    outputs_meta: Any
     s: Any
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
@@ -58,7 +58,7 @@ class OneStep(_NLL):  # type: ignore[misc]
         if cell is not None and cell.seq > self.seq:
             stale(self, target)
         edge = self.fx[0]
-        e, sums, dtype = self.meta
+        e, sums, dtype = self.outputs_meta
         d = cross_entropy_slopes(g, target.a, e, sums, dtype, reduction, not keep)
         if not keep:
             e = None
@@ -67,14 +67,14 @@ class OneStep(_NLL):  # type: ignore[misc]
 
     def release(self) -> None:
         _NLL.release(self)
-        self.meta = None
+        self.outputs_meta = None
 
     def split(self) -> Any:
         """Turn this node into that of the second operator alone, with a new node for the first behind it."""
-        if self.meta is None:  # it was freed: its step will raise
+        if self.outputs_meta is None:  # it was freed: its step will raise
             self.__class__ = _NLL
             return self
-        e, sums, dtype = self.meta
+        e, sums, dtype = self.outputs_meta
         with np.errstate(divide="ignore"):
             logs = np.log(e)
             if sums is not None:
@@ -84,7 +84,7 @@ class OneStep(_NLL):  # type: ignore[misc]
         box.cell = None
         first = node_of("log_softmax", self, 0.5, fx=self.fx[:1], s=[box, 1])
         self.fx = (first, None, None)
-        self.meta = None
+        self.outputs_meta = None
         self.__class__ = _NLL
         return self
 
@@ -114,7 +114,7 @@ def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Ten
         r._node = n = OneStep()
         n.fx = (fx, None, None)
         n.s = [a.shape, box_of(target), None, reduction, None]
-        n.meta = (e, sums, a.dtype)
+        n.outputs_meta = (e, sums, a.dtype)
         n.seq = next(ticks)
         n.h = None
         frame = lines.user_frame(getframe(2))
