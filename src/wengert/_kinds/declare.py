@@ -59,14 +59,8 @@ def formula_names(formula: Formula | None, known: tuple[str, ...] = ()) -> tuple
 
 def names_of(info: Operator, N: Any, **more: Any) -> dict[str, Any]:
     """The names in the texts of an operator, and ``more`` names."""
-    return {
-        "info": info,
-        "N": N,
-        "table": Impl(info.name),
-        "raw": getattr(ARRAYS, info.name),
-        "of_shape": of_shape,
-        **more,
-    }
+    known = {"info": info, "N": N, "table": Impl(info.name), "raw": getattr(ARRAYS, info.name), "of_shape": of_shape}
+    return known | more
 
 
 def enter(

@@ -42,7 +42,7 @@ _NLL: Any = REGISTRY["nll"].node
 
 
 class OneStep(_NLL):  # type: ignore[misc]
-    """The node of both operators, NOTE [ One node for two ]; ``meta``: results of ``cross_entropies``, the dtype."""
+    """The node of both operators, NOTE [ One node for two ]; ``outputs_meta``: results of the kernel, the dtype."""
 
     __slots__ = ()
     fx: Any
