@@ -28,12 +28,15 @@ class HookDict(OrderedDict[int, Any]):
 ModuleHandle = RemovableHandle
 
 
-def add_hook(hooks: Any, hook: Any, prepend: bool = False, extra_dict: Any = None) -> ModuleHandle:
-    """Add a hook to a module's dict of hooks."""
+def add_hook(hooks: Any, hook: Any, prepend: bool = False, flags: Any = ()) -> ModuleHandle:
+    """Add a hook to a module's dict of hooks, and to the dicts of those flags, (dict, flag), that are set for it."""
     if not seen:
         seen.append(True)
-    handle = ModuleHandle(hooks, extra_dict=extra_dict)
+    handle = ModuleHandle(hooks, extra_dict=[names for names, _ in flags])
     hooks[handle.id] = hook
+    for names, is_set in flags:
+        if is_set:
+            names[handle.id] = True
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle

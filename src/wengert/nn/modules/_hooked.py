@@ -39,14 +39,8 @@ def register_module_forward_pre_hook(hook: Any) -> RemovableHandle:
 
 def register_module_forward_hook(hook: Any, *, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
     """Call ``hook(module, args, output)`` after every module's forward."""
-    handle = add_hook(
-        global_forward_hooks, hook, False, [global_forward_hooks_always_called, global_forward_hooks_with_kwargs]
-    )
-    if with_kwargs:
-        global_forward_hooks_with_kwargs[handle.id] = True
-    if always_call:
-        global_forward_hooks_always_called[handle.id] = True
-    return handle
+    flags = [(global_forward_hooks_with_kwargs, with_kwargs), (global_forward_hooks_always_called, always_call)]
+    return add_hook(global_forward_hooks, hook, flags=flags)
 
 
 def register_module_full_backward_pre_hook(hook: Any) -> RemovableHandle:
@@ -115,10 +109,7 @@ class Hooked:
 
         ``with_kwargs``: ``hook(module, args, kwargs)``, which returns a pair or None. ``prepend``: before the others.
         """
-        handle = add_hook(self._forward_pre_hooks, hook, prepend, self._forward_pre_hooks_with_kwargs)
-        if with_kwargs:
-            self._forward_pre_hooks_with_kwargs[handle.id] = True
-        return handle
+        return add_hook(self._forward_pre_hooks, hook, prepend, [(self._forward_pre_hooks_with_kwargs, with_kwargs)])
 
     def register_forward_hook(
         self,
@@ -139,13 +130,8 @@ class Hooked:
         tensor([1., 1., 1.])
         >>> handle.remove()
         """
-        extra = [self._forward_hooks_with_kwargs, self._forward_hooks_always_called]
-        handle = add_hook(self._forward_hooks, hook, prepend, extra)
-        if with_kwargs:
-            self._forward_hooks_with_kwargs[handle.id] = True
-        if always_call:
-            self._forward_hooks_always_called[handle.id] = True
-        return handle
+        flags = [(self._forward_hooks_with_kwargs, with_kwargs), (self._forward_hooks_always_called, always_call)]
+        return add_hook(self._forward_hooks, hook, prepend, flags)
 
     def register_full_backward_pre_hook(
         self, hook: Callable[[Any, Gradients], Gradients | None], prepend: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from operator import attrgetter
+from types import FunctionType
 from typing import Any
 
 import wengert as torch
@@ -42,6 +43,8 @@ class FunctionLayer(Module):
         super().__init_subclass__(**rest)
         if function:
             cls._function = function
+            if "forward" not in cls.__dict__:
+                cls.forward = _own_form(cls, cls.forward)  # type: ignore[method-assign]
         if dims:
             cls._dims = dims
         if options is not None:
@@ -61,6 +64,15 @@ class FunctionLayer(Module):
     def extra_repr(self) -> str:
         """The options; ``inplace`` only where it is true."""
         return listed(self, *(name for name in self._shown if name != "inplace" or self.inplace))
+
+
+def _own_form(cls: type, method: Any) -> Any:
+    """An inherited method under the name of the class, which Python's errors about arguments show."""
+    code, name = method.__code__, method.__name__
+    own = FunctionType(code, method.__globals__, name, method.__defaults__, method.__closure__)
+    own.__kwdefaults__, own.__annotations__ = method.__kwdefaults__, method.__annotations__
+    own.__doc__, own.__qualname__ = method.__doc__, f"{cls.__qualname__}.{name}"
+    return own
 
 
 def add_parameters(module: Any, device: Any, dtype: Any, **shapes: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import wengert as torch
@@ -15,6 +16,7 @@ from .loss import _WeightedLoss
 _HALVES = ("torch.float16", "torch.bfloat16")
 
 
+@dataclass(frozen=True, slots=True)
 class LinearCrossEntropyOptions:
     """The number of rows in a chunk of ``linear_cross_entropy``, and the dtype in which chunks are accumulated.
 
@@ -31,16 +33,15 @@ class LinearCrossEntropyOptions:
     tensor(1.6094)
     """
 
-    __slots__ = ("acc_dtype", "acc_policy", "allow_retain_graph", "batch_chunk_size", "chunking_method")
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: Any = None
 
-    def __init__(
-        self,
-        allow_retain_graph: bool = False,
-        batch_chunk_size: int | None = None,
-        chunking_method: str | None = "auto",
-        acc_policy: str = "auto",
-        acc_dtype: Any = None,
-    ) -> None:
+    def __post_init__(self) -> None:
+        acc_policy, chunking_method = self.acc_policy, self.chunking_method
+        batch_chunk_size, acc_dtype = self.batch_chunk_size, self.acc_dtype
         if acc_policy not in ("auto", "accurate", "balanced", "compact"):
             raise ValueError(f"invalid acc_policy: {acc_policy!r}")
         if chunking_method not in (None, "auto"):
@@ -54,16 +55,6 @@ class LinearCrossEntropyOptions:
                 "acc_dtype must be one of {None, torch.float16, torch.bfloat16, torch.float32, torch.float64}, got "
                 f"{acc_dtype!r}. Pass acc_dtype=None to let the op pick automatically."
             )
-        values = (acc_dtype, acc_policy, allow_retain_graph, batch_chunk_size, chunking_method)
-        for slot, value in zip(self.__slots__, values, strict=True):
-            object.__setattr__(self, slot, value)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"cannot assign to field {name!r}")
-
-    def __repr__(self) -> str:
-        order = ("allow_retain_graph", "batch_chunk_size", "chunking_method", "acc_policy", "acc_dtype")
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in order)})"
 
     def rows_for(self, rows: int, features: int, classes: int, dtype: Any) -> int:
         """The number of rows in a chunk."""

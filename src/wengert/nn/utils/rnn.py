@@ -30,6 +30,17 @@ class PackedSequence_(NamedTuple):
     unsorted_indices: Tensor | None
 
 
+def _in_dtype(name: str, dtype: str) -> Any:
+    """A method that converts the data of a packed sequence."""
+
+    def convert(self: Any) -> Any:
+        return self.to(dtype=getattr(torch, dtype))
+
+    convert.__name__, convert.__qualname__ = name, f"PackedSequence.{name}"
+    convert.__doc__ = f"The data in {dtype}."
+    return convert
+
+
 class PackedSequence(PackedSequence_):
     """Sequences of different lengths without padding: the first elements of all, then the second ones, and so on.
 
@@ -65,37 +76,14 @@ class PackedSequence(PackedSequence_):
         """The sequence itself: on the CPU all memory counts as pinned."""
         return type(self)(*(None if t is None else t.pin_memory() for t in self))
 
-    def double(self) -> Any:
-        """The data in float64."""
-        return self.to(dtype=torch.double)
-
-    def float(self) -> Any:
-        """The data in float32."""
-        return self.to(dtype=torch.float)
-
-    def half(self) -> Any:
-        """The data in float16."""
-        return self.to(dtype=torch.half)
-
-    def long(self) -> Any:
-        """The data in int64."""
-        return self.to(dtype=torch.long)
-
-    def int(self) -> Any:
-        """The data in int32."""
-        return self.to(dtype=torch.int)
-
-    def short(self) -> Any:
-        """The data in int16."""
-        return self.to(dtype=torch.short)
-
-    def char(self) -> Any:
-        """The data in int8."""
-        return self.to(dtype=torch.int8)
-
-    def byte(self) -> Any:
-        """The data in uint8."""
-        return self.to(dtype=torch.uint8)
+    double = _in_dtype("double", "float64")
+    float = _in_dtype("float", "float32")
+    half = _in_dtype("half", "float16")
+    long = _in_dtype("long", "int64")
+    int = _in_dtype("int", "int32")
+    short = _in_dtype("short", "int16")
+    char = _in_dtype("char", "int8")
+    byte = _in_dtype("byte", "uint8")
 
     @property
     def is_cuda(self) -> bool:
