@@ -46,7 +46,7 @@ class OneStep(_NLL):  # type: ignore[misc]
 
     __slots__ = ()
     fx: Any
-    meta: Any
+    meta: Any = _NLL.outputs_meta  # a slot of the second operator's node, whose layout this class must have
     s: Any
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
