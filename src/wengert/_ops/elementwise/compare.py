@@ -305,7 +305,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
         expect_tensors("equal", input=input, other=other)
     a, b = input._payload, other._payload
     if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind != "V":
-        return a.shape == b.shape and count_nonzero(a == b) == a.size
+        return a.shape == b.shape and bool(count_nonzero(a == b) == a.size)
     if on_meta(a) or on_meta(b):
         raise no_kernel("equal")
     if a.shape != b.shape:
