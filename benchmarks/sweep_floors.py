@@ -66,6 +66,40 @@ F.hardshrink(x) = np.where(np.abs(x) <= half, zero, x)
 F.hardshrink(m) = np.where(np.abs(m) <= half, zero, m)
 """
 ELEMENTWISE = """
+torch.special.chebyshev_polynomial_t(x, y) = special.eval_chebyt(y.astype(np.int64), x).astype(np.float32)
+torch.special.chebyshev_polynomial_u(x, y) = special.eval_chebyu(y.astype(np.int64), x).astype(np.float32)
+torch.special.chebyshev_polynomial_{v|w}(x, y) = (U := special.eval_chebyu)(d := y.astype(np.int64), x) - U(d - 1, x)
+torch.special.shifted_chebyshev_polynomial_t(x, y) = special.eval_sh_chebyt(y.astype(np.int64), x).astype(np.float32)
+torch.special.shifted_chebyshev_polynomial_u(x, y) = special.eval_sh_chebyu(y.astype(np.int64), x).astype(np.float32)
+torch.special.shifted_chebyshev_polynomial_{v|w}(x, y) = special.eval_sh_chebyu(y.astype(int), x) - x
+torch.special.hermite_polynomial_h(x, y) = special.eval_hermite(y.astype(np.int64), x).astype(np.float32)
+torch.special.hermite_polynomial_he(x, y) = special.eval_hermitenorm(y.astype(np.int64), x).astype(np.float32)
+torch.special.laguerre_polynomial_l(x, y) = special.eval_laguerre(y.astype(np.int64), x).astype(np.float32)
+torch.special.legendre_polynomial_p(x, y) = special.eval_legendre(y.astype(np.int64), x).astype(np.float32)
+torch.special.spherical_bessel_j0(x) = np.sin(x) / x
+torch.special.airy_ai(x) = special.airy(x)[0]
+torch.igammac(x, y) = special.gammaincc(x, y)
+torch.sinc(x) = np.sin(a := x * np.pi) / a
+m.topk(2) = ((d := -m).argsort(1)[:, :2], -np.sort(d, 1)[:, :2])
+x.topk(2) = ((d := -x).argsort()[:2], -np.sort(d)[:2])
+m.cummax({dim=1|-1}) = (v := np.maximum.accumulate(m, 1), np.maximum.accumulate((m == v) * np.arange(4), 1))
+m.cummax(dim=0) = (v := np.maximum.accumulate(m, 0), np.maximum.accumulate((m == v) * np.arange(3)[:, None], 0))
+m.median({1|-1, keepdim=True}) = (np.partition(m, 1)[:, 1:2], m.argpartition(1)[:, 1:2])
+m.{var|std}({1|-1, keepdim=True}) = np.add.reduce(np.square(m - np.add.reduce(m, 1, None, None, True) / 4), 1) / 3
+m.{var|std}(0) = np.add.reduce(np.square(m - np.add.reduce(m, 0) / 3), 0) / 2
+torch.{var|std}_mean(x) = (a := np.add.reduce(x) / 4, (d := x - a).dot(d) / 3)
+torch.{var|std}_mean(v) = (a := np.add.reduce(v, None) / 16, np.add.reduce(np.square(v - a), None) / 15)
+torch.aminmax({x|v|k}) = (x.min(), x.max())
+m.aminmax() = (m.min(), m.max())
+m.unique() = np.unique(m, return_inverse=True, return_counts=True)
+torch.quantile(x, 0.5) = (s := np.sort(x))[1] + (s[2] - s[1]) * np.float32(0.5)
+torch.fft.rfft(x) = np.fft.rfft(x)
+torch.fft.fft(x) = np.fft.fft(x)
+torch.fft.ifft(x) = np.fft.ifft(x)
+torch.histc({x|v}) = np.bincount(((x - (a := x.min())) * 100 / (x.max() - a)).astype(np.int64), minlength=100)
+x.equal(y) = np.count_nonzero(x == y) == 4
+x.data_ptr() = x.__array_interface__["data"][0]
+x.stride() = tuple([s // 4 for s in x.strides])
 """
 INDEXING = """
 t.scatter_add_(1, j, n) = np.add.at(m.reshape(-1), (j + np.arange(0, 12, 4)[:, None]).reshape(-1), n.reshape(-1))

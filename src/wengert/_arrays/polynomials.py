@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS
-from .library import NUMBERS
 
 First = Callable[[Any], Any]
 Next = Callable[[int, Any, Any, Any], Any]
@@ -49,7 +48,7 @@ def few_of_low_degree(series: str, x: Any, n: Any) -> Any:
     degree = n.astype(np.int64)
     kind = series[-1]
     if kind in "vw":
-        function = _of_scipy("eval_chebyu")
+        function = _of_scipy(series[:-1] + "u")
         values, before = function(degree, x), function(degree - 1, x)
         values = values - before if kind == "v" else values + before
     else:
@@ -100,16 +99,13 @@ CHEBYSHEV: dict[str, tuple[First, First, First, int, Closed]] = {
 
 def chebyshev(kind: str, shifted: bool) -> Any:
     first, at_one, at_minus_one, lowest, closed = CHEBYSHEV[kind]
+    series = f"eval_{'sh_' * shifted}cheby{kind}"
 
     def body(lib, input, n):
-        x = input
-        if shifted:
-            number = NUMBERS[x.dtype]
-            x = x * number[2.0] - number[1.0]
-        values = few_of_low_degree(f"eval_cheby{kind}", x, n)
+        values = few_of_low_degree(series, input, n)
         if values is not None:
             return values
-        x, degree = recurrence_points(lib, x, n)
+        x, degree = recurrence_points(lib, 2 * input - 1 if shifted else input, n)
         size = lib.abs(x)
         trigonometric = (size < 1) & (degree > lowest)
         end = (size == 1) & (degree >= 0)

@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 import numpy as np
+from numpy import count_nonzero
 
 from ..._base.dtypes import BY_NUMPY, FLOATING, INEXACT, REAL
 from ..._base.registry import REGISTRY, public
@@ -300,13 +301,13 @@ def equal(input: Tensor, other: Tensor) -> bool:
     >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
     True
     """
-    expect_tensors("equal", input=input, other=other)
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+        expect_tensors("equal", input=input, other=other)
     a, b = input._payload, other._payload
+    if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind != "V":
+        return a.shape == b.shape and bool(count_nonzero(a == b) == a.size)
     if on_meta(a) or on_meta(b):
         raise no_kernel("equal")
     if a.shape != b.shape:
         return False
-    if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind != "V":
-        same = a == b
-        return not same.size or same.item(same.argmin())  # the first difference
     return bool(eq(input, other)._payload.all())

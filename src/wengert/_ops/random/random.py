@@ -382,6 +382,6 @@ def randn_like(input: Tensor, **kwargs: Any) -> Tensor:
 @maker("torch.randint_like", "generator", "memory_format")
 def randint_like(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Integers in [low, high), of another tensor's shape and dtype: ``(input, high)`` or ``(input, low, high)``."""
-    limits = {name: kwargs.pop(name) for name in ("low", "high") if name in kwargs}
+    limits: dict[str, Any] = {name: kwargs.pop(name) for name in ("low", "high") if name in kwargs}
     low, high, _ = _randint_arguments("randint_like", ("high",), ("low", "high"), args, limits)
     return _like("randint_like", input, "random_", kwargs, low, high)
