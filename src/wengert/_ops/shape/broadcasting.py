@@ -1,4 +1,4 @@
-"""Broadcasting: ``expand``, ``sum_to_size``, ``broadcast_shapes``, ``broadcast_tensors``, ``atleast_1d``, ..."""
+"""Broadcasting: ``expand``, ``sum_to_size``, ``broadcast_shapes``, ``broadcast_tensors``, ``vector``, ..."""
 
 from __future__ import annotations
 
