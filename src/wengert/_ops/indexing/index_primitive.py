@@ -192,7 +192,7 @@ def _index_rank(x: Any, batched: bool, dims: Any, indices: Any, theirs: Any) -> 
 
 
 def batch_index(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    dims, inner, mine = _numbered(*p, inner, mine, 1)
+    dims, inner, mine = _numbered(p[0], inner, mine, 1)
     rank = _index_rank(inner[0], mine[0], dims, inner[1:], mine[1:])
     indices, dims, perm = _lifted_places(inner, mine, rank, 1, dims)
     (x,) = _all_batched(inner, mine, 1)

@@ -1,4 +1,4 @@
-"""Broadcasting: ``expand``, ``sum_to_size``, ``broadcast_shapes``, ``broadcast_tensors``, ``atleast_1d``, ..."""
+"""Broadcasting: ``expand``, ``sum_to_size``, ``broadcast_shapes``, ``broadcast_tensors``, ``vector``, ..."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
         size = (given["size"],)
     a = self._payload
     try:
-        full = expand_size(size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size, a)
+        full = expand_size(tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size, a)
     except TypeError:  # not plain ints
         full = expand_size(ints(size, "expand"), a)
     if slow_if_recording or type(a) is not np.ndarray:

@@ -118,7 +118,7 @@ def upper_triangle(lib, self, diagonal):
 
 
 def _without(lib: Any, x: Any, diagonal: int, lower: bool) -> Any:
-    outside = _outside(*x.shape[-2:], diagonal, lower)
+    outside = _outside(x.shape[-2], x.shape[-1], diagonal, lower)
     if x.size > _SMALL:
         return lib.where(outside, _zero(x.dtype), x)
     r = x.copy("K")
@@ -237,7 +237,7 @@ def _triangle(name: str, op: Any, what: str) -> Any:
         a = self._payload
         if type(a) is np.ndarray and a.ndim > 1 and type(diagonal) is int and a.flags.writeable:
             if unrecorded(self, None):
-                copyto(a, _zero(a.dtype), where=_outside(*a.shape[-2:], diagonal, name == "tril"))
+                copyto(a, _zero(a.dtype), where=_outside(a.shape[-2], a.shape[-1], diagonal, name == "tril"))
                 count_write_at(self, getframe(1))
                 return self
         return in_place(self, diagonal)  # type: ignore[no-any-return]
