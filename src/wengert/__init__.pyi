@@ -91,12 +91,18 @@ from .amp.autocast_mode import autocast as autocast
 from .amp.autocast_mode import autocast_decrement_nesting as autocast_decrement_nesting
 from .amp.autocast_mode import autocast_increment_nesting as autocast_increment_nesting
 from .amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
+from .amp.autocast_mode import get_autocast_cpu_dtype as get_autocast_cpu_dtype
 from .amp.autocast_mode import get_autocast_dtype as get_autocast_dtype
+from .amp.autocast_mode import get_autocast_gpu_dtype as get_autocast_gpu_dtype
 from .amp.autocast_mode import is_autocast_cache_enabled as is_autocast_cache_enabled
+from .amp.autocast_mode import is_autocast_cpu_enabled as is_autocast_cpu_enabled
 from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
 from .amp.autocast_mode import set_autocast_cache_enabled as set_autocast_cache_enabled
+from .amp.autocast_mode import set_autocast_cpu_dtype as set_autocast_cpu_dtype
+from .amp.autocast_mode import set_autocast_cpu_enabled as set_autocast_cpu_enabled
 from .amp.autocast_mode import set_autocast_dtype as set_autocast_dtype
 from .amp.autocast_mode import set_autocast_enabled as set_autocast_enabled
+from .amp.autocast_mode import set_autocast_gpu_dtype as set_autocast_gpu_dtype
 from .amp.grad_scaler import GradScaler as GradScaler
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
@@ -653,10 +659,6 @@ def geqrf(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _re
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
-def get_autocast_cpu_dtype(*args: Any) -> Any:
-    """``get_autocast_dtype("cpu", ...)``."""
-def get_autocast_gpu_dtype(*args: Any) -> Any:
-    """``get_autocast_dtype("cuda", ...)``."""
 def get_default_device() -> _device:
     """The device of tensors made without the argument ``device``: the CPU, unless the program sets another."""
 def get_default_dtype() -> _dtype:
@@ -769,8 +771,6 @@ int7: _dtype
 int8: _dtype
 def inverse(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix."""
-def is_autocast_cpu_enabled(*args: Any) -> Any:
-    """``is_autocast_enabled("cpu", ...)``."""
 def is_complex(input: Tensor) -> _bool:
     """Whether the dtype is a complex one."""
 def is_conj(self: Tensor) -> _bool:
@@ -1235,12 +1235,6 @@ def selu(input: Tensor, inplace: _bool = False) -> Tensor:
     """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507."""
 def selu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``selu``."""
-def set_autocast_cpu_dtype(*args: Any) -> Any:
-    """``set_autocast_dtype("cpu", ...)``."""
-def set_autocast_cpu_enabled(*args: Any) -> Any:
-    """``set_autocast_enabled("cpu", ...)``."""
-def set_autocast_gpu_dtype(*args: Any) -> Any:
-    """``set_autocast_dtype("cuda", ...)``."""
 def set_default_device(device: _device | _str | _int | None) -> None:
     """Set the device of tensors made without the argument ``device``: "cpu" (also ``None``) or "meta"."""
 def set_default_dtype(d: _dtype, /) -> None:

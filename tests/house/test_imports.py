@@ -39,6 +39,10 @@ def test_scipy_is_loaded_by_the_first_function_that_needs_it() -> None:
     assert any(m.startswith("scipy") for m in modules_after("import wengert; wengert.lgamma(wengert.ones(2))"))
 
 
+def test_a_device_is_a_context_from_the_start() -> None:
+    assert "wengert" in modules_after("import wengert\nwith wengert.device('cpu'): pass")
+
+
 def test_the_modules_that_programs_import() -> None:
     program = """
 import wengert as torch

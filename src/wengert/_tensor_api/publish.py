@@ -13,7 +13,7 @@ from .._base.registry import PUBLIC
 from .._payloads import batched_grads  # noqa: F401
 from .._tape import graph, properties, stochastic
 from .._tape.tensor import Tensor
-from . import copying, override_sites, storage  # noqa: F401
+from . import copying, function_modes, override_sites, storage  # noqa: F401  they set hooks
 from . import volatile as _volatile
 from .legacy_types import TYPES
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._base import dtypes as _dtypes
-from .._base.absent import named
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import warn_once
 from .._tape.tensor import Tensor
@@ -204,17 +203,34 @@ def autocast_decrement_nesting() -> int:
     return _state.nesting
 
 
-def _of_device(function: Callable[..., Any], device: str, name: str) -> Callable[..., Any]:
-    """A setting's function for one device, under PyTorch's older name."""
-    return named(lambda *args: function(device, *args), name, f'``{function.__name__}("{device}", ...)``.', __name__)
+def is_autocast_cpu_enabled() -> bool:
+    """``is_autocast_enabled("cpu")``."""
+    return is_autocast_enabled("cpu")
 
 
-is_autocast_cpu_enabled = _of_device(is_autocast_enabled, "cpu", "is_autocast_cpu_enabled")
-set_autocast_cpu_enabled = _of_device(set_autocast_enabled, "cpu", "set_autocast_cpu_enabled")
-get_autocast_cpu_dtype = _of_device(get_autocast_dtype, "cpu", "get_autocast_cpu_dtype")
-set_autocast_cpu_dtype = _of_device(set_autocast_dtype, "cpu", "set_autocast_cpu_dtype")
-get_autocast_gpu_dtype = _of_device(get_autocast_dtype, "cuda", "get_autocast_gpu_dtype")
-set_autocast_gpu_dtype = _of_device(set_autocast_dtype, "cuda", "set_autocast_gpu_dtype")
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """``set_autocast_enabled("cpu", enabled)``."""
+    set_autocast_enabled("cpu", enabled)
+
+
+def get_autocast_cpu_dtype() -> Dtype:
+    """``get_autocast_dtype("cpu")``."""
+    return get_autocast_dtype("cpu")
+
+
+def set_autocast_cpu_dtype(dtype: Dtype) -> None:
+    """``set_autocast_dtype("cpu", dtype)``."""
+    set_autocast_dtype("cpu", dtype)
+
+
+def get_autocast_gpu_dtype() -> Dtype:
+    """``get_autocast_dtype("cuda")``."""
+    return get_autocast_dtype("cuda")
+
+
+def set_autocast_gpu_dtype(dtype: Dtype) -> None:
+    """``set_autocast_dtype("cuda", dtype)``."""
+    set_autocast_dtype("cuda", dtype)
 
 
 # ------------------------------------------------------------------------------------------------- custom functions

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def _window(one: bool, name: str | None = None) -> Callable[[Any], Any]:
+def _window(one: bool, name: str | None = None) -> Callable[[Any], Callable[..., Tensor]]:
     """Decorator for ``formula(M, numbers, *, sym, ...)`` that adds the checks and arguments common to all windows.
 
     ``numbers(start, end)`` returns M equidistant numbers. ``one``: the window of one point is 1. ``name``: the window
