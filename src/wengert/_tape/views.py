@@ -369,12 +369,6 @@ def record_write(tensor: Tensor, node: Node) -> None:
     rebase_history(tensor, node)
 
 
-def record_slices(tensor: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
-    """``record_write`` for a view that was never made: the part of ``tensor`` that ``chain`` selects was written."""
-    slices: Any = rebase_history(tensor, node, chain)
-    version_of(tensor).write(slices.seq, slices.code, slices.lasti)
-
-
 # ------------------------------------------------------------------------------------------------------------- rebasing
 def rebase_history(self: Tensor, node: Node | None, part: tuple[Any, ...] | None = None) -> Node | None:
     """Set the new history of a tensor that was written in place, of its base and of the other views.

@@ -231,7 +231,7 @@ class ElementwiseOptimizer(Optimizer):
 
         ``closure`` computes the loss and the gradients anew, and returns the loss, which ``step`` returns.
         """
-        loss = loss_of(closure)
+        loss = None if closure is None else loss_of(closure)
         frame = user_frame(getframe(1))
         for group in self.param_groups:
             differentiable = group.get("differentiable", False)
@@ -361,7 +361,7 @@ class ArrayOptimizer(Optimizer):
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters by their gradients; see ``Optimizer.step``."""
-        loss = loss_of(closure)
+        loss = None if closure is None else loss_of(closure)
         frame = user_frame(getframe(1))
         for group in self.param_groups:
             for p in group["params"]:

@@ -66,10 +66,8 @@ def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
     return float64 if not is_fused and get_default_dtype() is float64 else float32
 
 
-def loss_of(closure: Callable[[], Any] | None) -> Any:
-    """What a closure returns, which recomputes loss and gradients; None without one."""
-    if closure is None:
-        return None
+def loss_of(closure: Callable[[], Any]) -> Any:
+    """What a closure returns, which recomputes loss and gradients."""
     with enable_grad():
         return closure()
 

@@ -62,7 +62,7 @@ class SparseAdam(Optimizer):
         Raises:
             RuntimeError: a gradient is dense.
         """
-        loss = loss_of(closure)
+        loss = None if closure is None else loss_of(closure)
         for group in self.param_groups:
             given = [(p, p.grad) for p in group["params"] if p.grad is not None]
             if not all(getattr(grad._payload, "is_sparse", False) for _, grad in given):

@@ -11,17 +11,17 @@ from ..._arrays.library import copyto, may_share_memory
 from ..._arrays.memory import address_of
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
-from ..._base.errors import here
+from ..._base.errors import user_frame
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, public
 from ..._base.torch_function import recovered
 from ..._tape.inplace import apply_inplace
-from ..._tape.node import AccumulateGrad, box_of, tick
+from ..._tape.node import AccumulateGrad, box_of, tick, version_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
-from ..._tape.views import check_inplace, count_write_at, record_slices, record_write, unrecorded, writable
+from ..._tape.views import check_inplace, count_write_at, rebase_history, record_write, unrecorded, writable
 from ..create.create import element
 from .getitem import _BASIC, all_plain, by_tensors, linked, place_error, put_at, read_key, value_error
 from .index_primitive import INDEX_PUT, write_at
@@ -166,7 +166,8 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
     except (RuntimeError, ValueError):  # the general path raises the error
         return False
     del a, part  # references are counted
-    record_slices(self, chain, n)
+    slices: Any = rebase_history(self, n, chain)
+    version_of(self).write(slices.seq, slices.code, slices.lasti)
     return True
 
 
@@ -209,7 +210,8 @@ def _node(info: Any, edges: tuple[Any, ...], saved: list[Any]) -> Any:
     n.s = saved
     n.seq = tick()
     n.h = None
-    n.code, n.lasti = here()
+    frame = user_frame(getframe(1))
+    n.code, n.lasti = frame.f_code, frame.f_lasti
     return n
 
 
