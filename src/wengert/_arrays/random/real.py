@@ -352,8 +352,9 @@ def _from_uniforms(
     def make(generator: Generator, count: int) -> np.ndarray:
         u = generator._uniforms64(count)
         with np.errstate(over="ignore", invalid="ignore"):
-            if dtype == np.float64 or count < FEW_NUMBERS:
-                return cast(formula(u, libm), dtype)
+            if dtype.itemsize == 8 or count < FEW_NUMBERS:
+                values = formula(u, libm)
+                return cast(values, dtype) if dtype.itemsize == 2 else values.astype(dtype, copy=False)
             values = formula(u, np.__dict__.__getitem__)
             magnitude = np.abs(values) + offset
             return cast(rounded_to_float32(values, magnitude, lambda unsure: formula(u[unsure], libm)), dtype)

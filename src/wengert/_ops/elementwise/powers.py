@@ -118,7 +118,7 @@ def _saved_by_pow(n: Any, name: str) -> Any:
     return _plain_saved(n, {"exponent": "other"}.get(name, name))
 
 
-_plain_saved = pow_node_saved = REGISTRY["pow"].node.saved  # type: ignore[attr-defined]
+_plain_saved = REGISTRY["pow"].node.saved  # type: ignore[attr-defined]
 REGISTRY["pow"].node.saved = _saved_by_pow  # type: ignore[attr-defined]
 REGISTRY["pow"].node.saved_names = ("self", "exponent")  # type: ignore[attr-defined]
 
@@ -181,8 +181,12 @@ def pow_public(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tenso
             return pow(input, exponent)
     elif isinstance(exponent, Tensor) and type(number_or_item(input)) in PYTHON_NUMBERS:
         return rpow(exponent, input)
-    raise TypeError(
-        f"pow() received an invalid combination of arguments - got ({type_name(input)}, {type_name(exponent)}), but "
+    raise _no_power("pow", input, exponent)
+
+
+def _no_power(name: str, input: Any, exponent: Any) -> TypeError:
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({type_name(input)}, {type_name(exponent)}), but "
         "expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = None)\n * (Number self, Tensor "
         "exponent, *, Tensor out = None)\n * (Tensor input, Number exponent, *, Tensor out = None)\n"
     )
@@ -202,24 +206,20 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     """
     operands = [t.item() if isinstance(t, np.generic) else t for t in (input, exponent)]
     if not any(isinstance(t, Tensor) for t in operands):
-        raise TypeError(
-            f"float_power() received an invalid combination of arguments - got ({type_name(input)}, "
-            f"{type_name(exponent)}), but expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = "
-            "None)\n * (Number self, Tensor exponent, *, Tensor out = None)\n * (Tensor input, Number exponent, *, "
-            "Tensor out = None)\n"
-        )
-    complex_ = any(type(t) is complex or (isinstance(t, Tensor) and logical_dtype(t) in COMPLEX) for t in operands)
-    dtype = np.dtype(np.complex128 if complex_ else np.float64)
+        raise _no_power("float_power", input, exponent)
+    dtype = _double(*operands)
     return pow_public(*[cast(t, dtype) if isinstance(t, Tensor) else t for t in operands])
+
+
+def _double(*operands: Any) -> Any:
+    complex_ = any(type(t) is complex or (isinstance(t, Tensor) and logical_dtype(t) in COMPLEX) for t in operands)
+    return np.dtype(np.complex128 if complex_ else np.float64)
 
 
 @public("Tensor.float_power_")
 def float_power_(self: Tensor, exponent: Any) -> Tensor:
     """In-place form of ``float_power``, for double precision only."""
-    complex_ = any(
-        type(t) is complex or (isinstance(t, Tensor) and logical_dtype(t) in COMPLEX) for t in (self, exponent)
-    )
-    dtype = np.dtype(np.complex128 if complex_ else np.float64)
+    dtype = _double(self, exponent)
     if logical_dtype(self) is not dtype:
         raise RuntimeError(
             f"the base given to float_power_ has dtype {BY_NUMPY[logical_dtype(self)].scalar_name} but the operation's "

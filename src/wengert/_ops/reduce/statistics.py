@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,10 +27,6 @@ _QUANTILE = exactly("quantile() out tensor must be same dtype as the input tenso
 MedianResult = return_type("median", "values", "indices")
 NanmedianResult = return_type("nanmedian", "values", "indices")
 ModeResult = return_type("mode", "values", "indices")
-
-
-if TYPE_CHECKING:
-    Order = int | float
 
 
 # --------------------------------------------------------------------------------------------------------------- spread
