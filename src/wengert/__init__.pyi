@@ -25,6 +25,7 @@ from . import backends as backends
 from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
+from . import explain as explain
 from . import fft as fft
 from . import func as func
 from . import fx as fx
@@ -1814,6 +1815,7 @@ __all__ = [
     "exp2_",
     "exp_",
     "expand_copy",
+    "explain",
     "expm1",
     "expm1_",
     "eye",

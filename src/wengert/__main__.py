@@ -18,6 +18,8 @@ examples:
   python -m wengert info                 print the versions that a bug report needs
   python -m wengert info --ops           print what every operator supports
   python -m wengert show mul             print how an operator is made
+  python -m wengert explain W001         print the page about an error
+  python -m wengert explain train.py     run a program and explain its first error or NaN
 
 "python -m wengert COMMAND --help" describes a command and its options.
 """
@@ -64,6 +66,19 @@ examples:
 """
 
 
+_EXPLAIN = """\
+With a code, W001 for example: prints the page about that error, which notes below an error name. With a program: runs
+it as "run" does. If a backward pass meets a value that is not finite, the first one is explained when it comes, and the
+program goes on; if an error ends it, its notes say why.
+"""
+
+_EXPLAIN_EXAMPLES = """\
+examples:
+  python -m wengert explain W002
+  python -m wengert explain train.py --epochs 3
+"""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command that `arguments` (by default `sys.argv[1:]`) name; return the exit code."""
     parser, commands = _parsers()
@@ -75,6 +90,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "run":
             return _run(options)
+        if options.command == "explain":
+            return _explain(options)
         return _guarded({"tour": _tour, "info": _info, "show": _show}[options.command], options)
     except UsageError as error:
         commands[options.command].error(str(error))
@@ -119,7 +136,12 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     show = add("show", help="how an operator is made, as source", description=_SHOW, epilog=_SHOW_EXAMPLES,
                formatter_class=raw)  # fmt: skip
     show.add_argument("operators", nargs="+", metavar="operator", help="its name, or that of a public function")
-    return parser, {"tour": tour, "run": run, "info": info, "show": show}
+
+    explain = add("explain", help="a page about an error, or why a program fails", description=_EXPLAIN,
+                  epilog=_EXPLAIN_EXAMPLES, formatter_class=raw)  # fmt: skip
+    explain.add_argument("what", metavar="CODE|program.py", help="the code of an error, or a program's file")
+    explain.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
+    return parser, {"tour": tour, "run": run, "info": info, "show": show, "explain": explain}
 
 
 def _seed(text: str) -> int:
@@ -144,6 +166,14 @@ def _show(options: argparse.Namespace) -> int:
     from wengert._cli import show
 
     return show.main(options.operators)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from wengert._cli import explain
+
+    if explain.is_code(options.what):
+        return _guarded(lambda _: explain.page(options.what.upper()), options)
+    return explain.program(options.what, options.arguments)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -49,7 +49,7 @@ ROOMS = (
     ("_saving", "serialization", "storage", "hub", "safetensors", "utils.model_zoo"),
     # programs for PyTorch, and what only says that something is not there
     ("_compat", "_cli", "__main__", "utils.collect_env", "profiler", "library", "ops", "distributed", "fx",
-     "onnx", "testing._internal"),
+     "onnx", "testing._internal", "explain"),
     ("",),
 )  # fmt: skip
 RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._arrays.library import ARITHMETIC, silently
 from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
@@ -136,6 +137,21 @@ def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[An
     return tuple(_back(r, g) for r, g in zip(given, gs, strict=True))
 
 
+def backward_of(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
+    """Run one backward step without hooks.
+
+    A formula that meets inf or nan while NumPy's warnings are errors runs again in silence: it frees its saved values
+    only at its end. A user's function does not run again.
+    """
+    xp = TENSORS if create_graph else None if type(g) is Parts else xp_of(g)
+    try:
+        return n.backward(xp, g, keep)
+    except ARITHMETIC:
+        if n.by_user:
+            raise
+        return silently(n.backward, xp, g, keep)  # type: ignore[no-any-return]
+
+
 def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """Run one backward step between the node's own hooks."""
     h = n.h
@@ -153,11 +169,7 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
     if nothing and not n.runs_on_nothing:
         pairs = tuple(x for m in n.edges() if m is not None for x in (m, None))
     else:
-        pairs = n.backward(
-            TENSORS if create_graph else None if type(g) is Parts or g is None else xp_of(g),
-            Parts({}) if nothing else g,
-            keep,
-        )
+        pairs = backward_of(n, Parts({}) if nothing else g, keep, create_graph)
     if h.post:
         pairs = _call_posthooks(n, h, pairs, gs, create_graph)
     return pairs
@@ -203,4 +215,5 @@ def _refuse_result(result: Any, given: Any, hook: Any) -> None:
     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
-__all__ = ["before", "call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks", "call_tensor_hooks"]
+__all__ = ["backward_of", "before", "call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks",
+           "call_tensor_hooks"]  # fmt: skip

@@ -29,12 +29,12 @@ import types
 from typing import Any
 
 from ._facts import Answer
-
+from ._graph import Picture, graph
 from ._history import about, none
-
+from ._memory import memory
 from ._passes import nan, zero
-
-
+from ._steps import Page, steps
+from ._time import time
 
 __all__ = ["Answer", "Page", "Picture", "about", "graph", "memory", "nan", "none", "steps", "time", "zero"]
 

@@ -17,7 +17,21 @@ from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 
 _NO_DERIVATIVE = dict.fromkeys(
-    ("argmax", "argmin", "argsort", "bincount", "eq", "ge", "gt", "le", "lt", "ne", "nonzero", "randperm", "searchsorted"),
+    (
+        "argmax",
+        "argmin",
+        "argsort",
+        "bincount",
+        "eq",
+        "ge",
+        "gt",
+        "le",
+        "lt",
+        "ne",
+        "nonzero",
+        "randperm",
+        "searchsorted",
+    ),
     "has no derivative; the history ends here",
 )
 CUTS = {
@@ -119,7 +133,12 @@ def _cut(node: ast.AST) -> Iterator[str]:
             yield f"line {node.lineno}: `{_spelled(node)}` copies values, not history"
     if isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
         yield f"line {node.lineno}: the comparison `{_spelled(node)}` has no derivative"
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("float", "int") and node.args:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("float", "int")
+        and node.args
+    ):
         yield f"line {node.lineno}: `{_spelled(node)}` gives a plain number"
 
 
@@ -176,10 +195,11 @@ def _into(tree: ast.AST, call: ast.Call, place: _Place) -> list[_Place]:
     name = _spelled(call.func).rpartition(".")[2]
     functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS[:2]) and node.name == name]
     if isinstance(call.func, ast.Name) and isinstance(model := place.values(call.func.id), Module):
-        line = type(model).forward.__code__.co_firstlineno
+        line = type(model).forward.__code__.co_firstlineno  # of the first decorator, if there is one
         functions = [
             node for node in ast.walk(tree)
-            if isinstance(node, FUNCTIONS[:2]) and node.name == "forward" and abs(node.lineno - line) <= len(node.decorator_list)
+            if isinstance(node, FUNCTIONS[:2]) and node.name == "forward"
+            and line in (node.lineno, *(d.lineno for d in node.decorator_list))
         ]  # fmt: skip
     return [
         _Place(node.value, node.lineno, function, _nothing)

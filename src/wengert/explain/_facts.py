@@ -133,13 +133,13 @@ def saved(node: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def names_in_scope(scope: Mapping[str, Any] | None = None) -> dict[int, str]:
-    """The names of the tensors that the caller's variables hold, by ``id``; parameters have the names of their module."""
+    """The names of the tensors in the caller's variables, by ``id``; parameters are named after their module."""
     if scope is None:
         frame = user_frame(sys._getframe(2))
         scope = {**frame.f_globals, **frame.f_locals}
     names: dict[int, str] = {}
     for name, value in scope.items():
-        if isinstance(value, Tensor) and not name.startswith("_"):
+        if isinstance(value, Tensor) and name.isidentifier() and not name.startswith("_"):
             names.setdefault(id(value), name)
     for name, value in scope.items():
         if isinstance(value, Module):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping
-from typing import Any
 
 from .._tape.node import Node, Port
 from .._tape.tensor import Tensor

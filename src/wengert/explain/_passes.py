@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .._tape.tensor import Tensor
+import numpy as np
+
+from .._tape.tensor import Tensor, wrap
 from ..autograd import grad
 from ..autograd.grad_mode import no_grad
 from ..nn.modules.module import Module
@@ -57,6 +60,46 @@ def _bad(t: Tensor | None) -> Tensor | None:
     return mask if mask.any() else None
 
 
+class FirstBad:
+    """For ``engine.observers``: tells ``say`` of the first step, of any pass, that makes a value nan or inf."""
+
+    def __init__(self, say: Callable[[Answer], None]) -> None:
+        self.say = say
+        self.steps = 0
+        self.done = False
+
+    def __call__(self, node: Any, g: Any, step: Callable[[], Any]) -> Any:
+        if self.done:
+            return step()
+        self.steps += 1
+        facts = [(name, value.detach().clone()) for name, value in saved(node)]  # the step frees what is saved
+        arrived = (_as_tensor(g),)
+        pairs = step()
+        given = tuple(_as_tensor(d) for d in pairs[1::2])
+        with no_grad():
+            self.look(Step(node, arrived, given), facts)
+        return pairs
+
+    def look(self, step: Step, facts: list[tuple[str, Tensor]]) -> None:
+        if (mask := _bad(step.arrived[0])) is not None and step.arrived[0] is not None:
+            self.done = True
+            line = line_of(step.node)
+            self.say(
+                Answer(
+                    f"backward() began at a value that is not finite, or got one: {_elements(mask, step.arrived[0])}.",
+                    line.shown() if line else "",
+                )
+            )
+        for k, d in enumerate(step.given):
+            if not self.done and (mask := _bad(d)) is not None:
+                self.done = True
+                self.say(_backward(step, k, mask, f"step {self.steps}", facts))
+
+
+def _as_tensor(a: Any) -> Tensor | None:
+    return wrap(a) if isinstance(a, np.ndarray) else a if isinstance(a, Tensor) else None
+
+
 # ------------------------------------------------------------------------------------------------------------------ nan
 def nan(loss: Tensor) -> Answer:
     """The first value that is not finite, among the values that the graph has saved, then in the backward pass.
@@ -81,7 +124,7 @@ def nan(loss: Tensor) -> Answer:
             for k, d in enumerate(step.given):
                 mask = _bad(d)
                 if mask is not None and arrived_well:
-                    return _backward(step, k, mask, number, len(steps))
+                    return _backward(step, k, mask, f"step {number} of {len(steps)}", list(saved(step.node)))
     return Answer("All saved values and all gradients are finite.")
 
 
@@ -121,23 +164,23 @@ def _elements(mask: Tensor, values: Tensor) -> str:
     return f"{value} at {first}, {int(mask.sum())} of {values.numel()} elements"
 
 
-def _backward(step: Step, k: int, mask: Tensor, number: int, total: int) -> Answer:
+def _backward(step: Step, k: int, mask: Tensor, where: str, kept: list[tuple[str, Tensor]]) -> Answer:
     node, d = step.node, step.given[k]
     assert d is not None
     first = tuple(mask.nonzero()[0].tolist())
     line = line_of(node)
     arrived = [g.detach()[first].item() for g in step.arrived if g is not None and g.shape == d.shape]
-    facts = [f"saved {name} = {v.detach()[first].item():g}" for name, v in saved(node) if v.shape == d.shape]
+    facts = [f"saved {name} = {v.detach()[first].item():g}" for name, v in kept if v.shape == d.shape]
     cotangent = f"     arriving gradient {arrived[0]:g}, {', '.join(facts)}" if arrived else ""
     hint = ""
     if arrived and arrived[0] == 0:
         hint = (
-            "  The zero that arrives says that a later operation (where, a mask, a clamp) had thrown this element away:\n"
-            "  0 times an infinite slope is nan. Fix: give the operation a harmless operand there before it is computed,\n"
+            "  A zero arrives: a later operation (where, a mask, a clamp) had thrown this element away, and\n"
+            "  0 times an infinite slope is nan. Fix: give the operation a harmless operand there first,\n"
             "  safe = torch.where(mask, x, 1.0), and select afterwards."
         )
     return Answer(
-        f"forward: finite everywhere.  backward: first value that is not finite at step {number} of {total}.",
+        f"forward: finite everywhere.  backward: first value that is not finite at {where}.",
         f"{line.shown()}   {short_name(node)}" if line else f"  {short_name(node)}",
         f"     to input {k}: {_elements(mask, d)}",
         cotangent.rstrip(", "),
@@ -154,12 +197,14 @@ def zero(loss: Tensor, model: Module | None = None) -> Answer:
     >>> import wengert as torch
     >>> from wengert import explain
     >>> x = torch.tensor([-1.0, -2.0], requires_grad=True)
-    >>> print(explain.zero(torch.relu(x).sum()))
-    ReluBackward0 turns a gradient into zeros (all 2 elements).
-      Its operand is negative everywhere: dead units.
+    >>> answer = explain.zero(torch.relu(x).sum())
+    >>> answer.text.splitlines()[0]
+    'ReluBackward0 turns a gradient into zeros (all 2 elements).'
     """
     if not loss.requires_grad:
-        return Answer("The loss has no history: there is no graph to look into.", *(f"  Probably: {c}" for c in causes(loss)))
+        return Answer(
+            "The loss has no history: there is no graph to look into.", *(f"  Probably: {c}" for c in causes(loss))
+        )
     nodes, steps = watched(loss)
     lines: list[str] = []
     with no_grad():
