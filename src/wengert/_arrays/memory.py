@@ -46,6 +46,20 @@ def storage_of(a: Any) -> Any:
         a = base
 
 
+def bytes_around(a: Any) -> tuple[int, int]:
+    """The bytes of the storage before an array's first element, and from there on.
+
+    The array that owns the memory may have fewer bytes than elements (one that was broadcast elsewhere), and another
+    array on it may begin in the middle of an element.
+    """
+    store, here = storage_of(a), address_of(a)
+    if store.flags.forc:
+        low = address_of(store)
+        return here - low, low + store.nbytes - here
+    low, high = np.lib.array_utils.byte_bounds(store)
+    return here - low, high - here
+
+
 def restrided(a: Any, size: tuple[int, ...], strides: tuple[int, ...], address: int, writeable: bool) -> Any:
     """An array in a's memory, from an address on; like NumPy's views it refers to the array that owns the memory."""
     interface = dict(a.__array_interface__)
@@ -102,6 +116,8 @@ def mapped_file(filename: str | os.PathLike[str], shared: bool, size: int, dtype
     Raises RuntimeError for a file that does not exist or is too small.
     """
     name, wanted = os.fspath(filename), size * dtype.itemsize
+    if wanted < 0:
+        raise RuntimeError(f"unable to mmap {wanted} bytes from file <{name}>: Cannot allocate memory (12)")
     if shared:
         with open(name, "ab") as file:
             if file.tell() < wanted:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS
-from ..._arrays.memory import address_of, restrided, storage_of
+from ..._arrays.memory import bytes_around, restrided
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.modes import slow_if_recording
@@ -225,7 +225,11 @@ def as_strided_view(lib, self, size, stride, storage_offset, own):
     if self.ndim == len(own) and all(
         n == 1 or s == t * self.itemsize for n, s, t in zip(self.shape, self.strides, own, strict=True)
     ):
-        return at_strides(self, size, stride, storage_offset)
+        # a tangent, or another array of the same layout, may have less memory than the tensor that was asked first
+        first, last = (storage_offset + n for n in _span(size, stride))
+        before, after = bytes_around(self)
+        if -first * self.itemsize <= before and (last + 1) * self.itemsize <= after:
+            return at_strides(self, size, stride, storage_offset)
     start, length = _store(size, stride, storage_offset, self.shape, own)
     memory = lib.zeros(length, self.dtype)
     at_strides(memory, self.shape, own, start)[...] = self
@@ -369,11 +373,6 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return unfold_view(self, dimension, size, step)
 
 
-def offset_of(a: Any) -> int:
-    """The storage offset of an array, in elements."""
-    return (address_of(a) - address_of(storage_of(a))) // a.itemsize
-
-
 def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, name: str) -> tuple[Any, ...]:
     """The parameters of ``as_strided_view``, checked against the bounds of the storage."""
     a = alias_payload(input) if isinstance(input._payload, np.generic) else input._payload
@@ -386,15 +385,16 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
-    here = a.offset // a.itemsize if isinstance(a, Meta) else offset_of(a)
+    before, after = (a.offset, 0) if isinstance(a, Meta) else bytes_around(a)
+    here = before // a.itemsize
     start = here if storage_offset is None else operator.index(storage_offset)
     if start < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {start}")
     if 0 not in size:  # PyTorch does not check the bounds of an empty view
         if isinstance(a, Meta):
             return size, stride, start - here, tuple(s // a.itemsize for s in a.strides)
-        need = (start + _span(size, stride)[1] + 1) * a.itemsize
-        have = storage_of(a).nbytes
+        need = before % a.itemsize + (start + _span(size, stride)[1] + 1) * a.itemsize
+        have = before + after
         if need > have:
             raise RuntimeError(
                 f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize "
@@ -496,6 +496,12 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
             )
         ratio = new.itemsize // a.itemsize
         if ratio > 1:
+            before = a.offset if isinstance(a, Meta) else bytes_around(a)[0]
+            if before % new.itemsize:
+                raise RuntimeError(
+                    f"self.storage_offset() must be divisible by {ratio} to view {names} (different element sizes), "
+                    f"but got {before // a.itemsize}"
+                )
             if a.shape[-1] % ratio:
                 raise RuntimeError(
                     f"self.size(-1) must be divisible by {ratio} to view {names} (different element sizes), but got "
