@@ -42,10 +42,10 @@ def cube(x: T.Tensor) -> T.Tensor:
     return (x**3).sum()
 
 
-# ------------------------------------------------------------------------------------------------------------ transforms
+# ----------------------------------------------------------------------------------------------------------- transforms
 _f = T.func
 _X = T.linspace(0.5, 1.5, 4)
-for _name, _run in {
+PROGRAMS |= {
     "grad": lambda: _f.grad(cube)(_X),
     "grad_and_value": lambda: _f.grad_and_value(cube)(_X),
     "grad_of_grad": lambda: _f.grad(lambda a: _f.grad(cube)(a).sum())(_X),
@@ -64,8 +64,7 @@ for _name, _run in {
     "hessian": lambda: _f.hessian(cube)(_X),
     "functional_jacobian": lambda: T.autograd.functional.jacobian(T.sin, _X),
     "functional_hvp": lambda: T.autograd.functional.hvp(cube, _X, _X),
-}.items():
-    PROGRAMS[_name] = _run
+}
 
 
 @program
@@ -88,7 +87,7 @@ def transform_that_fails() -> None:
             transform(_X)
 
 
-# ----------------------------------------------------------------------------------------------------------------- modes
+# ---------------------------------------------------------------------------------------------------------------- modes
 @program
 def no_grad() -> None:
     x = leaf(3)
@@ -254,7 +253,7 @@ def profiler() -> None:
     prof.key_averages()
 
 
-# ----------------------------------------------------------------------------------------------------------------- hooks
+# ---------------------------------------------------------------------------------------------------------------- hooks
 @program
 def hooks() -> None:
     x = leaf(3)
@@ -286,7 +285,7 @@ def module_hooks() -> None:
         handle.remove()
 
 
-# ------------------------------------------------------------------------------------------------------ custom functions
+# ----------------------------------------------------------------------------------------------------- custom functions
 class Square(Function):
     @staticmethod
     def forward(ctx: Any, x: T.Tensor) -> T.Tensor:
@@ -448,10 +447,11 @@ def grad_scaler() -> None:
     scaler.update()
 
 
-# ------------------------------------------------------------------------------------------------------------ optimizers
-OPTIMIZERS = (
-    "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta Adafactor ASGD LBFGS Muon RMSprop Rprop SparseAdam"
-).split()
+# ----------------------------------------------------------------------------------------------------------- optimizers
+OPTIMIZERS = [
+    "SGD", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "Adadelta", "Adafactor", "ASGD", "LBFGS", "Muon",
+    "RMSprop", "Rprop", "SparseAdam",
+]  # fmt: skip
 
 
 def optimizer_of(name: str, params: Any) -> Any:
