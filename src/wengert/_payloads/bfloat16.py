@@ -27,6 +27,7 @@ import numpy as np
 
 from .._arrays.library import NUMBERS, lib
 from .._base import dtypes
+from .._base.forks import reopened
 from .._base.modes import unwatch_operators, watch_operators
 from .._base.registry import Operator
 from .._tape.node import Node, Port
@@ -86,7 +87,7 @@ def _hook(dtype: Any) -> Any:
     return round_result
 
 
-_changing = threading.RLock()
+_changing = reopened(threading.RLock())
 _attached: list[Any] = []  # the hook and its dtype, while it is installed
 _SHORTEST, _LONGEST = 256, 65536
 _row = [0, _SHORTEST]  # how many operators in a row did not concern bfloat16, and how many make a census worth it
