@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from .._base.forks import new_lock
 from .._base.modes import Count
 
 ticks = itertools.count(1)  # the hot path draws with next(ticks), everything else with tick()
@@ -317,7 +317,7 @@ class Parts:
         self.parts = parts
 
 
-_accumulate_lock = threading.Lock()
+_accumulate_lock = new_lock()
 
 
 class AccumulateGrad(Node):

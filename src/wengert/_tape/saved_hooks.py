@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._base.errors import noted
+from .._base.forks import reopened
 from .._base.grad_mode import grad_mode
 from .._base.registry import TENSORS
 from .node import FREED, AccumulateGrad, Box, Node, Port, Version
@@ -21,7 +22,7 @@ from .saved import tensor_of, unbox
 from .tensor import Tensor, wrap
 
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
-_swap = threading.RLock()  # a packed node's slots are replaced while it runs: one thread at a time
+_swap = reopened(threading.RLock())  # a packed node's slots are replaced while it runs: one thread at a time
 
 
 class PackedBox(Box):

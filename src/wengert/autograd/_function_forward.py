@@ -249,7 +249,7 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     mine = [holds(a, Batched, tag) for a in args]
     inner = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
     if cls.generate_vmap_rule:
-        return _each(lambda y: _enter(y, tag), _generated(cls, mine).apply(*inner))
+        return _each(lambda y: _enter(y, tag), _generated(cls, tuple(mine)).apply(*inner))
     size = next(a._payload.v.shape[0] for a, m in zip(args, mine, strict=True) if m)
     randomness = next((r for r, _, t in LEVELS.get() if t == tag), "error")
     in_dims = tuple(0 if m else None for m in mine)
@@ -274,7 +274,17 @@ def _leave(t: Any, tag: int, size: int) -> Any:
     return TENSORS.expand(t, (size, *t._payload.shape)) if isinstance(t, Tensor) else t
 
 
-def _generated(cls: Any, mine: list[bool]) -> Any:
+def _generated(cls: Any, mine: tuple[bool, ...]) -> Any:
+    """``_generate``'s class; the function's class keeps it, since each class is a cycle for the garbage collector."""
+    made = cls.__dict__.get("_generated")
+    if made is None:
+        made = cls._generated = {}
+    if mine not in made:
+        made[mine] = _generate(cls, mine)
+    return made[mine]
+
+
+def _generate(cls: Any, mine: tuple[bool, ...]) -> Any:
     """A custom function on whole batches, whose methods are ``vmap``s of the function's methods."""
 
     def entering(values: Any, tag: int) -> tuple[Any, ...]:

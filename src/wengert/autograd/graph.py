@@ -302,18 +302,16 @@ def _on_any(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
 def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
     lock = threading.Lock()
     state: dict[int, list[Any]] = {}  # by pass: [calls left, gradients]
-    for t in tensors:
-        if current_fn(t) is None:
-            raise AssertionError("Expected gradient function to be set")
+    sources = [_source(t) for t in tensors]
+    has_leaf = any(type(current_fn(t)) is AccumulateGrad for t in tensors)
 
     def start(now: Any) -> list[Any]:
-        if any(type(current_fn(t)) is AccumulateGrad for t in tensors):
+        if has_leaf:
             from ._task import refuse_leaf
 
             refuse_leaf(now)
-        nodes = now.nodes()
-        ports = {(n.fx, n.k) for n in nodes if type(n) is Port}
-        return [sum(_runs(t, nodes, ports) for t in tensors), [None] * len(tensors)]
+        running = {(n.fx, n.k) if type(n) is Port else (n, None) for n in now.nodes()}
+        return [sum((ref(), k) in running for ref, k in sources), [None] * len(sources)]
 
     def inner(i: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
@@ -335,9 +333,12 @@ def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
     return tuple(t.register_hook(inner(i)) for i, t in enumerate(tensors))
 
 
-def _runs(t: Tensor, nodes: set[Any], ports: set[Any]) -> bool:
+def _source(t: Tensor) -> tuple[weakref.ref[Any], int | None]:
+    """The node of a tensor and the number of its output. The node is not kept alive: it holds the hook."""
     fn = current_fn(t)
-    return fn in nodes or (type(fn) is Port and (fn.fx, fn.k) in ports)
+    if fn is None:
+        raise AssertionError("Expected gradient function to be set")
+    return (weakref.ref(fn.fx), fn.k) if type(fn) is Port else (weakref.ref(fn), None)
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:

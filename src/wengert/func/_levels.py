@@ -71,7 +71,17 @@ def check_adopted(inside: Any, results: list[Any], message: str) -> None:
         )
 
 
-TAPES: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()  # the variables of transforms, and their owners
+class Running:
+    """Whether a transform's function is still running. It holds nothing, since a value of ``VARIABLES`` may not lead to
+    its key: the entry would live for ever."""
+
+    __slots__ = ("now",)
+
+    def __init__(self) -> None:
+        self.now = True
+
+
+VARIABLES: WeakKeyDictionary[Node, Running] = WeakKeyDictionary()  # the variables of transforms
 
 
 def only_leads_to(roots: list[Node | None], own: set[Node]) -> bool:
@@ -86,8 +96,8 @@ def only_leads_to(roots: list[Node | None], own: set[Node]) -> bool:
         if n in own:
             continue
         if type(n) is AccumulateGrad:
-            tape = TAPES.get(n)
-            if tape is None or tape.open:
+            running = VARIABLES.get(n)
+            if running is None or running.now:
                 return False
             continue
         stack.extend(m for m in n.edges() if m is not None and m not in seen)
