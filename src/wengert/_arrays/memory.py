@@ -46,6 +46,11 @@ def storage_of(a: Any) -> Any:
         a = base
 
 
+def offset_of(a: Any) -> int:
+    """The storage offset of an array, in elements."""
+    return (address_of(a) - address_of(storage_of(a))) // a.itemsize
+
+
 def restrided(a: Any, size: tuple[int, ...], strides: tuple[int, ...], address: int, writeable: bool) -> Any:
     """An array in a's memory, from an address on; like NumPy's views it refers to the array that owns the memory."""
     interface = dict(a.__array_interface__)

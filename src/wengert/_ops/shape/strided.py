@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS
-from ..._arrays.memory import address_of, restrided, storage_of
+from ..._arrays.memory import offset_of, restrided, storage_of
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.modes import slow_if_recording
@@ -221,7 +221,7 @@ def as_strided_view(lib, self, size, stride, storage_offset, own):
     that of a copy with strides ``own``.
     """
     if 0 in size:
-        return self.reshape(-1)[:0].reshape(size)
+        return at_strides(self, size, stride, storage_offset)
     if self.ndim == len(own) and all(
         n == 1 or s == t * self.itemsize for n, s, t in zip(self.shape, self.strides, own, strict=True)
     ):
@@ -369,11 +369,6 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return unfold_view(self, dimension, size, step)
 
 
-def offset_of(a: Any) -> int:
-    """The storage offset of an array, in elements."""
-    return (address_of(a) - address_of(storage_of(a))) // a.itemsize
-
-
 def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, name: str) -> tuple[Any, ...]:
     """The parameters of ``as_strided_view``, checked against the bounds of the storage."""
     a = alias_payload(input) if isinstance(input._payload, np.generic) else input._payload
@@ -489,10 +484,9 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
         names = f"{BY_NUMPY[a.dtype].scalar_name} as {dtype.scalar_name}"
         if not a.ndim:
             raise RuntimeError(f"self.dim() cannot be 0 to view {names} (different element sizes)")
-        if a.strides[-1] != a.itemsize and a.size:
+        if self.stride(-1) != 1 and a.size:
             raise RuntimeError(
-                f"self.stride(-1) must be 1 to view {names} (different element sizes), but got "
-                f"{a.strides[-1] // a.itemsize}"
+                f"self.stride(-1) must be 1 to view {names} (different element sizes), but got {self.stride(-1)}"
             )
         ratio = new.itemsize // a.itemsize
         if ratio > 1:
