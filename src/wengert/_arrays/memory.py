@@ -60,6 +60,11 @@ def bytes_around(a: Any) -> tuple[int, int]:
     return here - low, high - here
 
 
+def offset_of(a: Any) -> int:
+    """The storage offset of an array, in elements."""
+    return bytes_around(a)[0] // int(a.itemsize)
+
+
 def restrided(a: Any, size: tuple[int, ...], strides: tuple[int, ...], address: int, writeable: bool) -> Any:
     """An array in a's memory, from an address on; like NumPy's views it refers to the array that owns the memory."""
     interface = dict(a.__array_interface__)

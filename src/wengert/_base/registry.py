@@ -81,6 +81,7 @@ class Operator:
     outputs: int = 1  # the number of results; -1: a list
     results: tuple[str, ...] = ()  # names of several results, for formulas
     view: bool = False  # whether the result shares the operand's memory
+    layout: Callable[..., Any] | None = None  # the rule for strides, if it is not NumPy's (``_arrays.layouts``)
 
     # the functions and classes made from the declaration
     op: Callable[..., Any]  # the public, hot function
@@ -208,6 +209,8 @@ def bind_raw(xp: Any, info: Operator) -> None:
         fn = getattr(xp.lib, info.libname)
     else:
         fn = types.MethodType(info.decl, xp.lib)  # the interpreter inserts a bound argument without a call
+    if info.layout is not None:
+        fn = info.layout(fn)
     setattr(xp, info.name, fn)
 
 

@@ -20,7 +20,8 @@ Scope = Callable[[], dict[str, Any]]  # what makes the names of a text
 
 
 # ---------------------------------------------------------------------------------------------------------- the record
-_OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "jvp", "libname", "samples", "no_derivative")
+_OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "jvp", "layout", "libname", "samples",
+                  "no_derivative")  # fmt: skip
 FACTS: dict[str, tuple[str, ...]] = {
     "unary": ("integer", "kernel", "out_rule"),
     "binary": ("domain_other", "integer", "kernel", "number_first", "out_rule", "overloads", "symbol"),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import empty_like
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import NUMBERS as CONSTANTS
 from ..._base.constants import type_name
@@ -28,7 +29,6 @@ from ..._tape.inplace import apply_composed_inplace, inplace_form, warned
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.views import count_write_at, no_grad_views, unrecorded
-from ..create.like import _dense_like
 from ._common import number_or_item, python_operator
 
 ONE = 1  # the default of ``alpha``, compared by identity
@@ -400,7 +400,7 @@ def _to_copy(lib, self, dtype):
     """A copy in another dtype, with the same memory order of the dimensions."""
     r = lib.cast(self, dtype)
     if type(r) is np.ndarray and 0 in self.strides and not r.flags.c_contiguous:  # NumPy orders expanded dims otherwise
-        ordered = _dense_like(self, r.dtype)
+        ordered = empty_like(self, r.dtype)
         ordered[...] = r
         return ordered
     return r

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import library
+from ..._arrays.layouts import iterated
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import lib as numpy_lib
 from ..._base.constants import type_name
@@ -85,6 +86,7 @@ def _logaddexp(lib: Any, x: Any, y: Any) -> Any:
 
 
 @binary(
+    layout=iterated,
     self=lambda xp, g, self, other: g / (1 + xp.exp(other - self)),
     other=lambda xp, g, self, other: g / (1 + xp.exp(self - other)),
     numbers=NOTHING,
@@ -124,6 +126,7 @@ def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
 
 
 @general(
+    layout=iterated,
     tensors=2,
     grad={"self": lambda xp, g, weight: g * (1 - weight), "end": lambda xp, g, weight: g * weight},
     batch="elementwise",
@@ -139,6 +142,7 @@ def _lerp_number(lib, self, end, weight):
 
 
 @general(
+    layout=iterated,
     tensors=3,
     grad={
         "self": lambda xp, g, weight: g * (1 - weight),
@@ -211,6 +215,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
 
 # ----------------------------------------------------------------------------------------------------- addcmul, addcdiv
 @general(
+    layout=iterated,
     tensors=3,
     grad={
         "self": lambda xp, g: g,
@@ -229,6 +234,7 @@ def _addcmul(lib, self, tensor1, tensor2, value):
 
 
 @general(
+    layout=iterated,
     tensors=3,
     grad={
         "self": lambda xp, g: g,
@@ -397,7 +403,7 @@ def _check_heaviside(operands: Any) -> None:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
 
 
-@binary(names="", numbers=NOTHING, inplace=False, dtypes="fib")
+@binary(layout=iterated, names="", numbers=NOTHING, inplace=False, dtypes="fib")
 def heaviside(lib, input, other):
     """0 for negative elements, 1 for positive ones, and the second operand's element for 0."""
     return lib.where(input == 0, other, (input > 0).astype(input.dtype))
@@ -420,6 +426,7 @@ publish(inplace_of(heaviside_public, "heaviside_"), "Tensor.heaviside_")
 
 
 @binary(
+    layout=iterated,
     self=lambda xp, g, other: g * xp.exp2(other),
     other=lambda xp, g, result: g * (result * LN2),
     numbers=NOTHING,

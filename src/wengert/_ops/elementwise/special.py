@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..._arrays.layouts import iterated, rows
 from ..._arrays.library import NUMBERS
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
@@ -137,6 +138,7 @@ def digamma(lib, input):
 
 
 @parametric(
+    layout=iterated,
     grad=lambda xp, g, self, n: g * xp._polygamma(self, n + 1),
     to_float=True,
     domain=(0.5, 3.0),
@@ -196,6 +198,7 @@ def _mvlgamma_grad(xp: Any, g: Any, self: Any, p: int) -> Any:
 
 
 @parametric(
+    layout=rows,
     grad=_mvlgamma_grad,
     to_float=True,
     dtypes="fib",
@@ -246,6 +249,7 @@ _INCOMPLETE: dict[str, Any] = {
 
 
 @binary(
+    layout=iterated,
     self=lambda xp, g: _refuse_derivative("igamma: input"),
     other=lambda xp, g, self, other: g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
     names="torch.igamma Tensor.igamma special.gammainc",
@@ -257,6 +261,7 @@ def igamma(input, other):
 
 
 @binary(
+    layout=iterated,
     self=lambda xp, g: _refuse_derivative("igammac: input"),
     other=lambda xp, g, self, other: -g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
     names="torch.igammac Tensor.igammac special.gammaincc",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import iterated
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL, REAL_NUMBERS
 from ..._base.errors import warn
@@ -27,6 +28,7 @@ from ._common import NOTHING, no_complex, number_or_item
 
 # ---------------------------------------------------------------------------------------------------------------- where
 @general(
+    layout=iterated,
     tensors=3,
     grad={
         "self": lambda xp, g, condition: xp.where(condition, g, 0),
@@ -173,6 +175,7 @@ def _clamp_max_grad(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
 
 
 @general(
+    layout=iterated,
     tensors=3,
     grad={
         "self": lambda xp, g, self, min, max: xp.where(_inside(self, min, max), g, 0),

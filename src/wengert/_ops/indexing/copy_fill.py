@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.large import where
+from ..._arrays.layouts import rows
 from ..._arrays.memory import owner_of, unlocked
 from ..._base.constants import type_name
 from ..._base.dtypes import INTEGRAL
@@ -101,6 +102,7 @@ def fill_number(lib, self, value):
 
 
 @general(
+    layout=rows,
     tensors=3,
     grad={
         "self": lambda xp, g, mask: xp.masked_fill(g, mask, 0),

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS, all_below
+from ..._arrays.layouts import in_rows, relaid, strides_like
 from ..._arrays.library import may_share_memory
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
+from ..._kinds.laid_out import laid_out, lay
 from ..._kinds.out import EXACT, exactly, with_out, write_out
 from ..._payloads.meta import on_meta
 from ..._tape.error_text import expect_tensor, expect_tensors
@@ -227,6 +229,7 @@ def _put_lines_into(add: bool, self: Tensor, dim: int, index: Any, source: Any, 
 
 @public("torch.index_add Tensor.index_add")
 @with_out(EXACT)
+@laid_out(in_rows)
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """A copy of ``input`` with ``alpha`` times the slices of ``source`` added at some indices of a dimension.
 
@@ -245,6 +248,7 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 @public("torch.index_copy Tensor.index_copy")
 @with_out(EXACT)
+@laid_out(in_rows)
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension."""
     return _put_lines(False, input, dim, index, source)
@@ -488,7 +492,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
         made = put_at(flat[0], flat[1], (0,), [flat[2]], bool(accumulate), False)
     except IndexError:
         raise _out_of_range(index, a.size) from None
-    return without_view(reshape_public(made, tuple(a.shape)), "PutBackward0")
+    r = without_view(reshape_public(made, tuple(a.shape)), "PutBackward0")
+    return lay(r, lambda b: relaid(b, strides_like(a))) if isinstance(a, np.ndarray) else r
 
 
 public("Tensor.put_")(inplace_of(put, "put_"))

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import in_rows
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
+from ..._kinds.laid_out import laid_out
 from ..._kinds.out import exactly, with_out
 from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
 from ..._tape.error_text import broadcast_error, expect_tensor
@@ -61,6 +63,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 
 @public("torch.masked_scatter Tensor.masked_scatter")
+@laid_out(in_rows)
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the first elements of ``source``, in order, where ``mask`` is true.
 
@@ -119,7 +122,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 def _rows_of_places(a: Any) -> Any:
     """The indices of the nonzero elements of an array, a row for each."""
     if a.ndim < 2:
-        return np.argwhere(a) if not a.ndim else a.nonzero()[0].reshape(-1, 1)
+        return a.nonzero()[0].reshape(1, -1).T if a.ndim else np.argwhere(a)
     places = a.nonzero()
     columns = np.empty((a.ndim, len(places[0])), np.int64)
     for d, column in enumerate(places):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import add_along, check_range, read_along
+from ..._arrays.layouts import rows
 from ..._arrays.library import may_share_memory
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
@@ -45,6 +46,7 @@ def sample_places(*shape: int) -> Any:
 
 
 @general(
+    layout=rows,
     tensors=2,
     grad={"self": lambda xp, g, self_shape, index, dim: xp.gather_back(g, index, self_shape, dim)},
     jvp=lambda xp, tangents, result, self, index, dim: xp.gather(tangents[0], index, dim),

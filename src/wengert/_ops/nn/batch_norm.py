@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.batch_norm import View
+from ..._arrays.layouts import channels_last
 from ..._arrays.library import NUMBERS
 from ..._base.dtypes import FLOATING
 from ..._base.grad_mode import no_grad
@@ -43,6 +44,7 @@ def _channel_grads(
 
 
 @general(
+    layout=channels_last,
     grad=_channel_grads,
     tensors=3,
     node="NativeBatchNormBackward0",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import channels_last
 from ..._base.constants import type_name
 from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.general import general
@@ -83,6 +84,7 @@ _BORDER_SAMPLES = [
 
 
 @linear(
+    layout=channels_last,
     transpose=lambda xp, g, self_shape, pad, mode: xp.fold_border(g, pad, mode, self_shape),
     node="ReflectionPad1DBackward0",
     batch="shape",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays.layouts import in_rows, rows
 from ..._arrays.sums import count_of
 from ..._arrays.threads import LARGE, elementwise
 from ..._base.constants import type_name
@@ -16,6 +17,7 @@ from ..._base.dtypes import as_dtype, promote_types
 from ..._base.registry import ARRAYS, PUBLIC, TENSORS, publish
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
+from ..._kinds.laid_out import lay
 from ..._kinds.out import EXACT, exactly
 from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import inplace_of
@@ -91,6 +93,7 @@ _SAMPLES = [
 
 
 @general(
+    layout=rows,
     grad=norm_grad,
     holomorphic=False,
     batch=("dim", ("dim",)),
@@ -313,7 +316,7 @@ def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
     norms = linalg_vector_norm(input, p, tuple(d for d in range(ndim) if d != dim), True)
     long = norms > maxnorm
     shrunk = maxnorm / (TENSORS.where(long, norms, maxnorm) + 1e-7)
-    return with_node_name(input * TENSORS.where(long, shrunk, 1.0), "RenormBackward0")
+    return lay(with_node_name(input * TENSORS.where(long, shrunk, 1.0), "RenormBackward0"), in_rows)
 
 
 publish(inplace_of(renorm, "renorm_"), "Tensor.renorm_")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays.layouts import rows
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.sums import (
     FALSE,
@@ -219,6 +220,7 @@ def sum_dim(self, dim, keepdim):
 
 
 @general(
+    layout=rows,
     grad=lambda xp, g, self, dim, keepdim: xp.where(
         xp.isnan(self), 0.0, xp.expand(restored(xp, g, self.shape, dim, keepdim), self.shape)
     ),
@@ -376,6 +378,7 @@ def prod_all(lib, self):
 
 
 @general(
+    layout=rows,
     grad=lambda xp, g, self, dim, keepdim: restored(xp, g, self.shape, dim, keepdim) * _others(xp, self, dim),
     node="ProdBackward1",
     batch=("dim", ("dim",)),
@@ -412,7 +415,11 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
 
 # --------------------------------------------------------------------------------------------------- truth and counting
 @general(
-    batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], no_derivative="truth"
+    layout=rows,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=[((3, 4), ((1,), False)), ((), ((), False))],
+    no_derivative="truth",
 )
 def all_dim(lib, self, dim, keepdim):
     """Whether all elements over some dims are true."""
@@ -422,7 +429,11 @@ def all_dim(lib, self, dim, keepdim):
 
 
 @general(
-    batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], no_derivative="truth"
+    layout=rows,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=[((3, 4), ((1,), False)), ((), ((), False))],
+    no_derivative="truth",
 )
 def any_dim(lib, self, dim, keepdim):
     """Whether any element over some dims is true."""
@@ -454,6 +465,7 @@ def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
 
 
 @general(
+    layout=rows,
     batch=("dim", ("dim",)),
     dtypes="fcib",
     samples=[((3, 4), ((1,),)), ((3, 4), ((0, 1),)), ((), ((),))],

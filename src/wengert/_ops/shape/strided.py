@@ -221,7 +221,7 @@ def as_strided_view(lib, self, size, stride, storage_offset, own):
     that of a copy with strides ``own``.
     """
     if 0 in size:
-        return self.reshape(-1)[:0].reshape(size)
+        return at_strides(self, size, stride, storage_offset)
     if self.ndim == len(own) and all(
         n == 1 or s == t * self.itemsize for n, s, t in zip(self.shape, self.strides, own, strict=True)
     ):
@@ -489,10 +489,9 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
         names = f"{BY_NUMPY[a.dtype].scalar_name} as {dtype.scalar_name}"
         if not a.ndim:
             raise RuntimeError(f"self.dim() cannot be 0 to view {names} (different element sizes)")
-        if a.strides[-1] != a.itemsize and a.size:
+        if self.stride(-1) != 1 and a.size:
             raise RuntimeError(
-                f"self.stride(-1) must be 1 to view {names} (different element sizes), but got "
-                f"{a.strides[-1] // a.itemsize}"
+                f"self.stride(-1) must be 1 to view {names} (different element sizes), but got {self.stride(-1)}"
             )
         ratio = new.itemsize // a.itemsize
         if ratio > 1:
