@@ -24,7 +24,7 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..elementwise._common import activation, floats_only, on_floats
+from ..elementwise._common import activation, floats_only, on_floats, plain_number
 from ..random._common import closed, opened
 
 
@@ -127,6 +127,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     >>> torch.nn.functional.hardtanh(torch.tensor([-2., 0.5]))
     tensor([-1.0000,  0.5000])
     """
+    min_val, max_val = plain_number(min_val), plain_number(max_val)
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     if inplace:
@@ -287,6 +288,7 @@ def rrelu(
     if inplace:
         return apply_composed_inplace(rrelu, input, (lower, upper, training))
     floats_only(input, "rrelu", "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu")
+    lower, upper = plain_number(lower), plain_number(upper)
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
