@@ -26,6 +26,7 @@ from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor
 from .._tape.views import count_write, writable
+from .argument_errors import explained  # noqa: F401  the forms made from ``_FORM`` call it
 from .dims import NUMPY_NAMES
 
 
@@ -185,9 +186,15 @@ _forms: dict[Any, types.CodeType] = {}  # by the number of parameters, and of th
 _FORM = """
 def outer(fn, rest):
     def form({names}, *, out, **kwargs):
-        if out is None and not kwargs{check}:
-            return fn({names})
-        return rest({values}, out, kwargs)
+        try:
+            if out is None and not kwargs{check}:
+                return fn({names})
+            return rest({values}, out, kwargs)
+        except Exception as error:
+            instead = explained(fn, {values}, kwargs, error)
+            if instead is None:
+                raise
+            raise instead from error
     return form
 """
 
