@@ -158,6 +158,8 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
     assert h is not None
     many = type(g) is Parts
     gs = tuple(g.parts.get(k) for k in range(max(len(getattr(n, "outputs_meta", ())), 1))) if many else (g,)
+    if h.ports is not None:
+        _tell_ports(h.ports, gs, create_graph)
     if h.pre:
         gs = call_prehooks(h, gs, create_graph)
     if many:
@@ -175,9 +177,19 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
     return pairs
 
 
+def _tell_ports(ports: dict[int, Any], gs: tuple[Any, ...], create_graph: bool) -> None:
+    """Call the hooks of those outputs of a node that got no cotangent: they get ``None``, as in PyTorch."""
+    for k, reference in list(ports.items()):
+        port = reference()
+        if gs[k] is None and port is not None and port.h is not None:
+            call_tensor_hooks(port, port.h, None, create_graph)
+
+
 def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
     """Call the node's hooks if no cotangent arrived: they get ``None`` and can change nothing."""
     count = max(len(getattr(n, "outputs_meta", ())), 1)
+    if h.ports is not None:
+        _tell_ports(h.ports, (None,) * count, create_graph)
     gs = call_prehooks(h, (None,) * count, create_graph)
     if h.post:
         _call_posthooks(n, h, tuple(x for m in n.edges() if m is not None for x in (m, None)), gs, create_graph)
@@ -188,13 +200,25 @@ def _call_posthooks(
 ) -> tuple[Any, ...]:
     """Call ``node.register_hook`` hooks: each may return new grad_inputs, one for each edge."""
     edges = n.edges()
-    found = iter(pairs[1::2])
-    aligned: list[Any] = [None if edge is None else next(found) for edge in edges]
+    aligned = by_edge(n, pairs)
     given, outputs = tuple(_as_tensor(a) for a in aligned), tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
         given = _through(h.post, given, _check_all, outputs)
     aligned = [_back(r, a) for r, a in zip(given, aligned, strict=True)]
     return tuple(x for edge, value in zip(edges, aligned, strict=True) if edge is not None for x in (edge, value))
+
+
+def by_edge(n: Any, pairs: tuple[Any, ...]) -> list[Any]:
+    """The cotangents in the order of ``next_functions``; a step may give them in another one (``Node.step_order``)."""
+    edges = n.edges()
+    found = iter(pairs[1::2])
+    if n.step_order is None:
+        return [None if edge is None else next(found) for edge in edges]
+    aligned: list[Any] = [None] * len(edges)
+    for k in n.step_order:
+        if edges[k] is not None:
+            aligned[k] = next(found)
+    return aligned
 
 
 def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> None:

@@ -183,6 +183,8 @@ class Node:
     saved_names: tuple[str, ...] = ()
     outputs = 1
     by_user = False  # whether its backward step is the user's code
+    piecewise = False  # as in its operator's record: the second derivative is zeros, and not absent
+    step_order: tuple[int, ...] | None = None  # the places among ``edges()`` in the order in which a step gives them
     runs_on_nothing = False  # whether backward runs without a cotangent (``engine.NothingArrives``)
 
     def edges(self) -> tuple[Node | None, ...]:

@@ -210,7 +210,7 @@ def _rsub_scaled(lib, self, other, alpha):
 
 def _in_float32(f: Any, x: Any, y: Any, alpha: Any) -> Any:
     """Compute on float16 operands as PyTorch does: round ``alpha`` first, and the result once at the end."""
-    if x.dtype != FLOAT16 or y.dtype != FLOAT16:
+    if x.dtype != FLOAT16 or getattr(y, "dtype", FLOAT16) != FLOAT16:
         return f(x, y, alpha)
     with np.errstate(all="ignore"):
         return f(np.asarray(x, np.float32), np.asarray(y, np.float32), np.float32(np.float16(alpha))).astype(FLOAT16)
@@ -239,6 +239,8 @@ def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: A
     except AttributeError:
         pass
     alpha = number_or_item(alpha)
+    if isinstance(other, np.generic):
+        other = other.item()
     if not isinstance(input, Tensor) and isinstance(other, Tensor) and type(input) in PYTHON_NUMBERS:
         input = cast_operand(input, common_dtype((input, other)))
     if not isinstance(input, Tensor) or (not isinstance(other, Tensor) and type(other) not in PYTHON_NUMBERS):
@@ -313,6 +315,8 @@ def rsub_public(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """
     if type(alpha) is int and alpha == 1:
         return rsub(input, other)
+    if isinstance(other, np.generic):
+        other = other.item()
     if not isinstance(other, Tensor):
         other = cast_operand(other, common_dtype((input, other)))
     return _scaled("rsub", rsub, _rsub_scaled, input, other, alpha)

@@ -21,7 +21,7 @@ from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import NOTHING, real_function, refuse_all_but_floats
+from ._common import NOTHING, plain_number, real_function, refuse_all_but_floats
 
 SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 
@@ -166,6 +166,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.polygamma(1, torch.tensor([1.]))
     tensor([1.6449])
     """
+    n = plain_number(n)
     if type(n) is not int:
         raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type_name(n)}")
     expect_tensor("polygamma", "input", 2, input)
@@ -357,7 +358,7 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """
     if logical_dtype(input) in COMPLEX:
         raise not_implemented(REGISTRY["_logit"], input)
-    return _logit(input, eps)
+    return _logit(input, plain_number(eps))
 
 
 publish(inplace_of(logit, "logit_"), "torch.logit_ Tensor.logit_")

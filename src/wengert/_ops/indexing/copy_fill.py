@@ -106,7 +106,9 @@ def fill_number(lib, self, value):
     tensors=3,
     grad={
         "self": lambda xp, g, mask: xp.masked_fill(g, mask, 0),
-        "value": lambda xp, g, mask, value_dtype: back_to(xp, xp.masked_fill(g, ~mask, 0), (), value_dtype),
+        "value": lambda xp, g, mask, value_shape, value_dtype: back_to(
+            xp, xp.masked_fill(g, ~mask, 0), value_shape, value_dtype
+        ),
     },
     holomorphic=False,
     batch="elementwise",
@@ -322,7 +324,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             r = where(m, np.asarray(value, a.dtype), a)
             if input._node is None:
                 return wrap(r)
-            t = result_of(MASKED_FILL, (input._node, None, None), [box_of(mask), None], r)
+            t = result_of(MASKED_FILL, (input._node, None, None), [box_of(mask), (), None], r)
             t._node.shapes = [a.shape, m.shape, ()]  # type: ignore[union-attr]
             return t
     if isinstance(value, np.generic):
@@ -357,7 +359,7 @@ def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return (not lead and shape == whole) or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
 
 
-assert MASKED_FILL.saves.uses == ("mask", "value_dtype")  # type: ignore[attr-defined]
+assert MASKED_FILL.saves.uses == ("mask", "value_shape", "value_dtype")  # type: ignore[attr-defined]
 _masked_fill_in_place = inplace_of(masked_fill_public, "masked_fill_")
 
 

@@ -16,7 +16,7 @@ from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.laid_out import laid_out, lay
-from ..._kinds.out import EXACT, exactly, with_out, write_out
+from ..._kinds.out import EXACT, exactly, with_axis, with_out, write_out
 from ..._payloads.meta import on_meta
 from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.fast_results import result_of
@@ -78,6 +78,7 @@ _SELECTED = exactly("index_select(): self and result must have the same scalar t
 
 
 @public("torch.index_select Tensor.index_select")
+@with_axis
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of the slices of ``input`` at some indices of a dimension.
 
@@ -261,6 +262,7 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 
 
 @public("torch.index_fill Tensor.index_fill")
+@with_axis
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension.
 

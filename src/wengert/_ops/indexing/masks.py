@@ -23,7 +23,7 @@ from ..shape.join import unbind
 from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
-from .getitem import check_masks, is_plain, put_at
+from .getitem import is_plain, known_masks, put_at
 from .index_primitive import index
 from .scatter import dtype_name, known_values
 
@@ -58,8 +58,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     x, m = _broadcast_pair(input, mask)
     if not x._payload.ndim:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
-    check_masks([m])
-    return with_node_name(index([x, m], (0,)), "MaskedSelectBackward0")
+    return with_node_name(index([x, *known_masks([m])], (0,)), "MaskedSelectBackward0")
 
 
 @public("torch.masked_scatter Tensor.masked_scatter")
@@ -87,7 +86,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         return clone(x, "C")
     if not shape:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
-    check_masks([m])
+    (m,) = known_masks([m])
     n = int(np.count_nonzero(m._payload))
     if source._payload.size < n:
         raise RuntimeError("Number of elements of source < number of ones in mask")

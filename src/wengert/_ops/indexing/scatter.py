@@ -17,7 +17,7 @@ from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
-from ..._kinds.out import EXACT, with_out, write_out
+from ..._kinds.out import EXACT, with_axis, with_out, write_out
 from ..._payloads.meta import no_kernel, no_places, on_meta
 from ..._payloads.transforms import Transformed, dtype_of
 from ..._tape.error_text import broadcast_error, expect_tensor
@@ -92,6 +92,12 @@ def gather_back(lib, self, index, size, dim):
         "self": lambda xp, g, index, dim: xp.scatter(g, index, 0, dim),
         "src": lambda xp, g, index, dim: xp.gather(g, index, dim),
     },
+    jvp=lambda xp, tangents, result, self, index, src, dim: xp.scatter(
+        xp.zeros_like(self) if tangents[0] is None else tangents[0],
+        index,
+        0 if tangents[2] is None else tangents[2],
+        dim,
+    ),  # not the transpose of a transpose: of several elements for one place only the last counts
     holomorphic=False,
     batch=("dim", ("dim",)),
     dtypes="fcib",
@@ -274,6 +280,7 @@ def _at_least_1d(shape: Any) -> tuple[int, ...]:
 
 # --------------------------------------------------------------------------------------------------- gather and scatter
 @public("torch.gather Tensor.gather")
+@with_axis
 def gather_public(
     input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None
 ) -> Tensor:
@@ -444,6 +451,7 @@ def scatter_public(
 
 
 @public("torch.scatter_add Tensor.scatter_add")
+@with_axis
 def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with ``src`` added at the positions ``index`` along ``dim``.
 

@@ -60,7 +60,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return
     if logical_dtype(value) is not logical_dtype(x):
         raise dtype_error(x, value)
-    put_into(x, value, dims, indices, False)
+    put_into(x, _sliced(value, ()), dims, indices, False)
 
 
 def dtype_error(x: Tensor, value: Tensor) -> Exception:
@@ -123,6 +123,8 @@ def assign_at(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
     if found is None:
         return False
     if not unrecorded(self, fy):
+        if ty is Tensor and v.shape[:1] == (1,):
+            return False  # leading dimensions of size one go
         del a
         return _put_recorded(self, value, *found, False)
     try:
@@ -248,9 +250,19 @@ def _sliced(value: Tensor, shape: Any) -> Tensor:
     return value
 
 
+def _check_rank(x: Tensor, value: Tensor, dims: Any, indices: Any) -> None:
+    """Refuse a value of more dimensions than it is written to, even if they have size one."""
+    used = [i._payload.ndim if logical_dtype(i).kind == "b" else 1 for i in indices]
+    ranks = [1 if logical_dtype(i).kind == "b" else i._payload.ndim for i in indices]
+    if value._payload.ndim > x._payload.ndim - sum(used) + max(ranks, default=0):
+        raise value_error(ValueError("too many dimensions"), x, value, dims, indices)
+
+
 def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> Tensor:
     """``index_put_``: write into x at the positions of the index tensors."""
     a = x._payload
+    if value._payload.ndim > 1:
+        _check_rank(x, value, dims, indices)
     if type(a) is np.ndarray and not accumulate and unrecorded(x, value._node) and all_plain([value, *indices]):
         try:
             write_at(writable(x), dims, [i._payload for i in indices], value._payload)

@@ -121,6 +121,7 @@ def _nll_backward_samples(rng: Any) -> Any:
     batch=_nll_batch,
     dtypes="f",
     samples=_nll_samples,
+    piecewise=True,
 )
 def nll(lib, self, target, weight, reduction, ignore_index):
     """Minus the element of each sample that its target names, weighted; classes are along dim 1 (or the only one)."""

@@ -17,6 +17,7 @@ from ..._kinds.general import general
 from ..._kinds.out import with_out
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..elementwise._common import plain_number
 from ..linalg.matmul import dtype_name
 from .loss import broadcast_pair, reduce_values, reduction_code
 
@@ -52,6 +53,7 @@ def _length(x: Any, dim: int, eps: float) -> Any:
 @public("torch.cosine_similarity nn.functional.cosine_similarity")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
+    eps = plain_number(eps)
     dtype = common_dtype((x1, x2))
     if dtype.kind not in "fcV":
         name = BY_NUMPY[dtype].scalar_name

@@ -89,6 +89,7 @@ _BORDER_SAMPLES = [
     node="ReflectionPad1DBackward0",
     batch="shape",
     samples=_BORDER_SAMPLES,
+    piecewise=True,
 )
 def pad_border(lib, self, pad, mode):
     """The tensor with its own border repeated around it."""

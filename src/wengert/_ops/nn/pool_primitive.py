@@ -67,6 +67,7 @@ def _distinct(shapes: Any) -> Any:
     node="MaxPool2DWithIndicesBackward0",
     dtypes="fi",
     samples=_distinct(_MAX_SAMPLES),
+    piecewise=True,
 )
 def max_windows(lib, self, kernel, stride, padding, dilation, out):
     """The largest element of each window and its index."""
@@ -83,6 +84,7 @@ def max_windows(lib, self, kernel, stride, padding, dilation, out):
     node="AdaptiveMaxPool2DBackward0",
     dtypes="fi",
     samples=_distinct([((2, 5), ((3,),)), ((2, 4, 5), ((3, 2),)), ((1, 2, 3, 3, 4), ((2, 2, 2),))]),
+    piecewise=True,
 )
 def max_parts(lib, self, out):
     """The largest element of each of ``out`` parts and its index."""
@@ -192,6 +194,7 @@ _AVG_SAMPLES = [
     batch="shape",
     dtypes="f",
     samples=_AVG_SAMPLES,
+    piecewise=True,
 )
 def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override):
     """The mean of each window."""
@@ -254,6 +257,7 @@ def mean_windows_backward(lib, self, size, kernel, stride, padding, include_pad,
     batch="shape",
     dtypes="f",
     samples=[((2, 5), ((3,),)), ((2, 4, 6), ((3, 2),)), ((1, 2, 3, 3, 4), ((2, 2, 2),)), ((2, 3, 3), ((5, 2),))],
+    piecewise=True,
 )
 def mean_parts(lib, self, out):
     """The mean of each of ``out`` parts."""

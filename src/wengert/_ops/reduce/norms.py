@@ -23,6 +23,7 @@ from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import with_node_name
+from ..elementwise._common import plain_number
 from .sums import Dims, dtype_text, in_dtype, is_kind, reduction, restored, wanted_dims
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def _check_dtype(x: Tensor, wanted: DType) -> None:
 
 
 def _order(ord: Any) -> Order:
-    if isinstance(ord, (int, float)) and not isinstance(ord, bool):
+    if isinstance(ord, (int, float)) and not isinstance(ord, (bool, np.generic)):
         return ord
     if isinstance(ord, Tensor) and not ord._payload.ndim:
         return ord._payload.item()  # type: ignore[no-any-return]
@@ -305,6 +306,7 @@ def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
     """
     ndim = rank(input, "renorm")
     dim = as_int(dim, "renorm")
+    p, maxnorm = plain_number(p), plain_number(maxnorm)
     if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if maxnorm < 0:

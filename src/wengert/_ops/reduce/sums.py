@@ -35,7 +35,7 @@ from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.general import general
 from ..._kinds.linear import linear
-from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_keywords, write_out
+from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_axis, with_keywords, write_out
 from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor, make
 
@@ -479,6 +479,7 @@ def count_nonzero(lib, self, dim):
 
 
 @public("torch.count_nonzero Tensor.count_nonzero")
+@with_axis
 def count_nonzero_public(input: Tensor, dim: Dims = None) -> Tensor:
     """The number of nonzero elements, as int64.
 

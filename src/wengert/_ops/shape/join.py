@@ -15,7 +15,7 @@ from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, Operator, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
-from ..._kinds.out import convertible, with_out, write_out
+from ..._kinds.out import convertible, with_axis, with_out, write_out
 from ..._tape.fast_results import result_of, view_results
 from ..._tape.tensor import Tensor, wrap
 from .broadcasting import cube, row, vector
@@ -370,6 +370,7 @@ def _piece(size: Any, n: int) -> int:
 
 
 @public("torch.split_with_sizes Tensor.split_with_sizes")
+@with_axis
 def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Split along a dimension into views of the given sizes."""
     dim, n = _sized(input, dim, "split_with_sizes")
@@ -395,6 +396,7 @@ def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
 
 
 @public("torch.chunk Tensor.chunk")
+@with_axis
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Split along a dimension into at most ``chunks`` views of equal size; the last may be smaller.
 
@@ -419,6 +421,7 @@ def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
 
 
 @public("torch.tensor_split Tensor.tensor_split")
+@with_axis
 def tensor_split(
     input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
 ) -> tuple[Tensor, ...]:
@@ -497,6 +500,7 @@ dsplit = _split_along("dsplit", 2, 3)
 
 
 @public("torch.unbind Tensor.unbind")
+@with_axis
 def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of the slices at each index of a dimension.
 

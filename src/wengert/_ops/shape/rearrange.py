@@ -19,7 +19,7 @@ from ..._base.modes import slow_always
 from ..._base.registry import public
 from ..._kinds.dims import as_int, normal_dim, normal_dims
 from ..._kinds.linear import linear
-from ..._kinds.out import EXACT, with_out
+from ..._kinds.out import EXACT, with_axis, with_out
 from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
@@ -431,6 +431,7 @@ def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
 
 
 @public("torch.repeat_interleave Tensor.repeat_interleave")
+@with_axis
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:

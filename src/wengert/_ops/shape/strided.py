@@ -20,8 +20,9 @@ from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.linear import linear
-from ..._kinds.out import EXACT, with_out
+from ..._kinds.out import EXACT, with_axis, with_out
 from ..._payloads.meta import Meta
+from ..._payloads.transforms import Batched, Transformed
 from ..._tape.fast_results import view_result
 from ..._tape.node import Box, version_of
 from ..._tape.promotion import cast, logical_dtype
@@ -263,6 +264,7 @@ def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own
 
 # ----------------------------------------------------------------------------------------------------- public functions
 @public("torch.select Tensor.select")
+@with_axis
 def select_public(input: Tensor, dim: int, index: int) -> Tensor:
     """A view of the slice at one index of a dimension, without that dimension.
 
@@ -287,6 +289,7 @@ def normal_index(index: Any, shape: Any, dim: int) -> int:
 
 
 @public("torch.narrow Tensor.narrow")
+@with_axis
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """A view of ``length`` elements of a dimension, from ``start`` on.
 
@@ -373,11 +376,31 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return unfold_view(self, dimension, size, step)
 
 
+def _strides_inside(a: Any) -> tuple[int, ...]:
+    """The strides, in elements, of what the program sees of a payload of any nesting."""
+    if isinstance(a, Transformed):
+        return _strides_inside(a.v)[type(a) is Batched :]
+    if isinstance(a, Tensor):
+        return _strides_inside(a._payload)
+    return tuple(s // a.itemsize for s in a.strides)
+
+
+def _params_inside(a: Any, size: Any, stride: Any, storage_offset: Any) -> tuple[Any, ...]:
+    """``strided_params`` inside of a transform, where a value's own elements are its storage."""
+    own = _strides_inside(a)
+    start = 0 if storage_offset is None else operator.index(storage_offset)
+    need, have = start + _span(size, stride)[1] + 1, _span(tuple(a.shape), own)[1] + 1
+    if 0 not in size and (start < 0 or need > have):
+        raise RuntimeError(
+            f"as_strided: sizes {list(size)}, strides {list(stride)} and storage offset {start} reach beyond the "
+            f"{have} elements of a value inside of a transform"
+        )
+    return size, stride, start, own
+
+
 def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, name: str) -> tuple[Any, ...]:
     """The parameters of ``as_strided_view``, checked against the bounds of the storage."""
     a = alias_payload(input) if isinstance(input._payload, np.generic) else input._payload
-    if not isinstance(a, (np.ndarray, Meta)):
-        raise RuntimeError(f"{name}() is not possible inside of a transform: its values have no strides")
     size, stride = ints((size,), name), ints((stride,), name, "stride")
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
@@ -385,6 +408,8 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    if not isinstance(a, (np.ndarray, Meta)):
+        return _params_inside(a, size, stride, storage_offset)
     before, after = (a.offset, 0) if isinstance(a, Meta) else bytes_around(a)
     here = before // a.itemsize
     start = here if storage_offset is None else operator.index(storage_offset)
@@ -429,6 +454,7 @@ def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) 
 
 
 @public("torch.select_scatter Tensor.select_scatter")
+@with_axis
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of ``input`` with ``src`` at one index of a dimension.
 

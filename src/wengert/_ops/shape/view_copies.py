@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._base.registry import public
 from ..._kinds.dims import normal_dim
-from ..._kinds.out import EXACT, exactly, with_out
+from ..._kinds.out import EXACT, exactly, with_axis, with_out
 from ..._payloads.meta import Meta
 from ..._tape.node import named
 from ..._tape.tensor import Tensor, wrap
@@ -93,6 +93,7 @@ def _copies(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
 
 
 @public("torch.unsafe_split Tensor.unsafe_split")
+@with_axis
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``split`` whose results may be written to in place."""
     return _pieces(split_public(input, split_size, dim), "UnsafeSplitBackward0")
@@ -105,6 +106,7 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
 
 
 @public("torch.unsafe_chunk Tensor.unsafe_chunk")
+@with_axis
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``chunk`` whose results may be written to in place."""
     return _pieces(chunk(input, chunks, dim), "UnsafeSplitBackward0")
