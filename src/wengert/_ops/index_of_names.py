@@ -567,10 +567,10 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "names.positional": {
         "torch": (
-            "_is_all_true _is_any_true _weight_norm addmv_ affine_grid_generator binary_cross_entropy_with_logits "
-            "conv_tbc cosine_embedding_loss embedding_renorm_ frobenius_norm hash_tensor hinge_embedding_loss "
-            "kl_div margin_ranking_loss max_pool1d_with_indices native_batch_norm norm_except_dim nuclear_norm "
-            "poisson_nll_loss triplet_margin_loss unique_dim"
+            "_is_all_true _is_any_true _unique _unique2 _weight_norm addmv_ affine_grid_generator "
+            "binary_cross_entropy_with_logits conv_tbc cosine_embedding_loss embedding_renorm_ frobenius_norm "
+            "hash_tensor hinge_embedding_loss kl_div margin_ranking_loss max_pool1d_with_indices "
+            "native_batch_norm norm_except_dim nuclear_norm poisson_nll_loss triplet_margin_loss unique_dim"
         ),
         "Tensor": "_is_all_true _is_any_true hash_tensor module_load",
         "nn.functional": (
