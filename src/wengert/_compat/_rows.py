@@ -302,6 +302,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_C": (
         "", answers("_get_tracing_state", none), answers("_is_tracing", no),
         answers("_are_functorch_transforms_active", lambda: in_transform() is not None, "Whether one is running."),
+        answers("_set_cached_tensors_enabled", lambda enabled: None, "Does nothing: tensors can always be cached."),
         answers("_log_api_usage_once", lambda event: None, "Does nothing: the use of APIs is not counted."),
         answers("_get_privateuse1_backend_name", lambda: "privateuseone", "PyTorch's name of a program's device."),
         answers("_ExcludeDispatchKeyGuard", lambda keys: nullcontext(), "A context that does nothing."),
@@ -439,11 +440,11 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "", aliases("func", "functionalize hessian jacfwd jvp replace_all_batch_norm_modules_")),
     "_functorch.vmap": ("", aliases("func", "vmap")),
     "_sparse": ("where pickles find it.", aliases("_payloads.sparse", "Sparse")),
+    "_VF": ("the functions that PyTorch defines in C++.", aliases("", "gru lstm rnn_relu rnn_tanh stft unique_dim")),
     "_utils": ("what PyTorch's pickles make their tensors with.", lambda module: _find("_saving.rebuilding:NAMES")),
     "_vmap_internals": (
         "where libraries found ``vmap`` before it was public.", aliases("func", "vmap"),
-        answers("_vmap", lambda func, in_dims=0, out_dims=0: _find("func:vmap")(func, in_dims, out_dims),
-                "``torch.vmap``.")),
+        aliases("func._vmap", "_vmap")),
     "ao.quantization": (
         "", classes("HistogramObserver MinMaxObserver PerChannelMinMaxObserver QConfig"),
         refusals("convert fuse_modules get_default_qat_qconfig get_default_qconfig prepare prepare_qat quantize "

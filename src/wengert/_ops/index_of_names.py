@@ -133,8 +133,8 @@ INDEX: dict[str, dict[str, str]] = {
                     "shifted_chebyshev_polynomial_w"),
     },
     "nn.rectifiers": {
-        "operators": ("_hardshrink _hardsigmoid _hardswish _hardtanh _leaky_relu _prelu_kernel _rrelu _rrelu_with_noise "
-                      "_softshrink _threshold _threshold_backward relu"),
+        "operators": ("_beside_zeros _hardshrink _hardsigmoid _hardswish _hardtanh _leaky_relu _prelu_kernel _rrelu "
+                      "_rrelu_with_noise _softshrink _threshold _threshold_backward relu"),
         "torch": ("hardshrink prelu relu relu_ rrelu rrelu_ threshold threshold_"),
         "Tensor": ("hardshrink prelu relu relu_"),
         "nn.functional": ("hardshrink hardsigmoid hardswish hardtanh hardtanh_ leaky_relu leaky_relu_ prelu relu relu6 "
@@ -412,7 +412,7 @@ INDEX: dict[str, dict[str, str]] = {
     "create.window_functions": {"torch": "bartlett_window blackman_window hamming_window hann_window kaiser_window"},
     "signal.spectral": {"torch": "istft stft", "Tensor": "istft stft"},
     "names.positional": {
-        "torch": ("_is_all_true _is_any_true _weight_norm addmv_ affine_grid_generator "
+        "torch": ("_is_all_true _is_any_true _unique _unique2 _weight_norm addmv_ affine_grid_generator "
                   "binary_cross_entropy_with_logits conv_tbc cosine_embedding_loss embedding_renorm_ frobenius_norm "
                   "hash_tensor hinge_embedding_loss kl_div margin_ranking_loss max_pool1d_with_indices "
                   "native_batch_norm norm_except_dim nuclear_norm poisson_nll_loss triplet_margin_loss unique_dim"),

@@ -713,7 +713,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``heaviside``."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
         """The number of elements in each of ``bins`` bins of equal width from min to max (of the data if both are 0)."""
-    def histogram(self, bins: _int | Tensor, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
+    def histogram(self, bins: _int | Tensor = 100, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
         """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges."""
     def hsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""

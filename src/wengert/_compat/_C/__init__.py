@@ -9,6 +9,7 @@ False
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any
 
 from wengert._base.dtypes import Size, device, dtype, layout, memory_format
@@ -130,6 +131,43 @@ def _set_grad_enabled(enabled: bool) -> None:
     set_grad_enabled(enabled)
 
 
+class _WeakTensorRef:
+    """A weak reference to a tensor.
+
+    >>> import wengert as torch
+    >>> x = torch.ones(1)
+    >>> ref = torch._C._WeakTensorRef(x)
+    >>> del x
+    >>> ref.expired()
+    True
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._ref = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        """Whether the tensor is gone."""
+        return self._ref() is None
+
+
+_cached: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()  # what CUDA graphs cache there
+
+
+def _add_cached_tensor(tensor: Tensor) -> None:
+    """Remember a tensor until it is removed or gone."""
+    _cached[id(tensor)] = tensor
+
+
+def _remove_cached_tensor(tensor: Tensor) -> None:
+    """Forget it."""
+    _cached.pop(id(tensor), None)
+
+
+def _is_cached_tensor(tensor: Tensor) -> bool:
+    """Whether it is remembered."""
+    return _cached.get(id(tensor)) is tensor
+
+
 open_rows(globals())
 
 # Names in modules that are imported on access.
@@ -144,6 +182,7 @@ _LATE = {
     "_will_engine_execute_node": ".autograd._task",
     "_is_fwd_grad_enabled": ".autograd.forward_ad",
     "_is_multithreading_enabled": ".autograd.grad_mode:is_multithreading_enabled",
+    "_set_fwd_grad_enabled": ".autograd.forward_ad",
     "_set_multithreading_enabled": ".autograd.grad_mode:set_multithreading_enabled",
     "is_grad_enabled": "._modes",
     "is_inference_mode_enabled": "._modes",
