@@ -48,7 +48,7 @@ ROOMS = (
     ("autograd",),
     ("_saving", "serialization", "storage", "hub", "safetensors", "utils.model_zoo"),
     # programs for PyTorch, and what only says that something is not there
-    ("_compat", "_cli", "__main__", "utils.collect_env", "profiler", "library", "ops", "distributed", "fx",
+    ("_compat", "_compile", "_cli", "__main__", "utils.collect_env", "profiler", "library", "ops", "distributed", "fx",
      "onnx", "testing._internal"),
     ("",),
 )  # fmt: skip

@@ -54,6 +54,15 @@ INLINE vec_f fma_v(vec_f a, vec_f b, vec_f c) {
 #endif
 }
 
+/* ------------------------------------------------------------------------------------------------------------- memory */
+#include <stdlib.h>
+/* A thread's own memory, which stays with it: what a range of work needs besides its operands. */
+static __attribute__((unused)) void *room(i64 bytes) {
+  static __thread char *at; static __thread i64 have;
+  if (have < bytes) { free(at); at = malloc(bytes + 128); have = at ? bytes : 0; if (!at) abort(); }
+  return (void *)(((uintptr_t)at + 63) & ~(uintptr_t)63);
+}
+
 /* ------------------------------------------------------------------------------------------- functions of one number */
 INLINE float bits_to_f(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }
 INLINE uint32_t f_to_bits(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }

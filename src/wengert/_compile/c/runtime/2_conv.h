@@ -71,3 +71,11 @@ INLINE void conv_weight_blocks(float *gw, const float *x, const float *g, i64 N,
         for (; r + J <= rows; r += J) weight_tile(J, gb, xp, gt, k, r, tap, T, DP, HP, WP, outputs);
         for (; r < rows; r++) weight_tile(1, gb, xp, gt, k, r, tap, T, DP, HP, WP, outputs); } } }
 }
+/* each tap's part of the cotangent, (C, K, places), added where it belongs */
+static __attribute__((unused)) void add_columns(float *x, const float *col, const conv_t k) {
+  for (i64 c = 0; c < k.C; c++) for (i64 a = 0; a < k.KD; a++) for (i64 b = 0; b < k.KH; b++) for (i64 e = 0; e < k.KW; e++)
+    for (i64 d = 0; d < k.OD; d++) for (i64 i = 0; i < k.OH; i++, col += k.OW) {
+      const i64 y = d * k.SD + a * k.DD - k.PD, z = i * k.SH + b * k.DH - k.PH; if (y < 0 || y >= k.D || z < 0 || z >= k.H) continue;
+      float *r = x + ((c * k.D + y) * k.H + z) * k.W; const i64 off = e * k.DW - k.PW;
+      for (i64 j = 0; j < k.OW; j++) { const i64 v = j * k.SW + off; if (v >= 0 && v < k.W) r[v] += col[j]; } }
+}

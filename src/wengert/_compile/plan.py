@@ -1,0 +1,211 @@
+"""What all tiers share: a tape made smaller, the life of each value, and memory for it.
+
+``Plan`` removes copies of values that nothing changes, repeated operators and those whose results nobody reads. Then
+each operator is a group of its own; a tier that fuses puts several into one. ``allocate`` gives each value that a tier
+computes into memory of its own a place in one of the plan's buffers, which others have before and after it lives.
+
+NOTE [ Aliases ]
+    A result may share memory with an operand: that of a view always does, that of any operator without a known output
+    may (a reshape, a cast to the same dtype). ``roots`` of a value are the values in whose memory it may lie. A buffer
+    is free again when nobody reads any value that may lie in it. Results of the program, and what may lie in their
+    memory, never have a buffer: they are the caller's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .tape import Constant, Input, Op, Ref, Tape, Value
+
+_COPIES = frozenset(("clone", "view", "reshape", "contiguous"))
+
+
+class Buffer:
+    """A piece of memory that several values have in turn; ``values``: their numbers."""
+
+    __slots__ = ("nbytes", "values")
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+        self.values: list[int] = []
+
+
+class Plan:
+    """A tape made smaller: ``ops``, ``results`` and ``updates`` name the values that are left.
+
+    ``sharing``: whether values may have one buffer after the other; tests turn it off.
+    """
+
+    def __init__(self, tape: Tape, sharing: bool = True) -> None:
+        self.tape = tape
+        self.values = tape.values
+        self.sharing = sharing
+        self.alias: dict[Ref, Ref] = {}
+        self.ops: list[Op] = []
+        self._simplify()
+        self.results = [self.at(r) for r in tape.results]
+        self.updates = [(t, self.at(s)) for t, s in tape.updates]
+        self._remove_dead()
+        self.groups: list[list[Op]] = [[op] for op in self.ops]
+        self.buffers: list[Buffer] = []
+        self.place: dict[int, Buffer] = {}
+
+    # ----------------------------------------------------------------------------------------------- a smaller list
+    def at(self, a: Any) -> Any:
+        """An operand with aliases replaced by what they are aliases of."""
+        if isinstance(a, list):
+            return [self.at(x) for x in a]
+        while isinstance(a, Ref) and a in self.alias:
+            a = self.alias[a]
+        return a
+
+    def number(self, a: Any) -> Any:
+        """The Python number that an operand is, ``None`` if it is not one."""
+        if isinstance(a, Ref):
+            source = self.values[a].source
+            return source.number if isinstance(source, Constant) else None
+        return a if isinstance(a, (int, float)) and not isinstance(a, bool) else None
+
+    def _simplify(self) -> None:
+        known: dict[Any, list[Ref]] = {}
+        for op in self.tape.ops:
+            args = [self.at(a) for a in op.args]
+            if op.effect:
+                self.ops.append(self._changed(op, args))
+                continue
+            first = args[0] if args else None
+            if isinstance(first, Ref) and len(op.outs) == 1 and self._same(first, op.outs[0]) and not op.many:
+                if op.name in _COPIES and not self._reordered(op):
+                    self.alias[op.outs[0]] = first
+                    continue
+                if op.name in ("mul", "div", "pow") and len(args) == 2 and self._is_one(args[1]):
+                    self.alias[op.outs[0]] = first
+                    continue
+            key = _key(op, args)
+            if key is not None:
+                if key in known:
+                    self.alias.update(zip(op.outs, known[key], strict=True))
+                    continue
+                known[key] = op.outs
+            self.ops.append(self._changed(op, args))
+
+    @staticmethod
+    def _changed(op: Op, args: list[Any]) -> Op:
+        made = Op(op.info, args, op.p, op.outs, op.line, op.lowered, op.many)
+        made.is_view = op.is_view
+        return made
+
+    def _same(self, a: Ref, b: Ref) -> bool:
+        x, y = self.values[a], self.values[b]
+        return x.shape == y.shape and x.dtype == y.dtype
+
+    @staticmethod
+    def _reordered(op: Op) -> bool:
+        """Whether a copy has another order of dims in memory than its operand may have."""
+        return op.name in ("clone", "contiguous") and any(p is not None for p in op.p)
+
+    def _is_one(self, a: Any) -> bool:
+        number = self.number(a)
+        return number is not None and number == 1 and type(number) in (int, float) and not isinstance(a, Ref)
+
+    def _remove_dead(self) -> None:
+        needed = {*self.results, *(s for _, s in self.updates)}
+        kept = []
+        for op in reversed(self.ops):
+            if op.effect or any(o in needed for o in op.outs):
+                kept.append(op)
+                needed.update(op.refs())
+        self.ops = kept[::-1]
+
+    # ------------------------------------------------------------------------------------------------------- memory
+    def roots(self, fresh: Callable[[Op], bool]) -> dict[int, frozenset[int]]:
+        """The values in whose memory each value may lie; ``fresh``: whether an operator's results have their own."""
+        found: dict[int, frozenset[int]] = {}
+        for op in self.ops:
+            if fresh(op):
+                found.update((int(o), frozenset((int(o),))) for o in op.outs)
+                continue
+            lie = frozenset(r for a in op.refs() for r in found.get(int(a), (int(a),)))
+            found.update((int(o), lie | {int(o)}) for o in op.outs)
+        return found
+
+    def last_reads(self, roots: dict[int, frozenset[int]]) -> dict[int, int]:
+        """The index of the last group that reads a value or anything in its memory; results live to the end."""
+        last: dict[int, int] = {}
+        for k, group in enumerate(self.groups):
+            for op in group:
+                for a in (*op.refs(), *op.outs):
+                    for r in roots.get(int(a), (int(a),)):
+                        last[r] = k
+        for s in (*self.results, *(s for _, s in self.updates)):
+            for r in roots.get(int(s), (int(s),)):
+                last[r] = len(self.groups)
+        return last
+
+    def allocate(self, planned: Callable[[Op], bool], inside: Iterable[int] = ()) -> None:
+        """Give a buffer to the results of operators that write where they are told (``planned``).
+
+        ``inside``: values that live only inside of a group and need no memory. Sets ``place`` and ``buffers``. Values
+        of the end (results, updates) get none.
+        """
+        roots = self.roots(planned)
+        last = self.last_reads(roots)
+        inner = set(inside)
+        free: dict[int, list[Buffer]] = {}
+        held: dict[int, Buffer] = {}
+        for k, group in enumerate(self.groups):
+            for op in group:
+                for o in op.outs if planned(op) else ():
+                    if last[o] == len(self.groups) or o in inner:
+                        continue
+                    room = -(-max(self.values[o].nbytes, 1) // 64) * 64
+                    pool = free.setdefault(room, [])
+                    if pool and self.sharing:
+                        buffer = pool.pop()
+                    else:
+                        buffer = Buffer(room)
+                        self.buffers.append(buffer)
+                    buffer.values.append(int(o))
+                    self.place[int(o)] = held[int(o)] = buffer
+            for o in [o for o in held if last[o] <= k]:
+                free.setdefault(held[o].nbytes, []).append(held[o])
+                del held[o]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all buffers."""
+        return sum(b.nbytes for b in self.buffers)
+
+
+def _key(op: Op, args: list[Any]) -> Any:
+    """What makes two operators the same; ``None`` if that cannot be told."""
+    try:
+        key = (op.name, *[tuple(map(_typed, a)) if isinstance(a, list) else _typed(a) for a in args], _exact(op.p))
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _typed(a: Any) -> Any:
+    """A number with its type and sign: 1, 1.0, True and -0.0 are four."""
+    return (type(a), repr(a)) if isinstance(a, (int, float, complex)) and not isinstance(a, Ref) else (type(a), a)
+
+
+def _exact(p: Any) -> Any:
+    return tuple(map(_exact, p)) if type(p) is tuple else _typed(p)
+
+
+def is_input(value: Value) -> bool:
+    """Whether the caller gives a value."""
+    return isinstance(value.source, Input)
+
+
+def array_for(value: Value, memory: Any) -> Any:
+    """A dense array of a value's shape and dtype at the beginning of a buffer's memory (uint8)."""
+    if not value.nbytes:
+        return np.empty(value.shape, value.dtype)
+    return memory[: value.nbytes].view(value.dtype).reshape(value.shape)
