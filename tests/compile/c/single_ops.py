@@ -24,7 +24,9 @@ class Many:
     def _input(self, a: Any) -> Any:
         if isinstance(a, np.ndarray):
             self.arrays.append(a)
-            return self.tape.new(a.shape, a.dtype, Input(len(self.arrays) - 1, "x"))
+            ref = self.tape.new(a.shape, a.dtype, Input(len(self.arrays) - 1, "x"))
+            self.tape.values[ref].strides = a.strides
+            return ref
         return a
 
     def add(self, name: str, operands: list[Any], params: tuple[Any, ...], note: Any = None) -> bool:
@@ -39,7 +41,9 @@ class Many:
         results = [np.asarray(r) for r in (out if many else [out])]
         args = [self._input(a) for a in operands]
         refs = [self.tape.new(r.shape, r.dtype) for r in results]
-        op = Op(info, [args] if info.arity < 0 else args, tuple(params), refs, None, fn, many)
+        arrays = [a for a in operands if isinstance(a, np.ndarray)]
+        fresh = not any(np.may_share_memory(r, a) for r in results for a in arrays)
+        op = Op(info, [args] if info.arity < 0 else args, tuple(params), refs, None, fn, many, fresh)
         self.tape.ops.append(op)
         self.tape.results += refs
         self.wanted += results

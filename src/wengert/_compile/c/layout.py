@@ -11,8 +11,20 @@ from typing import Any
 import numpy as np
 
 from ..plan import Plan
-from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref
+from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref, Value
 from .pieces import Place, dense_strides
+
+
+def _stand_in(value: Value) -> Any:
+    """An array with the layout of an input; nothing is written to it."""
+    strides = getattr(value, "strides", None)
+    if strides is None or not value.size:
+        return np.empty(value.shape, value.dtype)
+    if any(s < 0 for s in strides):
+        raise ValueError("an operand has negative strides")
+    last = sum((n - 1) * s for n, s in zip(value.shape, strides, strict=True))
+    memory = np.empty(last // value.dtype.itemsize + 1, value.dtype)
+    return np.lib.stride_tricks.as_strided(memory, value.shape, strides)
 
 
 class Layout:
@@ -21,7 +33,7 @@ class Layout:
     ``place.memory`` is the number of the value that the memory belongs to.
     """
 
-    def __init__(self, plan: Plan, examples: list[Any]) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.places: dict[int, Place] = {}
         self.numbers: dict[int, Any] = {}
@@ -30,7 +42,7 @@ class Layout:
         self._stands: dict[int, Any] = {}
         for value in plan.values:
             if isinstance(value.source, Input):
-                self._given(value.number, examples[value.source.index])
+                self._given(value.number, _stand_in(value))
             elif isinstance(value.source, Constant):
                 a = np.asarray(value.source.array)
                 self._given(value.number, a)
@@ -48,15 +60,11 @@ class Layout:
 
     def _stand(self, r: int) -> Any:
         """An array of a value's layout."""
-        place = self.places[r]
-        if place.memory not in self._stands:
-            root = self.places[place.memory]
-            self._stands[place.memory] = np.empty(root.shape, root.dtype)
         if r not in self._stands:
-            root = self._stands[place.memory]
-            item = place.dtype.itemsize
-            flat = root.reshape(-1)[place.offset :]
-            self._stands[r] = np.lib.stride_tricks.as_strided(flat, place.shape, [s * item for s in place.strides])
+            place = self.places[r]
+            if place.memory != r:  # a parameter after its step
+                return self._stand(place.memory)
+            self._stands[r] = np.empty(place.shape, place.dtype)
         return self._stands[r]
 
     def _result(self, op: Op) -> None:
@@ -74,7 +82,7 @@ class Layout:
         given = self._stand(source)
         made = op.lowered(given, *op.p)
         results = list(made) if op.many else [made]
-        root = self._stands[self.places[source].memory]
+        root = self._stand(self.places[source].memory)
         begin = root.__array_interface__["data"][0]
         found = []
         for a in results:

@@ -1,6 +1,6 @@
 """A plan as a C program: pieces of C in their order, with calls of operators' own functions between them.
 
-``CProgram(plan, examples)`` is called with the arrays of the inputs and returns the arrays of the results; what the plan
+``CProgram(plan)`` is called with the arrays of the inputs and returns the arrays of the results; what the plan
 updates is written into the inputs' memory. Everything that a call writes lies in a frame of its own (``_Frame``), so that
 a program may run in several threads at once.
 """
@@ -8,6 +8,7 @@ a program may run in several threads at once.
 from __future__ import annotations
 
 import ctypes
+from weakref import ref
 import math
 from typing import Any
 
@@ -61,16 +62,18 @@ class CProgram:
     """A compiled program.
 
     ``source``: the C; ``calls``: names of operators that are called by their own functions; ``nbytes``: a frame's size.
-    ``filled``: tests fill a frame with nan before each call.
+    ``owners``: for each result a number that results have in common if eager's share memory; -1 for one that may lie in
+    an input's memory. ``filled``: tests fill a frame with nan before each call.
     """
 
-    def __init__(self, plan: Plan, examples: list[Any], filled: bool = False) -> None:
+    def __init__(self, plan: Plan, owners: list[int] | None = None, filled: bool = False) -> None:
         self.plan = plan
+        self.owners = owners
         self.filled = filled
         self._checks: list[tuple[Place, int, int, Any]] = []
         self._scratch_bytes = self._scratch_at = 0
         try:
-            self.layout = Layout(plan, examples)
+            self.layout = Layout(plan)
         except (ValueError, TypeError, NotImplementedError) as error:
             raise Unsupported(str(error)) from None
         grouping = self.grouping = Grouping(plan, self.layout)
@@ -103,6 +106,7 @@ class CProgram:
         for number, buffer in plan.place.items():
             self.offsets[number] = starts[id(buffer)]
         self.roots = {layout.places[r].memory for r in plan.results}
+        self._results()
         direct = self._direct(grouping)
         self.redirect: dict[int, int] = {}  # memory of a value -> memory of the input that it updates
         for old, new in plan.updates:
@@ -118,6 +122,33 @@ class CProgram:
                     self.offsets[m] = at
                     at += -(-max(plan.values[m].nbytes, 1) // _ALIGNED) * _ALIGNED
         self.nbytes = at
+
+    def _results(self) -> None:
+        """Which results are copies, because they lie in memory that is not theirs alone, and when they are made.
+
+        ``early``: of what inputs hold before the call; ``late``: of what they, or other results, hold after it.
+        """
+        plan, layout = self.plan, self.layout
+        stepped = {int(op.outs[0]) for op in plan.ops if op.info is OPTIMIZER_STEP}
+        written = {int(old) for old, _ in plan.updates}
+        self.updated = {plan.values[old].source.index for old, _ in plan.updates}  # type: ignore[union-attr]
+        self.early: list[tuple[int, Place]] = []
+        self.late: set[int] = set()
+        self.strides: list[Any] = []
+        taken: dict[int, int] = {}
+        for k, r in enumerate(plan.results):
+            place = layout.places[r]
+            owner = k if self.owners is None else self.owners[k]
+            value = plan.values[r]
+            self.strides.append(getattr(value, "strides", None) if place.memory == int(r) and place.size else None)
+            if plan.values[place.memory].source is not None:
+                if place.memory in written and int(r) not in stepped:
+                    self.early.append((k, place))
+                elif owner >= 0:
+                    self.late.add(k)
+            elif owner >= 0 and taken.setdefault(place.memory, owner) != owner:
+                self.late.add(k)
+        self.fresh_roots = [m for m in self.roots if plan.values[m].source is None]
 
     def _direct(self, grouping: Grouping) -> dict[int, int]:
         """New values that may be written into the input's memory at once: nobody reads the old value later."""
@@ -343,6 +374,17 @@ class CProgram:
             self._frames.append(frame)
 
 
+def _nothing() -> None:
+    """What a weak reference to an array that is gone gives."""
+
+
+def empty_like_strides(a: Any, strides: tuple[int, ...]) -> Any:
+    """A new array whose dims lie in the order of these strides."""
+    order = sorted(range(a.ndim), key=lambda d: -strides[d])
+    made = np.empty([a.shape[d] for d in order], a.dtype)
+    return made.transpose(np.argsort(order))
+
+
 class _Frame:
     """The memory of one call of a program, and the table of addresses that its C functions read."""
 
@@ -354,7 +396,7 @@ class _Frame:
         self.begin = self.memory.ctypes.data + start
         self.table = (ctypes.c_void_p * max(len(program.memories), 1))()
         self.address = ctypes.addressof(self.table)
-        self.given: list[tuple[int, int, int]] = []  # place in the table, index of the input, value
+        self.given: list[tuple[int, int, Any]] = []  # place in the table, index of the input, its strides
         self.made: list[tuple[int, int]] = []  # place in the table, value
         self.last: list[Any] = []
         for k, m in enumerate(program.memories):
@@ -362,8 +404,9 @@ class _Frame:
             if m == _SCRATCH:
                 self.table[k] = self.begin + -(-program.nbytes // _ALIGNED) * _ALIGNED
             elif isinstance(source, Input):
-                self.given.append((k, source.index, m))
-                self.last.append(None)
+                place = program.layout.places[m]
+                self.given.append((k, source.index, tuple(s * place.dtype.itemsize for s in place.strides)))
+                self.last.append(_nothing)
             elif isinstance(source, Constant):
                 self.table[k] = np.asarray(source.array).__array_interface__["data"][0]
             elif m in program.roots:
@@ -373,35 +416,58 @@ class _Frame:
 
     def run(self, inputs: list[Any]) -> list[Any] | None:
         program, table, last = self.program, self.table, self.last
-        for j, (k, index, _) in enumerate(self.given):
+        for j, (k, index, strides) in enumerate(self.given):
             a = inputs[index]
-            if a is not last[j]:
+            if last[j]() is not a:
+                if a.strides != strides:
+                    inputs = self._as_expected(inputs, index, strides)
+                    if inputs is None:
+                        return None
+                    a = inputs[index]
                 table[k] = a.__array_interface__["data"][0]
-                last[j] = a
+                last[j] = ref(a)
         if program._check is not None and not program._check(self.address):
             return None
         if program.filled:
             self.memory[:] = 255
         values = program.plan.values
-        own = {m: np.empty(values[m].shape, values[m].dtype) for m in program.roots if m not in program._sources}
+        own = {m: np.empty(values[m].shape, values[m].dtype) for m in program.fresh_roots}
         for k, m in self.made:
             table[k] = own[m].__array_interface__["data"][0]
+        early = {k: np.array(self._array(p, inputs, own), order="K") for k, p in program.early}
         for step in program._steps:
             if type(step) is Call:
                 self._call(step, inputs, own)
             else:
                 step(self.address)
-        return [self._result(r, inputs, own) for r in program.plan.results]
+        return [early[k] if k in early else self._result(k, r, inputs, own) for k, r in enumerate(program.plan.results)]
 
-    def _result(self, r: Any, inputs: list[Any], own: dict[int, Any]) -> Any:
-        if r in own:
-            return own[r]
-        source = self.program._sources.get(int(r))
-        if isinstance(source, Input):
+    def _as_expected(self, inputs: list[Any], index: int, strides: Any) -> list[Any] | None:
+        """The inputs with one in the layout that the program was made for; ``None`` if a copy will not do."""
+        a = inputs[index]
+        if index in self.program.updated or not a.size:
+            return None if a.size else inputs
+        made = np.empty(a.shape, a.dtype)
+        if made.strides != strides:
+            return None
+        made[...] = a
+        return [*inputs[:index], made, *inputs[index + 1 :]]
+
+    def _result(self, k: int, r: Any, inputs: list[Any], own: dict[int, Any]) -> Any:
+        program = self.program
+        if r in own and k not in program.late:
+            made = own[r]
+            strides = program.strides[k]
+            if strides is not None and made.strides != strides:
+                turned = empty_like_strides(made, strides)
+                turned[...] = made
+                return turned
+            return made
+        source = program._sources.get(int(r))
+        if isinstance(source, Input) and k not in program.late:
             return inputs[source.index]
-        if isinstance(source, Constant):
-            return np.array(source.array)
-        return self._array(self.program.layout.places[r], inputs, own)
+        made = self._array(program.layout.places[r], inputs, own)
+        return np.array(made, order="K") if k in program.late or isinstance(source, Constant) else made
 
     def _array(self, place: Place, inputs: list[Any], own: dict[int, Any]) -> Any:
         """A place as an array that keeps its memory alive."""
@@ -430,10 +496,11 @@ class _Frame:
 
         args = [array(a) for a in step.args]
         with np.errstate(all="ignore"):
+            if op.info is OPTIMIZER_STEP:
+                op.p[0](args[1])
+                return
             if isinstance(op.info, Special):
-                results = [op.p[0](*args[1:])]
-                if op.info is OPTIMIZER_STEP:
-                    return
+                results = [op.lowered(*args)]
             else:
                 made = op.lowered(*args, *op.p)
                 results = list(made) if op.many or len(step.outs) > 1 else [made]
