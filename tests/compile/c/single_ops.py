@@ -43,7 +43,9 @@ class Many:
         refs = [self.tape.new(r.shape, r.dtype) for r in results]
         arrays = [a for a in operands if isinstance(a, np.ndarray)]
         fresh = not any(np.may_share_memory(r, a) for r in results for a in arrays)
-        op = Op(info, [args] if info.arity < 0 else args, tuple(params), refs, None, fn, many, fresh)
+        op = Op(info, [args] if info.arity < 0 else args, tuple(params), refs, None, fn, many)
+        if "fresh" in Op.__slots__:
+            op.fresh = fresh
         self.tape.ops.append(op)
         self.tape.results += refs
         self.wanted += results

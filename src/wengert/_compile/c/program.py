@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.memory import address_of
 from ..plan import Plan
 from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref, Special
 from . import indexing, products, rows, windows
@@ -24,6 +25,7 @@ from .layout import Layout
 from .loops import Loop, copy
 from .pieces import Piece, Place, dense_strides
 from .reductions import reduction
+from .steps import CStep
 from .threads import address
 
 _RULES: dict[str, Any] = {**products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES}
@@ -44,6 +46,7 @@ class Call:
 
     def __init__(self, op: Op, args: list[Any], outs: list[Place]) -> None:
         self.op, self.args, self.outs = op, args, outs
+        self.run = CStep(op.p[0]) if op.info is OPTIMIZER_STEP else op.lowered
 
 
 class _Array:
@@ -79,6 +82,7 @@ class CProgram:
         grouping = self.grouping = Grouping(plan, self.layout)
         self._memory(grouping)
         self._segments: list[Any] = []
+        self.later: dict[Place, Any] = {}  # a result that its only reader computes
         for group in grouping.groups:
             self._scratch_at = 0
             self._emit(group)
@@ -208,6 +212,13 @@ class CProgram:
         if check not in self._checks:
             self._checks.append(check)
         return True
+
+    def only_reader(self, r: Any, name: str) -> bool:
+        """Whether one operator of this name, along the last dim, is all that reads a value."""
+        readers = [op for op in self.plan.ops if r in op.refs()]
+        if len(readers) != 1 or readers[0].name != name or self.layout.places[r].memory in self.roots:
+            return False
+        return any(r == s for _, s in self.plan.updates) is False and readers[0].p[0] % len(self.at(r).shape) == 1
 
     # ----------------------------------------------------------------------------------------------------- emitting
     def _emit(self, group: Group) -> None:
@@ -424,7 +435,7 @@ class _Frame:
                     if inputs is None:
                         return None
                     a = inputs[index]
-                table[k] = a.__array_interface__["data"][0]
+                table[k] = address_of(a)
                 last[j] = ref(a)
         if program._check is not None and not program._check(self.address):
             return None
@@ -433,7 +444,7 @@ class _Frame:
         values = program.plan.values
         own = {m: np.empty(values[m].shape, values[m].dtype) for m in program.fresh_roots}
         for k, m in self.made:
-            table[k] = own[m].__array_interface__["data"][0]
+            table[k] = address_of(own[m])
         early = {k: np.array(self._array(p, inputs, own), order="K") for k, p in program.early}
         for step in program._steps:
             if type(step) is Call:
@@ -497,12 +508,12 @@ class _Frame:
         args = [array(a) for a in step.args]
         with np.errstate(all="ignore"):
             if op.info is OPTIMIZER_STEP:
-                op.p[0](args[1])
+                step.run(args[1])
                 return
             if isinstance(op.info, Special):
-                results = [op.lowered(*args)]
+                results = [step.run(*args)]
             else:
-                made = op.lowered(*args, *op.p)
+                made = step.run(*args, *op.p)
                 results = list(made) if op.many or len(step.outs) > 1 else [made]
         for place, r in zip(step.outs, results, strict=True):
             if place.size:

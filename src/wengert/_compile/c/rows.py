@@ -32,6 +32,8 @@ _SOFTMAX = {
 
 def softmax(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | None:
     o = outs[0]
+    if x[0] in ctx.later:
+        return _cross_entropy_back(ctx, *ctx.later[x[0]], x[1], o)
     if not is_float(o, *x) or not o.ndim or op.p[0] % o.ndim != o.ndim - 1:
         return None
     return _over(ctx, x, o, o.shape[-1], _SOFTMAX[op.name])
@@ -138,6 +140,9 @@ def nll_backward(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Pie
     rows, n = size
     if not ctx.checked(t, 0, n, ignored):
         return None
+    if reduction != 0 and t.dense and ctx.only_reader(op.outs[0], "_log_softmax_backward_data"):
+        ctx.later[o] = op, x  # one loop with what reads it
+        return []
     piece = Piece()
     k, r, c, q = piece.pointer(t), piece.pointer(o), C_TYPES[o.dtype.name], piece.pointer(g)
     index = f"{k}[i * {t.strides[0]}]"
@@ -148,6 +153,28 @@ def nll_backward(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Pie
     value = f"-{q}[i * {step}]" if reduction == 0 else f"-{q}[0]{' / m' if reduction == 1 else ''}"
     piece.add(f"  for (i64 i = 0; i < {rows}; i++) if (!({skip})) {r}[i * {n} + {index}] = ({c})({value});")
     return [piece]
+
+
+def _cross_entropy_back(ctx: Any, op: Any, x: list[Any], y: Place, o: Place) -> list[Piece]:
+    """The cotangent of log_softmax where that of its results comes from targets alone."""
+    g, t, _ = x
+    _, reduction, ignored = op.p
+    pieces: list[Piece] = []
+    y = ctx.dense(y, pieces)
+    rows, n = o.shape
+    piece = Piece(rows, max(GRAIN // (4 * n), 1))
+    k, c, q = piece.pointer(t), C_TYPES[o.dtype.name], piece.pointer(g)
+    none = "INT64_MIN" if ignored is None else ignored
+    count = f"{rows}"
+    if ignored is not None and reduction == 1:
+        piece.add(f"  i64 m = 0; for (i64 i = 0; i < {rows}; i++) m += {k}[i] != {ignored};")
+        count = "m"
+    piece.add(f"  const {c} h = {q}[0]{f' / {count}' if reduction == 1 else ''};")
+    piece.add(
+        f"  nll_log_softmax_back_{SUFFIX[o.dtype.name]}({piece.pointer(o)} + from * {n}, {piece.pointer(y)} + from * {n}, "
+        f"{k} + from, to - from, {n}, {none}, h);"
+    )
+    return [*pieces, piece]
 
 
 RULES = {

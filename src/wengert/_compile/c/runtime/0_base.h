@@ -105,9 +105,9 @@ INLINE float log_f(float x) { /* after Cephes; subnormal numbers scaled */
   r = x == 0.0f ? -INFINITY : r; r = x < 0.0f ? NAN : r;
   return x == INFINITY || x != x ? x : r;
 }
-/* e**x where the true sigmoid is subnormal: 1 / (1 + e**-x) is 0 there */
-INLINE float sigmoid_f(float x) { return x < -80.0f ? exp_f(x) : 1.0f / (1.0f + exp_f(-x)); }
-INLINE double sigmoid_d(double x) { return x < -700.0 ? exp(x) : 1.0 / (1.0 + exp(-x)); }
+/* by e**-|x|, so that a subnormal result is not lost */
+INLINE float sigmoid_f(float x) { const float e = exp_f(-fabsf(x)); return (x >= 0 ? 1.0f : e) / (1.0f + e); }
+INLINE double sigmoid_d(double x) { const double e = exp(-fabs(x)); return (x >= 0 ? 1.0 : e) / (1.0 + e); }
 INLINE double exp_d(double x) { return exp(x); }
 INLINE double log_d(double x) { return log(x); }
 INLINE double tanh_d(double x) { return tanh(x); }
