@@ -14,10 +14,9 @@ import numpy as np
 from ..plan import Plan
 from ..tape import Op, Ref
 from .expressions import C_TYPES, NAMES, expression
-from .layout import Layout
+from .layout import RESHAPES, Layout
 
 _SUMS = frozenset(("sum_all", "mean_all"))
-_RESHAPES = frozenset(("view", "reshape", "unsqueeze_dim", "squeeze_dim", "squeeze_dims", "squeeze_all", "alias"))
 MOST = 60  # operators in a loop: more need more registers than there are
 
 
@@ -54,7 +53,7 @@ class Grouping:
 
     def same_order(self, a: int) -> int:
         """The computed value whose elements, in their order, a dense value is: through reshapes."""
-        while a in self.of and self.of[a].name in _RESHAPES and int(a) in self.layout.views:
+        while a in self.of and self.of[a].name in RESHAPES and int(a) in self.layout.views:
             source = self.of[a].args[0]
             if not self.dense(a) or not self.dense(source) or self.size(source) != self.size(a):
                 break
@@ -106,7 +105,7 @@ class Grouping:
             k = self._join(op)
         elif op.name in _SUMS and (k := self._sum(op)) >= 0:
             pass
-        elif op.is_view and int(op.outs[0]) in self.layout.views:
+        elif op.outs and int(op.outs[0]) in self.layout.views:
             k = max((self.home.get(int(a), -1) for a in op.refs()), default=-1)
             if k < 0:
                 k = self._alone(op)
@@ -170,7 +169,7 @@ class Grouping:
                 for a in op.refs():
                     b = self.same_order(a)
                     reads_it = loop and self.home.get(int(a), -1) == k and self._joins(a, k, group.key)
-                    if not reads_it and not (op.is_view and op.name in _RESHAPES and group.flat):
+                    if not reads_it and not (op.name in RESHAPES and group.flat):
                         outside.update((int(a), b, self.layout.places[a].memory))
         kept = {self.same_order(s) for s in outside}
         return {

@@ -15,6 +15,10 @@ from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref, Value
 from .pieces import Place, dense_strides
 
 
+# Their results lie in the operand's memory where they can.
+RESHAPES = frozenset(("view", "reshape", "unsqueeze_dim", "squeeze_dim", "squeeze_dims", "squeeze_all", "alias"))
+
+
 def _stand_in(value: Value) -> Any:
     """An array with the layout of an input; nothing is written to it."""
     strides = getattr(value, "strides", None)
@@ -71,7 +75,8 @@ class Layout:
         if op.info is OPTIMIZER_STEP:
             self.places[op.outs[0]] = self.places[op.args[0]]
             return
-        if op.is_view and len(op.args) == 1 and isinstance(op.args[0], Ref) and self._view(op):
+        shares = op.is_view or op.name in RESHAPES
+        if shares and len(op.args) == 1 and isinstance(op.args[0], Ref) and self._view(op):
             return
         for o in op.outs:
             v = self.plan.values[o]
