@@ -1,0 +1,85 @@
+/* The threads of all compiled programs: they share one piece's range at a time, spin some 20 us for the next, then sleep.
+   Which thread does which part changes no digit. A second caller at the same time does its own work alone. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+#define MOST 64
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER, asleep = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static _Atomic i64 job, next, done, sleepers;
+static atomic_int wanted = 1;
+static int started;
+static part_t what;
+static void **with;
+static i64 parts, total;
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+static i64 now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * (i64)1000000000 + t.tv_nsec; }
+
+/* Parts of job ``mine``, until none is left. The number of the job stands above the part's, so that a thread that comes
+   late can never take a part of another job. */
+static void work(i64 mine) {
+  for (;;) {
+    i64 at = atomic_load(&next);
+    do { if ((at >> 16) != mine || (at & 65535) >= parts) return; } while (!atomic_compare_exchange_weak(&next, &at, at + 1));
+    const i64 k = at & 65535;
+    what(with, total * k / parts, total * (k + 1) / parts);
+    atomic_fetch_add(&done, 1);
+  }
+}
+static void *live(void *number) {
+  const i64 me = (i64)(intptr_t)number;
+  i64 seen = 0;
+  for (;;) {
+    i64 begin = now();
+    while (atomic_load(&job) == seen) {
+      for (int k = 0; k < 64; k++) relax();
+      if (now() - begin > 20000) {
+        pthread_mutex_lock(&asleep);
+        atomic_fetch_add(&sleepers, 1);
+        while (atomic_load(&job) == seen) pthread_cond_wait(&wake, &asleep);
+        atomic_fetch_sub(&sleepers, 1);
+        pthread_mutex_unlock(&asleep);
+      }
+    }
+    seen = atomic_load(&job);
+    if (me < atomic_load(&wanted)) work(seen);
+  }
+  return 0;
+}
+static void forked(void) { /* the child has none of the threads */
+  started = 0; atomic_store(&sleepers, 0); atomic_store(&job, 0); atomic_store(&next, 0);
+  pthread_mutex_init(&busy, 0); pthread_mutex_init(&asleep, 0); pthread_cond_init(&wake, 0);
+}
+EXPORT void wengert_threads(i64 n) { atomic_store(&wanted, n < 1 ? 1 : n > MOST ? MOST : (int)n); }
+EXPORT void wengert_parallel(part_t f, void **A, i64 n, i64 grain) {
+  const int threads = atomic_load(&wanted);
+  if (threads < 2 || pthread_mutex_trylock(&busy)) { f(A, 0, n); return; }
+  static int registered;
+  if (!registered) { registered = 1; pthread_atfork(0, 0, forked); }
+  while (started < threads - 1) {
+    pthread_t t; pthread_attr_t a; pthread_attr_init(&a); pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+    const int failed = pthread_create(&t, &a, live, (void *)(intptr_t)(started + 1));
+    pthread_attr_destroy(&a);
+    if (failed) break;
+    started++;
+  }
+  if (!started) { pthread_mutex_unlock(&busy); f(A, 0, n); return; }
+  const i64 p = n / grain, most = threads * 4;
+  what = f; with = A; total = n; parts = p < most ? p : most;
+  atomic_store(&done, 0);
+  const i64 mine = (atomic_load(&job) + 1) & 0xffffffffLL;
+  atomic_store(&next, mine << 16);
+  atomic_store(&job, mine);
+  if (atomic_load(&sleepers)) { pthread_mutex_lock(&asleep); pthread_cond_broadcast(&wake); pthread_mutex_unlock(&asleep); }
+  work(mine);
+  while (atomic_load(&done) < parts) relax();
+  pthread_mutex_unlock(&busy);
+}

@@ -1,0 +1,520 @@
+"""A plan as a C program: pieces of C in their order, with calls of operators' own functions between them.
+
+``CProgram(plan)`` is called with the arrays of the inputs and returns the arrays of the results; what the plan
+updates is written into the inputs' memory. Everything that a call writes lies in a frame of its own (``_Frame``), so that
+a program may run in several threads at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from weakref import ref
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.memory import address_of
+from ..plan import Plan
+from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref, Special
+from . import indexing, products, rows, windows
+from .cache import library
+from .expressions import C_TYPES
+from .grouping import Group, Grouping
+from .layout import Layout
+from .loops import Loop, copy
+from .pieces import Piece, Place, dense_strides
+from .reductions import reduction
+from .steps import CStep
+from .threads import address
+
+_RULES: dict[str, Any] = {**products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES}
+_REDUCTIONS = frozenset(
+    ("sum_all", "mean_all", "sum_dim", "mean_dim", "sum_to", "column_sums", "amax", "amin", "max_all", "min_all")
+)
+_COPIES = frozenset(("view", "reshape", "clone", "contiguous", "permute", "transpose_dims", "matrix_t", "expand"))
+_SCRATCH = -1  # the memory that one operator needs besides its operands
+_ALIGNED = 64
+
+
+class Unsupported(Exception):
+    """There is no way to a C program; the one in NumPy runs."""
+
+
+class Call:
+    """A call of an operator's own function between two pieces of C."""
+
+    def __init__(self, op: Op, args: list[Any], outs: list[Place]) -> None:
+        self.op, self.args, self.outs = op, args, outs
+        self.run = CStep(op.p[0]) if op.info is OPTIMIZER_STEP else op.lowered
+
+
+class _Array:
+    """Memory as NumPy sees it; ``base`` lives as long as the array."""
+
+    def __init__(self, at: int, place: Place, base: Any) -> None:
+        item = place.dtype.itemsize
+        self.base = base
+        self.__array_interface__ = {
+            "shape": place.shape, "typestr": place.dtype.str, "data": (at + place.offset * item, False),
+            "strides": tuple(s * item for s in place.strides), "version": 3,
+        }  # fmt: skip
+
+
+class CProgram:
+    """A compiled program.
+
+    ``source``: the C; ``calls``: names of operators that are called by their own functions; ``nbytes``: a frame's size.
+    ``owners``: for each result a number that results have in common if eager's share memory; -1 for one that may lie in
+    an input's memory. ``filled``: tests fill a frame with nan before each call.
+    """
+
+    def __init__(self, plan: Plan, owners: list[int] | None = None, filled: bool = False) -> None:
+        self.plan = plan
+        self.owners = owners
+        self.filled = filled
+        self._checks: list[tuple[Place, int, int, Any]] = []
+        self._scratch_bytes = self._scratch_at = 0
+        try:
+            self.layout = Layout(plan)
+        except (ValueError, TypeError, NotImplementedError) as error:
+            raise Unsupported(str(error)) from None
+        grouping = self.grouping = Grouping(plan, self.layout)
+        self._memory(grouping)
+        self._segments: list[Any] = []
+        self.later: dict[Place, Any] = {}  # a result that its only reader computes
+        for group in grouping.groups:
+            self._scratch_at = 0
+            self._emit(group)
+        self._write_back()
+        self.layout.forget()
+        self.source = self._text()
+        self.calls = [s.op.name for s in self._segments if isinstance(s, Call)]
+        self._load()
+
+    # ------------------------------------------------------------------------------------------------------- memory
+    def _memory(self, grouping: Grouping) -> None:
+        """Where each value's memory is: of an input, a constant, a buffer, a result, or an update."""
+        plan, layout = self.plan, self.layout
+        plan.groups = [[*g.ops, *g.sums] for g in grouping.groups]
+
+        def fresh(op: Op) -> bool:
+            return op.info is not OPTIMIZER_STEP and int(op.outs[0]) not in layout.views if op.outs else False
+
+        plan.allocate(fresh, grouping.inside)
+        self.offsets: dict[int, int] = {}
+        at, starts = 0, {}
+        for buffer in plan.buffers:
+            starts[id(buffer)] = at
+            at += -(-buffer.nbytes // _ALIGNED) * _ALIGNED
+        for number, buffer in plan.place.items():
+            self.offsets[number] = starts[id(buffer)]
+        self.roots = {layout.places[r].memory for r in plan.results}
+        self._results()
+        direct = self._direct(grouping)
+        self.redirect: dict[int, int] = {}  # memory of a value -> memory of the input that it updates
+        for old, new in plan.updates:
+            if direct.get(int(new)) == int(old):
+                self.redirect[int(new)] = int(old)
+        for group in grouping.groups:
+            for op in (*group.ops, *group.sums):
+                for o in op.outs:
+                    m = layout.places[o].memory
+                    known = m in self.offsets or m in self.redirect or m in self.roots
+                    if known or int(o) in grouping.inside or plan.values[m].source is not None or m != int(o):
+                        continue
+                    self.offsets[m] = at
+                    at += -(-max(plan.values[m].nbytes, 1) // _ALIGNED) * _ALIGNED
+        self.nbytes = at
+
+    def _results(self) -> None:
+        """Which results are copies, because they lie in memory that is not theirs alone, and when they are made.
+
+        ``early``: of what inputs hold before the call; ``late``: of what they, or other results, hold after it.
+        """
+        plan, layout = self.plan, self.layout
+        stepped = {int(op.outs[0]) for op in plan.ops if op.info is OPTIMIZER_STEP}
+        written = {int(old) for old, _ in plan.updates}
+        self.updated = {plan.values[old].source.index for old, _ in plan.updates}  # type: ignore[union-attr]
+        self.early: list[tuple[int, Place]] = []
+        self.late: set[int] = set()
+        self.strides: list[Any] = []
+        taken: dict[int, int] = {}
+        for k, r in enumerate(plan.results):
+            place = layout.places[r]
+            owner = k if self.owners is None else self.owners[k]
+            value = plan.values[r]
+            self.strides.append(getattr(value, "strides", None) if place.memory == int(r) and place.size else None)
+            if plan.values[place.memory].source is not None:
+                if place.memory in written and int(r) not in stepped:
+                    self.early.append((k, place))
+                elif owner >= 0:
+                    self.late.add(k)
+            elif owner >= 0 and taken.setdefault(place.memory, owner) != owner:
+                self.late.add(k)
+        self.fresh_roots = [m for m in self.roots if plan.values[m].source is None]
+
+    def _direct(self, grouping: Grouping) -> dict[int, int]:
+        """New values that may be written into the input's memory at once: nobody reads the old value later."""
+        layout = self.layout
+        reads: dict[int, int] = {}
+        for k, group in enumerate(grouping.groups):
+            for op in (*group.ops, *group.sums):
+                for a in op.refs():
+                    reads[layout.places[a].memory] = k
+        found: dict[int, int] = {}
+        for old, new in self.plan.updates:
+            place, value = layout.places[old], self.plan.values[new]
+            k = grouping.home.get(int(new), -1)
+            if k < 0 or int(new) in found or layout.places[new].memory != int(new) or int(new) in self.roots:
+                continue
+            if not place.dense or place.dtype != value.dtype or place.shape != value.shape or int(old) in self.roots:
+                continue
+            last = reads.get(int(old), -1)
+            if last < k or (last == k and self._same_element(grouping.groups[k], int(old), int(new))):
+                found[int(new)] = int(old)
+        return found
+
+    def _same_element(self, group: Group, old: int, new: int) -> bool:
+        """Whether a loop reads the old value only where it writes the new one."""
+        if group.key is None or group.sums:
+            return False
+        return all(self.layout.places[a].dense and self.layout.places[a].size == self.layout.places[new].size
+                   for op in group.ops for a in op.refs() if self.layout.places[a].memory == old)  # fmt: skip
+
+    def at(self, r: Any) -> Place:
+        """A value's place, in the memory that it really has."""
+        place = self.layout.places[r]
+        return place._replace(memory=self.redirect.get(place.memory, place.memory))
+
+    # ---------------------------------------------------------------------------------------------- for the rules
+    def scratch(self, n: int, dtype: Any) -> Place:
+        """A place that lives as long as one operator runs."""
+        at = self._scratch_at
+        self._scratch_at += -(-n * dtype.itemsize // _ALIGNED) * _ALIGNED
+        self._scratch_bytes = max(self._scratch_bytes, self._scratch_at)
+        return Place(_SCRATCH, at // dtype.itemsize, dtype, (n,), (1,))
+
+    def dense(self, place: Place, pieces: list[Piece]) -> Place:
+        """The same elements in C order: copied, if they are not."""
+        if place.dense:
+            return place
+        to = self.scratch(place.size, place.dtype)._replace(shape=place.shape, strides=dense_strides(place.shape))
+        pieces.append(copy(to, place))
+        return to
+
+    def checked(self, index: Place, low: int, high: int, but: Any = None) -> bool:
+        """Whether an index can be checked before the program runs: it is an input. Then it is."""
+        value = self.plan.values[index.memory] if index.memory >= 0 else None
+        if value is None or value.source is None:
+            return False
+        check = (index, low, high, but)
+        if check not in self._checks:
+            self._checks.append(check)
+        return True
+
+    def only_reader(self, r: Any, name: str) -> bool:
+        """Whether one operator of this name, along the last dim, is all that reads a value."""
+        readers = [op for op in self.plan.ops if r in op.refs()]
+        if len(readers) != 1 or readers[0].name != name or self.layout.places[r].memory in self.roots:
+            return False
+        return any(r == s for _, s in self.plan.updates) is False and readers[0].p[0] % len(self.at(r).shape) == 1
+
+    # ----------------------------------------------------------------------------------------------------- emitting
+    def _emit(self, group: Group) -> None:
+        if group.key is not None:
+            self._segments += self._loop(group)
+            return
+        for op in group.ops:
+            if not op.outs or int(op.outs[0]) in self.layout.views:
+                continue
+            if all(not self.plan.values[o].size for o in op.outs) and not op.effect:
+                continue
+            made = None if op.effect else self._by_rule(op)
+            self._segments += [self._call(op)] if made is None else made
+
+    def _args(self, op: Op) -> list[Any]:
+        return [[self.at(x) for x in a] if isinstance(a, list) else self.at(a) if isinstance(a, Ref) else a
+                for a in op.args]  # fmt: skip
+
+    def _by_rule(self, op: Op) -> list[Piece] | None:
+        try:
+            args, outs = self._args(op), [self.at(o) for o in op.outs]
+            given = [a for x in args for a in (x if isinstance(x, list) else [x]) if isinstance(a, Place)]
+            if any(p.dtype.name not in C_TYPES for p in (*given, *outs)) or any(not p.size for p in outs):
+                return None
+            if op.name in _RULES:
+                return _RULES[op.name](self, op, args, outs)  # type: ignore[no-any-return]
+            if op.name in _REDUCTIONS:
+                return reduction(op.name, args[0], outs[0], op.p, lambda n: self.scratch(n, np.dtype(np.float64)))
+            if op.name in _COPIES and len(given) == 1 and given[0].dtype == outs[0].dtype:
+                if int(op.outs[0]) in self.layout.copies or op.name in ("clone", "contiguous"):
+                    return [copy(outs[0].reshaped(given[0].shape), given[0])]
+        except (ValueError, IndexError, TypeError, AttributeError):
+            pass
+        return None
+
+    def _call(self, op: Op) -> Call:
+        return Call(op, self._args(op), [self.at(o) for o in op.outs])
+
+    def _loop(self, group: Group) -> list[Piece]:
+        grouping, layout = self.grouping, self.layout
+        shape = (group.key[1],) if group.flat else group.key[1]
+        loop, made, stores = Loop(shape), set(), {}
+        for op in group.ops:
+            if not grouping.fuses(op):
+                continue
+            args = []
+            for a in op.args:
+                number = grouping.number(a)
+                if number is not None:
+                    args.append((number,))
+                    continue
+                b = grouping.same_order(a) if group.flat else int(a)
+                args.append(b if b in made else self._in_loop(a, shape if group.flat else None))
+            o = int(op.outs[0])
+            made.add(o)
+            loop.steps.append((o, op.name, args, op.p, layout.places[o].dtype))
+            if o not in grouping.inside:
+                stores[o] = self._in_loop(Ref(o), shape if group.flat else None)
+        sums = []
+        for op in group.sums:
+            n = grouping.size(op.args[0])
+            factor = 1 / n if op.name == "mean_all" else 1.0
+            sums.append((grouping.same_order(op.args[0]), self.at(op.outs[0]), factor))
+        return loop.pieces(stores, sums, lambda n: self.scratch(n, np.dtype(np.float64)))
+
+    def _in_loop(self, a: Ref, flat: Any) -> Place:
+        place = self.at(a)
+        if flat is None:
+            return place
+        return place.reshaped((1,) if place.size == 1 else flat)
+
+    def _write_back(self) -> None:
+        """What was not written into inputs at once, copied there at the end; all is read before any is written."""
+        late = [(old, new) for old, new in self.plan.updates if int(new) not in self.redirect]
+        late = [(old, new) for old, new in late if self.layout.places[new] != self.layout.places[old]]
+        self._scratch_at = 0
+        read, write = [], []
+        for old, new in late:
+            to, source = self.at(old), self.at(new)
+            if to.dtype.name not in C_TYPES or source.dtype.name not in C_TYPES:
+                raise Unsupported(f"an update of dtype {to.dtype}")
+            if not to.size:
+                continue
+            if self.plan.values[source.memory].source is not None or source.memory in self.redirect.values():
+                kept = self.scratch(source.size, source.dtype)
+                kept = kept._replace(shape=source.shape, strides=dense_strides(source.shape))
+                read.append(copy(kept, source))
+                source = kept
+            write.append(copy(to, source._replace(shape=to.shape, strides=source.broadcast(to.shape))))
+        self._segments += [*read, *write]
+
+    # --------------------------------------------------------------------------------------------------------- text
+    def _text(self) -> str:
+        """The program's C: each distinct piece once, then a function for each stretch between two calls."""
+        self.memories: list[int] = []
+        known: dict[str, str] = {}
+        parts: list[str] = []
+        runs: list[list[str]] = [[]]
+        for s in self._segments:
+            if isinstance(s, Call):
+                runs.append([])
+                continue
+            text = s.text("@")
+            if text not in known:
+                known[text] = f"f{len(known)}"
+                parts.append(text.replace("void @(", f"void {known[text]}(", 1))
+            given = ", ".join(self._pointer(m, b) for m, b in s.arguments)
+            runs[-1].append(f"  {{ void *A[] = {{{given}}}; go({known[text]}, A, {s.total}, {s.grain}); }}")
+        self._runs = [bool(r) for r in runs]
+        for k, lines in enumerate(runs):
+            if lines:
+                parts.append(f"EXPORT void run{k}(char **P) {{\n" + "\n".join(lines) + "\n}\n")
+        parts.append(self._check_text())
+        parts.append("EXPORT void init(void **p) { shared = (parallel_t)p[0]; gemm_f = (sgemm_t)p[1]; gemm_d = (dgemm_t)p[2]; }\n")
+        return "\n".join(parts)
+
+    def _pointer(self, memory: int, byte: int) -> str:
+        if memory not in self.memories:
+            self.memories.append(memory)
+        return f"P[{self.memories.index(memory)}]{f' + {byte}' if byte else ''}"
+
+    def _check_text(self) -> str:
+        lines = ["EXPORT int64_t check(char **P) {"]
+        for place, low, high, but in self._checks:
+            pointer = self._pointer(place.memory, place.offset * place.dtype.itemsize)
+            lines.append(f"  {{ const i64 *t = (const i64 *)({pointer}); i64 bad = 0;")
+            loops, at = "", []
+            for d, (n, step) in enumerate(zip(place.shape, place.strides, strict=True)):
+                loops += f"for (i64 i{d} = 0; i{d} < {n}; i{d}++) "
+                at.append(f"i{d} * {step}")
+            index = " + ".join(at) or "0"
+            spared = f" && t[{index}] != {but}" if but is not None else ""
+            lines.append(f"    {loops}bad |= (t[{index}] < {low} || t[{index}] >= {high}){spared};\n    if (bad) return 0; }}")
+        return "\n".join([*lines, "  return 1;\n}\n"])
+
+    def _load(self) -> None:
+        lib = library(self.source)
+        if lib is None:
+            raise Unsupported("no C compiler")
+        found = products.blas() or (None, None)
+        lib.init((ctypes.c_void_p * 3)(address(), *found))
+        lib.check.restype = ctypes.c_int64
+        lib.check.argtypes = [ctypes.c_void_p]
+        self._check = lib.check if self._checks else None
+        self._steps: list[Any] = []
+        calls = iter([s for s in self._segments if isinstance(s, Call)])
+        for k, has in enumerate(self._runs):
+            if has:
+                fn = getattr(lib, f"run{k}")
+                fn.argtypes, fn.restype = [ctypes.c_void_p], None
+                self._steps.append(fn)
+            if k + 1 < len(self._runs):
+                self._steps.append(next(calls))
+        self._frames: list[_Frame] = []
+        self._sources = {v.number: v.source for v in self.plan.values if v.source is not None}
+
+    # ------------------------------------------------------------------------------------------------------ running
+    def __call__(self, inputs: list[Any]) -> list[Any] | None:
+        """The results' arrays; ``None``, with nothing done, if an index is out of range."""
+        frame = self._frames.pop() if self._frames else _Frame(self)
+        try:
+            return frame.run(inputs)
+        finally:
+            self._frames.append(frame)
+
+
+def _nothing() -> None:
+    """What a weak reference to an array that is gone gives."""
+
+
+def empty_like_strides(a: Any, strides: tuple[int, ...]) -> Any:
+    """A new array whose dims lie in the order of these strides."""
+    order = sorted(range(a.ndim), key=lambda d: -strides[d])
+    made = np.empty([a.shape[d] for d in order], a.dtype)
+    return made.transpose(np.argsort(order))
+
+
+class _Frame:
+    """The memory of one call of a program, and the table of addresses that its C functions read."""
+
+    def __init__(self, program: CProgram) -> None:
+        self.program = program
+        size = program.nbytes + program._scratch_bytes + 2 * _ALIGNED
+        self.memory = np.empty(size, np.uint8)
+        start = -self.memory.ctypes.data % _ALIGNED
+        self.begin = self.memory.ctypes.data + start
+        self.table = (ctypes.c_void_p * max(len(program.memories), 1))()
+        self.address = ctypes.addressof(self.table)
+        self.given: list[tuple[int, int, Any]] = []  # place in the table, index of the input, its strides
+        self.made: list[tuple[int, int]] = []  # place in the table, value
+        self.last: list[Any] = []
+        for k, m in enumerate(program.memories):
+            source = program._sources.get(m)
+            if m == _SCRATCH:
+                self.table[k] = self.begin + -(-program.nbytes // _ALIGNED) * _ALIGNED
+            elif isinstance(source, Input):
+                place = program.layout.places[m]
+                self.given.append((k, source.index, tuple(s * place.dtype.itemsize for s in place.strides)))
+                self.last.append(_nothing)
+            elif isinstance(source, Constant):
+                self.table[k] = np.asarray(source.array).__array_interface__["data"][0]
+            elif m in program.roots:
+                self.made.append((k, m))
+            else:
+                self.table[k] = self.begin + program.offsets[m]
+
+    def run(self, inputs: list[Any]) -> list[Any] | None:
+        program, table, last = self.program, self.table, self.last
+        for j, (k, index, strides) in enumerate(self.given):
+            a = inputs[index]
+            if last[j]() is not a:
+                if a.strides != strides:
+                    inputs = self._as_expected(inputs, index, strides)
+                    if inputs is None:
+                        return None
+                    a = inputs[index]
+                table[k] = address_of(a)
+                last[j] = ref(a)
+        if program._check is not None and not program._check(self.address):
+            return None
+        if program.filled:
+            self.memory[:] = 255
+        values = program.plan.values
+        own = {m: np.empty(values[m].shape, values[m].dtype) for m in program.fresh_roots}
+        for k, m in self.made:
+            table[k] = address_of(own[m])
+        early = {k: np.array(self._array(p, inputs, own), order="K") for k, p in program.early}
+        for step in program._steps:
+            if type(step) is Call:
+                self._call(step, inputs, own)
+            else:
+                step(self.address)
+        return [early[k] if k in early else self._result(k, r, inputs, own) for k, r in enumerate(program.plan.results)]
+
+    def _as_expected(self, inputs: list[Any], index: int, strides: Any) -> list[Any] | None:
+        """The inputs with one in the layout that the program was made for; ``None`` if a copy will not do."""
+        a = inputs[index]
+        if index in self.program.updated or not a.size:
+            return None if a.size else inputs
+        made = np.empty(a.shape, a.dtype)
+        if made.strides != strides:
+            return None
+        made[...] = a
+        return [*inputs[:index], made, *inputs[index + 1 :]]
+
+    def _result(self, k: int, r: Any, inputs: list[Any], own: dict[int, Any]) -> Any:
+        program = self.program
+        if r in own and k not in program.late:
+            made = own[r]
+            strides = program.strides[k]
+            if strides is not None and made.strides != strides:
+                turned = empty_like_strides(made, strides)
+                turned[...] = made
+                return turned
+            return made
+        source = program._sources.get(int(r))
+        if isinstance(source, Input) and k not in program.late:
+            return inputs[source.index]
+        made = self._array(program.layout.places[r], inputs, own)
+        return np.array(made, order="K") if k in program.late or isinstance(source, Constant) else made
+
+    def _array(self, place: Place, inputs: list[Any], own: dict[int, Any]) -> Any:
+        """A place as an array that keeps its memory alive."""
+        source = self.program._sources.get(place.memory)
+        if place.memory in own:
+            base = own[place.memory]
+        elif isinstance(source, Input):
+            base = inputs[source.index]
+        elif isinstance(source, Constant):
+            base = np.asarray(source.array)
+        else:
+            if not place.size:
+                return np.empty(place.shape, place.dtype)
+            return np.asarray(_Array(self.begin + self.program.offsets[place.memory], place, self.memory))
+        if not place.size:
+            return np.empty(place.shape, place.dtype)
+        return np.asarray(_Array(base.__array_interface__["data"][0], place, base))
+
+    def _call(self, step: Call, inputs: list[Any], own: dict[int, Any]) -> None:
+        op = step.op
+
+        def array(a: Any) -> Any:
+            if isinstance(a, list):
+                return [array(x) for x in a]
+            return self._array(a, inputs, own) if isinstance(a, Place) else a
+
+        args = [array(a) for a in step.args]
+        with np.errstate(all="ignore"):
+            if op.info is OPTIMIZER_STEP:
+                step.run(args[1])
+                return
+            if isinstance(op.info, Special):
+                results = [step.run(*args)]
+            else:
+                made = step.run(*args, *op.p)
+                results = list(made) if op.many or len(step.outs) > 1 else [made]
+        for place, r in zip(step.outs, results, strict=True):
+            if place.size:
+                self._array(place, inputs, own)[...] = r

@@ -1,0 +1,167 @@
+/* What generated programs stand on: vectors, functions of one number, sums. Compiled for any vector width; nan, inf, -0
+   and subnormal numbers are what they are, since no part of -ffast-math is on. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#define INLINE static inline __attribute__((always_inline))
+#define EXPORT __attribute__((visibility("default")))
+#define ROWS static __attribute__((noinline, unused)) void /* inlined with known sizes, gcc 12 leaves some sums scalar */
+#define PRAGMA(x) _Pragma(#x)
+#ifdef __clang__
+#define IVDEP PRAGMA(clang loop vectorize(assume_safety))
+#pragma clang fp contract(off)
+#else
+#define IVDEP PRAGMA(GCC ivdep)
+#endif
+typedef int64_t i64;
+typedef uint8_t u8;
+typedef void (*part_t)(void **, i64, i64);
+typedef void (*parallel_t)(part_t, void **, i64, i64);
+typedef void (*sgemm_t)(int, int, int, i64, i64, i64, float, const float *, i64, const float *, i64, float, float *, i64);
+typedef void (*dgemm_t)(int, int, int, i64, i64, i64, double, const double *, i64, const double *, i64, double, double *, i64);
+static sgemm_t gemm_f;
+static dgemm_t gemm_d;
+static parallel_t shared;
+
+#ifdef __AVX512F__
+#define VL 16
+#elif defined(__AVX__)
+#define VL 8
+#else
+#define VL 4
+#endif
+typedef float vec_f __attribute__((vector_size(VL * 4), aligned(4), may_alias));
+typedef double vec_d __attribute__((vector_size(VL * 4), aligned(8), may_alias));
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define FMA_f(a, b, c) __builtin_fmaf(a, b, c)
+#define FMA_d(a, b, c) __builtin_fma(a, b, c)
+#else
+#define FMA_f(a, b, c) ((a) * (b) + (c))
+#define FMA_d(a, b, c) ((a) * (b) + (c))
+#endif
+INLINE vec_f fma_v(vec_f a, vec_f b, vec_f c) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  return (vec_f)__builtin_ia32_vfmaddps512_mask((vec_f)a, (vec_f)b, (vec_f)c, -1, 4);
+#elif defined(__FMA__) && !defined(__clang__)
+  return (vec_f)__builtin_ia32_vfmaddps256(a, b, c);
+#elif defined(__clang__) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+#pragma clang fp contract(fast)
+  return a * b + c;
+#elif defined(__ARM_FEATURE_FMA)
+  vec_f r; for (int k = 0; k < VL; k++) r[k] = __builtin_fmaf(a[k], b[k], c[k]); return r;
+#else
+  return a * b + c;
+#endif
+}
+
+/* ------------------------------------------------------------------------------------------------------------- memory */
+#include <stdlib.h>
+/* A thread's own memory, which stays with it: what a range of work needs besides its operands. */
+static __attribute__((unused)) void *room(i64 bytes) {
+  static __thread char *at; static __thread i64 have;
+  if (have < bytes) { free(at); at = malloc(bytes + 128); have = at ? bytes : 0; if (!at) abort(); }
+  return (void *)(((uintptr_t)at + 63) & ~(uintptr_t)63);
+}
+
+/* ------------------------------------------------------------------------------------------- functions of one number */
+INLINE float bits_to_f(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }
+INLINE uint32_t f_to_bits(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
+
+INLINE float exp_f(float x) { /* about 1 ulp; 0 and inf where they belong, nan stays */
+  float c = x > 89.0f ? 89.0f : x; c = c < -104.0f ? -104.0f : c;
+  float t = c * 1.44269504f + 12582912.0f;
+  int32_t n = (int32_t)(f_to_bits(t) - 0x4b400000u);
+  float k = t - 12582912.0f, r = FMA_f(k, -0.693359375f, c); r = FMA_f(k, 2.12194440e-4f, r);
+  float p = 1.9875691500e-4f; p = FMA_f(p, r, 1.3981999507e-3f); p = FMA_f(p, r, 8.3334519073e-3f); p = FMA_f(p, r, 4.1665795894e-2f);
+  p = FMA_f(p, r, 1.6666665459e-1f); p = FMA_f(p, r, 5.0000001201e-1f); p = FMA_f(p * r, r, r) + 1.0f;
+  int32_t h = n >> 1;
+  return p * bits_to_f((uint32_t)(h + 127) << 23) * bits_to_f((uint32_t)(n - h + 127) << 23);
+}
+INLINE float tanh_f(float x) {
+  float a = fabsf(x), s = x * x;
+  float p = -5.70498872745e-3f; p = FMA_f(p, s, 2.06390887954e-2f); p = FMA_f(p, s, -5.37397155531e-2f); p = FMA_f(p, s, 1.33314422036e-1f); p = FMA_f(p, s, -3.33332819422e-1f);
+  float small = FMA_f(p * s, x, x), big = copysignf(1.0f - 2.0f / (exp_f(2.0f * a) + 1.0f), x);
+  return a < 0.625f ? small : big;
+}
+INLINE float erf_f(float a) { /* after N. Juffa */
+  float t = fabsf(a), s = a * a;
+  float r = FMA_f(-1.72853470e-5f, t, 3.83197126e-4f), u = FMA_f(-3.88396438e-3f, t, 2.42546219e-2f);
+  r = FMA_f(r, s, u); r = FMA_f(r, t, -1.06777877e-1f); r = FMA_f(r, t, -6.34846687e-1f); r = FMA_f(r, t, -1.28717512e-1f); r = FMA_f(r, t, -t);
+  float big = copysignf(1.0f - exp_f(r), a);
+  float q = -5.96761703e-4f; q = FMA_f(q, s, 4.99119423e-3f); q = FMA_f(q, s, -2.67681349e-2f); q = FMA_f(q, s, 1.12819925e-1f); q = FMA_f(q, s, -3.76125336e-1f); q = FMA_f(q, s, 1.28379166e-1f);
+  q = FMA_f(q, a, a);
+  return t > 0.927734375f ? big : q;
+}
+INLINE float log_f(float x) { /* after Cephes; subnormal numbers scaled */
+  int tiny = x < 1.17549435e-38f; float y = tiny ? x * 8388608.0f : x;
+  uint32_t b = f_to_bits(y); int32_t e = (int32_t)(b >> 23) - 126 - (tiny ? 23 : 0);
+  float m = bits_to_f((b & 0x7fffffu) | 0x3f000000u); int low = m < 0.707106781186547524f;
+  e = low ? e - 1 : e; m = (low ? m + m : m) - 1.0f;
+  float z = m * m, k = (float)e, p = 7.0376836292e-2f;
+  p = FMA_f(p, m, -1.1514610310e-1f); p = FMA_f(p, m, 1.1676998740e-1f); p = FMA_f(p, m, -1.2420140846e-1f); p = FMA_f(p, m, 1.4249322787e-1f);
+  p = FMA_f(p, m, -1.6668057665e-1f); p = FMA_f(p, m, 2.0000714765e-1f); p = FMA_f(p, m, -2.4999993993e-1f); p = FMA_f(p, m, 3.3333331174e-1f);
+  p = p * m * z; p = FMA_f(k, -2.12194440e-4f, p); p = FMA_f(z, -0.5f, p);
+  float r = FMA_f(k, 0.693359375f, m + p);
+  r = x == 0.0f ? -INFINITY : r; r = x < 0.0f ? NAN : r;
+  return x == INFINITY || x != x ? x : r;
+}
+/* by e**-|x|, so that a subnormal result is not lost */
+INLINE float sigmoid_f(float x) { const float e = exp_f(-fabsf(x)); return (x >= 0 ? 1.0f : e) / (1.0f + e); }
+INLINE double sigmoid_d(double x) { const double e = exp(-fabs(x)); return (x >= 0 ? 1.0 : e) / (1.0 + e); }
+INLINE double exp_d(double x) { return exp(x); }
+INLINE double log_d(double x) { return log(x); }
+INLINE double tanh_d(double x) { return tanh(x); }
+INLINE double erf_d(double x) { return erf(x); }
+#define BOTH(name, cf, cd) INLINE float name##_f(float x) { return cf(x); } INLINE double name##_d(double x) { return cd(x); }
+BOTH(sqrt, sqrtf, sqrt) BOTH(abs, fabsf, fabs) BOTH(floor, floorf, floor) BOTH(ceil, ceilf, ceil) BOTH(trunc, truncf, trunc)
+BOTH(rint, rintf, rint) BOTH(expm1, expm1f, expm1) BOTH(exp2, exp2f, exp2) BOTH(log2, log2f, log2) BOTH(log10, log10f, log10)
+BOTH(log1p, log1pf, log1p) BOTH(sin, sinf, sin) BOTH(cos, cosf, cos) BOTH(tan, tanf, tan) BOTH(asin, asinf, asin) BOTH(acos, acosf, acos)
+BOTH(atan, atanf, atan) BOTH(sinh, sinhf, sinh) BOTH(cosh, coshf, cosh) BOTH(asinh, asinhf, asinh) BOTH(acosh, acoshf, acosh)
+BOTH(atanh, atanhf, atanh) BOTH(erfc, erfcf, erfc)
+#define OF_TYPE(s, T) \
+  INLINE T max_##s(T a, T b) { return a > b || a != a ? a : b; } \
+  INLINE T min_##s(T a, T b) { return a < b || a != a ? a : b; } \
+  INLINE T relu_##s(T x) { return x <= 0 ? 0 : x; } \
+  INLINE T sign_##s(T x) { return x != x ? x : (T)((x > 0) - (x < 0)); }
+OF_TYPE(f, float) OF_TYPE(d, double)
+INLINE float pow_f(float a, float b) { return powf(a, b); }
+INLINE double pow_d(double a, double b) { return pow(a, b); }
+INLINE float gelu_f(float x) { return 0.5f * x * (1.0f + erf_f(x * 0.70710678f)); }
+INLINE double gelu_d(double x) { return 0.5 * x * (1.0 + erf(x * 0.70710678118654752440)); }
+
+/* -------------------------------------------------------------------------------------------------------------- sums */
+/* Four accumulators over a block of at most 4096 numbers, blocks into a double. */
+#define SUMS(s, T, n_) \
+  INLINE T hsum_##s(vec_##s v) { T t = 0; for (int k = 0; k < n_; k++) t += v[k]; return t; } \
+  INLINE T vsum_##s(const T *x, i64 n) { \
+    vec_##s a[4] = {{0}}; i64 j = 0; T t = 0; \
+    for (; j + 4 * n_ <= n; j += 4 * n_) for (int k = 0; k < 4; k++) a[k] += *(const vec_##s *)(x + j + k * n_); \
+    for (; j < n; j++) t += x[j]; \
+    return t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } \
+  static __attribute__((noinline, unused)) double sum_##s(const T *x, i64 n) { \
+    double t = 0; for (i64 k = 0; k < n; k += 4096) t += vsum_##s(x + k, k + 4096 < n ? 4096 : n - k); return t; } \
+  static __attribute__((noinline, unused)) double dot_##s(const T *x, const T *y, i64 n) { double total = 0; \
+    for (i64 b = 0; b < n; b += 4096) { vec_##s a[4] = {{0}}; i64 j = b, e = b + 4096 < n ? b + 4096 : n; T t = 0; \
+      for (; j + 4 * n_ <= e; j += 4 * n_) for (int k = 0; k < 4; k++) a[k] += *(const vec_##s *)(x + j + k * n_) * *(const vec_##s *)(y + j + k * n_); \
+      for (; j < e; j++) t += x[j] * y[j]; \
+      total += t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } return total; } \
+  static __attribute__((noinline, unused)) double squares_##s(const T *x, i64 n, T m) { double total = 0; \
+    for (i64 b = 0; b < n; b += 4096) { vec_##s a[4] = {{0}}; i64 j = b, e = b + 4096 < n ? b + 4096 : n; T t = 0; \
+      for (; j + 4 * n_ <= e; j += 4 * n_) for (int k = 0; k < 4; k++) { vec_##s d = *(const vec_##s *)(x + j + k * n_) - m; a[k] += d * d; } \
+      for (; j < e; j++) t += (x[j] - m) * (x[j] - m); \
+      total += t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } return total; } \
+  static __attribute__((noinline, unused)) double dot_off_##s(const T *x, const T *y, i64 n, T m) { double total = 0; /* x (y - m) */ \
+    for (i64 b = 0; b < n; b += 4096) { vec_##s a[4] = {{0}}; i64 j = b, e = b + 4096 < n ? b + 4096 : n; T t = 0; \
+      for (; j + 4 * n_ <= e; j += 4 * n_) for (int k = 0; k < 4; k++) a[k] += *(const vec_##s *)(x + j + k * n_) * (*(const vec_##s *)(y + j + k * n_) - m); \
+      for (; j < e; j++) t += x[j] * (y[j] - m); \
+      total += t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } return total; } \
+  ROWS sum_columns_##s(T *o, const T *x, i64 m, i64 n, i64 row, i64 from, i64 to, T f) { /* columns from..to of (m, n): 32 rows into a double */ \
+    T part[256]; double all[256]; \
+    for (i64 j = from; j < to; j += 256) { const i64 w = j + 256 < to ? 256 : to - j; \
+      for (i64 k = 0; k < w; k++) all[k] = 0; \
+      for (i64 i = 0; i < m; i += 32) { const i64 e = i + 32 < m ? i + 32 : m; \
+        for (i64 k = 0; k < w; k++) part[k] = x[i * row + j + k]; \
+        for (i64 r = i + 1; r < e; r++) { const T *q = x + r * row + j; for (i64 k = 0; k < w; k++) part[k] += q[k]; } \
+        for (i64 k = 0; k < w; k++) all[k] += part[k]; } \
+      for (i64 k = 0; k < w; k++) o[j + k] = (T)(all[k] * f); } }
+SUMS(f, float, VL) SUMS(d, double, (VL / 2))

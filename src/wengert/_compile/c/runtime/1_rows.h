@@ -1,0 +1,65 @@
+/* ---------------------------------------------------------------------------------------------- rows: softmax, norms */
+#define ROW_FUNCTIONS(s, T) \
+static __attribute__((noinline, unused)) T row_max_##s(const T *x, i64 n) { \
+  T m = -INFINITY; int bad = 0; \
+  PRAGMA(omp simd reduction(max:m) reduction(|:bad)) \
+  for (i64 j = 0; j < n; j++) { m = x[j] > m ? x[j] : m; bad |= x[j] != x[j]; } \
+  return bad ? (T)NAN : m; } \
+ROWS softmax_##s(T *o, const T *x, i64 rows, i64 n) { \
+  for (i64 i = 0; i < rows; i++, x += n, o += n) { \
+    const T m = row_max_##s(x, n); \
+    IVDEP for (i64 j = 0; j < n; j++) o[j] = exp_##s(x[j] - m); \
+    const T r = (T)sum_##s(o, n); \
+    for (i64 j = 0; j < n; j++) o[j] /= r; } } \
+ROWS softmax_back_##s(T *o, const T *g, const T *y, i64 rows, i64 n) { \
+  for (i64 i = 0; i < rows; i++, g += n, y += n, o += n) { \
+    const T t = (T)dot_##s(g, y, n); IVDEP for (i64 j = 0; j < n; j++) o[j] = y[j] * (g[j] - t); } } \
+ROWS log_softmax_##s(T *o, const T *x, i64 rows, i64 n) { \
+  for (i64 i = 0; i < rows; i++, x += n, o += n) { \
+    const T m = row_max_##s(x, n); \
+    IVDEP for (i64 j = 0; j < n; j++) o[j] = exp_##s(x[j] - m); \
+    const T l = (T)log(sum_##s(o, n)); \
+    IVDEP for (i64 j = 0; j < n; j++) o[j] = (x[j] - m) - l; } } \
+ROWS log_softmax_back_##s(T *o, const T *g, const T *y, i64 rows, i64 n) { \
+  for (i64 i = 0; i < rows; i++, g += n, y += n, o += n) { \
+    const T t = (T)sum_##s(g, n); IVDEP for (i64 j = 0; j < n; j++) o[j] = g[j] - exp_##s(y[j]) * t; } } \
+ROWS nll_log_softmax_back_##s(T *o, const T *y, const i64 *t, i64 rows, i64 n, i64 ignored, T g) { \
+  for (i64 i = 0; i < rows; i++, y += n, o += n) { const T h = t[i] == ignored ? 0 : g; \
+    IVDEP for (i64 j = 0; j < n; j++) o[j] = exp_##s(y[j]) * h; \
+    if (t[i] != ignored && t[i] >= 0 && t[i] < n) o[t[i]] -= g; } } \
+ROWS norm_rows_##s(T *o, const T *x, const T *w, const T *b, i64 rows, i64 n, double eps) { \
+  for (i64 i = 0; i < rows; i++, x += n, o += n) { \
+    const T m = (T)(sum_##s(x, n) / n), r = (T)(1.0 / sqrt(squares_##s(x, n, m) / n + eps)); \
+    if (w && b) { IVDEP for (i64 j = 0; j < n; j++) o[j] = (x[j] - m) * r * w[j] + b[j]; } \
+    else if (w) { IVDEP for (i64 j = 0; j < n; j++) o[j] = (x[j] - m) * r * w[j]; } \
+    else { IVDEP for (i64 j = 0; j < n; j++) o[j] = (x[j] - m) * r; } } } \
+ROWS norm_rows_back_##s(T *o, const T *g, const T *x, i64 rows, i64 n, double eps) { \
+  for (i64 i = 0; i < rows; i++, x += n, g += n, o += n) { \
+    const T m = (T)(sum_##s(x, n) / n); const double v = 1.0 / sqrt(squares_##s(x, n, m) / n + eps); \
+    const T r = (T)v, a = (T)(sum_##s(g, n) / n), c = (T)(dot_off_##s(g, x, n, m) * v * v / n); \
+    IVDEP for (i64 j = 0; j < n; j++) o[j] = (g[j] - a - (x[j] - m) * c) * r; } } \
+/* channels from..to of (N, C, L), over N and L */ \
+static __attribute__((noinline, unused)) void channel_moments_##s(const T *x, i64 N, i64 C, i64 L, i64 c, double eps, T *mean, double *scale) { \
+  double t = 0, q = 0; for (i64 n = 0; n < N; n++) t += sum_##s(x + (n * C + c) * L, L); \
+  const T m = (T)(t / (N * L)); for (i64 n = 0; n < N; n++) q += squares_##s(x + (n * C + c) * L, L, m); \
+  *mean = m; *scale = 1.0 / sqrt(q / (N * L) + eps); } \
+ROWS norm_channels_##s(T *o, const T *x, const T *w, const T *b, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { \
+  for (i64 c = from; c < to; c++) { T m; double v; channel_moments_##s(x, N, C, L, c, eps, &m, &v); \
+    const T f = w ? (T)v * w[c] : (T)v, d = b ? b[c] : 0; \
+    for (i64 n = 0; n < N; n++) { const T *r = x + (n * C + c) * L; T *q = o + (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) q[j] = (r[j] - m) * f + d; } } } \
+ROWS norm_channels_back_##s(T *o, const T *g, const T *x, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { \
+  for (i64 c = from; c < to; c++) { T m; double v, A = 0, B = 0; channel_moments_##s(x, N, C, L, c, eps, &m, &v); \
+    for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; A += sum_##s(g + k, L); B += dot_off_##s(g + k, x + k, L, m); } \
+    const T a = (T)(A / (N * L)), b = (T)(B * v * v / (N * L)), f = (T)v; \
+    for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) o[k + j] = (g[k + j] - a - (x[k + j] - m) * b) * f; } } } \
+ROWS pool_back_##s(T *o, const T *g, const i64 *at, i64 out, i64 in, i64 from, i64 to) { \
+  memset(o + from * in, 0, (to - from) * in * sizeof(T)); \
+  for (i64 p = from; p < to; p++) for (i64 j = 0; j < out; j++) { const i64 k = at[p * out + j]; if (k >= 0 && k < in) o[p * in + k] += g[p * out + j]; } } \
+INLINE void max_pool_##s(T *o, i64 *at, const T *x, i64 H, i64 W, i64 OH, i64 OW, i64 KH, i64 KW, i64 SH, i64 SW, i64 PH, i64 PW, i64 DH, i64 DW, i64 from, i64 to) { \
+  for (i64 p = from; p < to; p++) for (i64 i = 0; i < OH; i++) for (i64 j = 0; j < OW; j++) { \
+    T m = -INFINITY; i64 b = -1; const T *r = x + p * H * W; \
+    for (i64 u = 0; u < KH; u++) { const i64 y = i * SH - PH + u * DH; if (y < 0 || y >= H) continue; \
+      for (i64 v = 0; v < KW; v++) { const i64 z = j * SW - PW + v * DW; if (z < 0 || z >= W) continue; \
+        const T e = r[y * W + z]; if (b < 0 || e > m || e != e) { m = e; b = y * W + z; } } } \
+    o[(p * OH + i) * OW + j] = m; at[(p * OH + i) * OW + j] = b; } }
+ROW_FUNCTIONS(f, float) ROW_FUNCTIONS(d, double)

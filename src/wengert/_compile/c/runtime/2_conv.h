@@ -1,0 +1,81 @@
+/* ------------------------------------------------------------------------------------------------------ convolution */
+/* Up to three dims, float32: x (N, G * C, D, H, W), w (G * O, C, KD, KH, KW). All sizes are known where it is inlined. */
+#define HIDE(p) asm("" : "+r"(p)) /* or gcc keeps what overlaps in registers that it lacks */
+#ifdef __AVX512F__
+#define TILE 14
+#else
+#define TILE 6
+#endif
+#define CHANNELS 16 /* the weights of so many channels stay in the first cache */
+#define LANES (2 * VL)
+typedef struct { i64 C, KD, KH, KW, HP, WP, DP, DD, DH, DW, S; } taps_t;
+INLINE void conv_tile(const int T, float *o, const float *x, const float *w, const taps_t t, i64 cs, int first) {
+  vec_f a[TILE][2];
+  for (int k = 0; k < T; k++) for (int l = 0; l < 2; l++) a[k][l] = first ? (vec_f){0} : *(vec_f *)(o + (2 * k + l) * VL);
+  for (i64 c = 0; c < cs; c++) for (i64 d = 0; d < t.KD; d++) for (i64 i = 0; i < t.KH; i++) { const float *r = x + ((c * t.DP + d * t.DD) * t.HP + i * t.DH) * t.WP;
+    for (i64 j = 0; j < t.KW; j++, w += LANES) { const vec_f u = *(const vec_f *)w, v = *(const vec_f *)(w + VL); const float *q = r + j * t.DW; HIDE(q);
+      for (int k = 0; k < T; k++) { const vec_f z = (vec_f){0} + q[k * t.S]; a[k][0] = fma_v(u, z, a[k][0]); a[k][1] = fma_v(v, z, a[k][1]); } } }
+  for (int k = 0; k < T; k++) for (int l = 0; l < 2; l++) *(vec_f *)(o + (2 * k + l) * VL) = a[k][l];
+}
+INLINE void pad_image(float *to, const float *x, i64 C, i64 D, i64 H, i64 W, i64 PD, i64 PH, i64 PW, i64 DP, i64 HP, i64 WP) {
+  memset(to, 0, C * DP * HP * WP * 4);
+  for (i64 c = 0; c < C; c++) for (i64 d = 0; d < D; d++) for (i64 i = 0; i < H; i++) memcpy(to + ((c * DP + d + PD) * HP + i + PH) * WP + PW, x + ((c * D + d) * H + i) * W, W * 4);
+}
+/* weights in blocks of LANES outputs; flip: the cotangent of the input (w is (C, O, K), turned around) */
+INLINE void conv_pack(float *pack, const float *w, i64 C, i64 O, i64 K, int flip) {
+  const i64 blocks = (O + LANES - 1) / LANES;
+  for (i64 b = 0; b < blocks; b++) for (i64 c = 0; c < C; c++) for (i64 k = 0; k < K; k++) for (i64 l = 0; l < LANES; l++) { const i64 q = b * LANES + l;
+    pack[((b * C + c) * K + k) * LANES + l] = q >= O ? 0 : flip ? w[(c * O + q) * K + K - 1 - k] : w[(q * C + c) * K + k]; }
+}
+typedef struct { i64 C, D, H, W, O, KD, KH, KW, PD, PH, PW, SD, SH, SW, DD, DH, DW, OD, OH, OW; } conv_t;
+/* one image of one group; pad: room for it with its border, acc: LANES numbers for each place */
+INLINE void conv_image(float *o, const float *x, const float *pack, const float *bias, const conv_t k, float *pad, float *acc) {
+  const i64 DP = k.D + 2 * k.PD, HP = k.H + 2 * k.PH, WP = k.W + 2 * k.PW, K = k.KD * k.KH * k.KW, L = k.OD * k.OH * k.OW, blocks = (k.O + LANES - 1) / LANES;
+  const taps_t t = {k.C, k.KD, k.KH, k.KW, HP, WP, DP, k.DD, k.DH, k.DW, k.SW};
+  if (k.PD || k.PH || k.PW) { pad_image(pad, x, k.C, k.D, k.H, k.W, k.PD, k.PH, k.PW, DP, HP, WP); x = pad; }
+  for (i64 b = 0; b < blocks; b++) {
+    for (i64 c = 0; c < k.C; c += CHANNELS) { const i64 cs = k.C - c < CHANNELS ? k.C - c : CHANNELS; const float *wb = pack + (b * k.C + c) * K * LANES; const int f = c == 0;
+      for (i64 d = 0; d < k.OD; d++) for (i64 i = 0; i < k.OH; i++) {
+        const float *xi = x + ((c * DP + d * k.SD) * HP + i * k.SH) * WP; float *ob = acc + (d * k.OH + i) * k.OW * LANES; i64 j = 0;
+        for (; j + TILE <= k.OW; j += TILE) conv_tile(TILE, ob + j * LANES, xi + j * k.SW, wb, t, cs, f);
+        const i64 left = k.OW - j; i64 done = 0;
+        if (left & 8) { conv_tile(8, ob + j * LANES, xi + j * k.SW, wb, t, cs, f); done += 8; }
+        if (left & 4) { conv_tile(4, ob + (j + done) * LANES, xi + (j + done) * k.SW, wb, t, cs, f); done += 4; }
+        if (left & 2) { conv_tile(2, ob + (j + done) * LANES, xi + (j + done) * k.SW, wb, t, cs, f); done += 2; }
+        if (left & 1) conv_tile(1, ob + (j + done) * LANES, xi + (j + done) * k.SW, wb, t, cs, f);
+      } }
+    for (i64 l = 0; l < LANES && b * LANES + l < k.O; l++) { float *q = o + (b * LANES + l) * L; const float d = bias ? bias[b * LANES + l] : 0; for (i64 p = 0; p < L; p++) q[p] = acc[p * LANES + l] + d; }
+  }
+}
+/* J rows of taps by LANES outputs, over all places of one image; row r is channel r / (KD KH), tap r % (KD KH) */
+INLINE void weight_tile(const int J, float *gw, const float *x, const float *g, const conv_t k, i64 row, i64 tap, const int T, i64 DP, i64 HP, i64 WP, i64 outputs) {
+  vec_f a[TILE][2]; const float *base[TILE];
+  for (int t = 0; t < J * T; t++) a[t][0] = a[t][1] = (vec_f){0};
+  for (int r = 0; r < J; r++) { const i64 q = row + r, c = q / (k.KD * k.KH), d = q / k.KH % k.KD, i = q % k.KH; base[r] = x + ((c * DP + d * k.DD) * HP + i * k.DH) * WP + tap * k.DW; }
+  for (i64 d = 0; d < k.OD; d++) for (i64 i = 0; i < k.OH; i++) { const i64 at = (d * k.SD * HP + i * k.SH) * WP;
+    for (i64 j = 0; j < k.OW; j++, g += LANES) { const vec_f u = *(const vec_f *)g, v = *(const vec_f *)(g + VL);
+      for (int r = 0; r < J; r++) { const float *z = base[r] + at + j * k.SW; HIDE(z);
+        for (int t = 0; t < T; t++) { const vec_f s = (vec_f){0} + z[t * k.DW]; a[r * T + t][0] = fma_v(u, s, a[r * T + t][0]); a[r * T + t][1] = fma_v(v, s, a[r * T + t][1]); } } } }
+  for (int r = 0; r < J; r++) for (int t = 0; t < T; t++) for (i64 l = 0; l < LANES && l < outputs; l++) gw[(l * k.C * k.KD * k.KH + row + r) * k.KW + tap + t] += a[r * T + t][l / VL][l % VL];
+}
+/* the cotangent of the weights of outputs from..to (blocks of LANES), over images; gt: room for one image's cotangent by places */
+INLINE void conv_weight_blocks(float *gw, const float *x, const float *g, i64 N, i64 xn, i64 gn, const conv_t k, float *pad, float *gt, i64 from, i64 to) {
+  const i64 DP = k.D + 2 * k.PD, HP = k.H + 2 * k.PH, WP = k.W + 2 * k.PW, L = k.OD * k.OH * k.OW, rows = k.C * k.KD * k.KH;
+  enum { T3 = 3 }; const int T = k.KW % T3 == 0 ? T3 : 1, J = TILE / T;
+  memset(gw + from * LANES * rows * k.KW, 0, ((to * LANES < k.O ? to * LANES : k.O) - from * LANES) * rows * k.KW * 4);
+  for (i64 n = 0; n < N; n++) { const float *xp = x + n * xn;
+    if (k.PD || k.PH || k.PW) { pad_image(pad, xp, k.C, k.D, k.H, k.W, k.PD, k.PH, k.PW, DP, HP, WP); xp = pad; }
+    for (i64 b = from; b < to; b++) { const i64 outputs = k.O - b * LANES; float *gb = gw + b * LANES * rows * k.KW;
+      for (i64 p = 0; p < L; p++) for (i64 l = 0; l < LANES; l++) gt[p * LANES + l] = l < outputs ? g[n * gn + (b * LANES + l) * L + p] : 0;
+      for (i64 tap = 0; tap < k.KW; tap += T) { i64 r = 0;
+        for (; r + J <= rows; r += J) weight_tile(J, gb, xp, gt, k, r, tap, T, DP, HP, WP, outputs);
+        for (; r < rows; r++) weight_tile(1, gb, xp, gt, k, r, tap, T, DP, HP, WP, outputs); } } }
+}
+/* each tap's part of the cotangent, (C, K, places), added where it belongs */
+static __attribute__((unused)) void add_columns(float *x, const float *col, const conv_t k) {
+  for (i64 c = 0; c < k.C; c++) for (i64 a = 0; a < k.KD; a++) for (i64 b = 0; b < k.KH; b++) for (i64 e = 0; e < k.KW; e++)
+    for (i64 d = 0; d < k.OD; d++) for (i64 i = 0; i < k.OH; i++, col += k.OW) {
+      const i64 y = d * k.SD + a * k.DD - k.PD, z = i * k.SH + b * k.DH - k.PH; if (y < 0 || y >= k.D || z < 0 || z >= k.H) continue;
+      float *r = x + ((c * k.D + y) * k.H + z) * k.W; const i64 off = e * k.DW - k.PW;
+      for (i64 j = 0; j < k.OW; j++) { const i64 v = j * k.SW + off; if (v >= 0 && v < k.W) r[v] += col[j]; } }
+}

@@ -1,0 +1,60 @@
+"""A compiled function's program in two tiers: NumPy runs until the compiler is done, then C.
+
+The compiler works on a thread. Where there is no way to a C program, NumPy stays; nothing is ever raised. A call whose
+indices are out of range, or whose arrays lie otherwise than the program expects, runs in NumPy too: its errors are
+eager's.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ..plan import Plan
+from .program import CProgram, Unsupported
+
+_working: set[threading.Thread] = set()
+
+
+class Tier:
+    """``run(arrays)``, ``source`` and ``plan`` are those of the tier that is there."""
+
+    def __init__(self, numpy: Any, owners: list[int] | None) -> None:
+        self.numpy = numpy
+        self.owners = owners
+        self.c: CProgram | None = None
+        thread = threading.Thread(target=self._compile, name="wengert-compile", daemon=True)
+        _working.add(thread)
+        thread.start()
+
+    def _compile(self) -> None:
+        try:
+            self.c = CProgram(Plan(self.numpy.tape), self.owners)
+        except Unsupported:
+            pass
+        finally:
+            _working.discard(threading.current_thread())
+
+    def run(self, arrays: list[Any]) -> Any:
+        """Run on the inputs' arrays."""
+        if self.c is not None:
+            results = self.c(arrays)
+            if results is not None:
+                return results
+        return self.numpy.run(arrays)
+
+    @property
+    def source(self) -> str:
+        """The C once it is compiled, before that the Python."""
+        return self.numpy.source if self.c is None else self.c.source  # type: ignore[no-any-return]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("numpy", "c"):
+            raise AttributeError(name)
+        return getattr(self.numpy, name)
+
+
+def wait() -> None:
+    """Wait until every program that is being compiled is there."""
+    for thread in list(_working):
+        thread.join()

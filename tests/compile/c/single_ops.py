@@ -1,0 +1,96 @@
+"""Tapes made by hand from the registry's cases: many operators, each on inputs of its own, in one program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from op_cases import arguments
+
+from wengert._base.registry import ARRAYS, REGISTRY
+from wengert._compile.plan import Plan
+from wengert._compile.tape import Input, Op, Ref, Tape
+
+
+class Many:
+    """Cases of operators, as one tape: ``arrays`` are its inputs, ``wanted`` what eager's functions give."""
+
+    def __init__(self) -> None:
+        self.tape = Tape()
+        self.arrays: list[Any] = []
+        self.wanted: list[Any] = []
+        self.names: list[Any] = []
+
+    def _input(self, a: Any) -> Any:
+        if isinstance(a, np.ndarray):
+            self.arrays.append(a)
+            ref = self.tape.new(a.shape, a.dtype, Input(len(self.arrays) - 1, "x"))
+            self.tape.values[ref].strides = a.strides
+            return ref
+        return a
+
+    def add(self, name: str, operands: list[Any], params: tuple[Any, ...], note: Any = None) -> bool:
+        """One case; False if eager's function refuses it."""
+        info, fn = REGISTRY[name], getattr(ARRAYS, name)
+        try:
+            with np.errstate(all="ignore"):
+                out = fn(list(operands), *params) if info.arity < 0 else fn(*operands, *params)
+        except Exception:  # noqa: BLE001  what eager refuses is no case
+            return False
+        many = isinstance(out, (tuple, list))
+        results = [np.asarray(r) for r in (out if many else [out])]
+        args = [self._input(a) for a in operands]
+        refs = [self.tape.new(r.shape, r.dtype) for r in results]
+        arrays = [a for a in operands if isinstance(a, np.ndarray)]
+        fresh = not any(np.may_share_memory(r, a) for r in results for a in arrays)
+        op = Op(info, [args] if info.arity < 0 else args, tuple(params), refs, None, fn, many)
+        if "fresh" in Op.__slots__:
+            op.fresh = fresh
+        self.tape.ops.append(op)
+        self.tape.results += refs
+        self.wanted += results
+        self.names += [(name, note)] * len(results)
+        return True
+
+    def plan(self, sharing: bool = True) -> Plan:
+        return Plan(self.tape, sharing)
+
+
+def operands_of(name: str, i: int, dtype: Any, strided: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
+    """A case with floating arrays in ``dtype``; ``strided``: with gaps between the elements."""
+    operands, params = arguments(name, i)
+
+    def changed(a: Any) -> Any:
+        if not isinstance(a, np.ndarray):
+            return a
+        a = a.astype(dtype) if a.dtype.kind == "f" else np.array(a)
+        if strided and a.ndim:
+            wide = np.zeros((*a.shape[:-1], 2 * a.shape[-1] + 1), a.dtype)
+            wide[..., 1::2] = a
+            a = wide[..., 1::2]
+        return a
+
+    return [changed(a) for a in operands], params
+
+
+def refs_of(a: Any) -> list[Ref]:
+    return [x for x in (a if isinstance(a, list) else [a]) if isinstance(x, Ref)]
+
+
+def differences(names: list[Any], got: list[Any], wanted: list[Any], ulp: float) -> list[Any]:
+    """The results that are not eager's: dtype, shape, nan and infinities the same, and at most ``ulp`` of the largest."""
+    bad = []
+    for name, g, w in zip(names, got, wanted, strict=True):
+        if g.shape != w.shape or g.dtype != w.dtype:
+            bad.append((name, "shape or dtype", g.shape, w.shape, g.dtype, w.dtype))
+        elif w.dtype.kind == "f":
+            finite = np.isfinite(w)
+            same = np.array_equal(np.isfinite(g), finite) and np.array_equal(g[~finite], w[~finite], equal_nan=True)
+            most = np.abs(w[finite]).max(initial=0)
+            room = ulp * np.spacing(np.maximum(np.abs(w[finite]), most / 4).astype(w.dtype))
+            off = np.abs(g[finite] - w[finite]) > room if same else np.ones(1, bool)
+            if off.any():
+                bad.append((name, g.ravel()[:4], w.ravel()[:4]))
+        elif not np.array_equal(g, w, equal_nan=w.dtype.kind == "c"):
+            bad.append((name, g.ravel()[:4], w.ravel()[:4]))
+    return bad
