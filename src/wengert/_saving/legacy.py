@@ -74,7 +74,7 @@ def load(file: Any, restore: Any, unpickle: Unpickle, weights_only: bool) -> Any
     facts = unpickle(file, _left(file), _no_storages)
     little = facts.get("little_endian", True) if type(facts) is dict else True
     storages = _StreamStorages(_left(file), restore)
-    steps: list[Callable[[], None]] = []
+    steps: list[Callable[[], object]] = []
     with waiting(steps):
         result = unpickle(file, _left(file), storages)
     keys = unpickle(file, _left(file), _no_storages)

@@ -27,7 +27,7 @@ class StorageReader:
         archive: the archive with the records.
         restore: the function that moves a storage to the device given by ``map_location``.
         swapped: whether the file has the other byte order.
-        mapped: the whole file as bytes, if it is mapped into memory.
+        mapped: the whole file, if it is mapped into memory.
         verify: whether to verify checksums.
         skip: do not read the storages (``skip_data``).
     """
@@ -76,7 +76,8 @@ class StorageReader:
 
     def _bytes(self, name: str, record: Record) -> np.ndarray:
         if self.mapped is not None:
-            return self.mapped[record.start : record.start + record.size]
+            part = self.mapped[record.start : record.start + record.size]  # memory that ends where the record ends
+            return np.frombuffer(part, np.uint8) if part else np.empty(0, np.uint8)
         raw = np.empty(record.size, np.uint8)
         if not self.skip:
             self.archive.read_into(name, raw, self.verify)
@@ -110,20 +111,20 @@ def byte_order_differs(archive: Archive, default: Any) -> bool:
     if "byteorder" in archive:
         order = archive.read("byteorder").decode("ascii", "replace")
         if order not in ("little", "big"):
-            raise ValueError(f"Unknown endianness type: {order}")
+            raise ValueError(f"Unknown endianness type: {order[:20]}")
     else:
         order = {None: "little", "native": sys.byteorder}.get(default, default)
     return order != sys.byteorder
 
 
-def map_file(file: Any, shared: bool) -> np.ndarray:
+def map_file(file: Any, shared: bool) -> memoryview:
     """An open file mapped into memory, which the system reads on access.
 
     Writes stay in this process, or go to the file if ``shared``. The path is not opened again: another file may have
     its name by then.
     """
     access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
-    return np.frombuffer(mmap.mmap(file.fileno(), 0, access=access), np.uint8)
+    return memoryview(mmap.mmap(file.fileno(), 0, access=access))
 
 
 def load_archive(

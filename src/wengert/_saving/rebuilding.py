@@ -32,11 +32,11 @@ from .._tensor_api.storage import _Storage
 from ..nn.parameter import Parameter
 from .storages import tensor_on
 
-_waiting: ContextVar[list[Callable[[], None]] | None] = ContextVar("_waiting", default=None)
+_waiting: ContextVar[list[Callable[[], object]] | None] = ContextVar("_waiting", default=None)
 
 
 @contextlib.contextmanager
-def waiting(steps: list[Callable[[], None]] | None) -> Iterator[None]:
+def waiting(steps: list[Callable[[], object]] | None) -> Iterator[None]:
     """Put what computes on elements off into ``steps``; with None it is computed at once."""
     token = _waiting.set(steps)
     try:
@@ -45,7 +45,7 @@ def waiting(steps: list[Callable[[], None]] | None) -> Iterator[None]:
         _waiting.reset(token)
 
 
-def when_filled(step: Callable[[], None]) -> None:
+def when_filled(step: Callable[[], object]) -> None:
     """Run a step as soon as the elements are there: see NOTE [ Memory that is not read yet ]."""
     steps = _waiting.get()
     if steps is None:
@@ -252,7 +252,7 @@ def _is_sorted(places: np.ndarray) -> bool:
 
 def is_rebuilder(function: Any) -> bool:
     """Whether a value is one of the functions that rebuild tensors; a file's value is not hashed to find out."""
-    return isinstance(function, FunctionType) and function in REBUILDERS
+    return type(function) is FunctionType and any(function is known for known in REBUILDERS)
 
 
 REFUSED = ("_rebuild_qtensor", "_rebuild_nested_tensor", "_rebuild_wrapper_subclass")
