@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._arrays import library
 from ..._arrays.layouts import iterated
-from ..._arrays.library import ARITHMETIC
+from ..._arrays.library import ARITHMETIC, silently
 from ..._arrays.library import lib as numpy_lib
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
@@ -207,7 +207,11 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     if type(weight) in REAL_NUMBERS and _alike(self, end, end) and self._payload.shape == end._payload.shape:
         a, b = self._payload, end._payload
         if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, end._node):
-            a[...] = REGISTRY["_lerp_number"].decl(numpy_lib, a, b, weight)  # type: ignore[misc]
+            body: Any = REGISTRY["_lerp_number"].decl
+            try:
+                a[...] = body(numpy_lib, a, b, weight)
+            except ARITHMETIC:
+                a[...] = silently(body, numpy_lib, a, b, weight)
             count_write_at(self, getframe(1))
             return self
     return _lerp_composed(self, end, weight)
