@@ -80,15 +80,19 @@ def strides_like(a: Any) -> Strides:
     """The strides in bytes of ``empty_like(a)``: its own if it is dense, else those of the same order of dims."""
     if is_dense(a.shape, a.strides, a.itemsize):
         return shown_strides(a.shape, a.strides, a.itemsize)
-    return in_order(a.shape, memory_order(a), a.itemsize)
+    shown = shown_strides(a.shape, a.strides, a.itemsize)
+    return in_order(a.shape, memory_order(a, shown), a.itemsize)
 
 
-def is_channels_last(a: Any) -> bool:
-    """Whether PyTorch would call an array channels-last (``suggest_memory_format``): strides of size 1 count."""
+def is_channels_last(a: Any, sequences: bool = False) -> bool:
+    """Whether PyTorch would call an array channels-last (``suggest_memory_format``): strides of size 1 count.
+
+    ``sequences``: a sequence is an image of one row.
+    """
     if type(a) is not np.ndarray:
         return False
     shape, strides = a.shape, shown_strides(a.shape, a.strides, a.itemsize)
-    if a.ndim == 3:  # an image of one row
+    if a.ndim == 3 and sequences:
         shape, strides = (*shape[:2], 1, shape[2]), (*strides[:2], strides[2] * shape[2], strides[2])
     return len(shape) in (4, 5) and _is_channels_last(shape, strides)
 
@@ -360,7 +364,7 @@ def _by_channels(ranks: tuple[int, ...], of_weights: tuple[int, ...] = ()) -> Ru
         def run(*args: Any) -> Any:
             r = fn(*args)
             for a, wanted in zip(args, (ranks, of_weights), strict=False):
-                if type(a) is np.ndarray and a.ndim in wanted and is_channels_last(a):
+                if type(a) is np.ndarray and a.ndim in wanted and is_channels_last(a, True):
                     return _each(functools.partial(_by_rank, a.ndim), r)
             return _each(in_rows, r)
 

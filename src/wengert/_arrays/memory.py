@@ -91,13 +91,14 @@ def locked(a: Any) -> Any:
     return a
 
 
-def memory_order(a: Any) -> list[int]:
+def memory_order(a: Any, strides: Any = None) -> list[int]:
     """The dimensions in the order in which they lie in memory, outermost first (``infer_dense_strides``)."""
+    strides = a.strides if strides is None else strides
     order = list(range(a.ndim))[::-1]
     for i in range(1, a.ndim):
         place = i
         for other in range(i - 1, -1, -1):
-            verdict = _compared(a, order[other], order[place])
+            verdict = _compared(a.shape, strides, order[other], order[place])
             if verdict > 0:
                 order[other], order[place] = order[place], order[other]
                 place = other
@@ -106,12 +107,12 @@ def memory_order(a: Any) -> list[int]:
     return order[::-1]
 
 
-def _compared(a: Any, d: int, e: int) -> int:
+def _compared(shape: Any, strides: Any, d: int, e: int) -> int:
     """Below zero if dim d lies inside of dim e in memory, above it if outside, 0 if nothing tells."""
-    first, second = a.strides[d], a.strides[e]
+    first, second = strides[d], strides[e]
     if first == 0 or second == 0:
         return 0
-    return (first > second) - (first < second) or int(a.shape[d] > a.shape[e])
+    return (first > second) - (first < second) or int(shape[d] > shape[e])
 
 
 def mapped_file(filename: str | os.PathLike[str], shared: bool, size: int, dtype: Any) -> Any:

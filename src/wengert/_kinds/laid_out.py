@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.layouts import as_iterated, in_channels_last, is_channels_last
 from .._tape.node import view_of
 from .._tape.tensor import Tensor
 
@@ -37,3 +38,16 @@ def lay(t: Tensor, place: Callable[[Any], Any]) -> Tensor:
         if t._box is not None:
             t._box.a = r
     return t
+
+
+def ordered(t: Tensor, *operands: Tensor) -> Tensor:
+    """An elementwise result that was just made, in TensorIterator's order: arithmetic itself does not look at it."""
+    arrays = [x._payload for x in operands]
+    if type(t._payload) is not np.ndarray or any(type(a) is not np.ndarray for a in arrays):
+        return t
+    return t if arrays[0].flags.c_contiguous else lay(t, lambda r: as_iterated(r, arrays))
+
+
+def with_channels_of(input: Tensor, t: Tensor) -> Tensor:
+    """A tensor that was just made, channels-last if ``input`` is."""
+    return lay(t, in_channels_last) if is_channels_last(input._payload) else t

@@ -385,6 +385,7 @@ def fmin(input, other):
 
 # ----------------------------------------------------------------------------------------------------------- nan_to_num
 @parametric(
+    layout=iterated,
     grad=lambda xp, g, self: g * xp.isfinite(self),
     dtypes="fci",
     samples=[((3, 4), (None, None, None)), ((), (1.0, 2.0, -2.0))],

@@ -322,6 +322,8 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         m = mask._payload
         if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and _fits_into(m.shape, a.shape):
             r = where(m, np.asarray(value, a.dtype), a)
+            if not r.flags.c_contiguous:
+                r = r.copy()
             if input._node is None:
                 return wrap(r)
             t = result_of(MASKED_FILL, (input._node, None, None), [box_of(mask), (), None], r)

@@ -93,9 +93,9 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     if d >= 0:
         a, i, fx = input._payload, index._payload, input._node
         if fx is None:
-            return wrap(index_raw([a, i], (d,)))
+            return wrap(in_rows(index_raw([a, i], (d,))))
         if not slow_if_recording:
-            r = index_raw([a, i], (d,))
+            r = in_rows(index_raw([a, i], (d,)))
             saved = [[box_of(index)], [a.shape, i.shape], (d,)]
             return with_node_name(result_of(INDEX, (fx, None), saved, r), "IndexSelectBackward0")
     dim, where, x = _line_index("index_select", input, dim, index)
@@ -104,7 +104,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     bad = _bad_index(where, x._payload.shape[dim])
     if bad is not None:
         raise IndexError("index out of range in self")
-    return _shaped_as(input, indexed(x, (dim,), [where]), "IndexSelectBackward0")
+    return _shaped_as(input, lay(indexed(x, (dim,), [where]), in_rows), "IndexSelectBackward0")
 
 
 def _shaped_as(input: Tensor, made: Tensor, node: str) -> Tensor:

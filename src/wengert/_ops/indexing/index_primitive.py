@@ -337,7 +337,7 @@ def dense(x: Any) -> Any:
     """A dense copy with the same memory order of the dimensions."""
     if type(x) is not np.ndarray:
         return np.array(x)
-    return x.copy() if x.flags.c_contiguous else relaid_copy(x)
+    return x.copy() if x.flags.c_contiguous and 1 not in x.shape else relaid_copy(x)
 
 
 def _index_put_back(

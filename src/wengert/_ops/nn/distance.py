@@ -14,6 +14,7 @@ from ..._base.dtypes import BY_NUMPY
 from ..._base.grad_mode import no_grad
 from ..._base.registry import TENSORS, public
 from ..._kinds.general import general
+from ..._kinds.laid_out import ordered
 from ..._kinds.out import with_out
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -32,7 +33,8 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
     tensor([[0.6000, 0.8000],
             [0.0000, 0.0000]])
     """
-    return input / input.norm(p, dim, True).clamp_min(eps)
+    lengths = input.norm(p, dim, True).clamp_min(eps)
+    return ordered(input / lengths, input, lengths)
 
 
 def _length(x: Any, dim: int, eps: float) -> Any:

@@ -10,9 +10,9 @@ import math
 from typing import Any
 
 from ..._arrays.conv.columns import out_size, padded, scatter_windows, windows
-from ..._arrays.layouts import channels_last, in_channels_last, is_channels_last
+from ..._arrays.layouts import channels_last
 from ..._base.registry import TENSORS, public
-from ..._kinds.laid_out import lay
+from ..._kinds.laid_out import with_channels_of
 from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
@@ -269,4 +269,4 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     x = TENSORS.reshape(input, (n, groups, c // groups, *shape[2:]))
     x = TENSORS.permute(x, (0, 2, 1, *range(3, len(shape) + 1)))
     r = TENSORS.reshape(x, shape)
-    return lay(r, in_channels_last) if is_channels_last(input._payload) else r
+    return with_channels_of(input, r)

@@ -24,6 +24,7 @@ Pads = tuple[int, ...]
 
 
 @general(
+    layout=channels_last,
     grad=lambda xp, g, pad: xp.constant_pad_nd(g, tuple(-n for n in pad), 0),
     jvp=lambda xp, tangents, result, self, pad, value: xp.constant_pad_nd(tangents[0], pad, 0),
     batch="shape",

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS, NEW_AT
+from ..._arrays.layouts import in_channels_last, is_channels_last, relaid
+from ..._arrays.layouts import in_order as strides_in_order
 from ..._arrays.library import concatenate
 from ..._base.constants import type_name
 from ..._base.modes import slow_if_recording
@@ -60,11 +62,13 @@ def cat(lib, tensors, dim):
     rank = max(ranks)
     if rank != min(ranks):
         tensors = [t for t in tensors if t.ndim == rank]
-    return in_order(concatenate(tensors, dim))
+    return in_order(concatenate(tensors, dim), tensors)
 
 
-def in_order(r: Any) -> Any:
-    """The array in row-major order; NumPy's result has the memory order of its inputs."""
+def in_order(r: Any, arrays: Any = ()) -> Any:
+    """The array in row-major order, or channels-last if all ``arrays`` are; NumPy keeps the order of its inputs."""
+    if r.ndim > 3 and arrays and all(map(is_channels_last, arrays)):
+        return in_channels_last(r)
     return r if r.flags.c_contiguous else np.ascontiguousarray(r)
 
 
@@ -83,8 +87,15 @@ def in_order(r: Any) -> Any:
 )
 def stack(lib, tensors, dim):
     """Stack tensors of one shape along a new dimension."""
-    index = COLONS[dim] + (None,)
-    return in_order(concatenate([t[index] for t in tensors], dim))
+    return _stacked(tensors, dim)
+
+
+def _stacked(arrays: Any, dim: int) -> Any:
+    index = NEW_AT[dim]
+    r = concatenate([a[index] for a in arrays], dim)
+    if r.ndim == 5 and dim < 2 and all(map(is_channels_last, arrays)):
+        return relaid(r, strides_in_order(r.shape, (0, 1, 3, 4, 2), r.itemsize))
+    return in_order(r)
 
 
 def _split_jvp(name: str) -> Any:
@@ -204,7 +215,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     arrays = _plain_arrays(tensors)
     if arrays is not None and type(dim) is int:
         try:
-            r = in_order(concatenate(arrays, dim))
+            r = in_order(concatenate(arrays, dim), arrays)
         except ValueError:
             pass  # the checks below raise the error
         else:
@@ -267,8 +278,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
         else:
             if dim < 0:
                 dim = len(shape)
-            index = NEW_AT[dim]
-            r = in_order(concatenate([a[index] for a in arrays], dim))
+            r = _stacked(arrays, dim)
             edges = tuple([x._node for x in tensors])
             return wrap(r) if edges.count(None) == len(edges) else result_of(STACK, edges, [dim], r)
     tensors = tensor_list(tensors, "stack")
