@@ -39,19 +39,28 @@ if __name__ == "__main__":
 
 from compare import op_db_cases as cases
 
-
 torch = cases.torch
 KINDS = ("inside", "class", "verdict", "sentence")
 INSIDE = re.compile(
     r"ufunc|operands could not be broadcast|could not broadcast|cannot reshape array|object arrays|gufunc"
-    r"|axes don't match|out of bounds for axis|too big|array is too|maximum supported dimension|setting an array"
+    r"|axes don't match|out of bounds for axis|array is too big|maximum supported dimension|setting an array"
     r"|has no attribute|'NoneType' object|not supported between instances|unsupported operand|not iterable"
-    r"|not subscriptable|unpack|tuple index out of range|list index out of range|cannot be interpreted as an integer"
-    r"|zip\(\)|object is not callable|must be real number|bad operand|could not convert|invalid literal"
-    r"|scipy|numpy|Cannot interpret|Cannot cast|no implementation found|data type .* not|int too large"
-    r"|can't multiply sequence|can only concatenate|unhashable|_payload|negative dimensions|math domain"
+    r"|not subscriptable|cannot unpack|values to unpack|tuple index out of range|list index out of range"
+    r"|cannot be interpreted as an integer|zip\(\)|object is not callable|must be real number|bad operand"
+    r"|could not convert|invalid literal|scipy|Cannot interpret|Cannot cast|no implementation found"
+    r"|int too large|can't multiply sequence|can only concatenate|unhashable|_payload|negative dimensions"
+    r"|math domain"
 )
-PYTHONS = (KeyError, AssertionError, ZeroDivisionError, UnboundLocalError, NameError, MemoryError, RecursionError)
+PYTHONS = (
+    KeyError,
+    AssertionError,
+    ZeroDivisionError,
+    UnboundLocalError,
+    NameError,
+    MemoryError,
+    RecursionError,
+    StopIteration,
+)
 SHAPES: tuple[tuple[int, ...], ...] = (
     (),
     (0,),
@@ -254,7 +263,7 @@ def findings(name: str, seed: int, count: int) -> Iterator[dict[str, str]]:
         fn, sample = r.choice(calls)
         args, kwargs = mutation(r, (sample.input, *sample.args), sample.kwargs)
         wrong = _Plain(*args, **kwargs) if args else None
-        if wrong is None:
+        if wrong is None or (name.startswith("torch.Tensor.") and not isinstance(args[0], torch.Tensor)):
             continue
         try:
             theirs, mine = cases.sides(fn, wrong)
@@ -284,6 +293,11 @@ def _copied(value: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------ processes
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
 def child(names: list[str], seed: int, count: int) -> None:
     """Run the cases of some functions, and print a line for each finding."""
     resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
@@ -292,7 +306,7 @@ def child(names: list[str], seed: int, count: int) -> None:
     for name in names:
         try:
             for found in findings(name, seed, count):
-                print(json.dumps(found), flush=True)
+                say(json.dumps(found))
         except TooSlow:
             continue
 
@@ -327,13 +341,13 @@ def main() -> None:
             for found in run(names[k : k + 200], seed, args.cases, 600):
                 total[found["kind"]] += 1
                 if found["kind"] in KINDS[: KINDS.index(args.show) + 1]:
-                    print("{kind:8} {call}\n    torch    {torch}\n    wengert  {wengert}".format(**found), flush=True)
+                    say("{kind:8} {call}\n    torch    {torch}\n    wengert  {wengert}".format(**found))
             if args.seconds and time.monotonic() - begin > args.seconds:
                 break
         seed += 1
         if time.monotonic() - begin >= args.seconds:
             break
-    print({kind or "agree": total[kind] for kind in (*KINDS, "")})
+    say(str({kind or "agree": total[kind] for kind in (*KINDS, "")}))
 
 
 if __name__ == "__main__":

@@ -42,8 +42,10 @@ def explained(
     """
     written = _annotated(function)
     origin = _origin(error)
-    if origin == "user" or written is None or (isinstance(error, TypeError) and origin == "package"):
+    if origin == "user" or written is None:
         return None
+    if origin == "package" and (isinstance(error, TypeError) or function.__module__ == "wengert.nn.functional"):
+        return None  # PyTorch's functions there are Python, and have no parser that comes first
     names, annotations = _parameters(written)
     for position, (name, value) in enumerate([*zip(names, args, strict=False), *kwargs.items()], 1):
         wanted = _misfit(annotations.get(name, ""), value)
@@ -54,7 +56,23 @@ def explained(
             )
     if origin == "package" or (isinstance(error, TypeError) and _BINDING.search(str(error))):
         return None
+    if isinstance(error, (TypeError, AttributeError, StopIteration)):
+        return _no_overload(written, function.__name__, args[method:], kwargs)
     return _about_values(function.__name__, [*args, *kwargs.values()], error)
+
+
+def _no_overload(written: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    """PyTorch's error for arguments that fit none of a function's signatures."""
+    for usual in reversed(written.__defaults__ or ()):
+        if not args or args[-1] is not usual:
+            break
+        args = args[:-1]
+    usual_kwargs = written.__kwdefaults__ or {}
+    named = {k: v for k, v in kwargs.items() if k not in usual_kwargs or v is not usual_kwargs[k]}
+    got = ", ".join([*map(type_name, args), *(f"{k}={type_name(v)}" for k, v in named.items())])
+    names, annotations = _parameters(written)
+    expected = ", ".join(f"{annotations.get(k, 'Any')} {k}" for k in names)
+    return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected ({expected})")
 
 
 def _origin(error: BaseException) -> str:

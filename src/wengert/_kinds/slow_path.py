@@ -141,7 +141,7 @@ def mixed_dtypes(info: Operator, x: Tensor, y: Tensor) -> Any:
     if info.to_float and dtype not in INEXACT:
         dtype = default_np()
     if dtype is _HALF and info.name in ("mul", "div") and y._node is None and _is_scalar(y) and not _is_scalar(x):
-        return info.op(x, y._payload.item())  # as with a number: computed in float32 and rounded once
+        return info.op(cast(x, dtype), y._payload.item())  # as with a number: computed in float32 and rounded once
     return info.op(cast(x, dtype), cast(y, dtype))
 
 

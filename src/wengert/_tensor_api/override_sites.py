@@ -175,6 +175,8 @@ class Site:
         if _inside_another(frame or sys._getframe(2)):
             return None
         if not found:
+            if self.operator or self.function.__name__.startswith("__"):
+                return None  # Python has words for these
             instead = explained(self.function, args, kwargs, error, self.of_tensor)
             if instead is not None:
                 raise instead from error

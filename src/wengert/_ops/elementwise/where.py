@@ -23,7 +23,7 @@ from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ._common import NOTHING, no_complex, number_or_item
+from ._common import NOTHING, no_complex, number_or_item, plain_number
 
 
 # ---------------------------------------------------------------------------------------------------------------- where
@@ -310,7 +310,7 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
         return _clamp_min_tensor(input, min)
     if input._payload.dtype not in FLOATING:
         input, min = _clamp_integers(input, min)
-    return _clamp_min(input, min)
+    return _clamp_min(input, plain_number(min))
 
 
 @public("torch.clamp_max Tensor.clamp_max")
@@ -322,7 +322,7 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
         return _clamp_max_tensor(input, max)
     if input._payload.dtype not in FLOATING:
         input, max = _clamp_integers(input, max)
-    return _clamp_max(input, max)
+    return _clamp_max(input, plain_number(max))
 
 
 publish(inplace_of(clamp, "clamp_"), "torch.clamp_ torch.clip_ Tensor.clamp_ Tensor.clip_")

@@ -453,6 +453,14 @@ def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool,
         raise value_error(error, x, values, dims, indices) from None
 
 
+def check_rank(x: Tensor, value: Tensor, dims: Any, indices: Any) -> None:
+    """Refuse a value of more dimensions than it is written to, even if they have size one."""
+    used = [i._payload.ndim if logical_dtype(i).kind == "b" else 1 for i in indices]
+    ranks = [1 if logical_dtype(i).kind == "b" else i._payload.ndim for i in indices]
+    if value._payload.ndim > x._payload.ndim - sum(used) + max(ranks, default=0):
+        raise value_error(ValueError("too many dimensions"), x, value, dims, indices)
+
+
 def value_error(error: Exception, x: Tensor, values: Tensor, dims: Any, indices: Any) -> Exception:
     try:
         ds, arrays = without_masks(dims, [i._payload for i in indices])

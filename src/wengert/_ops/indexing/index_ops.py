@@ -31,7 +31,7 @@ from ..shape.broadcasting import vector
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from ._along import fitting
-from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
+from .getitem import by_tensors, check_rank, indexed, is_plain, normal_part, put_at
 from .index_primitive import INDEX, INDEX_PUT, batch_index, dense, index_raw, write_at
 from .scatter import dtype_name, known_values, sample_places, scatter_reduce_public
 from .setitem import assign_at, dtype_error, number, put_into
@@ -366,6 +366,8 @@ def _put_fitting(input: Any, indices: Any, values: Any) -> Tensor | None:
     if found is None or len(found[1]) != len(indices):
         return None
     a, v = input._payload, values._payload
+    if v.ndim > 1:
+        check_rank(input, values, *found)
     r = dense(a)
     try:
         write_at(r, found[0], [i._payload for i in found[1]], v)

@@ -23,7 +23,7 @@ from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import check_inplace, count_write_at, rebase_history, record_write, unrecorded, writable
 from ..create.create import element
-from .getitem import _BASIC, all_plain, by_tensors, linked, place_error, put_at, read_key, value_error
+from .getitem import _BASIC, all_plain, by_tensors, check_rank, linked, place_error, put_at, read_key, value_error
 from .index_primitive import INDEX_PUT, write_at
 
 
@@ -250,19 +250,11 @@ def _sliced(value: Tensor, shape: Any) -> Tensor:
     return value
 
 
-def _check_rank(x: Tensor, value: Tensor, dims: Any, indices: Any) -> None:
-    """Refuse a value of more dimensions than it is written to, even if they have size one."""
-    used = [i._payload.ndim if logical_dtype(i).kind == "b" else 1 for i in indices]
-    ranks = [1 if logical_dtype(i).kind == "b" else i._payload.ndim for i in indices]
-    if value._payload.ndim > x._payload.ndim - sum(used) + max(ranks, default=0):
-        raise value_error(ValueError("too many dimensions"), x, value, dims, indices)
-
-
 def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> Tensor:
     """``index_put_``: write into x at the positions of the index tensors."""
     a = x._payload
     if value._payload.ndim > 1:
-        _check_rank(x, value, dims, indices)
+        check_rank(x, value, dims, indices)
     if type(a) is np.ndarray and not accumulate and unrecorded(x, value._node) and all_plain([value, *indices]):
         try:
             write_at(writable(x), dims, [i._payload for i in indices], value._payload)

@@ -173,7 +173,14 @@ def matrix_norm(
     r = TENSORS.abs(A).sum(summed, keepdim)
     if not keepdim and other > summed:
         other -= 1
-    return r.amax(other, keepdim) if ord > 0 else r.amin(other, keepdim)
+    return _extremum(r, ord, other, keepdim)
+
+
+def _extremum(r: Any, ord: Any, dim: int, keepdim: bool) -> Any:
+    """The largest norm of a matrix's rows or columns, or the smallest; of none the largest is zero."""
+    if ord < 0:
+        return r.amin(dim, keepdim)
+    return r.amax(dim, keepdim) if r._payload.shape[dim] else r.sum(dim, keepdim)
 
 
 def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool) -> Any:
@@ -181,7 +188,7 @@ def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool
     rest = [d for d in range(rank) if d not in (first, second)]
     moved = A if (first, second) == (rank - 2, rank - 1) else TENSORS.permute(A, (*rest, first, second))
     s = svdvals(moved)
-    r = s.sum(-1) if ord == "nuc" else s.amax(-1) if ord > 0 else s.amin(-1)
+    r = s.sum(-1) if ord == "nuc" else _extremum(s, ord, -1, False)
     if keepdim:
         r = TENSORS.reshape(r, tuple(1 if d in (first, second) else n for d, n in enumerate(A._payload.shape)))
     return r
