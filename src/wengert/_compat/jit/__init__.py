@@ -98,3 +98,4 @@ def set_module(obj: Any, mod: str) -> None:
 
 
 open_rows(globals())
+_fork, _wait = fork, globals()["wait"]  # PyTorch's own names
