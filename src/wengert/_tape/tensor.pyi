@@ -207,6 +207,10 @@ class Tensor(metaclass=TensorMeta):
     @property
     def _backward_hooks(self) -> Any:
         """The hooks of ``register_hook`` by their handles' ids; ``None`` if there are none."""
+    @_backward_hooks.setter
+    def _backward_hooks(self, value: Any) -> None: ...
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None: ...
     @property
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of; ``None`` if it is not a view."""
@@ -219,6 +223,11 @@ class Tensor(metaclass=TensorMeta):
         """The number of sparse dimensions; 0 for a dense tensor."""
     def _dimV(self) -> _int:
         """The number of dense dimensions."""
+    @property
+    def _grad_fn(self) -> Any:
+        """``grad_fn`` under its older name."""
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None: ...
     def _indices(self) -> Tensor:
         """``indices`` of any sparse tensor, coalesced or not."""
     def _is_all_true(self) -> Tensor:
@@ -516,6 +525,8 @@ class Tensor(metaclass=TensorMeta):
         """A tensor on the same memory, outside the graph, with a version count of its own."""
     @data.setter
     def data(self, value: Tensor) -> None: ...
+    @data.deleter
+    def data(self) -> None: ...
     def data_ptr(self) -> _int:
         """The address of the first element; 0 if there is none."""
     def deg2rad(self) -> Tensor:
@@ -1218,6 +1229,8 @@ class Tensor(metaclass=TensorMeta):
         """Whether operators on this tensor are recorded."""
     @requires_grad.setter
     def requires_grad(self, value: _bool) -> None: ...
+    @requires_grad.deleter
+    def requires_grad(self) -> None: ...
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """Turn recording for this leaf on or off, in place."""
     def reshape(self, *size: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:

@@ -239,7 +239,7 @@ def base(self: Tensor) -> Tensor | None:
 @method("Tensor._is_view")
 def is_view(self: Tensor) -> bool:
     """Whether this tensor is a view of another."""
-    return view_of(self) is not None
+    return view_of(self) is not None and not is_inference(self)
 
 
 @method("Tensor._view_func")

@@ -130,7 +130,7 @@ def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
     level = _level()
     primals = tuple(_primal(a, m) for a, m in zip(args, mine, strict=True))
     alone = level is not None and level.tag == tag and not any(_leads_out(p, level) for p in primals)
-    if alone:  # nobody can ask for gradients of what is given
+    if level is not None and alone:  # nobody can ask for gradients of what is given
         primals = tuple(shown(p, level) if m else p for p, m in zip(primals, mine, strict=True))
     tangents = tuple(tangent_of(a) if m else None for a, m in zip(args, mine, strict=True))
     duals = {id(p): a for p, a, m in zip(primals, args, mine, strict=True) if m}

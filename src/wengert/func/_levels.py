@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -84,7 +85,7 @@ class Running:
 VARIABLES: WeakKeyDictionary[Node, Running] = WeakKeyDictionary()  # the variables of transforms
 
 
-def only_leads_to(roots: list[Node | None], own: set[Node]) -> bool:
+def only_leads_to(roots: list[Node | None], own: Container[Node]) -> bool:
     """Whether every leaf of a graph is one of ``own``, or the variable of a transform that has ended."""
     seen: set[Node] = set()
     stack = [n for n in roots if n is not None]

@@ -19,6 +19,7 @@ from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed
 from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
 from ..._tape.promotion import cast, logical_dtype
+from ..._tape.saved import refuse_detached
 from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import meta_device
@@ -353,6 +354,8 @@ def detach_(self: Tensor) -> Tensor:
         from ..._tape.properties import set_requires_grad
 
         set_requires_grad(self, False)  # it keeps its gradient
+    elif self._node is not None and self._box is not None:
+        refuse_detached(self)
     self._node = None
     if isinstance(self._payload, (Transformed, Tensor)):
         self._payload = _without_history(self._payload)

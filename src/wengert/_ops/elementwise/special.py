@@ -234,7 +234,7 @@ publish(inplace_of(mvlgamma, "mvlgamma_"), "Tensor.mvlgamma_")
 
 
 def _refuse_derivative(what: str) -> Any:
-    raise RuntimeError(f"the derivative for '{what}' is not implemented.")
+    raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
 
 _INCOMPLETE: dict[str, Any] = {

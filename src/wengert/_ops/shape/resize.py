@@ -43,12 +43,12 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
     """Turn a tensor into the view ``view(self)`` of itself; ``name`` is the name of its node."""
     if stale_views:
         refresh(self)
-    if self._node is not None:
-        check_inplace(self, True)
+    own = view_of(self)
+    if self._node is not None or own is not None:
+        check_inplace(self, self._node is not None)
     if inference_tensors:
         refuse_write(self)
     cell = version_of(self)
-    own = view_of(self)
     alias_payload(self)
     old = wrap(self._payload, self._node)
     old._box = self._box
@@ -111,7 +111,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
             [2, 3]])
     """
     size = ints(sizes, "resize_")
-    if self._node is not None:
+    if self._node is not None and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
