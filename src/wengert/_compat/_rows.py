@@ -344,16 +344,6 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "tensors without data, by which PyTorch's compiler finds shapes. None is here.",
         classes("FakeTensor FakeTensorMode"), answers("is_fake", lambda x: False, "False: every tensor has its data."),
     ),
-    "fx._symbolic_trace": ("", aliases("fx", "Tracer symbolic_trace wrap"), answers("is_fx_tracing", no, UNTRACED)),
-    "fx.experimental": ("what libraries ask of PyTorch's tracer when none is at work.",),
-    "fx.experimental.proxy_tensor": ("whether a tracer is at work.", answers("get_proxy_mode", none, UNTRACED)),
-    "fx.graph": ("", aliases("fx", "Graph")),
-    "fx.graph_module": (
-        "", aliases("fx", "GraphModule _CodeOnlyModule _copy_attr=_refuse"),
-        values(_USER_PRESERVED_ATTRIBUTES_KEY="_user_preserved_attributes"),
-    ),
-    "fx.node": ("", aliases("fx", "Node"), values(Target=Callable[..., Any] | str, Argument=Any)),
-    "fx.proxy": ("", aliases("fx", "Proxy TracerBase=Tracer")),
     "jit": (
         "", answers("export script_method script_if_tracing unused", itself), values(_script_if_tracing=itself),
         answers("interface", lambda obj: obj, "The class itself."),

@@ -415,6 +415,18 @@ def replace_modes(modes: tuple[Any, ...]) -> None:
     _update()
 
 
+def check_everything(more: int) -> None:
+    """Let every function look at its arguments first, as inside of a mode: 1 begins it, -1 ends it.
+
+    So a tracer gets the arguments as the user wrote them. Without it a function asks its overriding arguments only
+    where they make it fail.
+    """
+    global _modes
+    ready()
+    _modes += more
+    _update()
+
+
 @refused.set
 def from_operator(info: Operator, args: tuple[Any, ...]) -> Any:
     """No override is called if a public function called the operator with its own argument: it will recover itself."""

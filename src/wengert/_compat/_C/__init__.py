@@ -14,6 +14,7 @@ from typing import Any
 
 from wengert._base.dtypes import Size, device, dtype, layout, memory_format
 from wengert._base.grad_mode import set_grad_enabled
+from wengert._base.registry import PUBLIC
 from wengert._base.torch_function import STATE, _disabled_torch_dispatch_impl, _disabled_torch_function_impl
 from wengert._compat import open_rows
 from wengert._tape.tensor import Tensor
@@ -82,8 +83,32 @@ class DispatchKeySet(frozenset[Any]):
         return super().__new__(cls, (key,))
 
 
-class _nn:
-    """The names of ``torch._C._nn`` that programs use."""
+class _Compiled(type):
+    """Classes that stand for parts of PyTorch's compiled module: they have the functions of a public one."""
+
+    def __getattr__(cls, name: str) -> Any:
+        space = cls.__name__.replace("_nn", "_nn.functional")[1:]
+        prefix = "" if space == "nn.functional" else f"{space}_"
+        short = {"log_sigmoid": "logsigmoid"}.get(name, name.removeprefix(prefix))
+        if name.startswith(prefix) and short in PUBLIC[space]:
+            return PUBLIC[space][short]
+        raise AttributeError(f"module 'torch._C.{cls.__name__}' has no attribute '{name}'")
+
+
+class _linalg(metaclass=_Compiled):
+    """``torch._C._linalg.linalg_norm`` and its like, which code written from a graph calls."""
+
+
+class _fft(metaclass=_Compiled):
+    """``torch._C._fft.fft_fft`` and its like."""
+
+
+class _special(metaclass=_Compiled):
+    """``torch._C._special.special_expit`` and its like."""
+
+
+class _nn(metaclass=_Compiled):
+    """``torch._C._nn``: functions of ``nn.functional`` that PyTorch compiles, and the parser of ``Module.to``."""
 
     @staticmethod
     def _parse_to(*args: Any, **kwargs: Any) -> tuple[device | None, dtype | None, bool, memory_format | None]:
