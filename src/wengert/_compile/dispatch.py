@@ -24,8 +24,11 @@ from .._tape.node import Port, box_of, version_of
 from .._tape.promotion import default_np
 from .._tape.tensor import Tensor, wrap
 from .._tape.views import count_write
+from ..nn.modules._handles import seen
 from ..nn.modules.module import Module
 from ..utils._pytree import tree_unflatten
+from wengert._dynamo.exc import FailOnRecompileLimitHit, Unsupported
+
 from .guards import Guards
 from .node import CompiledFunctionBackward
 from .record import Recording, Result, record
@@ -40,13 +43,6 @@ counters: dict[str, dict[str, int]] = {"graph_break": {}, "frames": {}}
 def logs(what: str) -> bool:
     """Whether ``TORCH_LOGS`` asks for something, such as ``graph_breaks``."""
     return what in os.environ.get("TORCH_LOGS", "").replace("+", "").replace(" ", "").split(",")
-
-
-class Unsupported(RuntimeError):
-    """Raised with ``fullgraph=True`` for what cannot be one program; ``torch._dynamo.exc.Unsupported``."""
-
-
-Unsupported.__module__ = "torch._dynamo.exc"
 
 
 def _mode() -> tuple[Any, ...]:
@@ -240,6 +236,18 @@ class Compiled:
         self.limit_said = False
         compiled_functions.add(self)
 
+    def __reduce__(self) -> Any:
+        return type(None), ()  # a copy of a compiled module is not compiled
+
+    @staticmethod
+    def alone(module: Any) -> bool:
+        """Whether a compiled module has no hooks, which a program would not run."""
+        found = module.__dict__.pop("_compiled_call_impl")
+        try:
+            return not module._has_hooks()
+        finally:
+            module.__dict__["_compiled_call_impl"] = found
+
     def reset(self) -> None:
         """Forget all programs."""
         self.programs.clear()
@@ -318,18 +326,20 @@ class Compiled:
         if not isinstance(owner, Module):
             return self.fn(*args, **kwargs)
         taken = []
+        if not seen:
+            seen.append(True)
         try:
             for child in _piece_modules(owner):
                 if child.__dict__.get("_compiled_call_impl") is None:
                     piece = self.pieces.get(id(child))
                     if piece is None:
-                        piece = self.pieces[id(child)] = Compiled(child._call_impl, self.backend, False)
+                        piece = self.pieces[id(child)] = Compiled(child.forward, self.backend, False)
                     child.__dict__["_compiled_call_impl"] = piece
                     taken.append(child)
             return self.fn(*args, **kwargs)
         finally:
             for child in taken:
-                child.__dict__["_compiled_call_impl"] = None
+                child.__dict__.pop("_compiled_call_impl", None)
 
 
 def _piece_modules(owner: Module) -> list[Module]:
@@ -378,7 +388,6 @@ def _unsupported(fn: Any, reason: str, at: Any) -> Exception:
 
 
 def _fail_on_limit(fn: Any) -> Exception:
-    error = type("FailOnRecompileLimitHit", (RuntimeError,), {"__module__": "torch._dynamo.exc"})
-    return error(f"recompile_limit reached with fullgraph=True: {_title(fn)}")  # type: ignore[no-any-return]
+    return FailOnRecompileLimitHit(f"recompile_limit reached with fullgraph=True: {_title(fn)}")
 
 

@@ -126,7 +126,9 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
                 tracer.stop(made)
             else:
                 tracer.close()
-        tracer.settle()
+                made = _leaked(tracer, out) or made
+        if tracer.broken:
+            tracer.settle()
         _own_gradients(tracer)
         return out, made, tracer.broken_at
     except BaseException:
@@ -232,8 +234,7 @@ def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
         reason = _backward(tracer, entries, outputs, r)
         if reason is not None:
             return reason
-    leaked = _leaked(tracer, leaves, entries)
-    return leaked or r
+    return r
 
 
 def _plain(leaf: Any) -> bool:
@@ -302,32 +303,27 @@ def _result(tracer: Tracer, t: Any, index: dict[int, int], outputs: list[Any], r
     return made
 
 
-def _leaked(tracer: Tracer, leaves: list[Any], entries: list[Lifted]) -> str | None:
+def _leaked(tracer: Tracer, out: Any) -> str | None:
     """Whether a tensor of the call stays somewhere where a program would not put it."""
-    ours = {id(t) for t in leaves if isinstance(t, Tensor)} | {id(e.tensor) for e in entries}
+    entries = tracer.lifted.values()
+    ours = {id(t) for t in tree_flatten(out)[0] if isinstance(t, Tensor)} | {id(e.tensor) for e in entries}
     ours |= {id(e.node.grad) for e in entries if e.is_leaf and e.node.grad is not None}
-    for collected in (False, True):
-        found = [
-            h
-            for h in gc.get_referrers(*list(tracer.living))
-            if isinstance(h, Tensor) and id(h) not in ours and id(h) not in tracer.before
-        ]
-        found = [t for t in found if _held_elsewhere(t, ours)]
-        if not found:
-            return None
-        if not collected:
-            gc.collect()
-    return "a tensor of the call is kept by the program"
+    found = [t for t in tracer.holders if id(t) not in ours and id(t) not in tracer.before]
+    tracer.holders = []
+    for t in found:
+        if _held_elsewhere(t, found):
+            return "a tensor of the call is kept by the program"
+    return None
 
 
-def _held_elsewhere(t: Tensor, ours: set[int]) -> bool:
+def _held_elsewhere(t: Tensor, found: list[Tensor]) -> bool:
     """Whether something else than a view's tuple, a graph or a running function refers to a tensor."""
     for holder in gc.get_referrers(t):
         kind = type(holder)
         if kind is tuple and len(holder) == 4 and holder[0] is t:
             continue  # the parent of a view
         if kind in (dict, set, list) or (hasattr(holder, "__dict__") and not isinstance(holder, type)):
-            if kind is list and holder and all(isinstance(x, Tensor) for x in holder) and id(holder) in ours:
+            if holder is found:
                 continue
             module = getattr(kind, "__module__", "")
             if module.startswith("wengert"):

@@ -205,6 +205,7 @@ class Tracer:
         self.broken_at: tuple[str, int] | None = None
         self.node_line: Any = None
         self.on_stop: Any = None
+        self.holders: list[Tensor] = []  # the tensors that held a traced payload at the end
 
     # ----------------------------------------------------------------------------------------------------- inputs
     def lift(self, t: Tensor, where: str) -> None:
@@ -424,7 +425,7 @@ class Tracer:
         for entry in self.lifted.values():
             if "_views" in entry.tensor.__dict__:
                 _replace_views(entry.tensor)
-        self.settle()
+        self.holders = self.settle()
 
     @staticmethod
     def _write(entry: Lifted, a: Any) -> None:
