@@ -86,7 +86,9 @@ class Program:
             self.runner = _through_callable(backend, self.forward, example)
         elif backend is not None:
             _lower(self, backend)
-        self.written = [r.forward.values[old].source.index for old, _ in r.forward.updates]  # type: ignore[union-attr]
+        entries = list(r.finder.tracer.lifted.values())
+        updated = [r.forward.values[old].source.index for old, _ in r.forward.updates]  # type: ignore[union-attr]
+        self.written = [(k, entries[k].writes) for k in updated]
         self.outputs = sum(x.output is not None for x in r.results)
         self.again = not (r.forward.updates or r.grads or any(op.effect for op in r.forward.ops))
 
@@ -114,8 +116,9 @@ class Program:
         """Run on these inputs; ``call()`` is the function itself on the same arguments."""
         r = self.recording
         outs = self.runner([t._payload for t in inputs])
-        for k in self.written:
-            count_write(inputs[k])
+        for k, times in self.written:
+            for _ in range(times):
+                count_write(inputs[k])
         for k, at in r.grads:
             inputs[k]._node.grad = None if at is None else wrap(outs[at])
         made: dict[int, Any] = {}
@@ -318,6 +321,7 @@ class Compiled:
         tracer.constants.clear()
         r.finder.again.clear()
         r.finder.inputs = []
+        r.finder.cells.clear()
         return program
 
     def _in_pieces(self, args: Any, kwargs: Any) -> Any:

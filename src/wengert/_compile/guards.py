@@ -73,6 +73,7 @@ class Finder:
         self.again: list[tuple[Any, Any, Any]] = []  # (container, key, value): what must not change during the call
         self.seen: set[Any] = set()
         self.codes: set[Any] = set()
+        self.cells: dict[int, Any] = {}  # those that were there before the call
 
     # ------------------------------------------------------------------------------------------------- conditions
     def constant(self, value: Any) -> str:
@@ -334,7 +335,7 @@ class Finder:
     def free_variable(self, frame: Any, name: str, value: Any, names: Any) -> None:
         """Watch a closure cell, which a reference of the cell's own finds."""
         cell = _cell_of(frame, name, value)
-        if cell is None:  # a cell of a function that runs inside the call: its values come from there
+        if cell is None or id(cell) not in self.cells:  # a cell of a function that runs inside the call: its values come from there
             return
         if (id(cell), name) in self.seen:
             return
