@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import weakref
 from typing import Any
@@ -283,6 +284,8 @@ class Compiled:
             if self.fullgraph:
                 raise _fail_on_limit(self.fn)
             return self._in_pieces(args, kwargs)
+        if sys.getprofile() is not None:  # Python's profiler is running, and the recorder needs its place
+            return self.fn(*args, **kwargs)
         return self._recorded(args, kwargs, mode)
 
     def _recorded(self, args: Any, kwargs: Any, mode: Any) -> Any:
@@ -361,8 +364,6 @@ def _file(fn: Any) -> str:
 
 
 def _limit() -> int:
-    import sys
-
     config = sys.modules.get("wengert._dynamo.config")
     return 8 if config is None else min(config.recompile_limit, config.cache_size_limit)
 

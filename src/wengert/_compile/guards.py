@@ -51,7 +51,7 @@ class _Kinds(dict[str, str]):
             kind = "own"
         elif name.startswith("<frozen") or (name.startswith(_LIBRARY) and "site-packages" not in name):
             kind = "library"
-        elif f"{os.sep}site-packages{os.sep}numpy{os.sep}" in name:
+        elif any(f"{os.sep}site-packages{os.sep}{of}{os.sep}" in name for of in ("numpy", "scipy")):
             kind = "library"
         self[name] = kind
         return kind

@@ -13,8 +13,8 @@ NOTE [ Breaks ]
 
 NOTE [ Lowering ]
     With the result of the operator's own slow function (``core``) at hand, the bare array function is tried on the
-    same operands. If the bits, the dtype and the strides agree, and no operand is an integer (integers are checked,
-    promoted and refused by the operator), the program calls the array function, else ``core``.
+    same operands. If the bits, the dtype and the strides agree, the program calls the array function, else ``core``. So
+    it does for elementwise operators on integers, which are promoted and refused by the operator.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Traced(Transformed):
         if tracer is not None and info.name in REFUSED:
             tracer.stop(f"the shape of {info.called}'s result depends on elements")
             return out
-        if tracer is None:
+        if tracer is None or tracer.closed:  # it may have been closed by what the operator itself calls
             return out
         return tracer.record(info, operands, arrays, p, plain, out)
 
@@ -154,7 +154,8 @@ def lowered(info: Operator, arrays: list[Any], p: tuple[Any, ...], out: Any) -> 
     """The array function of NOTE [ Lowering ]."""
     flat = arrays
     plain = all(isinstance(a, _ARRAYS) or a is None or type(a) in PYTHON_NUMBERS for a in flat)
-    if plain and not any(isinstance(a, _ARRAYS) and a.dtype.kind in "iuV" for a in flat):
+    kinds = "iuV" if info.kind in ("unary", "binary") else "V"
+    if plain and not any(isinstance(a, _ARRAYS) and a.dtype.kind in kinds for a in flat):
         try:
             raw = getattr(ARRAYS, info.name)
             with np.errstate(all="ignore"):
