@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import weakref
 from typing import Any
@@ -24,8 +25,11 @@ from .._tape.node import Port, box_of, version_of
 from .._tape.promotion import default_np
 from .._tape.tensor import Tensor, wrap
 from .._tape.views import count_write
+from ..nn.modules._handles import seen
 from ..nn.modules.module import Module
 from ..utils._pytree import tree_unflatten
+from wengert._dynamo.exc import FailOnRecompileLimitHit, Unsupported
+
 from .guards import Guards
 from .node import CompiledFunctionBackward
 from .record import Recording, Result, record
@@ -40,13 +44,6 @@ counters: dict[str, dict[str, int]] = {"graph_break": {}, "frames": {}}
 def logs(what: str) -> bool:
     """Whether ``TORCH_LOGS`` asks for something, such as ``graph_breaks``."""
     return what in os.environ.get("TORCH_LOGS", "").replace("+", "").replace(" ", "").split(",")
-
-
-class Unsupported(RuntimeError):
-    """Raised with ``fullgraph=True`` for what cannot be one program; ``torch._dynamo.exc.Unsupported``."""
-
-
-Unsupported.__module__ = "torch._dynamo.exc"
 
 
 def _mode() -> tuple[Any, ...]:
@@ -90,7 +87,9 @@ class Program:
             self.runner = _through_callable(backend, self.forward, example)
         elif backend is not None:
             _lower(self, backend)
-        self.written = [r.forward.values[old].source.index for old, _ in r.forward.updates]  # type: ignore[union-attr]
+        entries = list(r.finder.tracer.lifted.values())
+        updated = [r.forward.values[old].source.index for old, _ in r.forward.updates]  # type: ignore[union-attr]
+        self.written = [(k, entries[k].writes) for k in updated]
         self.outputs = sum(x.output is not None for x in r.results)
         self.again = not (r.forward.updates or r.grads or any(op.effect for op in r.forward.ops))
 
@@ -118,8 +117,9 @@ class Program:
         """Run on these inputs; ``call()`` is the function itself on the same arguments."""
         r = self.recording
         outs = self.runner([t._payload for t in inputs])
-        for k in self.written:
-            count_write(inputs[k])
+        for k, times in self.written:
+            for _ in range(times):
+                count_write(inputs[k])
         for k, at in r.grads:
             inputs[k]._node.grad = None if at is None else wrap(outs[at])
         made: dict[int, Any] = {}
@@ -240,6 +240,18 @@ class Compiled:
         self.limit_said = False
         compiled_functions.add(self)
 
+    def __reduce__(self) -> Any:
+        return type(None), ()  # a copy of a compiled module is not compiled
+
+    @staticmethod
+    def alone(module: Any) -> bool:
+        """Whether a compiled module has no hooks, which a program would not run."""
+        found = module.__dict__.pop("_compiled_call_impl")
+        try:
+            return not module._has_hooks()
+        finally:
+            module.__dict__["_compiled_call_impl"] = found
+
     def reset(self) -> None:
         """Forget all programs."""
         self.programs.clear()
@@ -272,6 +284,8 @@ class Compiled:
             if self.fullgraph:
                 raise _fail_on_limit(self.fn)
             return self._in_pieces(args, kwargs)
+        if sys.getprofile() is not None:  # Python's profiler is running, and the recorder needs its place
+            return self.fn(*args, **kwargs)
         return self._recorded(args, kwargs, mode)
 
     def _recorded(self, args: Any, kwargs: Any, mode: Any) -> Any:
@@ -310,6 +324,7 @@ class Compiled:
         tracer.constants.clear()
         r.finder.again.clear()
         r.finder.inputs = []
+        r.finder.cells.clear()
         return program
 
     def _in_pieces(self, args: Any, kwargs: Any) -> Any:
@@ -318,18 +333,20 @@ class Compiled:
         if not isinstance(owner, Module):
             return self.fn(*args, **kwargs)
         taken = []
+        if not seen:
+            seen.append(True)
         try:
             for child in _piece_modules(owner):
                 if child.__dict__.get("_compiled_call_impl") is None:
                     piece = self.pieces.get(id(child))
                     if piece is None:
-                        piece = self.pieces[id(child)] = Compiled(child._call_impl, self.backend, False)
+                        piece = self.pieces[id(child)] = Compiled(child.forward, self.backend, False)
                     child.__dict__["_compiled_call_impl"] = piece
                     taken.append(child)
             return self.fn(*args, **kwargs)
         finally:
             for child in taken:
-                child.__dict__["_compiled_call_impl"] = None
+                child.__dict__.pop("_compiled_call_impl", None)
 
 
 def _piece_modules(owner: Module) -> list[Module]:
@@ -347,8 +364,6 @@ def _file(fn: Any) -> str:
 
 
 def _limit() -> int:
-    import sys
-
     config = sys.modules.get("wengert._dynamo.config")
     return 8 if config is None else min(config.recompile_limit, config.cache_size_limit)
 
@@ -378,7 +393,6 @@ def _unsupported(fn: Any, reason: str, at: Any) -> Exception:
 
 
 def _fail_on_limit(fn: Any) -> Exception:
-    error = type("FailOnRecompileLimitHit", (RuntimeError,), {"__module__": "torch._dynamo.exc"})
-    return error(f"recompile_limit reached with fullgraph=True: {_title(fn)}")  # type: ignore[no-any-return]
+    return FailOnRecompileLimitHit(f"recompile_limit reached with fullgraph=True: {_title(fn)}")
 
 

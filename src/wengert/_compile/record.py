@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+from types import CellType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .._base.registry import REGISTRY
 from .._base.tracing import TRACER
 from .._tape import engine
 from .._tape.node import AccumulateGrad, Port, tick, view_of
+from .._tape.replaced import payload_replaced
 from .._tape.tensor import Tensor, wrap
 from .._tape.view_chain import chain_of
 from ..utils._pytree import tree_flatten
@@ -68,8 +70,11 @@ def record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
 def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:
     tracer = Tracer(tick())
     finder = Finder(tracer)
-    kept = [o for o in gc.get_objects() if isinstance(o, Tensor)]
-    tracer.before = {id(t): t for t in kept}
+    for o in gc.get_objects():
+        if isinstance(o, Tensor):
+            tracer.before[id(o)] = o
+        elif type(o) is CellType:
+            finder.cells[id(o)] = o
     outer = sys.getprofile()
     top = True
 
@@ -91,12 +96,15 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
         sys.setprofile(outer)
         if tracer.watch in slow_hooks:
             unwatch_operators(tracer.watch)
+        if tracer.replaced in payload_replaced:
+            payload_replaced.remove(tracer.replaced)
         if tracer.observe in engine.observers:
             engine.observers.remove(tracer.observe)
 
     tracer.on_stop = stopped
     watch_operators(tracer.watch)
     engine.observers.append(tracer.observe)
+    payload_replaced.append(tracer.replaced)
     token = TRACER.set(tracer)
     try:
         _lift_arguments(finder, args, kwargs)
@@ -126,7 +134,9 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
                 tracer.stop(made)
             else:
                 tracer.close()
-        tracer.settle()
+                made = _leaked(tracer, out) or made
+        if tracer.broken:
+            tracer.settle()
         _own_gradients(tracer)
         return out, made, tracer.broken_at
     except BaseException:
@@ -232,8 +242,7 @@ def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
         reason = _backward(tracer, entries, outputs, r)
         if reason is not None:
             return reason
-    leaked = _leaked(tracer, leaves, entries)
-    return leaked or r
+    return r
 
 
 def _plain(leaf: Any) -> bool:
@@ -302,32 +311,27 @@ def _result(tracer: Tracer, t: Any, index: dict[int, int], outputs: list[Any], r
     return made
 
 
-def _leaked(tracer: Tracer, leaves: list[Any], entries: list[Lifted]) -> str | None:
+def _leaked(tracer: Tracer, out: Any) -> str | None:
     """Whether a tensor of the call stays somewhere where a program would not put it."""
-    ours = {id(t) for t in leaves if isinstance(t, Tensor)} | {id(e.tensor) for e in entries}
+    entries = tracer.lifted.values()
+    ours = {id(t) for t in tree_flatten(out)[0] if isinstance(t, Tensor)} | {id(e.tensor) for e in entries}
     ours |= {id(e.node.grad) for e in entries if e.is_leaf and e.node.grad is not None}
-    for collected in (False, True):
-        found = [
-            h
-            for h in gc.get_referrers(*list(tracer.living))
-            if isinstance(h, Tensor) and id(h) not in ours and id(h) not in tracer.before
-        ]
-        found = [t for t in found if _held_elsewhere(t, ours)]
-        if not found:
-            return None
-        if not collected:
-            gc.collect()
-    return "a tensor of the call is kept by the program"
+    found = [t for t in tracer.holders if id(t) not in ours and id(t) not in tracer.before]
+    tracer.holders = []
+    for t in found:
+        if _held_elsewhere(t, found):
+            return "a tensor of the call is kept by the program"
+    return None
 
 
-def _held_elsewhere(t: Tensor, ours: set[int]) -> bool:
+def _held_elsewhere(t: Tensor, found: list[Tensor]) -> bool:
     """Whether something else than a view's tuple, a graph or a running function refers to a tensor."""
     for holder in gc.get_referrers(t):
         kind = type(holder)
         if kind is tuple and len(holder) == 4 and holder[0] is t:
             continue  # the parent of a view
         if kind in (dict, set, list) or (hasattr(holder, "__dict__") and not isinstance(holder, type)):
-            if kind is list and holder and all(isinstance(x, Tensor) for x in holder) and id(holder) in ours:
+            if holder is found:
                 continue
             module = getattr(kind, "__module__", "")
             if module.startswith("wengert"):
