@@ -5,8 +5,9 @@ each operator is a group of its own; a tier that fuses puts several into one. ``
 computes into memory of its own a place in one of the plan's buffers, which others have before and after it lives.
 
 NOTE [ Aliases ]
-    A result may share memory with an operand: that of a view always does, that of any operator without a known output
-    may (a reshape, a cast to the same dtype). ``roots`` of a value are the values in whose memory it may lie. A buffer
+    A result may share memory with an operand: that of a view does, and that of a reshape or a cast may. Which ones do
+    was seen in the trace (``Op.fresh``), and is the same for operands of the same strides. ``roots`` of a value are the
+    values in whose memory it may lie. A buffer
     is free again when nobody reads any value that may lie in it. Results of the program, and what may lie in their
     memory, never have a buffer: they are the caller's own.
 """
@@ -56,8 +57,8 @@ class Plan:
     # ----------------------------------------------------------------------------------------------- a smaller list
     def at(self, a: Any) -> Any:
         """An operand with aliases replaced by what they are aliases of."""
-        if isinstance(a, list):
-            return [self.at(x) for x in a]
+        if type(a) in (list, tuple):
+            return type(a)(map(self.at, a))
         while isinstance(a, Ref) and a in self.alias:
             a = self.alias[a]
         return a
@@ -73,8 +74,9 @@ class Plan:
         known: dict[Any, list[Ref]] = {}
         for op in self.tape.ops:
             args = [self.at(a) for a in op.args]
+            p = self.at(op.p)
             if op.effect:
-                self.ops.append(self._changed(op, args))
+                self.ops.append(self._changed(op, args, p))
                 continue
             first = args[0] if args else None
             if isinstance(first, Ref) and len(op.outs) == 1 and self._same(first, op.outs[0]) and not op.many:
@@ -84,17 +86,17 @@ class Plan:
                 if op.name in ("mul", "div", "pow") and len(args) == 2 and self._is_one(args[1]):
                     self.alias[op.outs[0]] = first
                     continue
-            key = _key(op, args)
+            key = _key(op, args, p)
             if key is not None:
                 if key in known:
                     self.alias.update(zip(op.outs, known[key], strict=True))
                     continue
                 known[key] = op.outs
-            self.ops.append(self._changed(op, args))
+            self.ops.append(self._changed(op, args, p))
 
     @staticmethod
-    def _changed(op: Op, args: list[Any]) -> Op:
-        made = Op(op.info, args, op.p, op.outs, op.line, op.lowered, op.many)
+    def _changed(op: Op, args: list[Any], p: tuple[Any, ...]) -> Op:
+        made = Op(op.info, args, p, op.outs, op.line, op.lowered, op.many, op.fresh)
         made.is_view = op.is_view
         return made
 
@@ -121,11 +123,11 @@ class Plan:
         self.ops = kept[::-1]
 
     # ------------------------------------------------------------------------------------------------------- memory
-    def roots(self, fresh: Callable[[Op], bool]) -> dict[int, frozenset[int]]:
-        """The values in whose memory each value may lie; ``fresh``: whether an operator's results have their own."""
+    def roots(self) -> dict[int, frozenset[int]]:
+        """The values in whose memory each value may lie."""
         found: dict[int, frozenset[int]] = {}
         for op in self.ops:
-            if fresh(op):
+            if op.fresh:
                 found.update((int(o), frozenset((int(o),))) for o in op.outs)
                 continue
             lie = frozenset(r for a in op.refs() for r in found.get(int(a), (int(a),)))
@@ -151,7 +153,7 @@ class Plan:
         ``inside``: values that live only inside of a group and need no memory. Sets ``place`` and ``buffers``. Values
         of the end (results, updates) get none.
         """
-        roots = self.roots(planned)
+        roots = self.roots()
         last = self.last_reads(roots)
         inner = set(inside)
         free: dict[int, list[Buffer]] = {}
@@ -180,10 +182,10 @@ class Plan:
         return sum(b.nbytes for b in self.buffers)
 
 
-def _key(op: Op, args: list[Any]) -> Any:
+def _key(op: Op, args: list[Any], p: tuple[Any, ...]) -> Any:
     """What makes two operators the same; ``None`` if that cannot be told."""
     try:
-        key = (op.name, *[tuple(map(_typed, a)) if isinstance(a, list) else _typed(a) for a in args], _exact(op.p))
+        key = (op.name, *[tuple(map(_typed, a)) if isinstance(a, list) else _typed(a) for a in args], _exact(p))
         hash(key)
     except TypeError:
         return None

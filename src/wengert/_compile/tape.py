@@ -52,9 +52,12 @@ class Constant:
     def number(self) -> Any:
         """The Python number that all elements are; ``None`` if they differ or are many."""
         a = np.asarray(self.array)
-        if a.dtype.kind not in "fiub" or not a.size or (a.size > 1 and any(a.strides)):
+        if a.dtype.kind not in "fiub" or not a.size:
             return None
-        return a.reshape(-1)[0].item()
+        first = a.reshape(-1)[:1]
+        if a.size > 1 and any(a.strides) and not (a == first).all():
+            return None
+        return first[0].item()
 
     def __repr__(self) -> str:
         number = self.number
@@ -62,15 +65,32 @@ class Constant:
 
 
 class Value:
-    """One value: ``number``, ``shape``, ``dtype`` (NumPy's), ``source`` (``Input``, ``Constant``; None: computed)."""
+    """One value: ``number``, ``shape``, ``dtype`` (NumPy's), ``source`` (``Input``, ``Constant``; None: computed).
 
-    __slots__ = ("dtype", "number", "shape", "source")
+    ``strides``: eager's, in bytes; a value may lie in memory of another order only if nobody can tell.
+    """
+
+    __slots__ = ("dtype", "number", "shape", "source", "strides")
 
     def __init__(self, number: int, shape: tuple[int, ...], dtype: Any, source: Input | Constant | None) -> None:
         self.number = number
         self.shape = shape
         self.dtype = dtype
         self.source = source
+        self.strides: tuple[int, ...] | None = None
+
+    @property
+    def dense(self) -> bool:
+        """Whether eager's array is dense in row-major order."""
+        step = self.dtype.itemsize
+        if self.strides is None or not self.size:
+            return True
+        for n, s in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if n != 1:
+                if s != step:
+                    return False
+                step *= n
+        return True
 
     @property
     def size(self) -> int:
@@ -86,14 +106,14 @@ class Value:
         return self.size * self.dtype.itemsize
 
     def __repr__(self) -> str:
-        kind = f"v{self.number}: {self.dtype.name}{list(self.shape)}"
+        kind = f"{self.number!r}: {self.dtype.name}{list(self.shape)}"
         return kind if self.source is None else f"{kind} = {self.source!r}"
 
 
 class Special:
     """An operator of the tape's own. Its effect is as eager's; it is neither removed nor moved nor merged.
 
-    ``draw``            no operands; ``p = (call,)``; ``call()`` draws from the live stream and returns the array
+    ``draw``            ``lowered(*args)`` draws from the live stream and returns the array; mostly without operands
     ``optimizer_step``  operands: the parameter, its gradient; ``p = (step,)``; ``step(gradient)`` is the optimizer's
                         own step of this parameter, with its state and the hyperparameters of that moment; it writes
                         into the parameter's memory, and the result is the parameter's new value. ``step.optimizer``,
@@ -110,20 +130,29 @@ class Special:
 DRAW, OPTIMIZER_STEP = Special("draw"), Special("optimizer_step")
 
 
+def _refs(values: Any) -> Iterator[Ref]:
+    for a in values:
+        if isinstance(a, Ref):
+            yield a
+        elif type(a) in (list, tuple):
+            yield from _refs(a)
+
+
 class Op:
     """One operator of a tape.
 
     ``info``    the registry's ``Operator``, or a ``Special``
     ``name``    its name
     ``args``    operands: ``Ref``, Python number, ``None``; a list of these for an operator on a sequence
-    ``p``       parameters: plain values
+    ``p``       parameters: plain values, and for a few operators ``Ref`` (targets, indices), also inside of tuples
     ``outs``    the numbers of the results
     ``line``    (file, line number) of the user's program
     ``lowered`` the array function that gives eager's result, called with arrays in place of ``args`` and with ``*p``
     ``many``    whether that function returns a sequence of results
+    ``fresh``   whether the results have memory of their own, not an operand's
     """
 
-    __slots__ = ("args", "info", "is_view", "line", "lowered", "many", "name", "outs", "p")
+    __slots__ = ("args", "fresh", "info", "is_view", "line", "lowered", "many", "name", "outs", "p")
 
     def __init__(
         self,
@@ -134,6 +163,7 @@ class Op:
         line: tuple[str, int] | None = None,
         lowered: Any = None,
         many: bool = False,
+        fresh: bool = False,
     ) -> None:
         self.info = info
         self.name = info.name
@@ -143,6 +173,7 @@ class Op:
         self.line = line
         self.lowered = lowered
         self.many = many
+        self.fresh = fresh
         self.is_view = bool(getattr(info, "view", False))
 
     @property
@@ -151,11 +182,8 @@ class Op:
         return isinstance(self.info, Special)
 
     def refs(self) -> Iterator[Ref]:
-        """The values among the operands."""
-        for a in self.args:
-            for x in a if isinstance(a, list) else (a,):
-                if isinstance(x, Ref):
-                    yield x
+        """The values among the operands and parameters."""
+        return _refs((*self.args, *self.p))
 
     def __repr__(self) -> str:
         outs = ", ".join(map(repr, self.outs))

@@ -348,6 +348,9 @@ def computed(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
         return forgotten(info, run(info, [_regular(stand_in(a)) for a in operands], p))
 
 
+Meta.computed = staticmethod(computed)
+
+
 def _regular(a: Any) -> Any:
     """An invertible matrix, in place of a matrix of ones."""
     if getattr(a, "ndim", 0) < 2 or a.dtype.kind not in "fc":

@@ -116,6 +116,8 @@ class Transformed:
     __slots__ = ("__weakref__", "tag", "v")
     __array_ufunc__ = None
     is_meta = False  # see ``_payloads.meta``
+    is_traced = False  # see ``_compile.traced``
+    computed: Any  # of the two payloads that are no transform's: what an operator gives on them
     tag: int
     v: Any
 
@@ -249,7 +251,7 @@ class Constant(Transformed):
 
 def of_transform(a: Any) -> bool:
     """Whether a payload is a transform's value, not an array or a ``Meta``."""
-    return isinstance(a, Transformed) and not a.is_meta
+    return isinstance(a, Transformed) and not a.is_meta and not a.is_traced
 
 
 XP[Dual] = XP[Batched] = XP[Constant] = XP[OwnTape] = TRANSFORMED
@@ -298,10 +300,9 @@ def _bottom(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
         lifted = [a if isinstance(a, Tensor) or a is None or type(a) in PYTHON_NUMBERS else wrap(a) for a in operands]
         out = info.op(*lifted, *p) if info.arity >= 0 else info.op(lifted, *p)
         return _each(info, lambda t: t if t._node is not None else t._payload, out)  # with its history, if it has one
-    if any(isinstance(a, Transformed) for a in operands):  # not a transform's value: an array without data
-        from .meta import computed
-
-        return computed(info, operands, p)
+    for a in operands:
+        if isinstance(a, Transformed):  # not a transform's value: an array without data, or one that is traced
+            return type(a).computed(info, operands, p)
     # through a Tensor, for the usual promotion and treatment of integers
     lifted = [a if a is None or type(a) in PYTHON_NUMBERS else wrap(a) for a in operands]
     if not any(isinstance(a, Tensor) for a in lifted):

@@ -198,6 +198,8 @@ def device_of(a: Any) -> device:
     while not isinstance(a, (np.ndarray, np.generic)):
         if getattr(a, "is_meta", False):
             return META
+        if getattr(a, "is_traced", False):  # its elements are not to be asked for
+            return CPU
         inner = a._payload if isinstance(a, Tensor) else getattr(a, "v", None)
         if inner is None:  # a sparse array
             break

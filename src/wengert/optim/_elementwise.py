@@ -25,6 +25,7 @@ import wengert as torch
 
 from .._arrays.threads import cut_parts, parallel_slices
 from .._base.errors import user_frame
+from .._base.tracing import TRACER
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor, alias_payload
 from .._tape.views import count_write, count_write_at, writable
@@ -245,13 +246,13 @@ class ElementwiseOptimizer(Optimizer):
                 if type(grad._payload) is not np.ndarray and getattr(grad._payload, "is_sparse", False):
                     self._step_sparse(group, p, grad._payload)
                     continue
-                state = self._state_of(group, p)
                 a = p._payload
                 if type(a) is not np.ndarray or not a.flags.writeable:
                     a = writable(p)
                 if differentiable or not isinstance(a, np.ndarray):
-                    self._step_recorded(group, p, grad, state)
+                    self._step_recorded(group, p, grad)
                 else:
+                    state = self._state_of(group, p)
                     kernel, names, constants = self._rule(group, state, number)
                     self._step_in_place(a, grad._payload, [state[n] for n in names], kernel, constants, decay, maximize)
                     count_write_at(p, frame)
@@ -331,8 +332,12 @@ class ElementwiseOptimizer(Optimizer):
             made = self._scratches[key] = tuple(np.empty(size, dtype) for _ in range(3))
         return [t[:size].reshape(shape) for t in made]
 
-    def _step_recorded(self, group: dict[str, Any], p: Tensor, grad: Tensor, state: dict[str, Any]) -> None:
+    def _step_recorded(self, group: dict[str, Any], p: Tensor, grad: Tensor) -> None:
         """The same update by recorded operators, for ``differentiable=True``."""
+        tracer = TRACER.get()
+        if tracer is not None and tracer.records_step(self, group, p, grad):
+            return
+        state = self._state_of(group, p)
         with torch.set_grad_enabled(bool(self.defaults.get("differentiable"))):
             kernel, names, constants = self._rule(group, state, _to_scalar)
             decay = 0 if group.get("decoupled_weight_decay") else group.get("weight_decay", 0)

@@ -1,4 +1,4 @@
-"""``OptimizedModule``, the result of ``torch.compile`` for a module, which runs the module."""
+"""``OptimizedModule``, the result of ``torch.compile`` for a module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["OptimizedModule"]
 
 
 class OptimizedModule(Module):
-    """A wrapper module like PyTorch's compiled ones, which runs the inner module ``_orig_mod`` unchanged.
+    """A wrapper module like PyTorch's compiled ones, which runs the programs of the inner module ``_orig_mod``.
 
     The parameters' names begin with ``_orig_mod.``, and hooks of both modules run. All other attributes are those of
     the inner module, for reading, writing and deleting.
@@ -24,8 +24,9 @@ class OptimizedModule(Module):
         self._modules["_orig_mod"] = mod
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the inner module."""
-        return self._orig_mod(*args, **kwargs)
+        """Call the inner module, or a program of it."""
+        compiled = self.__dict__.get("_compiled")
+        return self._orig_mod(*args, **kwargs) if compiled is None else compiled(*args, **kwargs)
 
     @property
     def training(self) -> bool:
@@ -53,7 +54,7 @@ class OptimizedModule(Module):
         return mod if name == "_orig_mod" else getattr(mod, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if hasattr(type(self), name) or "_orig_mod" not in self.__dict__.get("_modules", ()) or name == "_orig_mod":
+        if hasattr(type(self), name) or name == "_compiled" or "_orig_mod" not in self.__dict__.get("_modules", ()) or name == "_orig_mod":
             super().__setattr__(name, value)
         else:
             setattr(self._orig_mod, name, value)

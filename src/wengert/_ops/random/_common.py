@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..._base.dtypes import type_name
 from ..._base.modes import is_grad_enabled
+from ..._base.tracing import TRACER
 from ..._kinds.general import general
 from ..._payloads.meta import Meta, on_meta, stand_in, taken
 from ..._payloads.vmap_randomness import LEVELS
@@ -87,6 +89,9 @@ def drawn(sampler: Sampler, generator: Generator, shape: tuple[int, ...], *args:
     """``sampler(generator, shape, *args)``; inside of vmaps with ``randomness="different"``, one draw per example."""
     levels = LEVELS.get()
     if not levels:
+        tracer = TRACER.get()
+        if tracer is not None:
+            return tracer.draw(generator, partial(sampler, generator, shape, *args))
         return sampler(generator, shape, *args)
     from ..._payloads.transforms import Batched
 
@@ -114,7 +119,11 @@ def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 
     """
     plain = _PLAIN.issuperset(map(type, operands))
     if (plain or all(isinstance(a, (np.ndarray, np.generic, float, int)) for a in operands)) and not LEVELS.get():
+        if TRACER.get() is not None:
+            return TRACER.get().draw_for(generator, partial(sampler, generator), operands)
         return sampler(generator, *operands)
+    if TRACER.get() is not None and not LEVELS.get() and any(getattr(a, "is_traced", False) for a in operands):
+        return TRACER.get().draw_for(generator, partial(sampler, generator), operands)
     if any(on_meta(a) for a in operands):  # nothing is drawn; the result has the shape that it would have
         if rows:
             return taken(sampler(Generator(), *map(stand_in, operands)))

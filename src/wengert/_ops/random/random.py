@@ -20,6 +20,7 @@ from ..._base import dtypes
 from ..._base.dtypes import type_name
 from ..._base.modes import slow_if_recording
 from ..._base.registry import public
+from ..._base.tracing import TRACER
 from ..._payloads.meta import Meta
 from ..._payloads.vmap_randomness import LEVELS
 from ..._tape.error_text import expect_tensor
@@ -59,7 +60,7 @@ def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args:
         np.copyto(a, values, casting="unsafe")
         count_write(self)
         return self
-    if isinstance(a, np.ndarray):
+    if isinstance(a, np.ndarray) and not getattr(values, "is_traced", False):
         raise RuntimeError(
             "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
             "randomness. If this is necessary for your usage, please file an issue with functorch."
@@ -72,15 +73,22 @@ _NATIVE = frozenset(map(np.dtype, (np.float32, np.float64, np.int64)))
 
 def in_memory_order(a: Any, sampler: Sampler, generator: Generator, np_dtype: Any, *args: Any) -> Any:
     shape = tuple(a.shape)
+    if getattr(a, "is_traced", False):
+        a = a.array
     if not isinstance(a, np.ndarray) or a.ndim < 2 or a.flags.c_contiguous or LEVELS.get():
         return drawn(sampler, generator, shape, np_dtype, *args)
     order = memory_order(a)
-    values = sampler(generator, tuple(shape[d] for d in order), np_dtype, *args)
-    return values.transpose([order.index(d) for d in range(a.ndim)])
+    inner, back = tuple(shape[d] for d in order), [order.index(d) for d in range(a.ndim)]
+    tracer = TRACER.get()
+    if tracer is not None:
+        return tracer.draw(generator, lambda: sampler(generator, inner, np_dtype, *args).transpose(back))
+    return sampler(generator, inner, np_dtype, *args).transpose(back)
 
 
 def _normal_sampler(a: Any) -> Sampler:
     """PyTorch draws normals in blocks only into contiguous memory."""
+    if getattr(a, "is_traced", False):
+        a = a.array
     return _samplers.normal_serial if isinstance(a, np.ndarray) and not a.flags.c_contiguous else _samplers.normal
 
 

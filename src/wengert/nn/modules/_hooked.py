@@ -186,9 +186,13 @@ class Hooked:
             or global_forward_pre_hooks
             or global_backward_hooks
             or global_backward_pre_hooks
+            or self.__dict__.get("_compiled_call_impl") is not None
         )
 
     def _call_with_hooks(self, args: Any, kwargs: Any) -> Any:
+        compiled = self.__dict__.get("_compiled_call_impl")
+        if compiled is not None and compiled.alone(self):
+            return compiled(*args, **kwargs)
         state: dict[str, Any] = {"args": args, "kwargs": kwargs, "result": None}
         called: set[int] = set()
         try:

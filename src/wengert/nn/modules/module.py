@@ -142,10 +142,17 @@ class Module(Hooked, Stateful, Named):
     _call_impl = _wrapped_call_impl = __call__
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Accepted, and changes nothing: there is no compiler. One warning says so."""
+        """Compile the calls of this module, as ``torch.compile`` does; the module stays the same object.
+
+        >>> import wengert as torch
+        >>> layer = torch.nn.ReLU()
+        >>> layer.compile()
+        >>> layer(torch.tensor([-1., 1.]))
+        tensor([0., 1.])
+        """
         import wengert
 
-        wengert.compile(self, *args, **kwargs)
+        wengert.compiler.compile_module(self, *args, **kwargs)
 
     # ----------------------------------------------------------------------------------------------------- registration
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:

@@ -1,0 +1,393 @@
+"""A compiled function: its programs, what it does where there is none, and the pieces after a break.
+
+A call that no program fits is recorded (``record``), unless a mode is on that a program would not obey: hooks on saved
+tensors, observers of operators (profilers, function modes, autocast), anomaly mode, transforms, inference tensors. Then
+the function runs as it is. So it does for good after a break, with the modules that it calls compiled in its place.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import weakref
+from typing import Any
+
+
+from .._base.errors import INTERNAL, noted
+from .._base.modes import MODE, anomaly, in_transform, inference_tensors, slow_always
+from .._base.registry import REGISTRY
+from .._base.tracing import TRACER
+from .._payloads.transforms import DEPTH
+from .._tape import engine
+from .._tape.node import Port, box_of, version_of
+from .._tape.promotion import default_np
+from .._tape.tensor import Tensor, wrap
+from .._tape.views import count_write
+from ..nn.modules._handles import seen
+from ..nn.modules.module import Module
+from ..utils._pytree import tree_unflatten
+from wengert._dynamo.exc import FailOnRecompileLimitHit, Unsupported
+
+from .guards import Guards
+from .node import CompiledFunctionBackward
+from .record import Recording, Result, record
+from .source import NumpyProgram, Unplanned
+
+log = logging.getLogger("torch._dynamo")
+compiled_functions: Any = weakref.WeakSet()
+stance: list[str] = ["default"]
+counters: dict[str, dict[str, int]] = {"graph_break": {}, "frames": {}}
+
+
+def logs(what: str) -> bool:
+    """Whether ``TORCH_LOGS`` asks for something, such as ``graph_breaks``."""
+    return what in os.environ.get("TORCH_LOGS", "").replace("+", "").replace(" ", "").split(",")
+
+
+def _mode() -> tuple[Any, ...]:
+    state = MODE.get()
+    return (state is None or state.grad, default_np())
+
+
+def _as_it_is() -> bool:
+    """Whether a mode is on that programs would not obey."""
+    state = MODE.get()
+    return bool(
+        slow_always
+        or TRACER.get() is not None
+        or engine.observers
+        or anomaly
+        or inference_tensors
+        or DEPTH.get()
+        or in_transform() is not None
+        or (state is not None and (state.hooks or state.inference))
+        or stance[-1] == "force_eager"
+    )
+
+
+class Program:
+    """One program of a compiled function: what ``torch.compiler.program`` returns.
+
+    ``tape``    the operators, forward and, in ``backward_tape``, backward
+    ``source``  the Python source of what runs
+    ``memory``  bytes of planned memory, and the values that share each buffer
+    ``guards``  what must hold for it to run
+    """
+
+    def __init__(self, r: Recording, owners: list[int], title: str, backend: Any, example: list[Any]) -> None:
+        self.recording = r
+        self.lock = threading.Lock()
+        self.guards = Guards(r.finder, [])
+        self.forward = NumpyProgram(r.forward, title, owners)
+        self.backward = None if r.backward is None else NumpyProgram(r.backward, f"{title} backward")
+        self.runner = self.forward.run
+        if callable(backend):
+            self.runner = _through_callable(backend, self.forward, example)
+        elif backend is not None:
+            _lower(self, backend)
+        self.written = [r.forward.values[old].source.index for old, _ in r.forward.updates]  # type: ignore[union-attr]
+        self.outputs = sum(x.output is not None for x in r.results)
+        self.again = not (r.forward.updates or r.grads or any(op.effect for op in r.forward.ops))
+
+    tape = property(lambda self: self.recording.forward, doc="The operators of the forward pass, or the whole step.")
+    backward_tape = property(lambda self: self.recording.backward, doc="The operators of the backward pass.")
+
+    @property
+    def source(self) -> str:
+        """The Python source of the program, and of its backward pass."""
+        return self.forward.source + ("" if self.backward is None else "\n\n" + self.backward.source)
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """The bytes of planned memory, and which values share a buffer."""
+        buffers = [b for p in (self.forward, self.backward) if p is not None for b in p.plan.buffers]
+        return {
+            "nbytes": sum(b.nbytes for b in buffers),
+            "buffers": [(b.nbytes, [f"v{v}" for v in b.values]) for b in buffers],
+        }
+
+    def __repr__(self) -> str:
+        return f"<program of {len(self.forward.plan.ops)} operators, {len(self.guards)} guards>"
+
+    def run(self, inputs: list[Any], call: Any) -> Any:
+        """Run on these inputs; ``call()`` is the function itself on the same arguments."""
+        r = self.recording
+        outs = self.runner([t._payload for t in inputs])
+        for k in self.written:
+            count_write(inputs[k])
+        for k, at in r.grads:
+            inputs[k]._node.grad = None if at is None else wrap(outs[at])
+        made: dict[int, Any] = {}
+        for x in r.results:
+            made[id(x)] = self._tensor(x, inputs, outs)
+        if self.outputs:
+            self._record(inputs, outs, made, call)
+        return tree_unflatten([made[id(x)] if isinstance(x, Result) else x for x in r.leaves], r.spec)
+
+    @staticmethod
+    def _tensor(x: Result, inputs: list[Any], outs: Any) -> Any:
+        if x.kind == "value":
+            return wrap(outs[x.at])
+        t = inputs[x.at]
+        for name, p in x.chain:
+            info = REGISTRY[name]
+            t = info.op(t, *p) if info.outputs == 1 else info.op(t, *p[:-1])[p[-1]]
+        return t
+
+    def _record(self, inputs: list[Any], outs: Any, made: dict[int, Any], call: Any) -> None:
+        r = self.recording
+        saved, boxes = [], []
+        for at in r.saved:
+            if at >= 0:
+                saved.append(outs[at])
+            else:
+                t = inputs[-1 - at]
+                saved.append(t._payload)
+                version_of(t)
+                boxes.append(box_of(t))
+        tensors = [made[id(x)] for x in r.results if x.output is not None]
+        for t in tensors:
+            boxes.append(box_of(t))
+        edges = tuple(inputs[k]._node for k in r.edges)
+        again = _outputs_again(call, r) if self.again else None
+        node = CompiledFunctionBackward(self, edges, None if r.freed else saved, boxes, again)
+        node.outputs_meta = [(t._payload.shape, t._payload.dtype) for t in tensors]
+        for k, t in enumerate(tensors):
+            t._node = node if len(tensors) == 1 else Port(node, k)
+
+
+def _outputs_again(call: Any, r: Recording) -> Any:
+    def again() -> list[Any]:
+        from ..utils._pytree import tree_flatten
+
+        leaves = tree_flatten(call())[0]
+        found: dict[int, Any] = {}
+        for x, t in zip(r.leaves, leaves, strict=True):
+            if isinstance(x, Result) and x.output is not None:
+                found[x.output] = t
+        return [found[k] for k in range(len(found))]
+
+    return again
+
+
+def _lower(program: Program, backend: str) -> None:
+    """Let another tier take over the programs, if it can."""
+    try:
+        from importlib import import_module
+
+        tier = import_module(f"wengert._compile.{backend}")
+    except ImportError:
+        return
+    lower = getattr(tier, "lower", None)
+    if lower is not None:
+        lower(program)
+
+
+class TapeModule:
+    """What a backend of the user's gets: the forward program as a callable on tensors, and its tape."""
+
+    def __init__(self, program: NumpyProgram) -> None:
+        self.program = program
+        self.tape = program.tape
+        self.code = program.source
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        """Run the program on tensors."""
+        return tuple(map(wrap, self.program.run([t._payload for t in inputs])))
+
+    __call__ = forward
+
+    @property
+    def graph(self) -> Any:
+        """The tape."""
+        return self.tape
+
+    def print_readable(self, print_output: bool = True) -> str:
+        """The program's source, printed too."""
+        if print_output:
+            print(self.code)
+        return self.code
+
+
+def _through_callable(backend: Any, program: NumpyProgram, example: list[Any]) -> Any:
+    run = backend(TapeModule(program), [wrap(a) for a in example])
+    if not callable(run):
+        raise TypeError(f"Unexpected type returned from backend: {type(run)}, a callable is expected")
+
+    def runner(arrays: list[Any]) -> tuple[Any, ...]:
+        return tuple(t._payload if isinstance(t, Tensor) else t for t in run(*map(wrap, arrays)))
+
+    return runner
+
+
+class Compiled:
+    """A function and its programs."""
+
+    def __init__(self, fn: Any, backend: Any, fullgraph: bool, dynamic: Any = None) -> None:
+        self.fn = fn
+        self.backend = backend
+        self.fullgraph = fullgraph
+        self.programs: dict[Any, list[Program]] = {}
+        self.broken: dict[Any, str] = {}
+        self.breaks: list[tuple[str, Any]] = []
+        self.count = 0
+        self.pieces: dict[int, Any] = {}
+        self.limit_said = False
+        compiled_functions.add(self)
+
+    def __reduce__(self) -> Any:
+        return type(None), ()  # a copy of a compiled module is not compiled
+
+    @staticmethod
+    def alone(module: Any) -> bool:
+        """Whether a compiled module has no hooks, which a program would not run."""
+        found = module.__dict__.pop("_compiled_call_impl")
+        try:
+            return not module._has_hooks()
+        finally:
+            module.__dict__["_compiled_call_impl"] = found
+
+    def reset(self) -> None:
+        """Forget all programs."""
+        self.programs.clear()
+        self.broken.clear()
+        self.breaks.clear()
+        self.pieces.clear()
+        self.count = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _as_it_is():
+            return self.fn(*args, **kwargs)
+        mode = _mode()
+        for program in self.programs.get(mode, ()):
+            inputs = program.guards.check(args, kwargs)
+            if inputs is not None and program.lock.acquire(blocking=False):
+                try:
+                    return program.run(inputs, lambda: self.fn(*args, **kwargs))
+                finally:
+                    program.lock.release()
+        if mode in self.broken:
+            return self._in_pieces(args, kwargs)
+        if stance[-1] in ("eager_on_recompile",) and self.count:
+            return self.fn(*args, **kwargs)
+        if stance[-1] == "fail_on_recompile" and self.count:
+            raise RuntimeError("Detected recompile when torch.compile stance is 'fail_on_recompile'")
+        if self.count >= _limit():
+            if not self.limit_said:
+                self.limit_said = True
+                log.warning("torch._dynamo hit config.recompile_limit (%d): %s runs eagerly", _limit(), _title(self.fn))
+            if self.fullgraph:
+                raise _fail_on_limit(self.fn)
+            return self._in_pieces(args, kwargs)
+        return self._recorded(args, kwargs, mode)
+
+    def _recorded(self, args: Any, kwargs: Any, mode: Any) -> Any:
+        self.count += 1
+        if self.count > 1 and logs("recompiles"):
+            log.warning("Recompiling %s", _title(self.fn))
+        out, made, at = record(self.fn, args, kwargs)
+        if not isinstance(made, str):
+            try:
+                program = self._program(made)
+            except Unplanned as error:
+                made, at = str(error), None
+            else:
+                self.programs.setdefault(mode, []).append(program)
+                if logs("output_code"):
+                    log.warning("%s", program.source)
+                if logs("guards"):
+                    log.warning("%s", program.guards)
+                return out
+        self.broken[mode] = made
+        self.breaks.append((made, at))
+        counters["graph_break"][made] = counters["graph_break"].get(made, 0) + 1
+        if logs("graph_breaks"):
+            log.warning("Graph break in %s: %s%s", _title(self.fn), made, _place(at))
+        if self.fullgraph:
+            raise _unsupported(self.fn, made, at)
+        return out
+
+    def _program(self, r: Recording) -> Program:
+        arrays = [e.array for e in r.finder.tracer.lifted.values()]
+        program = Program(r, r.owners, _title(self.fn), self.backend, arrays)
+        tracer = r.finder.tracer
+        for e in tracer.lifted.values():  # drop what only the trace needed
+            e.tensor = e.traced = e.grad = None
+        tracer.before.clear()
+        tracer.constants.clear()
+        r.finder.again.clear()
+        r.finder.inputs = []
+        return program
+
+    def _in_pieces(self, args: Any, kwargs: Any) -> Any:
+        """Run the function as it is, with the modules below a module compiled."""
+        owner = getattr(self.fn, "__self__", None)
+        if not isinstance(owner, Module):
+            return self.fn(*args, **kwargs)
+        taken = []
+        if not seen:
+            seen.append(True)
+        try:
+            for child in _piece_modules(owner):
+                if child.__dict__.get("_compiled_call_impl") is None:
+                    piece = self.pieces.get(id(child))
+                    if piece is None:
+                        piece = self.pieces[id(child)] = Compiled(child.forward, self.backend, False)
+                    child.__dict__["_compiled_call_impl"] = piece
+                    taken.append(child)
+            return self.fn(*args, **kwargs)
+        finally:
+            for child in taken:
+                child.__dict__.pop("_compiled_call_impl", None)
+
+
+def _piece_modules(owner: Module) -> list[Module]:
+    found = []
+    for child in owner.children():
+        if type(child).forward is Module.forward or not INTERNAL[_file(type(child).forward)]:
+            found.append(child)
+        elif any(True for _ in child.children()):
+            found.append(child)
+    return [c for c in found if type(c).__name__ not in ("ModuleList", "ModuleDict")]
+
+
+def _file(fn: Any) -> str:
+    return getattr(getattr(fn, "__code__", None), "co_filename", "")
+
+
+def _limit() -> int:
+    import sys
+
+    config = sys.modules.get("wengert._dynamo.config")
+    return 8 if config is None else min(config.recompile_limit, config.cache_size_limit)
+
+
+def _title(fn: Any) -> str:
+    owner = getattr(fn, "__self__", None)
+    if isinstance(owner, Module):
+        return type(owner).__qualname__
+    return str(getattr(fn, "__qualname__", type(fn).__qualname__))
+
+
+def _place(at: Any) -> str:
+    return "" if at is None else f'\n  File "{at[0]}", line {at[1]}'
+
+
+def _unsupported(fn: Any, reason: str, at: Any) -> Exception:
+    import linecache
+
+    error = Unsupported(f"{reason[:1].upper()}{reason[1:]}, in {_title(fn)}")
+    if at is not None:
+        noted(error, f'Where: File "{at[0]}", line {at[1]}\n    {linecache.getline(*at).strip()}')
+    return noted(
+        error,
+        "Why: with fullgraph=True the whole function must be one program.",
+        "What to do: compute with tensors (torch.where in place of an if), or leave out fullgraph=True.",
+    )
+
+
+def _fail_on_limit(fn: Any) -> Exception:
+    return FailOnRecompileLimitHit(f"recompile_limit reached with fullgraph=True: {_title(fn)}")
+
+

@@ -1,0 +1,444 @@
+"""One call recorded: arguments lifted, the function run, effects and results found, the backward pass written down.
+
+``record`` returns the call's real result and a ``Recording``, or the reason why there is none. A whole step (backward
+and optimizer inside) is one tape. If results have a history, the backward pass from them is traced as well, on
+cotangents of ones, and cut off as a second tape: its inputs are cotangents and what the first tape saves for it.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+
+from .._base.modes import slow_hooks, unwatch_operators, watch_operators
+from .._base.registry import REGISTRY
+from .._base.tracing import TRACER
+from .._tape import engine
+from .._tape.node import AccumulateGrad, Port, tick, view_of
+from .._tape.tensor import Tensor, wrap
+from .._tape.view_chain import chain_of
+from ..utils._pytree import tree_flatten
+from .guards import KINDS, Finder
+from .tape import Input, Ref, Tape
+from .traced import Lifted, Traced, Tracer, _owner
+
+_lock = threading.RLock()
+
+
+class Result:
+    """How a program makes one tensor of its result.
+
+    ``kind``: ``"value"`` (``at`` is the index among the tape's results), ``"input"`` (``at``: the input itself),
+    ``"view"`` (of input ``at``, by ``chain``). ``output``: its number among the node's outputs, or ``None``.
+    """
+
+    def __init__(self, kind: str, at: int, chain: Any = (), output: int | None = None) -> None:
+        self.kind = kind
+        self.at = at
+        self.chain = chain
+        self.output = output
+
+
+class Recording:
+    """What one call was: ``forward`` (``Tape``), ``backward`` (``Tape`` or ``None``), and what it did to its inputs."""
+
+    forward: Tape
+    backward: Tape | None = None
+    finder: Finder
+    spec: Any
+    leaves: list[Any]  # of the result: ``Result``, or a constant
+    results: list[Result]
+    owners: list[int]  # of the forward tape's results: equal if eager's share memory; -1 for saved values
+    grads: list[tuple[int, int | None]]  # (input, index among the tape's results; None: the gradient is removed)
+    saved: list[int]  # for each saved value: the index among the forward tape's results, or -1 - input
+    edges: list[int]  # the inputs whose gradients the backward tape's results are
+    freed = False  # whether the graph behind the results was already used up
+
+
+def record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:
+    """(the call's result, its recording or why there is none, where it broke)."""
+    with _lock:
+        return _record(fn, args, kwargs)
+
+
+def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:
+    tracer = Tracer(tick())
+    finder = Finder(tracer)
+    kept = [o for o in gc.get_objects() if isinstance(o, Tensor)]
+    tracer.before = {id(t): t for t in kept}
+    outer = sys.getprofile()
+    top = True
+
+    def profile(frame: Any, event: str, arg: Any) -> None:
+        nonlocal top
+        if event == "call":
+            kind = KINDS[frame.f_code.co_filename]
+            if tracer.closed or kind == "own":
+                return
+            if kind == "library":
+                finder.entered(frame, KINDS[frame.f_back.f_code.co_filename])
+            else:
+                was, top = top, False
+                finder.function(frame, was)
+        elif event == "c_call" and KINDS[frame.f_code.co_filename] == "user":
+            finder.called(frame, arg)
+
+    def stopped() -> None:
+        sys.setprofile(outer)
+        if tracer.watch in slow_hooks:
+            unwatch_operators(tracer.watch)
+        if tracer.observe in engine.observers:
+            engine.observers.remove(tracer.observe)
+
+    tracer.on_stop = stopped
+    watch_operators(tracer.watch)
+    engine.observers.append(tracer.observe)
+    token = TRACER.set(tracer)
+    try:
+        _lift_arguments(finder, args, kwargs)
+        _lift_bound(finder, fn)
+        if tracer.closed:
+            return fn(*args, **kwargs), tracer.broken or "", tracer.broken_at
+        sys.setprofile(profile)
+        try:
+            out = fn(*args, **kwargs)
+        except Exception as error:
+            sys.setprofile(outer)
+            if tracer.closed:
+                raise
+            tracer.discard()
+            TRACER.set(None)
+            return fn(*args, **kwargs), f"{type(error).__name__} is raised: {error}", tracer.broken_at
+        finally:
+            sys.setprofile(outer)
+        if not tracer.closed:
+            changed = finder.changed()
+            if changed is not None:
+                tracer.stop(changed)
+        made: Recording | str = tracer.broken or ""
+        if not tracer.closed:
+            made = _finished(tracer, finder, out)
+            if isinstance(made, str):
+                tracer.stop(made)
+            else:
+                tracer.close()
+                made = _leaked(tracer, out) or made
+        if tracer.broken:
+            tracer.settle()
+        _own_gradients(tracer)
+        return out, made, tracer.broken_at
+    except BaseException:
+        if not tracer.closed:
+            tracer.stop("an error is raised")
+        raise
+    finally:
+        if not tracer.closed:
+            tracer.close()
+        TRACER.reset(token)
+
+
+
+def _own_gradients(tracer: Tracer) -> None:
+    """Give gradients that share memory after the trace, which values of a tape may, memory of their own."""
+    seen: set[int] = set()
+    for e in tracer.lifted.values():
+        grad = e.node.grad if e.is_leaf else None
+        if grad is not None and grad is not e.grad and type(grad._payload) is np.ndarray:
+            owner = id(_owner(grad._payload))
+            if owner in seen or owner in tracer.owners or grad._payload.base is not None:
+                grad._payload = np.array(grad._payload, order="K")
+            seen.add(owner)
+
+
+def _lift_arguments(finder: Finder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    finder.need(f"len(args) == {len(args)} and len(kwargs) == {len(kwargs)}", "as many arguments")
+    for k, a in enumerate(args):
+        _argument(finder, a, f"args[{k}]", f"args[{k}]")
+    for name, a in kwargs.items():
+        finder.need(f"{name!r} in kwargs", f"there is an argument {name}")
+        _argument(finder, a, f"kwargs[{name!r}]", name)
+
+
+def _argument(finder: Finder, a: Any, text: str, where: str) -> None:
+    """An argument: containers are watched by their structure, since each call has new ones."""
+    if type(a) in (list, tuple) or (isinstance(a, tuple) and hasattr(a, "_fields")):
+        kind = finder.constant(type(a))
+        finder.need(f"type({text}) is {kind} and len({text}) == {len(a)}", f"{where} has {len(a)} elements")
+        for k, x in enumerate(a):
+            _argument(finder, x, f"{text}[{k}]", f"{where}[{k}]")
+        if type(a) is list:
+            finder.again.append((a, None, list(a)))
+    elif type(a) is dict:
+        finder.need(f"type({text}) is dict and list({text}) == {finder.constant(list(a))}", f"{where} has the same keys")
+        for k, x in a.items():
+            if isinstance(k, (str, int)):
+                _argument(finder, x, f"{text}[{k!r}]", f"{where}[{k!r}]")
+            else:
+                finder.tracer.stop("a dict with such keys is no argument of a program")
+        finder.again.append((a, None, dict(a)))
+    else:
+        finder.value(a, text, where)
+
+
+def _lift_bound(finder: Finder, fn: Any) -> None:
+    """The module behind a module's or method's call."""
+    owner = getattr(fn, "__self__", None)
+    if owner is not None and not isinstance(owner, type) and not finder.tracer.closed:
+        text = finder.constant(owner)
+        names = getattr(getattr(fn, "__func__", None), "__code__", None)
+        finder.value(owner, text, "self", names.co_names if names is not None else ())
+
+
+# ------------------------------------------------------------------------------------------------------- what it was
+def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
+    r = Recording()
+    r.finder = finder
+    tape = tracer.tape
+    entries = list(tracer.lifted.values())
+    index = {id(e.tensor): k for k, e in enumerate(entries)}
+    for ref, a, content in tracer.constants.values():
+        if np.asarray(a).tobytes() != content.tobytes():
+            return f"the array {ref!r} changes after it was used"
+    for generator, state in tracer.generators.values():
+        if generator.get_state_array().tobytes() != state:
+            return "something else draws from the random stream"
+    r.grads, r.owners = [], []
+    for k, e in enumerate(entries):
+        reason = _effect_on(tracer, e, k, r)
+        if reason is not None:
+            return reason
+    leaves, r.spec = tree_flatten(out)
+    r.leaves, r.results = [], []
+    known: dict[int, Result] = {}
+    outputs: list[Any] = []
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            if not _plain(leaf):
+                return f"a result of type {type(leaf).__name__}"
+            r.leaves.append(leaf)
+            continue
+        if id(leaf) not in known:
+            made = _result(tracer, leaf, index, outputs, r)
+            if isinstance(made, str):
+                return made
+            known[id(leaf)] = made
+            r.results.append(made)
+        r.leaves.append(known[id(leaf)])
+    r.forward = tape
+    r.saved, r.edges = [], []
+    if outputs:
+        reason = _backward(tracer, entries, outputs, r)
+        if reason is not None:
+            return reason
+    return r
+
+
+def _plain(leaf: Any) -> bool:
+    return leaf is None or isinstance(leaf, (int, float, complex, bool, str, bytes)) or type(leaf).__module__ == "wengert"
+
+
+def _effect_on(tracer: Tracer, e: Lifted, k: int, r: Recording) -> str | None:
+    """Note what the call did to one input; or why a program cannot do it."""
+    t, now = e.tensor, e.tensor._payload
+    if type(now) is not Traced:
+        return f"the memory of {e.where} is replaced"
+    if now.array.shape != e.array.shape or now.array.dtype != e.array.dtype:
+        return f"{e.where} gets another shape or dtype"
+    if t._node is not e.node:
+        return f"the history of {e.where} changes"
+    if now is not e.traced:
+        if not e.array.flags.writeable:
+            return f"{e.where} lies in read-only memory"
+        tracer.tape.updates.append((e.ref, now.ref))
+    if e.is_leaf:
+        grad = e.node.grad
+        if e.node.h is not None:
+            return f"{e.where} has hooks, or memory of another order"
+        if grad is not e.grad:
+            if grad is None:
+                r.grads.append((k, None))
+            elif type(grad._payload) is not Traced or grad._node is not None or type(grad) is not Tensor:
+                return f"the gradient of {e.where} is no traced tensor"
+            else:
+                r.grads.append((k, _add(tracer, grad._payload, r)))
+    return None
+
+
+def _add(tracer: Tracer, a: Traced, r: Recording) -> int:
+    """Make a value a result of the tape; its index."""
+    tracer.tape.results.append(a.ref)
+    r.owners.append(id(_owner(a.array)))
+    return len(r.owners) - 1
+
+
+def _result(tracer: Tracer, t: Any, index: dict[int, int], outputs: list[Any], r: Recording) -> Result | str:
+    if id(t) in index:
+        return Result("input", index[id(t)])
+    if type(t) is not Tensor or id(t) in tracer.before:
+        return "a result that is no tensor of the call"
+    if t._node is not None and type(t._node) is AccumulateGrad:
+        return "a new leaf that requires grad"
+    view = view_of(t)
+    if view is not None:
+        base, chain = chain_of(t)
+        if id(base) in index:
+            if base._payload is not tracer.lifted[id(base)].traced:
+                return "a view of an input that is written"
+            return Result("view", index[id(base)], chain)
+    a = t._payload
+    if type(a) is not Traced:
+        if not isinstance(a, (np.ndarray, np.generic)):
+            return "a result that is no plain tensor"
+        a = tracer.captured(t)._payload
+    if id(_owner(a.array)) in tracer.owners and a.array.size:
+        return "a result that shares memory with an input"
+    made = Result("value", _add(tracer, a, r))
+    if t._node is not None:
+        made.output = len(outputs)
+        outputs.append(t)
+    return made
+
+
+def _leaked(tracer: Tracer, out: Any) -> str | None:
+    """Whether a tensor of the call stays somewhere where a program would not put it."""
+    entries = tracer.lifted.values()
+    ours = {id(t) for t in tree_flatten(out)[0] if isinstance(t, Tensor)} | {id(e.tensor) for e in entries}
+    ours |= {id(e.node.grad) for e in entries if e.is_leaf and e.node.grad is not None}
+    found = [t for t in tracer.holders if id(t) not in ours and id(t) not in tracer.before]
+    tracer.holders = []
+    for t in found:
+        if _held_elsewhere(t, found):
+            return "a tensor of the call is kept by the program"
+    return None
+
+
+def _held_elsewhere(t: Tensor, found: list[Tensor]) -> bool:
+    """Whether something else than a view's tuple, a graph or a running function refers to a tensor."""
+    for holder in gc.get_referrers(t):
+        kind = type(holder)
+        if kind is tuple and len(holder) == 4 and holder[0] is t:
+            continue  # the parent of a view
+        if kind in (dict, set, list) or (hasattr(holder, "__dict__") and not isinstance(holder, type)):
+            if holder is found:
+                continue
+            module = getattr(kind, "__module__", "")
+            if module.startswith("wengert"):
+                continue
+            if kind is list and _is_local(holder):
+                continue
+            return True
+        if kind.__name__ == "cell":
+            return True
+    return False
+
+
+def _is_local(holder: Any) -> bool:
+    return any(type(x).__name__ == "frame" for x in gc.get_referrers(holder))
+
+
+# --------------------------------------------------------------------------------------------------- the backward pass
+def _backward(tracer: Tracer, entries: list[Lifted], outputs: list[Any], r: Recording) -> str | None:
+    tape = tracer.tape
+    mark = len(tape.ops)
+    wanted: list[Any] = []
+    for k, e in enumerate(entries):
+        if e.node is not None:
+            wanted.append(e.node)
+            r.edges.append(k)
+    reason = _hooked([t._node for t in outputs], set(map(id, wanted)))
+    if reason is not None:
+        return reason
+    roots, cotangents = [], []
+    for t in outputs:
+        a = np.ones(t._payload.shape, t._payload.array.dtype)
+        ref = tape.new(a.shape, a.dtype, Input(-1, "cotangent"))
+        tape.values[ref].strides = a.strides
+        cotangents.append(ref)
+        roots.append((t._node, Traced(tracer, ref, a)))
+    try:
+        grads = engine.run(roots, keep=True, inputs=wanted, returned=True)
+    except RuntimeError as error:
+        if "a second time" not in str(error):
+            raise
+        r.freed = True
+        r.edges = []
+        r.forward = _part(tape, tape.ops[:mark], tape.results, tape.updates, {})
+        return None
+    if tracer.closed:
+        return tracer.broken
+    assert grads is not None
+    r.edges = [k for k, g in zip(r.edges, grads, strict=True) if g is not None]
+    found = [g._payload for g in grads if g is not None]
+    refs = []
+    for g in found:
+        if type(g) is not Traced:
+            g = tracer.captured(wrap(g))._payload
+        refs.append(g.ref)
+    ops = tape.ops[mark:]
+    if any(op.effect for op in ops):
+        return "the backward pass draws or steps"
+    made = {int(o) for op in ops for o in op.outs}
+    reads = dict.fromkeys(int(a) for op in ops for a in op.refs())
+    reads.update(dict.fromkeys(map(int, refs)))
+    forward = _part(tape, tape.ops[:mark], list(tape.results), tape.updates, {})
+    sources: dict[int, Input] = {}
+    updated = {int(old) for old, _ in tape.updates}
+    for v in reads:
+        source = tape.values[v].source
+        if v in made or v in set(map(int, cotangents)) or (source is not None and not isinstance(source, Input)):
+            continue
+        sources[v] = Input(len(r.saved), f"saved {len(r.saved)}")
+        if isinstance(source, Input) and v not in updated:
+            r.saved.append(-1 - source.index)
+        else:
+            r.saved.append(len(forward.results))
+            forward.results.append(Ref(v))
+            r.owners.append(-1)
+    for k, c in enumerate(cotangents):
+        sources[int(c)] = Input(len(r.saved) + k, f"cotangent {k}")
+    r.forward = forward
+    r.backward = _part(tape, ops, refs, [], sources)
+    return None
+
+
+def _part(tape: Tape, ops: Any, results: Any, updates: Any, sources: dict[int, Input]) -> Tape:
+    """A tape of some of the operators, on the same numbers; ``sources``: what becomes an input."""
+    made = Tape()
+    for v in tape.values:
+        ref = made.new(v.shape, v.dtype, v.source)
+        made.values[ref].strides = v.strides
+        if isinstance(v.source, Input) and (sources or v.source.index < 0):
+            made.values[ref].source = None
+        if int(ref) in sources:
+            made.values[ref].source = sources[int(ref)]
+    made.ops, made.results, made.updates = list(ops), list(results), list(updates)
+    return made
+
+
+def _hooked(roots: list[Any], ends: set[int]) -> str | None:
+    """Whether the graph of a call has hooks, which a program would not run."""
+    seen: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        n = waiting.pop()
+        if type(n) is Port:
+            if n.h is not None:
+                return "a result has hooks"
+        if id(n) in seen or id(n) in ends:
+            continue
+        seen.add(id(n))
+        if n.h is not None and type(n) is not AccumulateGrad:
+            return "a tensor or node has hooks"
+        waiting.extend(m for m in n.edges() if m is not None)
+    return None
+
+
+def names_of_ops(tape: Tape) -> list[str]:
+    """The public names of a tape's operators."""
+    return [REGISTRY[op.name].called if op.name in REGISTRY else op.name for op in tape.ops]
+
+

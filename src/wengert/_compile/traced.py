@@ -1,0 +1,533 @@
+"""``Traced``, the payload that knows its number on a tape, and the ``Tracer`` that writes the tape.
+
+A traced call *is* a call: each operator computes eager's result, and is written down. So a break loses nothing, and no
+effect on Python's state happens twice. A ``Traced`` is a ``Transformed`` of no transform: the hot path's test of dtypes
+leads operators on it to ``transforms.bind``, which ends in ``Traced.computed``. Writes in place replace payloads, as for
+the values of transforms, so the list is functional.
+
+NOTE [ Breaks ]
+    What asks a traced value for its elements (``item``, ``bool``, ``numpy``, printing) reads ``Traced.v``. That ends
+    the trace: inputs get their memory back, with what was written; every other tensor becomes what it would be in
+    eager mode; the rest of the call runs eagerly. A ``Traced`` of a closed trace is as good as its array: an operator
+    on it gives an array.
+
+NOTE [ Lowering ]
+    With the result of the operator's own slow function (``core``) at hand, the bare array function is tried on the
+    same operands. If the bits, the dtype and the strides agree, and no operand is an integer (integers are checked,
+    promoted and refused by the operator), the program calls the array function, else ``core``.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from .._base.dtypes import PYTHON_NUMBERS
+from .._base.errors import INTERNAL
+from .._base.registry import ARRAYS, TRANSFORMED, XP, Operator
+from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed
+from .._tape.node import AccumulateGrad, Box, Node, view_of
+from .._tape.replaced import _replace_views
+from .._tape.tensor import Tensor, alias_payload, note_view, wrap
+from .._tape.views import count_write
+from ..optim._elementwise import number
+from .tape import DRAW, OPTIMIZER_STEP, Constant, Input, Op, Ref, Tape
+
+TRACED_DEPTH = DEEPEST + 3  # a depth that no transform and no Meta has
+_ARRAYS = (np.ndarray, np.generic)
+
+
+class Traced(Transformed):
+    """An array and its number on a tape."""
+
+    __slots__ = ("array", "ref", "tracer")
+    is_traced = True
+
+    def __init__(self, tracer: Tracer, ref: Ref, array: Any) -> None:
+        self.tag = 0
+        self.tracer = tracer
+        self.ref = ref
+        self.array = array
+        if not tracer.closed:
+            tracer.living.add(self)
+
+    @property
+    def v(self) -> Any:  # type: ignore[override]
+        """The array: it was asked for, so the trace ends (NOTE [ Breaks ])."""
+        self.tracer.stop("the elements of a tensor are read")
+        return self.array
+
+    @property
+    def dtype(self) -> Any:
+        return VALUE_DTYPES[self.array.dtype, TRACED_DEPTH]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.array.shape)
+
+    size = property(lambda self: self.array.size)  # type: ignore[assignment]
+    ndim = property(lambda self: self.array.ndim)  # type: ignore[assignment]
+    strides = property(lambda self: self.array.strides)
+    itemsize = property(lambda self: self.array.itemsize)
+    nbytes = property(lambda self: self.array.nbytes)
+
+    def payload_like(self, make: Any) -> Any:
+        a = make(self.array.shape, self.array.dtype)
+        return a if self.tracer.closed else Traced(self.tracer, self.tracer._constant(a), a)
+
+    def primal(self) -> Any:
+        return self.array if self.tracer.closed else self
+
+    def __reduce__(self) -> Any:
+        self.tracer.stop("a tensor is pickled")
+        return np.asarray, (self.array,)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        self.tracer.stop("a tensor is copied by the copy module")
+        return self.array.copy()
+
+    @staticmethod
+    def computed(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
+        """Run one operator, and write it down if the trace goes on."""
+        tracer = next((a.tracer for a in (*operands, *p) if type(a) is Traced and not a.tracer.closed), None)
+        arrays = [a.array if type(a) is Traced else a for a in operands]
+        plain = _plain(p)
+        out = run_core(info, arrays, plain)
+        if tracer is None:
+            return out
+        return tracer.record(info, operands, arrays, p, plain, out)
+
+    @staticmethod
+    def with_dense(info: Operator, *args: Any) -> Any:
+        """Run an operator on tensors of which only some are traced: the others are captured."""
+        tensors = args[: info.arity] if info.arity >= 0 else args[0]
+        tracer = next(t._payload.tracer for t in tensors if isinstance(t, Tensor) and type(t._payload) is Traced)
+        taken = [tracer.captured(t) if isinstance(t, Tensor) else t for t in tensors]
+        return info.op(*taken, *args[len(taken) :]) if info.arity >= 0 else info.op(taken, *args[1:])
+
+
+XP[Traced] = TRANSFORMED
+
+
+def run_core(info: Operator, arrays: list[Any], p: tuple[Any, ...]) -> Any:
+    """An operator's result on arrays: with its own promotion, treatment of integers and errors, unrecorded."""
+    lifted = [wrap(a) if isinstance(a, _ARRAYS) else a for a in arrays]
+    out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
+    return out._payload if info.outputs == 1 else tuple(o._payload for o in out)
+
+
+def _plain(p: Any) -> Any:
+    """Parameters without traced values."""
+    if type(p) in (tuple, list):
+        return type(p)(map(_plain, p))
+    return p.array if type(p) is Traced else p
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two results are one to the bit, in dtype and in order in memory."""
+    if type(a) in (tuple, list) or type(b) in (tuple, list):
+        return type(a) in (tuple, list) and type(b) in (tuple, list) and len(a) == len(b) and all(map(_same, a, b))
+    if not isinstance(a, _ARRAYS) or not isinstance(b, _ARRAYS):
+        return False
+    if a.dtype != b.dtype or a.shape != b.shape or a.strides != b.strides:
+        return False
+    return a is b or np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+def lowered(info: Operator, arrays: list[Any], p: tuple[Any, ...], out: Any) -> Any:
+    """The array function of NOTE [ Lowering ]."""
+    flat = arrays
+    plain = all(isinstance(a, _ARRAYS) or a is None or type(a) in PYTHON_NUMBERS for a in flat)
+    if plain and not any(isinstance(a, _ARRAYS) and a.dtype.kind in "iuV" for a in flat):
+        try:
+            raw = getattr(ARRAYS, info.name)
+            with np.errstate(all="ignore"):
+                again = raw(*arrays, *p) if info.arity >= 0 else raw(list(arrays), *p)
+            if _same(out, again):
+                return raw
+        except Exception:  # noqa: BLE001  whatever it cannot do, the operator itself can
+            pass
+    return _core(info)
+
+
+def _core(info: Operator) -> Any:
+    """The operator itself, unrecorded, as a function of arrays."""
+    count = info.arity
+
+    def core(*args: Any) -> Any:
+        return run_core(info, list(args[:count]), args[count:]) if count >= 0 else run_core(info, args[0], args[1:])
+
+    core.__name__ = f"{info.name.strip('_')}_"
+    return core
+
+
+class Lifted:
+    """A tensor that was there before the trace, and what it had."""
+
+    __slots__ = ("array", "box", "grad", "node", "ref", "tensor", "traced", "where")
+
+    def __init__(self, tensor: Any, array: Any, traced: Traced, where: str) -> None:
+        self.tensor = tensor
+        self.array = array
+        self.traced = traced
+        self.ref = traced.ref
+        self.box = tensor._box
+        self.node = tensor._node
+        self.grad = tensor._node.grad if type(tensor._node) is AccumulateGrad else None
+        self.where = where
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the tensor is a leaf that requires grad."""
+        return type(self.node) is AccumulateGrad
+
+
+class Tracer:
+    """Writes the tape of one call: ``tape``; ``lifted``: the inputs; ``broken``: why the trace ended early."""
+
+    def __init__(self, start: int) -> None:
+        self.tape = Tape()
+        self.start = start  # nodes with smaller numbers were there before
+        self.lifted: dict[int, Lifted] = {}
+        self.owners: dict[int, Lifted] = {}
+        self.constants: dict[int, tuple[Ref, Any, Any]] = {}  # id -> number, array, a copy of its content
+        self.living: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.before: dict[int, Any] = {}  # the tensors that were there before the trace
+        self.generators: dict[int, tuple[Any, Any]] = {}  # and the state after the latest draw that was written down
+        self.first_states: dict[int, tuple[Any, Any]] = {}
+        self.optimizers: set[int] = set()  # those whose parameters are inputs
+        self.closed = False
+        self.broken: str | None = None
+        self.broken_at: tuple[str, int] | None = None
+        self.node_line: Any = None
+        self.on_stop: Any = None
+        self.holders: list[Tensor] = []  # the tensors that held a traced payload at the end
+
+    # ----------------------------------------------------------------------------------------------------- inputs
+    def lift(self, t: Tensor, where: str) -> None:
+        """Make a tensor of before an input: its payload becomes one that is traced."""
+        if self.closed or id(t) in self.lifted:
+            return
+        view = view_of(t)
+        if view is not None:
+            self.lift(view[0], f"{where}._base")
+            if self.closed:
+                return
+        a = t._payload
+        if isinstance(a, np.generic):
+            a = alias_payload(t)
+        if type(a) is not np.ndarray:
+            self.stop("an input is no plain array")
+            return
+        owner = _owner(a)
+        other = self.owners.get(id(owner))
+        if other is not None and a.size and not _related(t, other.tensor):
+            self.stop("two inputs share memory")
+            return
+        ref = self.tape.new(a.shape, a.dtype, Input(len(self.lifted), where))
+        self.tape.values[ref].strides = a.strides
+        entry = Lifted(t, a, Traced(self, ref, a), where)
+        self.lifted[id(t)] = entry
+        self.owners[id(owner)] = entry
+        t._payload = entry.traced
+        if entry.box is not None:
+            entry.box.a = entry.traced
+        if view is not None:
+            note_view(view[0], t)
+        if entry.grad is not None:
+            self.lift(entry.grad, f"{where}.grad")
+
+    def captured(self, t: Tensor) -> Tensor:
+        """A tensor with a plain array, made traced for one operator."""
+        if type(t._payload) is Traced or not isinstance(t._payload, _ARRAYS):
+            return t
+        if id(t) in self.before and id(t) not in self.lifted:
+            self.stop("a tensor is used that was found by no name")
+            return wrap(t._payload, t._node)
+        made = wrap(Traced(self, self._constant(t._payload), t._payload), t._node)
+        made._box = t._box
+        return made
+
+    def _constant(self, a: Any) -> Ref:
+        known = self.constants.get(id(a))
+        if known is None:
+            content = np.array(a)
+            ref = self.tape.new(a.shape, a.dtype, Constant(content if isinstance(a, np.generic) else a))
+            self.tape.values[ref].strides = a.strides
+            known = self.constants[id(a)] = (ref, a, content)
+        return known[0]
+
+    def _operand(self, a: Any) -> Any:
+        if type(a) is Traced:
+            return a.ref if a.tracer is self else self._constant(a.array)
+        return self._constant(a) if isinstance(a, _ARRAYS) else a
+
+    def _parameter(self, p: Any) -> Any:
+        if type(p) in (tuple, list):
+            return type(p)(map(self._parameter, p))
+        return self._operand(p) if type(p) is Traced else p
+
+    # -------------------------------------------------------------------------------------------------- operators
+    def record(self, info: Operator, operands: list[Any], arrays: list[Any], p: Any, plain: Any, out: Any) -> Any:
+        """Write one operator down; its results with their numbers. ``plain``: the parameters without traced values."""
+        args = [self._operand(a) for a in operands]
+        fn = lowered(info, arrays, plain, out)
+        many = info.outputs != 1
+        results = [self._new(a) for a in out] if many else [self._new(out)]
+        given = args if info.arity >= 0 else [args]
+        fresh = _fresh([*arrays, *plain], out)
+        self.tape.ops.append(Op(info, given, self._parameter(tuple(p)), [r.ref for r in results], self.line(), fn, many, fresh))
+        return tuple(results) if many else results[0]
+
+    def _new(self, a: Any) -> Traced:
+        ref = self.tape.new(a.shape, a.dtype)
+        self.tape.values[ref].strides = a.strides
+        return Traced(self, ref, a)
+
+    def line(self) -> tuple[str, int] | None:
+        """The user's line that is running; in a backward pass, the line that made the node."""
+        if self.node_line is not None:
+            code, lasti = self.node_line
+            if code is not None:
+                return code.co_filename, _line_of(code, lasti)
+        frame: Any = getframe(1)
+        while frame is not None and INTERNAL[frame.f_code.co_filename]:
+            frame = frame.f_back
+        return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+    def draw(self, generator: Any, call: Any) -> Any:
+        """A draw from a stream: done, and written down."""
+        now = generator.get_state_array().tobytes()
+        self.first_states.setdefault(id(generator), (generator, now))
+        last = self.generators.setdefault(id(generator), (generator, now))
+        if last[1] != now:
+            self.stop("something else draws from the random stream")
+        a = np.asarray(call())
+        if self.closed:
+            return a
+        self.generators[id(generator)] = generator, generator.get_state_array().tobytes()
+        result = self._new(a)
+        self.tape.ops.append(Op(DRAW, [], (call,), [result.ref], self.line(), call, False, True))
+        return result
+
+    def draw_for(self, generator: Any, sampler: Any, operands: tuple[Any, ...]) -> Any:
+        """A draw with operands, some of which may be traced."""
+        given = [self._operand(a) for a in operands]
+        arrays = [a.array if type(a) is Traced else a for a in operands]
+        result = self.draw(generator, lambda: sampler(*arrays))
+        if type(result) is Traced:
+            op = self.tape.ops[-1]
+            op.args, op.lowered = given, sampler
+            op.p = ()
+        return result
+
+    def records_step(self, optimizer: Any, group: dict[str, Any], p: Tensor, grad: Tensor) -> bool:
+        """Write one parameter's step down, if a program can do it; it is done on a copy."""
+        traced: Any = p._payload
+        if self.closed or type(traced) is not Traced:
+            return False
+        if id(optimizer) not in self.optimizers or group.get("differentiable"):
+            self.stop("an optimizer that cannot be recorded")
+            return False
+        g: Any = self.captured(grad)._payload
+        if self.closed or type(g) is not Traced:
+            self.stop("a gradient of another kind")
+            return False
+        step = Step(optimizer, group, next(k for k, q in enumerate(group["params"]) if q is p))
+        new = traced.array.copy()
+        p._payload = new
+        try:
+            step(g.array)
+        finally:
+            p._payload = traced
+        result = self._new(new)
+        self.tape.ops.append(Op(OPTIMIZER_STEP, [traced.ref, g.ref], (step,), [result.ref], self.line(), step, False, True))
+        p._payload = result
+        if p._box is not None:
+            p._box.a = result
+        return True
+
+    def watch(self, info: Operator, args: tuple[Any, ...], proceed: Any) -> Any:
+        """Around every operator: a tensor of before that was not lifted ends the trace."""
+        if not self.closed:
+            for a in args:
+                for t in a if type(a) in (list, tuple) else (a,):
+                    if isinstance(t, Tensor) and id(t) in self.before and id(t) not in self.lifted:
+                        self.stop("a tensor is used that was found by no name")
+        return proceed()
+
+    def observe(self, node: Node, g: Any, step: Any) -> Any:
+        """Around every backward step: a node of before ends the trace."""
+        if self.closed:
+            return step()
+        if 0 < node.seq < self.start:
+            self.stop("a graph is walked that was made before")
+            return step()
+        outer, self.node_line = self.node_line, (node.code, node.lasti)
+        try:
+            return step()
+        finally:
+            self.node_line = outer
+
+    # -------------------------------------------------------------------------------------------------- the end
+    def stop(self, reason: str) -> None:
+        """End the trace: from here on the call runs eagerly."""
+        if self.closed:
+            return
+        self.broken = reason
+        self.node_line = None
+        self.broken_at = self.line()
+        self.close()
+
+    def discard(self) -> None:
+        """End the trace as if the call had not been: inputs, gradients and random streams as before."""
+        self.broken_at = self.line()
+        for entry in self.lifted.values():
+            entry.tensor._payload = entry.traced
+            if entry.tensor._node is not entry.node:
+                entry.tensor._node = entry.node
+            if entry.is_leaf:
+                entry.node.grad = entry.grad
+        for generator, state in self.first_states.values():
+            generator.set_state_array(np.frombuffer(state, np.uint8))
+        self.close()
+
+    def close(self) -> None:
+        """Give every tensor its own array again."""
+        self.closed = True
+        if self.on_stop is not None:
+            self.on_stop()
+        written = []
+        for entry in self.lifted.values():
+            t, now = entry.tensor, entry.tensor._payload
+            if t._box is not None and t._box is not entry.box and entry.box is not None:
+                t._box = entry.box
+            if type(now) is Traced and now is not entry.traced:
+                written.append((entry, now))
+        for entry, now in written:
+            if view_of(entry.tensor) is None:
+                self._write(entry, now.array)
+        for entry, now in written:
+            if view_of(entry.tensor) is not None:
+                self._write(entry, now.array)
+        for entry in self.lifted.values():
+            t = entry.tensor
+            t._payload = entry.array
+            for box in (entry.box, t._box):
+                if box is not None:
+                    box.a = entry.array
+        for entry, _ in written:
+            count_write(entry.tensor)
+        for entry in self.lifted.values():
+            if "_views" in entry.tensor.__dict__:
+                _replace_views(entry.tensor)
+        self.holders = self.settle()
+
+    @staticmethod
+    def _write(entry: Lifted, a: Any) -> None:
+        if a is not entry.array:
+            np.copyto(entry.array, a, casting="unsafe")
+
+    def settle(self) -> list[Tensor]:
+        """Give whatever still holds a traced payload the array; return the tensors among the holders."""
+        living = list(self.living)
+        tensors: list[Tensor] = []
+        if not living:
+            return tensors
+        ours = {id(living), id(self.__dict__)}
+        for holder in gc.get_referrers(*living):
+            if id(holder) in ours or isinstance(holder, (Lifted, Op)):
+                continue
+            if isinstance(holder, Tensor):
+                if type(holder._payload) is Traced:
+                    holder._payload = holder._payload.array
+                    tensors.append(holder)
+            elif isinstance(holder, Box):
+                if type(holder.a) is Traced:
+                    holder.a = holder.a.array
+            elif isinstance(holder, Node):
+                _settle_slots(holder)
+            elif type(holder) is list:
+                holder[:] = [a.array if type(a) is Traced else a for a in holder]
+            elif type(holder) is dict:
+                for key, a in list(holder.items()):
+                    if type(a) is Traced:
+                        holder[key] = a.array
+        for t in tensors:
+            if "_views" in t.__dict__ and view_of(t) is None:
+                _replace_views(t)
+        return tensors
+
+
+def _settle_slots(holder: Any) -> None:
+    for cls in type(holder).__mro__:
+        for name in cls.__dict__.get("__slots__", ()):
+            a = getattr(holder, name, None)
+            if type(a) is Traced:
+                setattr(holder, name, a.array)
+
+
+def _fresh(arrays: list[Any], out: Any) -> bool:
+    """Whether results lie in no operand's memory, and not in one another's."""
+    outs = list(out) if isinstance(out, (tuple, list)) else [out]
+    given = {id(_owner(a)) for a in arrays if isinstance(a, np.ndarray)}
+    made = [id(_owner(a)) for a in outs if isinstance(a, np.ndarray)]
+    return not given.intersection(made) and len(set(made)) == len(made)
+
+
+class Step:
+    """One parameter's step of an optimizer, by a gradient's array, with the state and the numbers of that moment."""
+
+    __name__ = "step"
+
+    def __init__(self, optimizer: Any, group: dict[str, Any], index: int) -> None:
+        self.optimizer = optimizer
+        self.group = group
+        self.index = index
+
+    @property
+    def param(self) -> Any:
+        """The parameter."""
+        return self.group["params"][self.index]
+
+    def __call__(self, g: Any) -> None:
+        optimizer, group, p = self.optimizer, self.group, self.param
+        state = optimizer._state_of(group, p)
+        decay = 0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
+        kernel, names, constants = optimizer._rule(group, state, number)
+        tensors = [state[n] for n in names]
+        optimizer._step_in_place(p._payload, g, tensors, kernel, constants, decay, group.get("maximize", False))
+
+    def __repr__(self) -> str:
+        return f"{type(self.optimizer).__name__}.step"
+
+
+def _owner(a: Any) -> Any:
+    """The array that owns the memory of another."""
+    while type(a.base) is np.ndarray:
+        a = a.base
+    return a
+
+
+def _root(t: Tensor) -> Tensor:
+    view = view_of(t)
+    while view is not None:
+        t = view[0]
+        view = view_of(t)
+    return t
+
+
+def _related(t: Tensor, other: Tensor) -> bool:
+    return _root(t) is _root(other)
+
+
+def _line_of(code: Any, lasti: int) -> int:
+    line = code.co_firstlineno
+    for start, end, found in code.co_lines():
+        if start <= lasti < end and found is not None:
+            return found  # type: ignore[no-any-return]
+    return line  # type: ignore[no-any-return]

@@ -1,0 +1,229 @@
+"""Guards: each fact that a program depends on, changed between two calls; the result is eager's, by a new program."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as torch
+from wengert._compile.dispatch import Compiled
+
+SCALE = 2.0
+FLAG = True
+TABLE = {"scale": 2.0, "w": None}
+NAMES = ["a", "b"]
+
+
+def compiled(fn: Any, **options: Any) -> tuple[Any, Compiled]:
+    made = torch.compile(fn, backend="numpy", **options)
+    return made, made._compiled
+
+
+def check(fn: Any, change: Any, *args: Any, again: Any = None) -> None:
+    """Two calls, a change, two calls: eager's results, and two programs."""
+    made, state = compiled(fn)
+    for _ in range(2):
+        assert torch.equal(made(*args), fn(*args))
+    assert (state.count, state.broken) == (1, {})
+    change()
+    args = args if again is None else again
+    for _ in range(2):
+        assert torch.equal(made(*args), fn(*args))
+    assert (state.count, state.broken) == (2, {})
+
+
+X = torch.arange(6.0).reshape(2, 3)
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Any:
+    global SCALE, FLAG
+    yield
+    SCALE, FLAG = 2.0, True
+    TABLE.update(scale=2.0, w=None)
+    NAMES[:] = ["a", "b"]
+    torch.set_default_dtype(torch.float32)
+
+
+def _set(**values: Any) -> Any:
+    return lambda: globals().update(values)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [X.double(), X[:1].clone(), X.t().contiguous().t(), X.reshape(1, 2, 3), X.clone().requires_grad_(), X.int()],
+    ids=["dtype", "shape", "strides", "rank", "requires_grad", "integers"],
+)
+def test_facts_of_tensors(other: Any) -> None:
+    check(lambda x: x * 2 + 1, lambda: None, X, again=(other,))
+
+
+def test_the_same_tensor_twice() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        return x * 2 + y
+
+    check(fn, lambda: None, X, X.clone(), again=(X, X))
+
+
+def test_a_global_number() -> None:
+    check(lambda x: x * SCALE, _set(SCALE=3.0), X)
+
+
+def test_a_global_flag() -> None:
+    check(lambda x: x * 2 if FLAG else x - 1, _set(FLAG=False), X)
+
+
+def test_a_global_container() -> None:
+    check(lambda x: x * TABLE["scale"], lambda: TABLE.update(scale=4.0), X)
+    check(lambda x: x * len(NAMES), lambda: NAMES.append("c"), X)
+
+
+def test_a_tensor_in_a_container_is_looked_up_anew() -> None:
+    TABLE["w"] = X + 1  # type: ignore[assignment]
+
+    def fn(x: Any) -> Any:
+        return x * TABLE["w"]
+
+    made, state = compiled(fn)
+    for k in range(3):
+        assert torch.equal(made(X), fn(X))
+        TABLE["w"] = X + k  # type: ignore[assignment]
+    assert (state.count, state.broken) == (1, {})
+
+
+def test_a_closure_cell() -> None:
+    k = 2
+
+    def fn(x: Any) -> Any:
+        return x * k
+
+    def change() -> None:
+        nonlocal k
+        k = 3
+
+    check(fn, change, X)
+
+
+def test_a_function_that_is_replaced() -> None:
+    space = types.SimpleNamespace(fn=torch.sin)
+
+    def fn(x: Any) -> Any:
+        return space.fn(x)
+
+    check(fn, lambda: setattr(space, "fn", torch.cos), X)
+
+
+def test_an_attribute_of_an_object() -> None:
+    class Config:
+        scale = 2.0
+
+        def apply(self, x: Any) -> Any:
+            return x * self.scale
+
+    config = Config()
+    check(lambda x: config.apply(x), lambda: setattr(config, "scale", 3.0), X)
+
+
+def test_an_attribute_of_a_module() -> None:
+    class Scaled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = 2.0
+            self.lin = torch.nn.Linear(3, 3)
+
+        def forward(self, x: Any) -> Any:
+            return self.lin(x) * self.scale
+
+    m = Scaled()
+    check(lambda x: m(x), lambda: setattr(m, "scale", 3.0), X)
+
+
+def test_training_of_a_module_below() -> None:
+    m = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Sequential(torch.nn.BatchNorm1d(3)))
+    check(lambda x: m(x).detach(), lambda: m[1][0].eval(), X)
+
+
+def test_a_layer_that_is_replaced() -> None:
+    m = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU())
+    check(lambda x: m(x), lambda: m.__setitem__(1, torch.nn.Tanh()), X)
+
+
+def test_a_parameter_that_is_replaced_is_no_new_program() -> None:
+    m = torch.nn.Linear(3, 3)
+    made, state = compiled(lambda x: m(x))
+    made(X)
+    m.weight = torch.nn.Parameter(torch.ones(3, 3))
+    assert torch.equal(made(X), m(X)) and state.count == 1
+    m.weight = torch.nn.Parameter(torch.ones(4, 3))
+    m.bias = torch.nn.Parameter(torch.ones(4))
+    assert torch.equal(made(X), m(X)) and state.count == 2
+
+
+def test_modes() -> None:
+    w = X.clone().requires_grad_()
+    made, state = compiled(lambda x: x * w)
+    made(X)
+    with torch.no_grad():
+        assert made(X).grad_fn is None and made(X).grad_fn is None
+    assert state.count == 2 and made(X).grad_fn is not None
+    with torch.inference_mode():
+        assert made(X).is_inference()
+    made, state = compiled(lambda x: torch.ones(3) + 1)
+    assert made(X).dtype is torch.float32
+    torch.set_default_dtype(torch.float64)
+    assert made(X).dtype is torch.float64
+
+
+@pytest.mark.parametrize(("first", "second"), [(2.0, 3.0), (2, 2.0), (1, True), (0.0, -0.0), ("a", "b"), (None, 1)])
+def test_arguments_that_are_no_tensors(first: Any, second: Any) -> None:
+    def fn(x: Any, k: Any) -> Any:
+        return x * (k if isinstance(k, (int, float)) else len(str(k))) + (1 if type(k) is int else 2)
+
+    check(fn, lambda: None, X, first, again=(X, second))
+
+
+def test_the_structure_of_arguments() -> None:
+    def fn(xs: Any) -> Any:
+        return sum(xs.values() if isinstance(xs, dict) else xs)
+
+    check(fn, lambda: None, [X, X * 2], again=([X, X * 2, X + 1],))
+    check(fn, lambda: None, [X, X * 2], again=({"a": X},))
+
+
+def test_an_array_of_numpy() -> None:
+    a = np.ones(3, np.float32)
+
+    def fn(x: Any) -> Any:
+        return x * torch.from_numpy(a * 2)
+
+    def change() -> None:
+        a[0] = 5
+
+    check(fn, change, X)
+
+
+def test_hooks_run() -> None:
+    m = torch.nn.Linear(3, 3)
+    made = torch.compile(m, backend="numpy")
+    made(X)
+    seen: list[int] = []
+    m.register_forward_hook(lambda *_: seen.append(1))
+    made(X)
+    assert seen == [1]
+    w = X.clone().requires_grad_()
+    made2, _ = compiled(lambda x: (x * 2).sum())
+    made2(w).backward()
+    w.grad = None
+    w.register_hook(lambda g: g * 10)
+    made2(w).backward()
+    assert w.grad is not None and torch.equal(w.grad, torch.full((2, 3), 20.0))
+
+
+def test_the_limit_of_programs() -> None:
+    made, state = compiled(lambda x, k: x * k)
+    for k in range(12):
+        assert torch.equal(made(X, k), X * k)
+    assert state.count == 8
