@@ -1,6 +1,7 @@
 /* The threads of all compiled programs: they share one piece's range at a time, spin some 20 us for the next, then sleep.
    Which thread does which part changes no digit. A second caller at the same time does its own work alone. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
@@ -80,6 +81,6 @@ EXPORT void wengert_parallel(part_t f, void **A, i64 n, i64 grain) {
   atomic_store(&job, mine);
   if (atomic_load(&sleepers)) { pthread_mutex_lock(&asleep); pthread_cond_broadcast(&wake); pthread_mutex_unlock(&asleep); }
   work(mine);
-  while (atomic_load(&done) < parts) relax();
+  for (int k = 0; atomic_load(&done) < parts; k++) if (k < 2000) relax(); else sched_yield();
   pthread_mutex_unlock(&busy);
 }

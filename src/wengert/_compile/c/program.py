@@ -26,7 +26,7 @@ from .loops import Loop, copy
 from .pieces import Piece, Place, dense_strides
 from .reductions import reduction
 from .steps import CStep
-from .threads import address
+from .threads import address, follow
 
 _RULES: dict[str, Any] = {**products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES}
 _REDUCTIONS = frozenset(
@@ -378,7 +378,11 @@ class CProgram:
     # ------------------------------------------------------------------------------------------------------ running
     def __call__(self, inputs: list[Any]) -> list[Any] | None:
         """The results' arrays; ``None``, with nothing done, if an index is out of range."""
-        frame = self._frames.pop() if self._frames else _Frame(self)
+        follow()
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = _Frame(self)
         try:
             return frame.run(inputs)
         finally:
@@ -410,6 +414,7 @@ class _Frame:
         self.given: list[tuple[int, int, Any]] = []  # place in the table, index of the input, its strides
         self.made: list[tuple[int, int]] = []  # place in the table, value
         self.last: list[Any] = []
+        self.arrays: dict[Place, Any] = {}  # in the frame's own memory
         for k, m in enumerate(program.memories):
             source = program._sources.get(m)
             if m == _SCRATCH:
@@ -482,7 +487,11 @@ class _Frame:
 
     def _array(self, place: Place, inputs: list[Any], own: dict[int, Any]) -> Any:
         """A place as an array that keeps its memory alive."""
+        made = self.arrays.get(place)
+        if made is not None:
+            return made
         source = self.program._sources.get(place.memory)
+        whole = place == self.program.layout.places[place.memory]
         if place.memory in own:
             base = own[place.memory]
         elif isinstance(source, Input):
@@ -490,15 +499,20 @@ class _Frame:
         elif isinstance(source, Constant):
             base = np.asarray(source.array)
         else:
-            if not place.size:
-                return np.empty(place.shape, place.dtype)
-            return np.asarray(_Array(self.begin + self.program.offsets[place.memory], place, self.memory))
+            at = self.begin + self.program.offsets[place.memory]
+            made = self.arrays[place] = np.asarray(_Array(at, place, None)) if place.size else np.empty(place.shape, place.dtype)
+            return made
+        if whole:
+            return base
         if not place.size:
             return np.empty(place.shape, place.dtype)
         return np.asarray(_Array(base.__array_interface__["data"][0], place, base))
 
     def _call(self, step: Call, inputs: list[Any], own: dict[int, Any]) -> None:
         op = step.op
+        if op.info is OPTIMIZER_STEP:
+            step.run(self._array(step.args[1], inputs, own))
+            return
 
         def array(a: Any) -> Any:
             if isinstance(a, list):
@@ -507,9 +521,6 @@ class _Frame:
 
         args = [array(a) for a in step.args]
         with np.errstate(all="ignore"):
-            if op.info is OPTIMIZER_STEP:
-                step.run(args[1])
-                return
             if isinstance(op.info, Special):
                 results = [step.run(*args)]
             else:

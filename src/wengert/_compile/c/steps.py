@@ -166,6 +166,9 @@ def _loop(body: str) -> Any:
     return _loops[body]
 
 
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
+
 def _dense(arrays: list[Any]) -> bool:
     a = arrays[0]
     return all(
@@ -216,7 +219,7 @@ class CStep:
         tensors = [state[n] for n in names]
         arrays = [p._payload, g, *[t._payload for t in tensors]]
         loop = None
-        if _dense(arrays) and arrays[0].dtype.name in SUFFIX and not any(t._box is not None for t in tensors):
+        if _dense(arrays) and arrays[0].dtype in _FLOATS and not any(t._box is not None for t in tensors):
             loop, numbers = self._find(arrays[0].dtype, kernel, len(names), constants, decay, maximize)
         if loop is None:
             optimizer._step_in_place(arrays[0], g, tensors, kernel, constants, decay, maximize)

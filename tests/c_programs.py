@@ -8,8 +8,9 @@ import numpy as np
 from op_cases import arguments
 
 from wengert._base.registry import ARRAYS, REGISTRY
+from wengert._compile.c.expressions import NAMES
 from wengert._compile.plan import Plan
-from wengert._compile.tape import Input, Op, Ref, Tape
+from wengert._compile.tape import Input, Op, Tape
 
 
 class Many:
@@ -20,6 +21,7 @@ class Many:
         self.arrays: list[Any] = []
         self.wanted: list[Any] = []
         self.names: list[Any] = []
+        self.sizes: list[float] = []  # of the largest number that went into a result
 
     def _input(self, a: Any) -> Any:
         if isinstance(a, np.ndarray):
@@ -37,11 +39,11 @@ class Many:
                 out = fn(list(operands), *params) if info.arity < 0 else fn(*operands, *params)
         except Exception:  # noqa: BLE001  what eager refuses is no case
             return False
+        arrays = [a for a in operands if isinstance(a, np.ndarray)]
         many = isinstance(out, (tuple, list))
         results = [np.asarray(r) for r in (out if many else [out])]
         args = [self._input(a) for a in operands]
         refs = [self.tape.new(r.shape, r.dtype) for r in results]
-        arrays = [a for a in operands if isinstance(a, np.ndarray)]
         fresh = not any(np.may_share_memory(r, a) for r in results for a in arrays)
         op = Op(info, [args] if info.arity < 0 else args, tuple(params), refs, None, fn, many)
         if "fresh" in Op.__slots__:
@@ -50,6 +52,8 @@ class Many:
         self.tape.results += refs
         self.wanted += results
         self.names += [(name, note)] * len(results)
+        given = [a for a in arrays if a.dtype.kind == "f" and a.size]
+        self.sizes += [max((float(np.abs(a).max()) for a in given), default=0.0)] * len(results)
         return True
 
     def plan(self, sharing: bool = True) -> Plan:
@@ -73,23 +77,21 @@ def operands_of(name: str, i: int, dtype: Any, strided: bool = False) -> tuple[l
     return [changed(a) for a in operands], params
 
 
-def refs_of(a: Any) -> list[Ref]:
-    return [x for x in (a if isinstance(a, list) else [a]) if isinstance(x, Ref)]
+def differences(many: Many, got: list[Any], ulp: float) -> list[Any]:
+    """The results that are not eager's: dtype, shape, nan and infinities the same, and at most ``ulp`` off.
 
-
-def differences(names: list[Any], got: list[Any], wanted: list[Any], ulp: float) -> list[Any]:
-    """The results that are not eager's: dtype, shape, nan and infinities the same, and at most ``ulp`` of the largest."""
+    A unit is that of the result, or for what adds up, where digits cancel, of the largest number that is added.
+    """
     bad = []
-    for name, g, w in zip(names, got, wanted, strict=True):
+    for name, size, g, w in zip(many.names, many.sizes, got, many.wanted, strict=True):
         if g.shape != w.shape or g.dtype != w.dtype:
             bad.append((name, "shape or dtype", g.shape, w.shape, g.dtype, w.dtype))
         elif w.dtype.kind == "f":
             finite = np.isfinite(w)
             same = np.array_equal(np.isfinite(g), finite) and np.array_equal(g[~finite], w[~finite], equal_nan=True)
-            most = np.abs(w[finite]).max(initial=0)
-            room = ulp * np.spacing(np.maximum(np.abs(w[finite]), most / 4).astype(w.dtype))
-            off = np.abs(g[finite] - w[finite]) > room if same else np.ones(1, bool)
-            if off.any():
+            adds = REGISTRY[name[0]].kind not in ("unary", "binary") and name[0] not in NAMES
+            unit = np.spacing(np.maximum(np.abs(w[finite]), size if adds else 0).astype(w.dtype))
+            if not same or (np.abs(g[finite] - w[finite]) > ulp * unit).any():
                 bad.append((name, g.ravel()[:4], w.ravel()[:4]))
         elif not np.array_equal(g, w, equal_nan=w.dtype.kind == "c"):
             bad.append((name, g.ravel()[:4], w.ravel()[:4]))

@@ -1,0 +1,18 @@
+"""Fixtures of the C tier's tests: they need a compiler, and share one cache of libraries."""
+
+from __future__ import annotations
+
+import pytest
+
+from wengert._compile.c import compilers
+
+
+@pytest.fixture(scope="session")
+def c_cache(tmp_path_factory):
+    """A cache directory for the session."""
+    path = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WENGERT_CACHE_DIR", str(path / "c"))
+        if compilers.compiler() is None:
+            pytest.skip("no C compiler is on this machine")
+        yield path
