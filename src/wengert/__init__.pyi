@@ -403,10 +403,10 @@ def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) ->
     """All combinations of ``r`` elements of a vector, one in each row, in the order of the vector."""
 @overload
 def compile(model: Callable[_P, _R], *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[_P, _R]:
-    """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
+    """The compiled form of a function, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
 @overload
 def compile(model: None=None, *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
+    """The compiled form of a function, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from its parts, which have the same floating dtype and broadcast."""
 complex128: _dtype
