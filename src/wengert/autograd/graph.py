@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from .._base.modes import MODE, changed
+from .._base.modes import MODE, changed, leave_mode
 from .._tape.engine import current_pass
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, Node, Port, RemovableHandle, version_of
@@ -112,7 +112,6 @@ class saved_tensors_hooks:
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
-        self._tokens: list[Any] = []
 
     def __enter__(self) -> None:
         message = DISABLED.get()
@@ -120,14 +119,9 @@ class saved_tensors_hooks:
             raise RuntimeError(message)
         state = MODE.get()
         outer = () if state is None or state.hooks is None else state.hooks
-        self._tokens.append((MODE.get(), MODE.set(changed(hooks=(*outer, (self.pack_hook, self.unpack_hook))))))
+        MODE.set(changed(hooks=(*outer, (self.pack_hook, self.unpack_hook))))
 
-    def __exit__(self, *exc: object) -> None:
-        before, token = self._tokens.pop()
-        try:
-            MODE.reset(token)
-        except ValueError:  # left in a different context than the one that entered it
-            MODE.set(before)
+    __exit__ = leave_mode
 
 
 class save_on_cpu(saved_tensors_hooks):

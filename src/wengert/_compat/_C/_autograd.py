@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert._base.modes import MODE, changed, saved_tensors_hooks
+from wengert._base.modes import MODE, replaced, saved_tensors_hooks
 from wengert._tape.saved_hooks import SavedTensor
 from wengert.autograd.graph import DISABLED
 from wengert.autograd.profiler_util import DeviceType
@@ -17,12 +17,12 @@ def _push_saved_tensors_default_hooks(pack_hook: Any, unpack_hook: Any) -> None:
     message = DISABLED.get()
     if message is not None:
         raise RuntimeError(message)
-    MODE.set(changed(hooks=(*(saved_tensors_hooks() or ()), (pack_hook, unpack_hook))))
+    MODE.set(replaced(hooks=(*(saved_tensors_hooks() or ()), (pack_hook, unpack_hook))))
 
 
 def _pop_saved_tensors_default_hooks() -> None:
     """Remove the innermost pair."""
-    MODE.set(changed(hooks=tuple(saved_tensors_hooks() or ())[:-1] or None))
+    MODE.set(replaced(hooks=tuple(saved_tensors_hooks() or ())[:-1] or None))
 
 
 def _top_saved_tensors_default_hooks(ignore_is_tracing: bool = False) -> Any:
