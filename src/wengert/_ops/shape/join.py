@@ -433,7 +433,13 @@ def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
 @public("torch.tensor_split Tensor.tensor_split")
 @with_axis
 def tensor_split(
-    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+    input: Tensor,
+    indices_or_sections: Any = None,
+    dim: int = 0,
+    *,
+    indices: Any = None,
+    sections: Any = None,
+    tensor_indices_or_sections: Any = None,
 ) -> tuple[Tensor, ...]:
     """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list.
 
@@ -441,7 +447,8 @@ def tensor_split(
     >>> torch.arange(5).tensor_split((1, 3))
     (tensor([0]), tensor([1, 2]), tensor([3, 4]))
     """
-    where = next(w for w in (indices_or_sections, indices, sections) if w is not None)
+    spelt = (indices_or_sections, indices, sections, tensor_indices_or_sections)
+    where = next(w for w in spelt if w is not None)
     if isinstance(where, Tensor):
         if where._payload.dtype.kind != "i" or where._payload.dtype.itemsize != 8:
             raise RuntimeError(

@@ -26,7 +26,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tape.views import count_write_at, unrecorded
-from ..._tensor_api.construct import placed
+from ..._tensor_api.construct import no_pinning, placed
 from ..create.convert import clone
 from ..create.create import allocate, element
 from ..indexing.copy_fill import fill_
@@ -259,8 +259,13 @@ triu = _triangle("triu", upper_triangle, "below")
 
 def _triangle_indices(name: str, rows: Any) -> None:
     def indices(
-        row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None
-    ) -> Tensor:
+        row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None,
+        pin_memory: Any = None, requires_grad: Any = False,
+    ) -> Tensor:  # fmt: skip
+        if requires_grad:
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        if pin_memory:
+            no_pinning(pin_memory)
         for what, n in (("row", row), ("col", col)):
             if n < 0:
                 raise RuntimeError(f"{what} must be non-negative, got{n}")
