@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import pickle
+import re
 import warnings
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 
 import wengert
 
+PARSER = re.compile("missing|unexpected|invalid combination|positional argument")
 Pair = collections.namedtuple("Pair", "first second")
 
 
@@ -37,7 +39,11 @@ def outcome(T: Any, code: Any) -> Any:
         try:
             return seen(T, eval(code, scope) if isinstance(code, str) else code(T))
         except Exception as error:  # noqa: BLE001  it is compared
-            return type(error).__name__, str(error).split("\n")[0].split(". ")[0]
+            text = str(error).split("\n")[0].split(". ")[0]
+            by_parser = isinstance(error, TypeError) and PARSER.search(
+                text
+            )  # PyTorch's lists of overloads are not ours
+            return type(error).__name__, "" if by_parser else text
 
 
 def same(a: Any, b: Any) -> bool:
@@ -144,6 +150,9 @@ T.ldexp(t([1e-5], dtype=T.float16), t([20]))
 T.ldexp(x, t(.5))
 T.round(t([10000., 123.456], dtype=T.float16), decimals=2)
 T.linalg.lstsq(T.ones(3, 2, requires_grad=True), T.ones(3, 1)).residuals.requires_grad
+x.dsplit()
+x.flip(dim=0)
+T.tile(x, foo=1)
 T.diagonal_scatter(x, 1)
 T.slice_scatter(x, slice(None))
 x.masked_scatter_(2., x)
@@ -258,7 +267,30 @@ def printed_optimizer(T: Any) -> Any:
     return len(repr(T.optim.SGD(groups, lr=1)).split("\n\n"))
 
 
+def batched_gradients_of_another_dtype(T: Any) -> Any:
+    x = T.ones(3, requires_grad=True)
+    return T.autograd.grad(x * 2, x, T.eye(3, dtype=T.float64), is_grads_batched=True)
+
+
+def subclasses_that_are_asked_for_attributes(T: Any) -> Any:
+    asked: list[str] = []
+
+    def asking(base: Any) -> Any:
+        def __getattr__(self: Any, name: str) -> Any:
+            asked.append(name)
+            return base.__getattr__(self, name)
+
+        return type("Asking", (base,), {"__getattr__": __getattr__})
+
+    linear, norm = asking(T.nn.Linear)(2, 2), asking(T.nn.BatchNorm1d)(2)
+    asked.clear()
+    linear(T.ones(1, 2))
+    norm(T.ones(2, 2))
+    return sorted(set(asked))
+
+
 PROGRAMS = [
+    batched_gradients_of_another_dtype, subclasses_that_are_asked_for_attributes,
     arrays_that_were_pickled, hooks_of_unused_outputs, hooks_of_unused_outputs_of_functions,
     a_hook_may_not_replace_nothing, node_hooks_of_a_convolution, gradient_penalty, writes_of_shapes_with_ones,
     slices_by_tensors, grids_of_half_precision, printed_optimizer,
