@@ -66,12 +66,18 @@ def signature_of(fn: Any) -> inspect.Signature:
     return inspect.Signature([inspect.Parameter(n, kind, default=defaults.get(n, empty)) for n, kind in kinds])
 
 
+def is_written_in_python(fn: Any) -> bool:
+    """Whether PyTorch's public function of this name is written in Python."""
+    space, name = public_places().get(id(fn), ("", ""))
+    return name in _BY_PLACE and space == ("torch" if name in _OF_TORCH else "nn.functional")
+
+
 def as_pytorch_calls(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call as PyTorch's own function hands them on."""
-    space, name = public_places().get(id(fn), ("", ""))
-    count = _BY_PLACE.get(name)
-    if count is None or space != ("torch" if name in _OF_TORCH else "nn.functional"):
+    if not is_written_in_python(fn):
         return args, kwargs
+    name = public_places()[id(fn)][1]
+    count = _BY_PLACE[name]
     try:
         bound = signature_of(fn).bind(*args, **kwargs)
     except TypeError as e:
