@@ -123,7 +123,7 @@ def test_graphs_are_normalized_and_put_in_order() -> None:
     assert "add = x + relu" in NormalizeOperators(gm).transform().code
     replace_target_nodes_with(gm, "call_function", torch.add, "call_function", torch.mul)
     assert float(gm(torch.tensor(3.0))) == 9.0
-    x, relu, add, _ = gm.graph.nodes
+    x, relu, _, _ = gm.graph.nodes
     relu.append(x)
     legalize_graph(gm).graph.lint()
 
