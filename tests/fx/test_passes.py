@@ -37,7 +37,7 @@ class Model(nn.Module):
 @pytest.mark.parametrize("how", [{}, {"keep_original_order": True}, {"keep_original_node_name": True},
                                  {"keep_original_input_name": False}, {"tuple_return": True}])  # fmt: skip
 @pytest.mark.parametrize("parts", [1, 2, 3])
-def test_parts_compute_what_the_whole_does(how: dict[str, bool], parts: int) -> None:
+def test_parts_compute_what_the_whole_does(how: dict[str, Any], parts: int) -> None:
     model, x = Model(), torch.randn(3, 4)
     gm = fx.symbolic_trace(model)
     order = {node: i for i, node in enumerate(gm.graph.nodes)}
