@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.random.generator import Generator
 from .._base.dtypes import Size, device, dtype
 from .._base.errors import INTERNAL
 from .._tape.tensor import Tensor, view_of
@@ -33,7 +34,12 @@ _BY_IDENTITY = (
     type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc, property, types.GenericAlias,
     types.WrapperDescriptorType, types.MethodDescriptorType, np.dtype, types.MappingProxyType,
 )  # fmt: skip
-_IMPURE = frozenset(("random", "time", "secrets", "uuid", "datetime", "_datetime", "_random", "_io", "posix", "nt"))
+_IMPURE = frozenset(
+    (
+        "_datetime", "_io", "_random", "datetime", "io", "logging", "nt", "os", "pathlib", "pickle", "posix", "queue",
+        "random", "secrets", "shutil", "socket", "subprocess", "tempfile", "threading", "time", "uuid", "warnings",
+    )
+)  # fmt: skip
 _IMPURE_NAMES = frozenset(("print", "input", "open", "next", "globals", "setattr", "delattr", "exec", "eval"))
 _DEEPEST = 6
 _LARGEST = 4096
@@ -50,7 +56,7 @@ class _Kinds(dict[str, str]):
         if INTERNAL[name]:
             kind = "own"
         elif name.startswith("<frozen") or (name.startswith(_LIBRARY) and "site-packages" not in name):
-            kind = "library"
+            kind = "library"  # Python's
         elif any(f"{os.sep}site-packages{os.sep}{of}{os.sep}" in name for of in ("numpy", "scipy")):
             kind = "library"
         self[name] = kind
@@ -264,9 +270,8 @@ class Finder:
             x = vars(value)[name]
             if name in ("_parameters", "_buffers", "_modules") or isinstance(x, (staticmethod, classmethod, property)):
                 continue
-            if isinstance(value, Module) and (isinstance(x, _SCALARS) or isinstance(x, (Module, Tensor))):
-                if isinstance(x, _SCALARS):
-                    continue  # every scalar of a module is watched
+            if isinstance(value, Module) and isinstance(x, _SCALARS):
+                continue  # every scalar of a module is watched
             if not isinstance(value, type):
                 self.again.append((vars(value), name, x))
                 text = f"{self.constant(vars(value))}[{name!r}]"
@@ -277,10 +282,15 @@ class Finder:
     def object(self, value: Any, text: str, where: str, names: Any, depth: int) -> None:
         """Watch an object of a user's class: the attributes that the code names."""
         cls = type(value)
-        if hasattr(cls, "__next__") or not hasattr(value, "__dict__") or hasattr(cls, "__slots__"):
-            if cls.__module__.partition(".")[0] == "wengert" and not hasattr(cls, "__next__"):
-                self.need(f"{text} is {self.constant(value)}", f"{where} is the same object")
-                return
+        if isinstance(value, Generator) or (cls.__module__.startswith("wengert") and hasattr(cls, "__exit__")):
+            self.need(f"{text} is {self.constant(value)}", f"{where} is the same object")
+            return
+        if (
+            hasattr(cls, "__next__")
+            or not hasattr(value, "__dict__")
+            or hasattr(cls, "__slots__")
+            or cls.__module__.partition(".")[0] == "wengert"  # a loader, a scheduler, a scaler: our code is not watched
+        ):
             self.tracer.stop(f"{where} is of type {cls.__qualname__}, which cannot be watched")
             return
         self.need(f"{text} is {self.constant(value)}", f"{where} is the same object")
@@ -307,7 +317,9 @@ class Finder:
             table = frame.f_globals
             held = self.constant(table)
             for name in names:
-                if name in table:
+                if name not in table:  # the function may make it
+                    self.again.append((table, name, self))
+                else:
                     self.again.append((table, name, table[name]))
                     self.value(table[name], f"{held}[{name!r}]", name, names)
         local = frame.f_locals
@@ -335,7 +347,9 @@ class Finder:
     def free_variable(self, frame: Any, name: str, value: Any, names: Any) -> None:
         """Watch a closure cell, which a reference of the cell's own finds."""
         cell = _cell_of(frame, name, value)
-        if cell is None or id(cell) not in self.cells:  # a cell of a function that runs inside the call: its values come from there
+        if (
+            cell is None or id(cell) not in self.cells
+        ):  # a cell of a function that runs inside the call: its values come from there
             return
         if (id(cell), name) in self.seen:
             return
