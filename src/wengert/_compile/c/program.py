@@ -1,16 +1,15 @@
 """A plan as a C program: pieces of C in their order, with calls of operators' own functions between them.
 
 ``CProgram(plan)`` is called with the arrays of the inputs and returns the arrays of the results; what the plan
-updates is written into the inputs' memory. Everything that a call writes lies in a frame of its own (``_Frame``), so that
-a program may run in several threads at once.
+updates is written into the inputs' memory. Everything that a call writes lies in a frame of its own (``_Frame``), so
+that a program may run in several threads at once.
 """
 
 from __future__ import annotations
 
 import ctypes
-from weakref import ref
-import math
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -241,7 +240,7 @@ class CProgram:
         try:
             args, outs = self._args(op), [self.at(o) for o in op.outs]
             given = [a for x in args for a in (x if isinstance(x, list) else [x]) if isinstance(a, Place)]
-            if any(p.dtype.name not in C_TYPES for p in (*given, *outs)) or any(not p.size for p in outs):
+            if any(p.dtype not in C_TYPES for p in (*given, *outs)) or any(not p.size for p in outs):
                 return None
             if op.name in _RULES:
                 return _RULES[op.name](self, op, args, outs)  # type: ignore[no-any-return]
@@ -264,7 +263,7 @@ class CProgram:
         for op in group.ops:
             if not grouping.fuses(op):
                 continue
-            args = []
+            args: list[Any] = []
             for a in op.args:
                 number = grouping.number(a)
                 if number is not None:
@@ -298,7 +297,7 @@ class CProgram:
         read, write = [], []
         for old, new in late:
             to, source = self.at(old), self.at(new)
-            if to.dtype.name not in C_TYPES or source.dtype.name not in C_TYPES:
+            if to.dtype not in C_TYPES or source.dtype not in C_TYPES:
                 raise Unsupported(f"an update of dtype {to.dtype}")
             if not to.size:
                 continue
@@ -332,7 +331,10 @@ class CProgram:
             if lines:
                 parts.append(f"EXPORT void run{k}(char **P) {{\n" + "\n".join(lines) + "\n}\n")
         parts.append(self._check_text())
-        parts.append("EXPORT void init(void **p) { shared = (parallel_t)p[0]; gemm_f = (sgemm_t)p[1]; gemm_d = (dgemm_t)p[2]; }\n")
+        parts.append(
+            "EXPORT void init(void **p) {\n"
+            "  shared = (parallel_t)p[0]; gemm_f = (sgemm_t)p[1]; gemm_d = (dgemm_t)p[2];\n}\n"
+        )
         return "\n".join(parts)
 
     def _pointer(self, memory: int, byte: int) -> str:
@@ -351,7 +353,9 @@ class CProgram:
                 at.append(f"i{d} * {step}")
             index = " + ".join(at) or "0"
             spared = f" && t[{index}] != {but}" if but is not None else ""
-            lines.append(f"    {loops}bad |= (t[{index}] < {low} || t[{index}] >= {high}){spared};\n    if (bad) return 0; }}")
+            lines.append(
+                f"    {loops}bad |= (t[{index}] < {low} || t[{index}] >= {high}){spared};\n    if (bad) return 0; }}"
+            )
         return "\n".join([*lines, "  return 1;\n}\n"])
 
     def _load(self) -> None:
@@ -436,9 +440,10 @@ class _Frame:
             a = inputs[index]
             if last[j]() is not a:
                 if a.strides != strides:
-                    inputs = self._as_expected(inputs, index, strides)
-                    if inputs is None:
+                    turned = self._as_expected(inputs, index, strides)
+                    if turned is None:
                         return None
+                    inputs = turned
                     a = inputs[index]
                 table[k] = address_of(a)
                 last[j] = ref(a)
@@ -500,7 +505,9 @@ class _Frame:
             base = np.asarray(source.array)
         else:
             at = self.begin + self.program.offsets[place.memory]
-            made = self.arrays[place] = np.asarray(_Array(at, place, None)) if place.size else np.empty(place.shape, place.dtype)
+            made = self.arrays[place] = (
+                np.asarray(_Array(at, place, None)) if place.size else np.empty(place.shape, place.dtype)
+            )
             return made
         if whole:
             return base
@@ -524,7 +531,7 @@ class _Frame:
             if isinstance(op.info, Special):
                 results = [step.run(*args)]
             else:
-                made = step.run(*args, *op.p)
+                made: Any = step.run(*args, *op.p)
                 results = list(made) if op.many or len(step.outs) > 1 else [made]
         for place, r in zip(step.outs, results, strict=True):
             if place.size:
