@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import weakref
 from typing import Any
@@ -86,7 +87,9 @@ class Program:
             self.runner = _through_callable(backend, self.forward, example)
         elif backend is not None:
             _lower(self, backend)
-        self.written = [r.forward.values[old].source.index for old, _ in r.forward.updates]  # type: ignore[union-attr]
+        entries = list(r.finder.tracer.lifted.values())
+        updated = [r.forward.values[old].source.index for old, _ in r.forward.updates]  # type: ignore[union-attr]
+        self.written = [(k, entries[k].writes) for k in updated]
         self.outputs = sum(x.output is not None for x in r.results)
         self.again = not (r.forward.updates or r.grads or any(op.effect for op in r.forward.ops))
 
@@ -114,8 +117,9 @@ class Program:
         """Run on these inputs; ``call()`` is the function itself on the same arguments."""
         r = self.recording
         outs = self.runner([t._payload for t in inputs])
-        for k in self.written:
-            count_write(inputs[k])
+        for k, times in self.written:
+            for _ in range(times):
+                count_write(inputs[k])
         for k, at in r.grads:
             inputs[k]._node.grad = None if at is None else wrap(outs[at])
         made: dict[int, Any] = {}
@@ -280,6 +284,8 @@ class Compiled:
             if self.fullgraph:
                 raise _fail_on_limit(self.fn)
             return self._in_pieces(args, kwargs)
+        if sys.getprofile() is not None:  # Python's profiler is running, and the recorder needs its place
+            return self.fn(*args, **kwargs)
         return self._recorded(args, kwargs, mode)
 
     def _recorded(self, args: Any, kwargs: Any, mode: Any) -> Any:
@@ -318,6 +324,7 @@ class Compiled:
         tracer.constants.clear()
         r.finder.again.clear()
         r.finder.inputs = []
+        r.finder.cells.clear()
         return program
 
     def _in_pieces(self, args: Any, kwargs: Any) -> Any:
@@ -357,8 +364,6 @@ def _file(fn: Any) -> str:
 
 
 def _limit() -> int:
-    import sys
-
     config = sys.modules.get("wengert._dynamo.config")
     return 8 if config is None else min(config.recompile_limit, config.cache_size_limit)
 

@@ -51,7 +51,7 @@ class _Kinds(dict[str, str]):
             kind = "own"
         elif name.startswith("<frozen") or (name.startswith(_LIBRARY) and "site-packages" not in name):
             kind = "library"
-        elif f"{os.sep}site-packages{os.sep}numpy{os.sep}" in name:
+        elif any(f"{os.sep}site-packages{os.sep}{of}{os.sep}" in name for of in ("numpy", "scipy")):
             kind = "library"
         self[name] = kind
         return kind
@@ -73,6 +73,7 @@ class Finder:
         self.again: list[tuple[Any, Any, Any]] = []  # (container, key, value): what must not change during the call
         self.seen: set[Any] = set()
         self.codes: set[Any] = set()
+        self.cells: dict[int, Any] = {}  # those that were there before the call
 
     # ------------------------------------------------------------------------------------------------- conditions
     def constant(self, value: Any) -> str:
@@ -334,7 +335,7 @@ class Finder:
     def free_variable(self, frame: Any, name: str, value: Any, names: Any) -> None:
         """Watch a closure cell, which a reference of the cell's own finds."""
         cell = _cell_of(frame, name, value)
-        if cell is None:  # a cell of a function that runs inside the call: its values come from there
+        if cell is None or id(cell) not in self.cells:  # a cell of a function that runs inside the call: its values come from there
             return
         if (id(cell), name) in self.seen:
             return

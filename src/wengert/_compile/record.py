@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+from types import CellType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .._base.registry import REGISTRY
 from .._base.tracing import TRACER
 from .._tape import engine
 from .._tape.node import AccumulateGrad, Port, tick, view_of
+from .._tape.replaced import payload_replaced
 from .._tape.tensor import Tensor, wrap
 from .._tape.view_chain import chain_of
 from ..utils._pytree import tree_flatten
@@ -68,8 +70,11 @@ def record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
 def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:
     tracer = Tracer(tick())
     finder = Finder(tracer)
-    kept = [o for o in gc.get_objects() if isinstance(o, Tensor)]
-    tracer.before = {id(t): t for t in kept}
+    for o in gc.get_objects():
+        if isinstance(o, Tensor):
+            tracer.before[id(o)] = o
+        elif type(o) is CellType:
+            finder.cells[id(o)] = o
     outer = sys.getprofile()
     top = True
 
@@ -91,12 +96,15 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
         sys.setprofile(outer)
         if tracer.watch in slow_hooks:
             unwatch_operators(tracer.watch)
+        if tracer.replaced in payload_replaced:
+            payload_replaced.remove(tracer.replaced)
         if tracer.observe in engine.observers:
             engine.observers.remove(tracer.observe)
 
     tracer.on_stop = stopped
     watch_operators(tracer.watch)
     engine.observers.append(tracer.observe)
+    payload_replaced.append(tracer.replaced)
     token = TRACER.set(tracer)
     try:
         _lift_arguments(finder, args, kwargs)

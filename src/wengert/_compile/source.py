@@ -182,7 +182,7 @@ class NumpyProgram:
             self._step(op)
             return
         given = [self._name(a) for a in (*op.args, *(op.p if op.info is not DRAW else ()))]
-        out = op.outs[0]
+        out = op.outs[0] if op.outs else Ref(-1)
         if int(out) in self.plan.place:
             given.append(self._buffer(out))
         targets = ", ".join(f"v{int(o)}" for o in op.outs) + "," * (op.many and len(op.outs) == 1)

@@ -114,6 +114,7 @@ class Special:
     """An operator of the tape's own. Its effect is as eager's; it is neither removed nor moved nor merged.
 
     ``draw``            ``lowered(*args)`` draws from the live stream and returns the array; mostly without operands
+    ``check``           ``lowered(*args)`` raises if an operand's elements are not what eager accepts; no results
     ``optimizer_step``  operands: the parameter, its gradient; ``p = (step,)``; ``step(gradient)`` is the optimizer's
                         own step of this parameter, with its state and the hyperparameters of that moment; it writes
                         into the parameter's memory, and the result is the parameter's new value. ``step.optimizer``,
@@ -127,7 +128,7 @@ class Special:
         return f"<{self.name}>"
 
 
-DRAW, OPTIMIZER_STEP = Special("draw"), Special("optimizer_step")
+CHECK, DRAW, OPTIMIZER_STEP = Special("check"), Special("draw"), Special("optimizer_step")
 
 
 def _refs(values: Any) -> Iterator[Ref]:

@@ -13,8 +13,8 @@ NOTE [ Breaks ]
 
 NOTE [ Lowering ]
     With the result of the operator's own slow function (``core``) at hand, the bare array function is tried on the
-    same operands. If the bits, the dtype and the strides agree, and no operand is an integer (integers are checked,
-    promoted and refused by the operator), the program calls the array function, else ``core``.
+    same operands. If the bits, the dtype and the strides agree, the program calls the array function, else ``core``. So
+    it does for elementwise operators on integers, which are promoted and refused by the operator.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ import numpy as np
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import INTERNAL
 from .._base.registry import ARRAYS, TRANSFORMED, XP, Operator
+from .._payloads.meta_rules import REFUSED
 from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed
 from .._tape.node import AccumulateGrad, Box, Node, view_of
 from .._tape.replaced import _replace_views
 from .._tape.tensor import Tensor, alias_payload, note_view, wrap
 from .._tape.views import count_write
 from ..optim._elementwise import number
-from .tape import DRAW, OPTIMIZER_STEP, Constant, Input, Op, Ref, Tape
+from .tape import CHECK, DRAW, OPTIMIZER_STEP, Constant, Input, Op, Ref, Tape
 
 TRACED_DEPTH = DEEPEST + 3  # a depth that no transform and no Meta has
 _ARRAYS = (np.ndarray, np.generic)
@@ -79,6 +80,14 @@ class Traced(Transformed):
         a = make(self.array.shape, self.array.dtype)
         return a if self.tracer.closed else Traced(self.tracer, self.tracer._constant(a), a)
 
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return np.asarray(self.v, *args)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"a traced array has no attribute {name!r}")
+        return getattr(self.v, name)  # the caller expects an array
+
     def primal(self) -> Any:
         return self.array if self.tracer.closed else self
 
@@ -97,7 +106,10 @@ class Traced(Transformed):
         arrays = [a.array if type(a) is Traced else a for a in operands]
         plain = _plain(p)
         out = run_core(info, arrays, plain)
-        if tracer is None:
+        if tracer is not None and info.name in REFUSED:
+            tracer.stop(f"the shape of {info.called}'s result depends on elements")
+            return out
+        if tracer is None or tracer.closed:  # it may have been closed by what the operator itself calls
             return out
         return tracer.record(info, operands, arrays, p, plain, out)
 
@@ -142,7 +154,8 @@ def lowered(info: Operator, arrays: list[Any], p: tuple[Any, ...], out: Any) -> 
     """The array function of NOTE [ Lowering ]."""
     flat = arrays
     plain = all(isinstance(a, _ARRAYS) or a is None or type(a) in PYTHON_NUMBERS for a in flat)
-    if plain and not any(isinstance(a, _ARRAYS) and a.dtype.kind in "iuV" for a in flat):
+    kinds = "iuV" if info.kind in ("unary", "binary") else "V"
+    if plain and not any(isinstance(a, _ARRAYS) and a.dtype.kind in kinds for a in flat):
         try:
             raw = getattr(ARRAYS, info.name)
             with np.errstate(all="ignore"):
@@ -168,7 +181,7 @@ def _core(info: Operator) -> Any:
 class Lifted:
     """A tensor that was there before the trace, and what it had."""
 
-    __slots__ = ("array", "box", "grad", "node", "ref", "tensor", "traced", "where")
+    __slots__ = ("array", "box", "grad", "node", "ref", "tensor", "traced", "version", "where", "writes")
 
     def __init__(self, tensor: Any, array: Any, traced: Traced, where: str) -> None:
         self.tensor = tensor
@@ -179,6 +192,8 @@ class Lifted:
         self.node = tensor._node
         self.grad = tensor._node.grad if type(tensor._node) is AccumulateGrad else None
         self.where = where
+        self.version = 0 if self.box is None or self.box.cell is None else self.box.cell.version
+        self.writes = 0
 
     @property
     def is_leaf(self) -> bool:
@@ -199,6 +214,7 @@ class Tracer:
         self.before: dict[int, Any] = {}  # the tensors that were there before the trace
         self.generators: dict[int, tuple[Any, Any]] = {}  # and the state after the latest draw that was written down
         self.first_states: dict[int, tuple[Any, Any]] = {}
+        self.counts: dict[int, int] = {}  # the number of writes to each input
         self.optimizers: set[int] = set()  # those whose parameters are inputs
         self.closed = False
         self.broken: str | None = None
@@ -325,6 +341,17 @@ class Tracer:
             op.p = ()
         return result
 
+    def check(self, call: Any, a: Traced) -> None:
+        """A check of an operand's elements that raises: done, and written down."""
+        call(a.array)
+        if not self.closed:
+            self.tape.ops.append(Op(CHECK, [a.ref], (), [], self.line(), call))
+
+    def replaced(self, t: Tensor) -> None:
+        """Count a write to an input."""
+        if id(t) in self.lifted:
+            self.counts[id(t)] = self.counts.get(id(t), 0) + 1
+
     def records_step(self, optimizer: Any, group: dict[str, Any], p: Tensor, grad: Tensor) -> bool:
         """Write one parameter's step down, if a program can do it; it is done on a copy."""
         traced: Any = p._payload
@@ -347,6 +374,7 @@ class Tracer:
         result = self._new(new)
         self.tape.ops.append(Op(OPTIMIZER_STEP, [traced.ref, g.ref], (step,), [result.ref], self.line(), step, False, True))
         p._payload = result
+        self.replaced(p)
         if p._box is not None:
             p._box.a = result
         return True
@@ -404,7 +432,7 @@ class Tracer:
         written = []
         for entry in self.lifted.values():
             t, now = entry.tensor, entry.tensor._payload
-            if t._box is not None and t._box is not entry.box and entry.box is not None:
+            if t._box is not entry.box:
                 t._box = entry.box
             if type(now) is Traced and now is not entry.traced:
                 written.append((entry, now))
@@ -421,7 +449,8 @@ class Tracer:
                 if box is not None:
                     box.a = entry.array
         for entry, _ in written:
-            count_write(entry.tensor)
+            entry.writes = max(self.counts.get(id(entry.tensor), 0), 1) if view_of(entry.tensor) is None else 0
+            restore_version(entry)
         for entry in self.lifted.values():
             if "_views" in entry.tensor.__dict__:
                 _replace_views(entry.tensor)
@@ -461,6 +490,14 @@ class Tracer:
             if "_views" in t.__dict__ and view_of(t) is None:
                 _replace_views(t)
         return tensors
+
+
+def restore_version(entry: Lifted) -> None:
+    """Count the writes of the trace in the tensor's own version cell."""
+    cell = None if entry.box is None else entry.box.cell
+    counted = 0 if cell is None else cell.version - entry.version
+    for _ in range(entry.writes - counted):
+        count_write(entry.tensor)
 
 
 def _settle_slots(holder: Any) -> None:

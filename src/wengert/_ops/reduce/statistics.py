@@ -405,9 +405,16 @@ def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
             f"{text}interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
         )
     a = q._payload
-    if isinstance(a, (np.ndarray, np.generic)) and not ((a >= 0) & (a <= 1)).all():
-        raise RuntimeError(text + "q values must be in the range [0, 1]")
+    _check_quantiles(a, text)
     return q if device_of(x._payload) is CPU else q.to(x.device)
+
+
+def _check_quantiles(a: Any, text: str) -> None:
+    """Raise PyTorch's error unless every element is in [0, 1]."""
+    if getattr(a, "is_traced", False):
+        a.tracer.check(lambda a: _check_quantiles(a, text), a)
+    elif isinstance(a, (np.ndarray, np.generic)) and not ((a >= 0) & (a <= 1)).all():
+        raise RuntimeError(text + "q values must be in the range [0, 1]")
 
 
 # ---------------------------------------------------------------------------------------------------------- correlation

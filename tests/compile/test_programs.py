@@ -1,0 +1,491 @@
+"""Compiled functions beside eager: whole steps, writes in place, views, draws, frames, breaks; equal to the bit."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from typing import Any
+
+import pytest
+
+import wengert as torch
+from wengert._compile import source
+from wengert._compile.dispatch import Compiled
+
+F = torch.nn.functional
+
+
+def compiled(fn: Any, **options: Any) -> tuple[Any, Compiled]:
+    made = torch.compile(fn, backend="numpy", **options)
+    return made, made._compiled
+
+
+@pytest.fixture(autouse=True, params=["shared", "alone", "nan"])
+def memory(request: Any, monkeypatch: Any) -> None:
+    """Planned memory as it is, without sharing, and filled with nan before each call."""
+    if request.param != "shared":
+        monkeypatch.setattr(source, "SHARING", request.param == "nan")
+        monkeypatch.setattr(source, "FILL", math.nan)
+
+
+def model() -> Any:
+    torch.manual_seed(0)
+    return torch.nn.Sequential(
+        torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Dropout(0.3), torch.nn.Linear(8, 8), torch.nn.ReLU(),
+        torch.nn.Linear(8, 3),
+    )  # fmt: skip
+
+
+OPTIMIZERS = {
+    "sgd": lambda p: torch.optim.SGD(p, lr=0.1),
+    "momentum": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.01),
+    "adam": lambda p: torch.optim.Adam(p, lr=0.01),
+    "amsgrad": lambda p: torch.optim.Adam(p, lr=0.01, amsgrad=True),
+    "adamw": lambda p: torch.optim.AdamW(p, lr=0.01),
+    "rmsprop": lambda p: torch.optim.RMSprop(p, lr=0.01, momentum=0.5, centered=True),
+    "adagrad": lambda p: torch.optim.Adagrad(p, lr=0.01),
+    "radam": lambda p: torch.optim.RAdam(p, lr=0.01),
+    "nadam": lambda p: torch.optim.NAdam(p, lr=0.01),
+    "adadelta": lambda p: torch.optim.Adadelta(p),
+    "lbfgs": lambda p: torch.optim.LBFGS(p, max_iter=2),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_whole_steps(name: str) -> None:
+    m1, m2 = model(), model()
+    o1, o2 = OPTIMIZERS[name](m1.parameters()), OPTIMIZERS[name](m2.parameters())
+    s1, s2 = (torch.optim.lr_scheduler.StepLR(o, 2, 0.5) for o in (o1, o2))
+
+    def step(m: Any, o: Any, x: Any, y: Any) -> Any:
+        def closure() -> Any:
+            o.zero_grad()
+            loss = F.mse_loss(m(x), y)
+            loss.backward()
+            return loss
+
+        if isinstance(o, torch.optim.LBFGS):
+            return o.step(closure)
+        loss = closure()
+        o.step()
+        return loss.detach()
+
+    made, state = compiled(lambda x, y: step(m1, o1, x, y))
+    for turn in range(5):
+        torch.manual_seed(turn)
+        x, y = torch.randn(5, 4), torch.randn(5, 3)
+        random = torch.get_rng_state()
+        got = made(x, y)
+        after = torch.get_rng_state()
+        torch.set_rng_state(random)
+        want = step(m2, o2, x, y)
+        assert torch.equal(after, torch.get_rng_state())
+        assert torch.equal(got, want)
+        for p, q in zip(m1.parameters(), m2.parameters(), strict=True):
+            assert torch.equal(p, q) and torch.equal(p.grad, q.grad)
+        s1.step()
+        s2.step()
+    if name != "lbfgs":
+        assert not state.broken and state.count == 2  # without and with gradients of before
+    a, b = o1.state_dict(), o2.state_dict()
+    assert repr(a) == repr(b)
+
+
+def agree(fn: Any, *makers: Any, programs: int | None = 1) -> Compiled:
+    """Three calls on new arguments, compiled and not: results, arguments afterwards, gradients."""
+    made, state = compiled(fn)
+    for turn in range(3):
+        seen = []
+        for run in (fn, made):
+            torch.manual_seed(turn)
+            args = [make() for make in makers]
+            out = run(*args)
+            outs = [t for t in (out if isinstance(out, (list, tuple)) else [out]) if isinstance(t, torch.Tensor)]
+            if any(t.requires_grad for t in outs):
+                sum((t * t).sum() for t in outs if t.requires_grad).backward()
+            facts = [(t.tolist(), t.dtype, t.stride(), t.requires_grad) for t in outs]
+            facts += [(t.tolist(), t._version, t.grad.tolist() if t.is_leaf and t.grad is not None else 0) for t in args]
+            facts.append(("shares", [[t.data_ptr() == a.data_ptr() for a in args] for t in outs]))
+            seen.append(facts)
+        assert repr(seen[0]) == repr(seen[1])
+    if programs is not None:
+        assert (state.count, state.broken) == (programs, {})
+    return state
+
+
+def plain() -> Any:
+    return torch.randn(3, 4)
+
+
+def leaf() -> Any:
+    return torch.randn(3, 4, requires_grad=True)
+
+
+def nonleaf() -> Any:
+    return leaf() * 2
+
+
+def test_writes_into_arguments() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        x.add_(y).mul_(2)
+        x[0] = y[1]
+        x[:, 1].exp_()
+        return x.sum()
+
+    agree(fn, plain, plain)
+
+
+def test_exchanged_arguments() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        old = x.clone()
+        x.copy_(y)
+        y.copy_(old)
+        return old
+
+    agree(fn, plain, plain)
+
+
+def test_results_that_are_arguments_or_views_of_them() -> None:
+    agree(lambda x: x, plain)
+    agree(lambda x: (x, x.t(), x[1], x.view(-1)), plain)
+    agree(lambda x: (x.t(), x[1] * 2), leaf)
+    agree(lambda x: x.clone(), plain)
+    agree(lambda x: (x + 1, x + 1), plain)
+    agree(lambda x: x.detach(), plain, programs=None)
+    agree(lambda x: x * 1.0, plain)
+
+
+def test_writes_to_values_of_the_call_with_history() -> None:
+    def fn(x: Any) -> Any:
+        y = x * 2
+        y[0].mul_(3)
+        v = y.view(-1)
+        v[2:5] += 1
+        z = torch.zeros(3, 4)
+        z[1] = y[0]
+        z.t()[0].add_(y[:, 0])
+        return z, y
+
+    agree(fn, leaf)
+    agree(fn, nonleaf)
+    agree(fn, plain)
+
+
+def test_several_results_and_unused_ones() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        return x.exp(), (x * y).sum(), y.detach() * 2, torch.arange(3), x.argmax(1)
+
+    agree(fn, leaf, leaf)
+    made, _ = compiled(fn)
+    for _ in range(3):
+        x, y = leaf(), leaf()
+        made(x, y)[1].backward()
+        assert torch.equal(x.grad, y) and torch.equal(y.grad, x)
+
+
+def test_two_forwards_before_a_backward() -> None:
+    def fn(x: Any) -> Any:
+        return (x.exp() * x.sin()).sum()
+
+    made, _ = compiled(fn)
+    made(leaf())
+    xs = [leaf() for _ in range(3)]
+    losses = [made(x) for x in xs]
+    for x, loss in zip(xs, losses, strict=True):
+        (want,) = torch.autograd.grad(fn(x), x)
+        loss.backward()
+        assert torch.equal(x.grad, want)
+
+
+def test_results_belong_to_the_caller() -> None:
+    made, _ = compiled(lambda x: ((x * 2).exp(), x.sum(0)))
+    made(plain())
+    x = plain()
+    a, b = made(x)
+    before = a.clone(), b.clone()
+    made(plain())
+    assert torch.equal(a, before[0]) and torch.equal(b, before[1])
+
+
+def test_a_saved_value_that_is_overwritten() -> None:
+    made, _ = compiled(lambda x: x.exp())
+    for _ in range(2):
+        x = leaf()
+        y = made(x)
+        y.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+
+
+def test_a_second_backward() -> None:
+    made, _ = compiled(lambda x: (x * x).sum())
+    for _ in range(2):
+        x = leaf()
+        loss = made(x)
+        loss.backward(retain_graph=True)
+        loss.backward()
+        assert torch.equal(x.grad, 4 * x)
+        with pytest.raises(RuntimeError, match="a second time"):
+            loss.backward()
+
+
+def test_double_backward() -> None:
+    made, _ = compiled(lambda x: (x**3).sum())
+    for _ in range(3):
+        x = leaf()
+        (g,) = torch.autograd.grad(made(x), x, create_graph=True)
+        (h,) = torch.autograd.grad(g.sum(), x)
+        assert torch.allclose(h, 6 * x)
+
+
+def test_create_graph_inside() -> None:
+    def fn(x: Any) -> Any:
+        (g,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
+        return torch.autograd.grad((g * g).sum(), x)[0]
+
+    agree(fn, leaf)
+
+
+def test_transforms_inside_and_outside() -> None:
+    def fn(x: Any) -> Any:
+        return torch.func.vmap(torch.func.grad(lambda r: (r**2).sum()))(x), torch.func.hessian(lambda r: r.sin().sum())(x[0])
+
+    agree(fn, plain)
+    made, _ = compiled(lambda x: x.sin())
+    x = plain()
+    assert torch.equal(torch.func.vmap(made)(x), x.sin())
+    assert torch.equal(torch.func.grad(lambda r: made(r).sum())(x), x.cos())
+
+
+def test_gradients_add_up() -> None:
+    w1, w2 = leaf(), None
+    w2 = w1.detach().clone().requires_grad_()
+
+    def fn(w: Any, x: Any) -> Any:
+        loss = (w * x).sin().sum()
+        loss.backward()
+        return loss.detach()
+
+    made, state = compiled(lambda x: fn(w1, x))
+    for _ in range(4):
+        x = plain()
+        assert torch.equal(made(x), fn(w2, x)) and torch.equal(w1.grad, w2.grad)
+    assert state.count == 2 and not state.broken
+
+
+def test_draws_come_from_the_live_stream() -> None:
+    def fn(x: Any) -> Any:
+        return (
+            F.dropout(x, 0.5) + torch.randn(4) * torch.rand_like(x), torch.randint(0, 9, (3,)), torch.randperm(5),
+            torch.empty(3, 4).normal_(), torch.bernoulli(torch.sigmoid(x)), torch.normal(x, 1.0), torch.zeros(4, 3).t().uniform_(),
+        )  # fmt: skip
+
+    agree(fn, plain)
+    g = torch.Generator().manual_seed(3)
+    made, _ = compiled(lambda x: x + torch.randn(4, generator=g))
+    x = plain()
+    got = [made(x) for _ in range(3)]
+    g.manual_seed(3)
+    assert all(torch.equal(t, x + torch.randn(4, generator=g)) for t in got)
+
+
+def test_running_statistics() -> None:
+    m1, m2 = torch.nn.BatchNorm1d(4), torch.nn.BatchNorm1d(4)
+    made = torch.compile(m1, backend="numpy")
+    for _ in range(4):
+        x = plain()
+        assert torch.allclose(made(x), m2(x), atol=1e-6)
+        assert torch.allclose(m1.running_mean, m2.running_mean) and m1.num_batches_tracked == m2.num_batches_tracked
+
+
+# ------------------------------------------------------------------------------------------------------------- breaks
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: x * 2 if x.sum() > 0 else x - 1,
+        lambda x: x * x.sum().item(),
+        lambda x: x + torch.from_numpy(x.numpy() * 2),
+        lambda x: x[x > 0],
+        lambda x: torch.nonzero(x),
+        lambda x: x * len(x.unique()),
+        lambda x: x * float(str(len(repr(x)))),
+        lambda x: [v * 2 for v in x.tolist()],
+    ],
+)
+def test_what_asks_for_elements_runs_eagerly(fn: Any) -> None:
+    made, state = compiled(fn)
+    for k in range(6):
+        x = torch.arange(4.0) * (-1) ** k - k
+        assert repr(made(x)) == repr(fn(x))
+    assert state.broken
+    with pytest.raises(torch._dynamo.exc.Unsupported) as error:
+        torch.compile(fn, fullgraph=True)(torch.ones(3))
+    assert any("test_programs.py" in note for note in error.value.__notes__)
+
+
+def test_effects_on_python_happen_once_a_call(capsys: Any) -> None:
+    log: list[int] = []
+    state = {"n": 0}
+
+    class Counter(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls = 0
+
+        def forward(self, x: Any) -> Any:
+            self.calls += 1
+            return x * self.calls
+
+    def appending(x: Any) -> Any:
+        log.append(1)
+        return x + len(log)
+
+    def counting(x: Any) -> Any:
+        state["n"] += 1
+        return x * state["n"]
+
+    def printing(x: Any) -> Any:
+        print("seen")
+        return x + 1
+
+    m = Counter()
+    x = plain()
+    for fn in (appending, counting, printing, m):
+        made = torch.compile(fn, backend="numpy")
+        outs = [made(x) for _ in range(3)]
+        assert len(outs) == 3
+    assert len(log) == 3 and state["n"] == 3 and m.calls == 3
+    assert capsys.readouterr().out == "seen\n" * 3
+
+
+def test_a_tensor_that_is_kept() -> None:
+    class Keeps(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            self.last = x * 2
+            return self.last + 1
+
+    m = Keeps()
+    made = torch.compile(m, backend="numpy")
+    for _ in range(3):
+        x = plain()
+        made(x)
+        assert torch.equal(m.last, x * 2)
+
+
+def test_an_error_is_eagers() -> None:
+    made, _ = compiled(lambda x, y: (x.add_(1) @ y).sum())
+    for _ in range(2):
+        x = torch.zeros(2, 3)
+        with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
+            made(x, torch.ones(2, 3))
+        assert torch.equal(x, torch.ones(2, 3))
+
+
+def test_shared_memory_of_arguments() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        x.add_(1)
+        return y * 2
+
+    made, _ = compiled(fn)
+    for _ in range(2):
+        made(plain(), plain())
+        x = plain()
+        want = (x[0] + 1) * 2
+        assert torch.equal(made(x, x[0]), want)
+
+
+def test_pieces_of_a_module() -> None:
+    class Inner(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lin = torch.nn.Linear(4, 4)
+
+        def forward(self, x: Any) -> Any:
+            return self.lin(x).tanh()
+
+    class Outer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = Inner(), Inner()
+
+        def forward(self, x: Any) -> Any:
+            y = self.a(x)
+            return self.b(y) if y.sum() > 0 else y
+
+    m = Outer()
+    made = torch.compile(m, backend="numpy")
+    for _ in range(4):
+        x = plain()
+        assert torch.equal(made(x), m(x))
+    assert made._compiled.broken and any(p.programs for p in made._compiled.pieces.values())
+
+
+# ------------------------------------------------------------------------------------------------------ the interface
+def test_arguments_of_compile() -> None:
+    x = plain()
+    for backend in ("inductor", "numpy", "eager", "aot_eager"):
+        assert torch.equal(torch.compile(lambda x: x + 1, backend=backend)(x), x + 1)
+    with pytest.raises(torch._dynamo.exc.InvalidBackend, match="Invalid backend: 'nothing'"):
+        torch.compile(lambda x: x, backend="nothing")(x)
+    with pytest.raises(AssertionError, match="A callable function is expected"):
+        torch.compile(3)
+    given = []
+
+    def backend(program: Any, example: Any) -> Any:
+        given.append([t.shape for t in example])
+        return program.forward
+
+    made = torch.compile(lambda x: (x + 1).sum(), backend=backend)
+    made(x)
+    assert torch.equal(made(x), (x + 1).sum()) and given == [[x.shape]]
+
+
+def test_names_of_the_compiler() -> None:
+    seen = []
+
+    @torch.compile(backend="numpy")
+    def fn(x: Any) -> Any:
+        seen.append(torch.compiler.is_compiling())
+        return x + 1
+
+    fn(plain())
+    assert seen == [True] and not torch.compiler.is_compiling()
+
+    @torch.compiler.disable
+    def secret(x: Any) -> Any:
+        return x * 2
+
+    made, state = compiled(lambda x: secret(x) + 1)
+    assert torch.equal(made(torch.ones(1)), torch.tensor([3.0])) and "disabled" in next(iter(state.broken.values()))
+    made, state = compiled(lambda x: x + 1)
+    with torch.compiler.set_stance("force_eager"):
+        made(plain())
+    assert state.count == 0
+    made(plain())
+    with torch.compiler.set_stance("fail_on_recompile"), pytest.raises(RuntimeError, match="fail_on_recompile"):
+        made(torch.ones(7))
+    torch._dynamo.reset()
+    assert state.count == 0 and not state.programs
+    said = torch._dynamo.explain(lambda x: (x + 1).exp())(plain())
+    assert (said.graph_count, said.graph_break_count, said.op_count) == (1, 0, 2)
+
+
+def test_what_a_program_shows() -> None:
+    made = torch.compiler.program(lambda x: (x * 2 + 1).exp().sum(), leaf())
+    assert [op.name for op in made.tape.ops] == ["mul", "add", "exp", "sum_all"]
+    assert "exp(" in made.source and "test_programs.py" in made.source
+    assert made.memory["nbytes"] > 0 and any("args[0]" in said for said in made.guards)
+
+
+def test_copies_and_pickles_of_compiled_modules() -> None:
+    m = torch.nn.Sequential(torch.nn.Linear(4, 2))
+    made = torch.compile(m, backend="numpy")
+    x = plain()
+    made(x)
+    assert torch.equal(copy.deepcopy(made)(x), m(x))
+    assert torch.equal(pickle.loads(pickle.dumps(m))(x), m(x))
+    m.compile(backend="numpy")
+    m(x)
+    assert m(x).grad_fn.name() == "CompiledFunctionBackward"
+    assert torch.equal(copy.deepcopy(m)(x), m(x)) and list(m.state_dict()) == ["0.weight", "0.bias"]
