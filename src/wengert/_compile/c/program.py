@@ -142,8 +142,12 @@ class CProgram:
         for k, r in enumerate(plan.results):
             place = layout.places[r]
             owner = k if self.owners is None else self.owners[k]
-            value = plan.values[r]
-            self.strides.append(getattr(value, "strides", None) if place.memory == int(r) and place.size else None)
+            wanted = getattr(plan.values[plan.tape.results[k]], "strides", None)
+            have = tuple(s * place.dtype.itemsize for s in place.strides)
+            moved = wanted is not None and any(
+                a != b for a, b, n in zip(wanted, have, place.shape, strict=True) if n > 1
+            )
+            self.strides.append(wanted if moved and place.size and 0 not in wanted else None)
             if plan.values[place.memory].source is not None:
                 if place.memory in written and int(r) not in stepped:
                     self.early.append((k, place))
@@ -476,14 +480,13 @@ class _Frame:
 
     def _result(self, k: int, r: Any, inputs: list[Any], own: dict[int, Any]) -> Any:
         program = self.program
+        strides = program.strides[k]
+        if strides is not None:
+            turned = empty_like_strides(program.layout.places[r], strides)
+            turned[...] = self._array(program.layout.places[r], inputs, own)
+            return turned
         if r in own and k not in program.late:
-            made = own[r]
-            strides = program.strides[k]
-            if strides is not None and made.strides != strides:
-                turned = empty_like_strides(made, strides)
-                turned[...] = made
-                return turned
-            return made
+            return own[r]
         source = program._sources.get(int(r))
         if isinstance(source, Input) and k not in program.late:
             return inputs[source.index]
