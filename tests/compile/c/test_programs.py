@@ -281,7 +281,9 @@ def test_loops_are_vectorised():
     f(torch.ones(512, 512))
     (made,) = ready(f)
     path = cache.path_of(compilers.compiler(), f"{cache.runtime()}\n{made.source}")
-    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True).stdout
+    text = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True, check=True
+    ).stdout
     parts = [part for part in text.split("\n\n") if "<f" in part[:60] or "rows" in part[:60] or "max" in part[:60]]
     packed = [sum(line.count("ps ") for line in part.splitlines()) for part in text.split("\n\n")]
     assert parts is not None and max(packed) > 20
