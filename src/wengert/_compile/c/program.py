@@ -32,6 +32,7 @@ _REDUCTIONS = frozenset(
     ("sum_all", "mean_all", "sum_dim", "mean_dim", "sum_to", "column_sums", "amax", "amin", "max_all", "min_all")
 )
 _COPIES = frozenset(("view", "reshape", "clone", "contiguous", "permute", "transpose_dims", "matrix_t", "expand"))
+empty = np.empty
 _SCRATCH = -1  # the memory that one operator needs besides its operands
 _ALIGNED = 64
 
@@ -380,6 +381,12 @@ class CProgram:
                 self._steps.append(fn)
             if k + 1 < len(self._runs):
                 self._steps.append(next(calls))
+        #: each result is an array that the program fills, and nothing else is to be done in Python
+        self.simple = not self.calls and all(
+            self.layout.places[r].memory == r and r in self.memories and self.plan.values[r].source is None
+            and k not in self.late and self.strides[k] is None
+            for k, r in enumerate(self.plan.results)
+        )  # fmt: skip
         self._frames: list[_Frame] = []
         self._sources = {v.number: v.source for v in self.plan.values if v.source is not None}
 
@@ -420,7 +427,13 @@ class _Frame:
         self.table = (ctypes.c_void_p * max(len(program.memories), 1))()
         self.address = ctypes.addressof(self.table)
         self.given: list[tuple[int, int, Any]] = []  # place in the table, index of the input, its strides
-        self.made: list[tuple[int, int]] = []  # place in the table, value
+        known = set(program.memories)  # an empty result has no place in the table
+        self.untouched = [
+            (m, program.plan.values[m].shape, program.plan.values[m].dtype)
+            for m in program.fresh_roots
+            if m not in known
+        ]
+        self.made: list[tuple[int, int, Any, Any]] = []  # place in the table, value, its shape and dtype
         self.last: list[Any] = []
         self.arrays: dict[Place, Any] = {}  # in the frame's own memory
         for k, m in enumerate(program.memories):
@@ -434,7 +447,7 @@ class _Frame:
             elif isinstance(source, Constant):
                 self.table[k] = np.asarray(source.array).__array_interface__["data"][0]
             elif m in program.roots:
-                self.made.append((k, m))
+                self.made.append((k, m, program.plan.values[m].shape, program.plan.values[m].dtype))
             else:
                 self.table[k] = self.begin + program.offsets[m]
 
@@ -455,10 +468,16 @@ class _Frame:
             return None
         if program.filled:
             self.memory[:] = 255
-        values = program.plan.values
-        own = {m: np.empty(values[m].shape, values[m].dtype) for m in program.fresh_roots}
-        for k, m in self.made:
-            table[k] = address_of(own[m])
+        own: dict[int, Any] = {}
+        for k, m, shape, dtype in self.made:
+            own[m] = a = empty(shape, dtype)
+            table[k] = address_of(a)
+        if program.simple:
+            for step in program._steps:
+                step(self.address)
+            return [own[r] for r in program.plan.results]
+        for m, shape, dtype in self.untouched:
+            own[m] = empty(shape, dtype)
         early = {k: np.array(self._array(p, inputs, own), order="K") for k, p in program.early}
         for step in program._steps:
             if type(step) is Call:
