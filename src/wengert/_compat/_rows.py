@@ -290,7 +290,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "", aliases("compiler", "allow_in_graph assume_constant_result disable is_compiling list_backends reset"),
         answers("optimize", lambda backend="inductor", **kwargs: _find("compiler:compile")(None, backend=backend),
                 "``torch.compile``, a decorator."),
-        answers("explain", lambda fn, *args, **kwargs: _find("_compile.public:explain")(fn, *args, **kwargs),
+        answers("explain", lambda *args, **kwargs: _find("_compile.public:explain")(*args, **kwargs),  # noqa: PLW0108
                 "``explain(fn)(*args)``: what of a call is a program, and where it breaks."),
         answers("is_dynamo_supported", lambda: True, "True."), answers("run", lambda fn=None: fn, FUNCTION),
         answers("disallow_in_graph forbid_in_graph", itself),
