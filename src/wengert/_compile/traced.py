@@ -349,7 +349,7 @@ class Tracer:
         if not self.closed:
             self.tape.ops.append(Op(CHECK, [a.ref], (), [], self.line(), call))
 
-    def replaced(self, t: Tensor) -> None:
+    def replaced(self, t: Tensor, _old: Any = None) -> None:
         """Count a write to an input."""
         if id(t) in self.lifted:
             self.counts[id(t)] = self.counts.get(id(t), 0) + 1
