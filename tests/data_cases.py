@@ -125,6 +125,12 @@ def add_rank(rank: int, tensor: Any, queue: Any) -> None:
     queue.put(tensor * 10)
 
 
+def wait_and_exit(rank: int, begun: Any) -> None:
+    """For ``start_processes``: an exit code, and no exception."""
+    begun.wait()
+    os._exit(3)
+
+
 def fail_at_one(rank: int) -> None:
     """For ``spawn``: process 1 fails, the others would wait."""
     if rank == 1:

@@ -22,6 +22,7 @@ HEAD = '''"""Which module brings which operators, public names and functions of 
 Made by tools/make_index.py from the modules; see ``_base.late_names``.
 """
 
+# fmt: off
 INDEX: dict[str, dict[str, str]] = '''
 GROUPS = ("operators", "lib", "torch", "Tensor", "nn.functional", "linalg", "fft", "special")
 
@@ -67,15 +68,15 @@ def text() -> str:
     """What the file should hold."""
     rows = []
     for module, groups in found().items():
+        inline = ", ".join(f'"{group}": "{" ".join(sorted(groups[group]))}"' for group in GROUPS if group in groups)
+        if len(module) + len(inline) < 108:
+            rows.append(f'    "{module}": {{{inline}}},\n')
+            continue
         rows.append(f'    "{module}": {{\n')
         for group in GROUPS:
-            lines = textwrap.wrap(" ".join(sorted(groups.get(group, []))), 100)
-            if len(lines) == 1 and len(lines[0]) + len(group) < 100:
-                rows.append(f'        "{group}": "{lines[0]}",\n')
-            elif lines:
-                rows.append(f'        "{group}": (\n')
-                rows += [f'            "{line} "\n' for line in lines[:-1]] + [f'            "{lines[-1]}"\n']
-                rows.append("        ),\n")
+            lines = textwrap.wrap(" ".join(sorted(groups.get(group, []))), 96)
+            quoted = ("\n" + " " * (13 + len(group))).join(f'"{line} "' for line in lines)
+            rows += [f'        "{group}": ({quoted[:-2]}"),\n'] if lines else []
         rows.append("    },\n")
     return HEAD + "{\n" + "".join(rows) + "}\n"
 

@@ -44,7 +44,7 @@ ABSENT = {
     "Kernels by a library's name (`cudnn_convolution`, `miopen_...`, `mkldnn_...`, `_fused_...`)": (
         "They are one device's implementations of operators that have a public name."
     ),
-    "TorchScript, `torch.fx`, `torch.export`, operators in C++": (
+    "TorchScript, `torch.export`, operators in C++": (
         "They take programs apart for a compiler. wengert leaves programs to Python."
     ),
     "Named tensors (`names=`, `refine_names`)": ("They are a prototype in PyTorch, never finished."),

@@ -25,6 +25,7 @@ from . import backends as backends
 from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
+from . import explain as explain
 from . import fft as fft
 from . import func as func
 from . import fx as fx
@@ -376,7 +377,7 @@ def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Tensor | None = No
     """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``)."""
 def cholesky_solve(B: Tensor, L: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
-def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: _int, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """Split along a dimension into at most ``chunks`` views of equal size; the last may be smaller."""
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Each element limited to ``min`` and ``max``, numbers or tensors that broadcast; ``max`` if min > max."""
@@ -402,10 +403,10 @@ def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) ->
     """All combinations of ``r`` elements of a vector, one in each row, in the order of the vector."""
 @overload
 def compile(model: Callable[_P, _R], *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[_P, _R]:
-    """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
+    """The compiled form of a function, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
 @overload
 def compile(model: None=None, *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
+    """The compiled form of a function, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from its parts, which have the same floating dtype and broadcast."""
 complex128: _dtype
@@ -458,7 +459,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     """``nn.functional.cosine_embedding_loss`` with the reduction as a number."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
-def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
     """The number of nonzero elements, as int64."""
 def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """Covariance matrix; rows are variables, columns observations."""
@@ -718,7 +719,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, re
     """``nn.functional.hinge_embedding_loss`` with the reduction as a number."""
 def histc(input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None) -> Tensor:
     """The number of elements in each of ``bins`` bins of equal width from min to max (of the data if both are 0)."""
-def histogram(input: Tensor, bins: _int | Tensor, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.histogram:
+def histogram(input: Tensor, bins: _int | Tensor = 100, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.histogram:
     """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges."""
 def histogramdd(input: Tensor, bins: _int | Sequence[Any], *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogramdd:
     """Counts of points in the cells of a grid; the last dim holds the coordinates."""
@@ -742,7 +743,7 @@ def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha:
     """A copy of ``input`` with ``alpha`` times the slices of ``source`` added at some indices of a dimension."""
 def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension."""
-def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension."""
 def index_put(input: Tensor, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
     """A copy of ``input`` with ``values`` written, or added, at the positions of a tuple of index tensors."""
@@ -1027,7 +1028,7 @@ def nanquantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keep
     """The q-th quantiles of the elements that are not nan; see ``quantile``."""
 def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Sum of the elements that are not nan."""
-def narrow(input: Tensor, dim: _int, start: Tensor | Number, length: _int) -> Tensor:
+def narrow(input: Tensor, dim: _int, start: Tensor | Number, length: _int, *, out: Tensor | None = None) -> Tensor:
     """A view of ``length`` elements of a dimension, from ``start`` on."""
 def narrow_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``narrow``, as a copy."""
@@ -1167,7 +1168,7 @@ def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | N
     """The remainder of division, with the sign of the divisor, like Python's ``%``."""
 def renorm(input: Tensor, p: _int | _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None) -> Tensor:
     """Scale each slice along ``dim`` whose p-norm is above ``maxnorm`` down to that norm."""
-def repeat_interleave(input: Tensor, repeats: Tensor | Number | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Tensor | Number | None = None, dim: _int | None = None, *, output_size: _int | None = None, out: Tensor | None = None) -> Tensor:
     """Repeat each element, or each slice along ``dim``; ``repeats`` is one count for all or a tensor of counts."""
 def reshape(input: Tensor, *size: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
     """Reshape to ``size``: a view where the memory allows it, else a copy."""
@@ -1225,11 +1226,11 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | _float, *, out_int32: 
     """The index at which to insert each value into a sorted sequence, or into the row with the same leading dims."""
 def segment_reduce(data: Tensor, reduce: _str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: _int = 0, unsafe: _bool = False, initial: _float | None = None) -> Tensor:
     """The "sum", "mean", "prod", "max" or "min" of each segment of ``data`` along ``axis``."""
-def select(input: Tensor, dim: _int, index: _int) -> Tensor:
+def select(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
     """A view of the slice at one index of a dimension, without that dimension."""
 def select_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``select``, as a copy."""
-def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor:
+def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with ``src`` at one index of a dimension."""
 def selu(input: Tensor, inplace: _bool = False) -> Tensor:
     """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507."""
@@ -1305,7 +1306,7 @@ def split(tensor: Tensor, split_size_or_sections: Any = None, dim: _int = 0, *, 
     """Split along a dimension into views of one size (the last may be smaller) or of the sizes in a list."""
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
     """``split`` with copies instead of views."""
-def split_with_sizes(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
+def split_with_sizes(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """Split along a dimension into views of the given sizes."""
 def split_with_sizes_copy(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``split_with_sizes`` with copies instead of views."""
@@ -1396,7 +1397,7 @@ def tanh_(self: Tensor) -> Tensor:
     """In-place form of ``tanh``."""
 def tensor(data: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new leaf tensor with a copy of ``data``: a number, nested lists or tuples, a NumPy array, a tensor."""
-def tensor_split(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list."""
 def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[_int] = 2, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over some dimensions of a and as many of b."""
@@ -1449,11 +1450,11 @@ uint6: _dtype
 uint64: _dtype
 uint7: _dtype
 uint8: _dtype
-def unbind(input: Tensor, dim: _int = 0) -> _tuple[Tensor, ...]:
+def unbind(input: Tensor, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """Views of the slices at each index of a dimension."""
 def unbind_copy(input: Tensor, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``unbind`` with copies instead of views."""
-def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
+def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """Split one dimension into several; one of ``sizes`` may be -1."""
 def unfold_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``unfold``, as a copy."""
@@ -1473,9 +1474,9 @@ def unique_dim(input: Tensor, dim: _int, sorted: _bool = True, return_inverse: _
     """``torch.unique`` along a dimension, with inverse indices and counts, which are empty unless requested."""
 def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> _tuple[Tensor, ...]:
     """Convert flat indices in row-major order to one tensor of indices for each dimension."""
-def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``chunk`` whose results may be written to in place."""
-def unsafe_split(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+def unsafe_split(input: Tensor, split_size: _int, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``split`` whose results may be written to in place."""
 def unsafe_split_with_sizes(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
     """``split_with_sizes`` whose results may be written to in place."""
@@ -1814,6 +1815,7 @@ __all__ = [
     "exp2_",
     "exp_",
     "expand_copy",
+    "explain",
     "expm1",
     "expm1_",
     "eye",

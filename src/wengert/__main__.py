@@ -18,6 +18,9 @@ examples:
   python -m wengert info                 print the versions that a bug report needs
   python -m wengert info --ops           print what every operator supports
   python -m wengert show mul             print how an operator is made
+  python -m wengert explain W001         print the page about an error
+  python -m wengert explain train.py     run a program and explain its first error or NaN
+  python -m wengert compile train.py:step --show   run a program with a function compiled, and show what it became
 
 "python -m wengert COMMAND --help" describes a command and its options.
 """
@@ -64,6 +67,25 @@ examples:
 """
 
 
+_EXPLAIN = """\
+With a code, W001 for example: prints the page about that error, which notes below an error name. With a program: runs
+it as "run" does. If a backward pass meets a value that is not finite, the first one is explained when it comes, and the
+program goes on; if an error ends it, its notes say why.
+"""
+
+_EXPLAIN_EXAMPLES = """\
+examples:
+  python -m wengert explain W002
+  python -m wengert explain train.py --epochs 3
+"""
+
+_COMPILE = """\
+Runs a program, with "import torch" as wengert, and one of its functions under torch.compile. Then prints how many
+programs the function became, and where it breaks; with --show, the NumPy source of each program, with your line behind
+each call, and the guards that are checked before it runs.
+"""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command that `arguments` (by default `sys.argv[1:]`) name; return the exit code."""
     parser, commands = _parsers()
@@ -75,7 +97,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "run":
             return _run(options)
-        return _guarded({"tour": _tour, "info": _info, "show": _show}[options.command], options)
+        if options.command == "explain":
+            return _explain(options)
+        return _guarded({"tour": _tour, "info": _info, "show": _show, "compile": _compile}[options.command], options)
     except UsageError as error:
         commands[options.command].error(str(error))
 
@@ -119,7 +143,19 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     show = add("show", help="how an operator is made, as source", description=_SHOW, epilog=_SHOW_EXAMPLES,
                formatter_class=raw)  # fmt: skip
     show.add_argument("operators", nargs="+", metavar="operator", help="its name, or that of a public function")
-    return parser, {"tour": tour, "run": run, "info": info, "show": show}
+
+    explain = add("explain", help="a page about an error, or why a program fails", description=_EXPLAIN,
+                  epilog=_EXPLAIN_EXAMPLES, formatter_class=raw)  # fmt: skip
+    explain.add_argument("what", metavar="CODE|program.py", help="the code of an error, or a program's file")
+    explain.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
+
+    made = add("compile", help="run a program with one function compiled", description=_COMPILE, formatter_class=raw)
+    made.add_argument(
+        "function", metavar="script.py:function", help="the program's file, and a function that it defines"
+    )
+    made.add_argument("--show", action="store_true", help="print the programs' source and guards")
+    made.add_argument("arguments", nargs="*", help="the program's own arguments")
+    return parser, {"tour": tour, "run": run, "info": info, "show": show, "explain": explain, "compile": made}
 
 
 def _seed(text: str) -> int:
@@ -144,6 +180,20 @@ def _show(options: argparse.Namespace) -> int:
     from wengert._cli import show
 
     return show.main(options.operators)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from wengert._cli import explain
+
+    if explain.is_code(options.what):
+        return _guarded(lambda _: explain.page(options.what.upper()), options)
+    return explain.program(options.what, options.arguments)
+
+
+def _compile(options: argparse.Namespace) -> int:
+    from wengert._cli import compile
+
+    return compile.main(options.function, options.show, options.arguments)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -24,7 +24,8 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import wengert as torch
@@ -371,6 +372,12 @@ class Library:
 
 
 # ------------------------------------------------------------------------------------------------------------ torch.ops
+@contextmanager
+def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
+    """A ``Library`` for a block of a test; what it defines stays."""
+    yield Library(*args, **kwargs)
+
+
 class _Namespace:
     """``torch.ops.NAMESPACE``."""
 

@@ -9,6 +9,8 @@ def __getattr__(name: str) -> object:
         from .utils._aten import aten
 
         return aten
+    if name == "profiler":
+        return import_module(".autograd.profiler", __package__)
     if name == "load_library":
         return import_module(".library", __package__).load_library
     library = sys.modules.get(f"{__package__}.library")

@@ -31,6 +31,7 @@ from ._saving.records import read_exactly
 from ._saving.replacing import replacing
 from ._tape.tensor import Tensor, wrap
 from ._tensor_api.construct import cpu_only
+from ._tensor_api.copying import MAX_DIMS
 from ._tensor_api.protocol import array_of
 
 __all__ = ["SafetensorError", "load", "load_file", "safe_open", "save", "save_file"]
@@ -186,12 +187,21 @@ class _Source:
         a = np.empty(shape, dtype.np)
         self._file.seek(self._start + start)
         if a.size:
-            read_exactly(self._file, a.reshape(-1).view(np.uint8))
+            try:
+                read_exactly(self._file, a.reshape(-1).view(np.uint8))
+            except RuntimeError:
+                raise SafetensorError(f"the file ends within tensor {name[:100]!a}") from None
         return wrap(a if sys.byteorder == "little" else a.byteswap())
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
+    objects = 0
+
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal objects
+        objects += 1
+        if objects * 40 > len(text) + 400:  # an entry has at least 46 characters
+            raise SafetensorError("Error while deserializing header: more objects than tensors can be described")
         found = dict(pairs)
         if len(found) != len(pairs):
             raise SafetensorError("Error while deserializing header: a name is there twice")
@@ -200,7 +210,8 @@ def _parsed(text: bytes) -> dict[str, Any]:
     try:
         header = json.loads(text.decode(), object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
-        raise SafetensorError(f"Error while deserializing header: invalid JSON: {error}") from None
+        said = str(error)[:200]
+        raise SafetensorError(f"Error while deserializing header: invalid JSON: {said}") from None
     if not isinstance(header, dict) or not text.startswith(b"{"):
         raise SafetensorError("Error while deserializing header: not an object of JSON")
     return header
@@ -220,7 +231,7 @@ def _entries(header: dict[str, Any], size: int) -> dict[str, tuple[Dtype, tuple[
     place = 0
     for name, (_, _, start, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         if start != place:
-            raise SafetensorError(f"Error while deserializing header: invalid offset for tensor `{name}`")
+            raise SafetensorError(f"Error while deserializing header: invalid offset for tensor `{name[:100]}`")
         place = end
     if place != size:
         raise SafetensorError("Error while deserializing header: incomplete metadata, file not fully covered")
@@ -231,15 +242,22 @@ def _entry(name: str, facts: Any) -> tuple[Dtype, tuple[int, ...], int, int]:
     try:
         dtype, shape, offsets = _BY_NAME[facts["dtype"]], facts["shape"], facts["data_offsets"]
         start, end = offsets
-        numbers = all(type(n) is int and 0 <= n < 2**63 for n in (*shape, start, end))
-        if not numbers or math.prod(shape) * dtype.itemsize != end - start or len(shape) > 64:
+        # the number of sizes first: a product of a million numbers takes hours
+        fit = type(shape) is list and len(shape) <= MAX_DIMS and all(_is_count(n) for n in (*shape, start, end))
+        if not fit or math.prod(n or 1 for n in shape) * dtype.itemsize >= 2**63:  # empty, and yet of no size at all
+            raise ValueError
+        if math.prod(shape) * dtype.itemsize != end - start:
             raise ValueError
         return dtype, tuple(shape), start, end
     except (KeyError, TypeError, ValueError):
         raise SafetensorError(
-            f"Error while deserializing header: the entry of tensor `{name}` is wrong, or of a dtype that wengert "
-            f"does not have: {str(facts)[:200]}"
+            f"Error while deserializing header: the entry of tensor `{name[:100]}` is wrong, or of a dtype that "
+            "wengert does not have"
         ) from None
+
+
+def _is_count(n: Any) -> bool:
+    return type(n) is int and 0 <= n < 2**63
 
 
 class safe_open:

@@ -32,7 +32,7 @@ from ._saving.legacy import SourceChangeWarning
 from ._saving.pickling import StorageTable, make_pickler
 from ._saving.places import default_restore_location, location_tag, packages, restorer
 from ._saving.reading import StorageReader, byte_order_differs, load_archive, map_file
-from ._saving.rebuilding import _get_layout  # noqa: F401  a name that PyTorch's pickles use
+from ._saving.rebuilding import _get_layout, waiting  # noqa: F401  _get_layout: a name that PyTorch's pickles use
 from ._saving.records import ALIGNMENT, Archive, ArchiveWriter
 from ._saving.replacing import replacing
 from ._saving.unpickling import WeightsUnpickler, globals_in, make_unpickler
@@ -302,9 +302,12 @@ def load(
         return _load_safetensors(f, map_location)
     unpickle = _unpickler(weights_only, pickle_module or pickle, {"encoding": "utf-8", **pickle_load_args})
     restore = restorer(map_location)
-    with _opened(f) as file:
+    shared = bool(mmap) and _options.mmap_flags == MAP_SHARED
+    with _opened(f, "r+b" if shared else "rb") as file, waiting(None):
         if _is_zipfile(file):
-            return _load_zip(file, f if is_path else None, restore, unpickle, weights_only, bool(mmap))
+            if mmap and not is_path:
+                raise ValueError("f must be a file path in order to use the mmap argument")
+            return _load_zip(file, restore, unpickle, map_file(file, shared) if mmap else None)
         if mmap:
             name = f"{f}, " if isinstance(f, str) else ""
             raise RuntimeError(
@@ -375,21 +378,19 @@ def _refused(message: str) -> pickle.UnpicklingError:
     return pickle.UnpicklingError(f"Weights only load failed. {_UNSAFE}\nWeightsUnpickler error: {message}")
 
 
-def _load_zip(file: Any, path: Any, restore: Any, unpickle: Any, weights_only: bool, mapped: bool) -> Any:
+def _load_zip(file: Any, restore: Any, unpickle: Any, mapped: Any) -> Any:
     archive = Archive(file)
     if "constants.pkl" in archive:
         raise RuntimeError(
             "Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. wengert has no "
             "TorchScript: load the program's state_dict instead."
         )
-    if mapped and path is None:
-        raise ValueError("f must be a file path in order to use the mmap argument")
     order = _options.endianness
     storages = StorageReader(
         archive,
         restore,
         swapped=byte_order_differs(archive, order.name.lower() if order is not None else None),
-        mapped=map_file(path, _options.mmap_flags == MAP_SHARED) if mapped else None,
+        mapped=mapped,
         verify=_options.crc32,
         skip=_options.skip_data,
     )
@@ -409,9 +410,9 @@ def _load_safetensors(path: Any, map_location: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _opened(f: Any) -> Iterator[Any]:
+def _opened(f: Any, mode: str = "rb") -> Iterator[Any]:
     if isinstance(f, (str, bytes, os.PathLike)):
-        with open(f, "rb") as file:
+        with open(f, mode) as file:
             yield file
         return
     try:

@@ -14,8 +14,9 @@ import pytest
 
 import wengert as T
 from wengert._base.registry import REGISTRY
-from wengert._cli import progress, show, svg, tour
+from wengert._cli import progress, show, tour
 from wengert._cli.data import load_digits
+from wengert.explain import svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -21,12 +21,11 @@ def compiled(fn: Any, **options: Any) -> tuple[Any, Compiled]:
     return made, made._compiled
 
 
-@pytest.fixture(autouse=True, params=["shared", "alone", "nan"])
+@pytest.fixture(autouse=True, params=["shared", "alone"])
 def memory(request: Any, monkeypatch: Any) -> None:
-    """Planned memory as it is, without sharing, and filled with nan before each call."""
-    if request.param != "shared":
-        monkeypatch.setattr(source, "SHARING", request.param == "nan")
-        monkeypatch.setattr(source, "FILL", math.nan)
+    """Planned memory filled with nan before each call, shared by values and not."""
+    monkeypatch.setattr(source, "SHARING", request.param == "shared")
+    monkeypatch.setattr(source, "FILL", math.nan)
 
 
 def model() -> Any:
@@ -105,7 +104,9 @@ def agree(fn: Any, *makers: Any, programs: int | None = 1) -> Compiled:
             if any(t.requires_grad for t in outs):
                 sum((t * t).sum() for t in outs if t.requires_grad).backward()
             facts = [(t.tolist(), t.dtype, t.stride(), t.requires_grad) for t in outs]
-            facts += [(t.tolist(), t._version, t.grad.tolist() if t.is_leaf and t.grad is not None else 0) for t in args]
+            facts += [
+                (t.tolist(), t._version, t.grad.tolist() if t.is_leaf and t.grad is not None else 0) for t in args
+            ]
             facts.append(("shares", [[t.data_ptr() == a.data_ptr() for a in args] for t in outs]))
             seen.append(facts)
         assert repr(seen[0]) == repr(seen[1])
@@ -249,7 +250,9 @@ def test_create_graph_inside() -> None:
 
 def test_transforms_inside_and_outside() -> None:
     def fn(x: Any) -> Any:
-        return torch.func.vmap(torch.func.grad(lambda r: (r**2).sum()))(x), torch.func.hessian(lambda r: r.sin().sum())(x[0])
+        return torch.func.vmap(torch.func.grad(lambda r: (r**2).sum()))(x), torch.func.hessian(lambda r: r.sin().sum())(
+            x[0]
+        )
 
     agree(fn, plain)
     made, _ = compiled(lambda x: x.sin())
@@ -278,7 +281,8 @@ def test_draws_come_from_the_live_stream() -> None:
     def fn(x: Any) -> Any:
         return (
             F.dropout(x, 0.5) + torch.randn(4) * torch.rand_like(x), torch.randint(0, 9, (3,)), torch.randperm(5),
-            torch.empty(3, 4).normal_(), torch.bernoulli(torch.sigmoid(x)), torch.normal(x, 1.0), torch.zeros(4, 3).t().uniform_(),
+            torch.empty(3, 4).normal_(), torch.bernoulli(torch.sigmoid(x)), torch.normal(x, 1.0),
+            torch.zeros(4, 3).t().uniform_(),
         )  # fmt: skip
 
     agree(fn, plain)
@@ -299,7 +303,7 @@ def test_running_statistics() -> None:
         assert torch.allclose(m1.running_mean, m2.running_mean) and m1.num_batches_tracked == m2.num_batches_tracked
 
 
-# ------------------------------------------------------------------------------------------------------------- breaks
+# ------------------------------------------------------------------------------------------------------- graph breaks
 @pytest.mark.parametrize(
     "fn",
     [
@@ -346,7 +350,7 @@ def test_effects_on_python_happen_once_a_call(capsys: Any) -> None:
         return x * state["n"]
 
     def printing(x: Any) -> Any:
-        print("seen")
+        print("seen")  # noqa: T201
         return x + 1
 
     m = Counter()

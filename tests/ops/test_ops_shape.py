@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wengert as W
+from wengert._arrays.memory import storage_of
 from wengert._base.registry import ARRAYS, REGISTRY
-from wengert._ops.shape.strided import storage_of
 from wengert._tape.tensor import stale_views, wrap
 from wengert._tape.view_chain import chain_of, replay
 

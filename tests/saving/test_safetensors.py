@@ -94,6 +94,73 @@ def test_what_cannot_be_written() -> None:
         save([wengert.ones(1)])
 
 
+# The cases of the format's own tests (github.com/huggingface/safetensors, safetensors/src/tensor.rs): what its files
+# hold byte for byte, and what every reader must refuse.
+SIX = np.arange(6, dtype="<f4").tobytes()
+WRITTEN = [
+    ({}, None, b"\x08" + bytes(7) + b"{}      "),
+    ({}, {"framework": "pt"}, b"\x28" + bytes(7) + b'{"__metadata__":{"framework":"pt"}}     '),
+    (
+        {"attn.0": wengert.arange(6.0).reshape(1, 2, 3)},
+        None,
+        b"@" + bytes(7) + b'{"attn.0":{"dtype":"F32","shape":[1,2,3],"data_offsets":[0,24]}}' + SIX,
+    ),
+    (
+        {"attn0": wengert.arange(6.0).reshape(1, 1, 2, 3)},
+        None,
+        b"H" + bytes(7) + b'{"attn0":{"dtype":"F32","shape":[1,1,2,3],"data_offsets":[0,24]}}' + b" " * 7 + SIX,
+    ),
+]
+
+
+@pytest.mark.parametrize(("tensors", "metadata", "data"), WRITTEN)
+def test_the_formats_own_files_are_written_and_read(tensors: Any, metadata: Any, data: bytes) -> None:
+    assert save(tensors, metadata) == data
+    assert {name: t.tolist() for name, t in load(data).items()} == {name: t.tolist() for name, t in tensors.items()}
+
+
+def i32(shape: str, offsets: str, before: str = "", after: str = "") -> bytes:
+    return f'{before}{{"test":{{"dtype":"I32","shape":{shape},"data_offsets":{offsets}}}}}{after}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("header", "size", "shape"),
+    [
+        (i32("[]", "[0,4]"), 4, ()),
+        (i32("[2,2]", "[0,16]"), 16, (2, 2)),
+        (i32("[2,0]", "[0, 0]"), 0, (2, 0)),
+        (i32("[2,0]", "[0,0]", after=" " * 7), 0, (2, 0)),
+        (b"{}", 0, None),
+    ],
+)
+def test_the_formats_own_files_are_read(header: bytes, size: int, shape: Any) -> None:
+    got = load(file_of(header, bytes(size)))
+    assert [tuple(t.shape) for t in got.values()] == ([] if shape is None else [shape])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        file_of(i32("[2,2]", "[0,16]"), bytes(16) + b"extra_bogus_data_for_polyglot_file"),
+        file_of(i32("[2,2]", "[0,16]"), bytes(14)),
+        b"<\0\0\0\0\xff\xff\xff" + i32("[2,2]", "[0,16]") + bytes(16),
+        b"",
+        b"<" + bytes(7),
+        b"\x01" + bytes(7) + b"\xff",
+        b"\x01" + bytes(7) + b"{",
+        b"\x00" + bytes(7),
+        file_of(i32("[2,2]", "[0, 4]"), bytes(16)),
+        file_of(i32("[2,18446744073709551614]", "[0,16]"), bytes(16)),
+        file_of(i32("[2,9223372036854775807]", "[0,16]"), bytes(16)),
+        file_of(i32("[2,2]", "[0,16]", before=" "), bytes(16)),
+        file_of({f"w{i}": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]} for i in range(10)}, bytes(16)),
+    ],
+)  # fmt: skip
+def test_what_the_format_refuses_is_refused(data: bytes) -> None:
+    with pytest.raises(SafetensorError):
+        load(data)
+
+
 F32 = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
 
 

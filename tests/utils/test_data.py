@@ -14,6 +14,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -642,6 +643,36 @@ def test_the_first_error_of_several_processes() -> None:
     assert started is not None and started.join()
     with pytest.raises(mp.ProcessExitedException, match="process 1 terminated with exit code 1"):
         mp.start_processes(os._exit, nprocs=2, start_method="fork")
+
+
+class Planted:
+    """What runs code when it is unpickled."""
+
+    def __reduce__(self) -> Any:
+        return (os.mkdir, (os.environ["PLANTED"],))
+
+
+def test_what_a_process_leaves_is_text_in_a_file_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder of everybody's nobody can take the name; and if somebody could, nothing would be run."""
+    import wengert.multiprocessing as mp
+
+    monkeypatch.setenv("PLANTED", str(tmp_path / "planted"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    begun = mp.get_context("fork").Event()
+    started = mp.start_processes(data_cases.wait_and_exit, (begun,), nprocs=1, join=False, start_method="fork")
+    assert started is not None
+    (path,) = (Path(name) for name in started.error_files)
+    assert path.stat().st_size == 0 and (os.name == "nt" or path.stat().st_mode & 0o777 == 0o600)
+    path.write_bytes(pickle.dumps(Planted()))
+    begun.set()
+    with pytest.raises(mp.ProcessRaisedException, match="Process 0 terminated with the following error"):
+        started.join()
+    assert not [*tmp_path.iterdir()]
+    done = mp.start_processes(data_cases.wait_and_exit, (begun,), nprocs=1, join=False, start_method="fork")
+    assert done is not None and len([*tmp_path.iterdir()]) == 1
+    done.processes[0].join()
+    del done  # nobody joins it
+    assert not [*tmp_path.iterdir()]
 
 
 # ------------------------------------------------------------------------------------------------ beside the real torch

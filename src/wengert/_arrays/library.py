@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import types
 import warnings
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -204,7 +205,9 @@ def constants_for(dtypes: Any, for_ufunc: bool) -> dict[Any, Any]:
 
 
 _tables: list[_NumbersByDtype] = []
-_alike: dict[Any, Any] = {}  # new dtypes: bfloat16, those of transforms' values; and the dtype that each is treated as
+# New dtypes: bfloat16, those of transforms' values; and the dtype that each is treated as. A dict of a class of its own
+# is always known to the garbage collector, which _payloads.bfloat16 asks for the containers of a dtype.
+_alike: OrderedDict[Any, Any] = OrderedDict()
 
 
 def also_constants_for(dtype: Any, base: Any) -> None:
@@ -220,6 +223,8 @@ def _let(table: _NumbersByDtype, dtype: Any, base: Any) -> None:
 
 
 def _learn_bfloat16(np_dtype: Any) -> None:
+    if np_dtype in _alike:  # learnt once, and forgotten while no array of it lived
+        return
     NUMBERS[np_dtype] = _Numbers(np_dtype)
     also_constants_for(np_dtype, np.dtype("f4"))
 

@@ -46,6 +46,25 @@ def storage_of(a: Any) -> Any:
         a = base
 
 
+def bytes_around(a: Any) -> tuple[int, int]:
+    """The bytes of the storage before an array's first element, and from there on.
+
+    The array that owns the memory may have fewer bytes than elements (one that was broadcast elsewhere), and another
+    array on it may begin in the middle of an element.
+    """
+    store, here = storage_of(a), address_of(a)
+    if store.flags.forc:
+        low = address_of(store)
+        return here - low, low + store.nbytes - here
+    low, high = np.lib.array_utils.byte_bounds(store)
+    return here - low, high - here
+
+
+def offset_of(a: Any) -> int:
+    """The storage offset of an array, in elements."""
+    return bytes_around(a)[0] // int(a.itemsize)
+
+
 def restrided(a: Any, size: tuple[int, ...], strides: tuple[int, ...], address: int, writeable: bool) -> Any:
     """An array in a's memory, from an address on; like NumPy's views it refers to the array that owns the memory."""
     interface = dict(a.__array_interface__)
@@ -72,13 +91,14 @@ def locked(a: Any) -> Any:
     return a
 
 
-def memory_order(a: Any) -> list[int]:
+def memory_order(a: Any, strides: Any = None) -> list[int]:
     """The dimensions in the order in which they lie in memory, outermost first (``infer_dense_strides``)."""
+    strides = a.strides if strides is None else strides
     order = list(range(a.ndim))[::-1]
     for i in range(1, a.ndim):
         place = i
         for other in range(i - 1, -1, -1):
-            verdict = _compared(a, order[other], order[place])
+            verdict = _compared(a.shape, strides, order[other], order[place])
             if verdict > 0:
                 order[other], order[place] = order[place], order[other]
                 place = other
@@ -87,12 +107,12 @@ def memory_order(a: Any) -> list[int]:
     return order[::-1]
 
 
-def _compared(a: Any, d: int, e: int) -> int:
+def _compared(shape: Any, strides: Any, d: int, e: int) -> int:
     """Below zero if dim d lies inside of dim e in memory, above it if outside, 0 if nothing tells."""
-    first, second = a.strides[d], a.strides[e]
+    first, second = strides[d], strides[e]
     if first == 0 or second == 0:
         return 0
-    return (first > second) - (first < second) or int(a.shape[d] > a.shape[e])
+    return (first > second) - (first < second) or int(shape[d] > shape[e])
 
 
 def mapped_file(filename: str | os.PathLike[str], shared: bool, size: int, dtype: Any) -> Any:
@@ -102,6 +122,8 @@ def mapped_file(filename: str | os.PathLike[str], shared: bool, size: int, dtype
     Raises RuntimeError for a file that does not exist or is too small.
     """
     name, wanted = os.fspath(filename), size * dtype.itemsize
+    if wanted < 0:
+        raise RuntimeError(f"unable to mmap {wanted} bytes from file <{name}>: Cannot allocate memory (12)")
     if shared:
         with open(name, "ab") as file:
             if file.tell() < wanted:

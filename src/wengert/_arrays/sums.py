@@ -8,6 +8,7 @@ import numpy as np
 
 from .._base.dtypes import BLAS_DTYPES, BOOL, BY_NUMPY, FLOAT32, UINT8
 from .large import MANY, sum_over
+from .layouts import in_rows
 from .library import in_lib, lib, vector_of_ones
 
 add_reduce: Any = np.add.reduce
@@ -90,7 +91,8 @@ def sum_along(x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
                 return x.dot(_ONES[columns])
         elif 0 < rows <= FEW:
             return _ONES[rows].dot(x)
-    return sum_over(x, dim, keepdim) if ACCUMULATOR[x.dtype] is None else add_up(lib, x, dim, keepdim)
+    r = sum_over(x, dim, keepdim) if ACCUMULATOR[x.dtype] is None else add_up(lib, x, dim, keepdim)
+    return r if x.flags.c_contiguous else in_rows(r)
 
 
 def no_mean(what: str, got: str) -> RuntimeError:
@@ -117,8 +119,10 @@ def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
     """The mean over dims that hold ``count`` elements together; half precision is added up in float32."""
     wide = MEAN_ACCUMULATOR[x.dtype]
     if wide is None:
-        return lib.sum_over(x, dim, keepdim) / count
-    return (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
+        r = lib.sum_over(x, dim, keepdim) / count
+    else:
+        r = (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
+    return r if x.flags.c_contiguous else in_rows(r)
 
 
 @in_lib

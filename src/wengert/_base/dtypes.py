@@ -14,6 +14,7 @@ need not contain it. Loading `ml_dtypes` updates them in place: hold a reference
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -237,7 +238,7 @@ class _ByNumpy(dict):
             )
         scalar = np_dtype.type
         if scalar.__module__ == "ml_dtypes" and scalar.__name__ == "bfloat16":
-            _learn_bfloat16(np_dtype)
+            learn_bfloat16(np_dtype)
             return bfloat16
         raise TypeError(
             f"can't convert np.ndarray of type {scalar.__module__}.{scalar.__name__}. The only supported types are: "
@@ -280,7 +281,8 @@ def from_numpy_dtype(np_dtype: np.dtype) -> dtype:
     return BY_NUMPY[np.dtype(np_dtype)]
 
 
-def _learn_bfloat16(np_dtype: np.dtype) -> None:
+def learn_bfloat16(np_dtype: np.dtype) -> None:
+    """Take note of NumPy's dtype of bfloat16: an array is about to be made of it."""
     object.__setattr__(bfloat16, "np", np_dtype)
     BY_NUMPY[np_dtype] = bfloat16
     for group in (FLOATING, INEXACT, REAL):
@@ -290,6 +292,7 @@ def _learn_bfloat16(np_dtype: np.dtype) -> None:
 
 
 bfloat16_listeners: list[Any] = []  # functions that are called with the NumPy dtype of bfloat16 when it is loaded
+before_bfloat16: list[Any] = []  # functions that are called afterwards if no array of that dtype can exist yet
 
 
 def _late_np(self: dtype) -> np.dtype:
@@ -299,15 +302,18 @@ def _late_np(self: dtype) -> np.dtype:
             f"{self!r} has no NumPy dtype, so wengert cannot make tensors of it; "
             "the dtype can be named, compared and printed"
         )
+    is_new = "ml_dtypes" not in sys.modules
     try:
         import ml_dtypes
     except ImportError as error:
         raise ImportError(
             "torch.bfloat16 needs the package ml_dtypes, which gives NumPy this dtype: pip install 'wengert[bfloat16]'"
         ) from error
-    np_dtype = np.dtype(ml_dtypes.bfloat16)
-    _learn_bfloat16(np_dtype)
-    return np_dtype
+    learn_bfloat16(np.dtype(ml_dtypes.bfloat16))
+    if is_new:
+        for fn in before_bfloat16:
+            fn()
+    return np.dtype(ml_dtypes.bfloat16)
 
 
 # --- the default dtype -----------------------------------------------------------------------------------------------

@@ -79,12 +79,16 @@ LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 
 
 def noted(error: E, *notes: str, code: str | None = None) -> E:
-    """The error with notes added; ``code`` names its section in docs/errors.md."""
+    """The error with notes added; ``code`` names its section in docs/errors.md.
+
+    The error that it replaces, NumPy's mostly, is not shown with it.
+    """
+    error.__suppress_context__ = True
     for note in notes:
         if note:
             error.add_note(note)
     if code is not None:
-        error.add_note(f"More: docs/errors.md, {code}")
+        error.add_note(f"More: docs/errors.md, {code} (python -m wengert explain {code})")
     return error
 
 

@@ -81,6 +81,7 @@ class Operator:
     outputs: int = 1  # the number of results; -1: a list
     results: tuple[str, ...] = ()  # names of several results, for formulas
     view: bool = False  # whether the result shares the operand's memory
+    layout: Callable[..., Any] | None = None  # the rule for strides, if it is not NumPy's (``_arrays.layouts``)
 
     # the functions and classes made from the declaration
     op: Callable[..., Any]  # the public, hot function
@@ -94,6 +95,7 @@ class Operator:
     differentiable: tuple[bool, ...] = (True,)  # for each output
     underived: tuple[int, ...] = ()  # operands without a formula
     no_derivative: str | None = None  # the reason if it has no derivative
+    piecewise: bool = False  # whether it is linear in pieces: its second derivative is zeros, and not absent
     absent: bool = False  # whether the formula gets None, not zeros, for a missing cotangent
     constants_from: int | None = None  # the index from which on a sequence's operands have no edge
     jvp: Callable[..., Any] | None = None  # (xp, tangents, out, *args) -> tangent of out
@@ -208,6 +210,8 @@ def bind_raw(xp: Any, info: Operator) -> None:
         fn = getattr(xp.lib, info.libname)
     else:
         fn = types.MethodType(info.decl, xp.lib)  # the interpreter inserts a bound argument without a call
+    if info.layout is not None:
+        fn = info.layout(fn)
     setattr(xp, info.name, fn)
 
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from ..explain.svg import MARK, curve, graph
 from . import UsageError
 from .progress import Bar, paint
-from .svg import MARK, curve, graph
 
 _PICTURES = ("wengert-tour-loss.svg", "wengert-tour-graph.svg")
 EPOCHS, QUICK_EPOCHS = 60, 10

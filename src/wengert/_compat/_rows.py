@@ -290,7 +290,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "", aliases("compiler", "allow_in_graph assume_constant_result disable is_compiling list_backends reset"),
         answers("optimize", lambda backend="inductor", **kwargs: _find("compiler:compile")(None, backend=backend),
                 "``torch.compile``, a decorator."),
-        answers("explain", lambda fn, *args, **kwargs: _find("_compile.public:explain")(fn, *args, **kwargs),
+        answers("explain", lambda *args, **kwargs: _find("_compile.public:explain")(*args, **kwargs),  # noqa: PLW0108
                 "``explain(fn)(*args)``: what of a call is a program, and where it breaks."),
         answers("is_dynamo_supported", lambda: True, "True."), answers("run", lambda fn=None: fn, FUNCTION),
         answers("disallow_in_graph forbid_in_graph", itself),
@@ -303,6 +303,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_C": (
         "", answers("_get_tracing_state", none), answers("_is_tracing", no),
         answers("_are_functorch_transforms_active", lambda: in_transform() is not None, "Whether one is running."),
+        answers("_set_cached_tensors_enabled", lambda enabled: None, "Does nothing: tensors can always be cached."),
         answers("_log_api_usage_once", lambda event: None, "Does nothing: the use of APIs is not counted."),
         answers("_get_privateuse1_backend_name", lambda: "privateuseone", "PyTorch's name of a program's device."),
         answers("_ExcludeDispatchKeyGuard", lambda keys: nullcontext(), "A context that does nothing."),
@@ -344,16 +345,6 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "tensors without data, by which PyTorch's compiler finds shapes. None is here.",
         classes("FakeTensor FakeTensorMode"), answers("is_fake", lambda x: False, "False: every tensor has its data."),
     ),
-    "fx._symbolic_trace": ("", aliases("fx", "Tracer symbolic_trace wrap"), answers("is_fx_tracing", no, UNTRACED)),
-    "fx.experimental": ("what libraries ask of PyTorch's tracer when none is at work.",),
-    "fx.experimental.proxy_tensor": ("whether a tracer is at work.", answers("get_proxy_mode", none, UNTRACED)),
-    "fx.graph": ("", aliases("fx", "Graph")),
-    "fx.graph_module": (
-        "", aliases("fx", "GraphModule _CodeOnlyModule _copy_attr=_refuse"),
-        values(_USER_PRESERVED_ATTRIBUTES_KEY="_user_preserved_attributes"),
-    ),
-    "fx.node": ("", aliases("fx", "Node"), values(Target=Callable[..., Any] | str, Argument=Any)),
-    "fx.proxy": ("", aliases("fx", "Proxy TracerBase=Tracer")),
     "jit": (
         "", answers("export script_method script_if_tracing unused", itself), values(_script_if_tracing=itself),
         answers("interface", lambda obj: obj, "The class itself."),
@@ -440,11 +431,11 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "", aliases("func", "functionalize hessian jacfwd jvp replace_all_batch_norm_modules_")),
     "_functorch.vmap": ("", aliases("func", "vmap")),
     "_sparse": ("where pickles find it.", aliases("_payloads.sparse", "Sparse")),
+    "_VF": ("the functions that PyTorch defines in C++.", aliases("", "gru lstm rnn_relu rnn_tanh stft unique_dim")),
     "_utils": ("what PyTorch's pickles make their tensors with.", lambda module: _find("_saving.rebuilding:NAMES")),
     "_vmap_internals": (
         "where libraries found ``vmap`` before it was public.", aliases("func", "vmap"),
-        answers("_vmap", lambda func, in_dims=0, out_dims=0: _find("func:vmap")(func, in_dims, out_dims),
-                "``torch.vmap``.")),
+        aliases("func._vmap", "_vmap")),
     "ao.quantization": (
         "", classes("HistogramObserver MinMaxObserver PerChannelMinMaxObserver QConfig"),
         refusals("convert fuse_modules get_default_qat_qconfig get_default_qconfig prepare prepare_qat quantize "

@@ -19,13 +19,26 @@ from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
 from .._tape.tensor import Tensor as Tensor
+import sys
 from collections.abc import Callable
 from typing import Any
-from wengert._base.errors import warn_once
+from wengert._base.tracing import TRACER
 from wengert._compat import open_rows
 def compile(model: Callable[..., Any] | None=None, *, fullgraph: bool=False, dynamic: bool | None=None, backend: Any='inductor', mode: str | None=None, options: dict[str, Any] | None=None, disable: bool=False, **kwargs: Any) -> Any:
     ...
-def _compiled(fn: Any) -> Any:
+def program(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    ...
+def compile_module(module: Any, *args: Any, **kwargs: Any) -> None:
+    ...
+def disable(fn: Any=None, recursive: bool=True, *, reason: str | None=None) -> Any:
+    ...
+def is_compiling() -> bool:
+    ...
+def reset() -> None:
+    ...
+def list_backends(exclude_tags: Any=('debug', 'experimental')) -> list[str]:
+    ...
+def set_stance(stance: str='default', **kwargs: Any) -> Any:
     ...
 
 Number: TypeAlias = _bool | _int | _float | _complex
@@ -40,21 +53,10 @@ def allow_in_graph(fn: Any) -> Any:
 def assume_constant_result(fn: Any) -> Any:
     """The function itself."""
 def cudagraph_mark_step_begin() -> Any:
-    """Does nothing: nothing is compiled."""
-def disable(fn: Any = None, recursive: _bool = True, *, reason: Any = None) -> Any:
-    """The function itself."""
-def is_compiling() -> _bool:
-    """False."""
-def is_dynamo_compiling() -> _bool:
-    """False."""
+    """Does nothing: there are no CUDA graphs."""
+from .._compat.compiler import is_compiling as is_dynamo_compiling
 def is_exporting() -> _bool:
     """False."""
-def list_backends(exclude_tags: Any = ()) -> Any:
-    """``[]``, since there is no compiler."""
-def reset() -> Any:
-    """Does nothing: nothing is compiled."""
-def set_stance(stance: _str = 'default', **kwargs: Any) -> Any:
-    """A context: no effect."""
 def substitute_in_graph(original_fn: Any, **kwargs: Any) -> Any:
     """A decorator that changes nothing."""
 
@@ -65,12 +67,14 @@ __all__ = [
     "allow_in_graph",
     "assume_constant_result",
     "compile",
+    "compile_module",
     "cudagraph_mark_step_begin",
     "disable",
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
     "list_backends",
+    "program",
     "reset",
     "set_stance",
     "substitute_in_graph",

@@ -14,6 +14,7 @@ import threading
 import weakref
 from typing import Any
 
+from wengert._dynamo.exc import FailOnRecompileLimitHit, Unsupported
 
 from .._base.errors import INTERNAL, noted
 from .._base.modes import MODE, anomaly, in_transform, inference_tensors, slow_always
@@ -28,8 +29,6 @@ from .._tape.views import count_write
 from ..nn.modules._handles import seen
 from ..nn.modules.module import Module
 from ..utils._pytree import tree_unflatten
-from wengert._dynamo.exc import FailOnRecompileLimitHit, Unsupported
-
 from .guards import Guards
 from .node import CompiledFunctionBackward
 from .record import Recording, Result, record
@@ -151,8 +150,7 @@ class Program:
                 version_of(t)
                 boxes.append(box_of(t))
         tensors = [made[id(x)] for x in r.results if x.output is not None]
-        for t in tensors:
-            boxes.append(box_of(t))
+        boxes += map(box_of, tensors)
         edges = tuple(inputs[k]._node for k in r.edges)
         again = _outputs_again(call, r) if self.again else None
         node = CompiledFunctionBackward(self, edges, None if r.freed else saved, boxes, again)
@@ -210,7 +208,7 @@ class TapeModule:
     def print_readable(self, print_output: bool = True) -> str:
         """The program's source, printed too."""
         if print_output:
-            print(self.code)
+            print(self.code)  # noqa: T201  it is what the name says
         return self.code
 
 
@@ -319,7 +317,8 @@ class Compiled:
         program = Program(r, r.owners, _title(self.fn), self.backend, arrays)
         tracer = r.finder.tracer
         for e in tracer.lifted.values():  # drop what only the trace needed
-            e.tensor = e.traced = e.grad = None
+            e.tensor = e.grad = None
+            del e.traced
         tracer.before.clear()
         tracer.constants.clear()
         r.finder.again.clear()
@@ -350,13 +349,13 @@ class Compiled:
 
 
 def _piece_modules(owner: Module) -> list[Module]:
-    found = []
-    for child in owner.children():
-        if type(child).forward is Module.forward or not INTERNAL[_file(type(child).forward)]:
-            found.append(child)
-        elif any(True for _ in child.children()):
-            found.append(child)
-    return [c for c in found if type(c).__name__ not in ("ModuleList", "ModuleDict")]
+    """The modules below a module that are worth a program: a user's, and those with modules of their own."""
+    return [
+        child
+        for child in owner.children()
+        if type(child).__name__ not in ("ModuleList", "ModuleDict")
+        and (not INTERNAL[_file(type(child).forward)] or any(True for _ in child.children()))
+    ]
 
 
 def _file(fn: Any) -> str:
@@ -394,5 +393,3 @@ def _unsupported(fn: Any, reason: str, at: Any) -> Exception:
 
 def _fail_on_limit(fn: Any) -> Exception:
     return FailOnRecompileLimitHit(f"recompile_limit reached with fullgraph=True: {_title(fn)}")
-
-

@@ -50,7 +50,7 @@ class _Kinds(dict[str, str]):
         if INTERNAL[name]:
             kind = "own"
         elif name.startswith("<frozen") or (name.startswith(_LIBRARY) and "site-packages" not in name):
-            kind = "library"
+            kind = "library"  # Python's
         elif any(f"{os.sep}site-packages{os.sep}{of}{os.sep}" in name for of in ("numpy", "scipy")):
             kind = "library"
         self[name] = kind
@@ -264,9 +264,8 @@ class Finder:
             x = vars(value)[name]
             if name in ("_parameters", "_buffers", "_modules") or isinstance(x, (staticmethod, classmethod, property)):
                 continue
-            if isinstance(value, Module) and (isinstance(x, _SCALARS) or isinstance(x, (Module, Tensor))):
-                if isinstance(x, _SCALARS):
-                    continue  # every scalar of a module is watched
+            if isinstance(value, Module) and isinstance(x, _SCALARS):
+                continue  # every scalar of a module is watched
             if not isinstance(value, type):
                 self.again.append((vars(value), name, x))
                 text = f"{self.constant(vars(value))}[{name!r}]"
@@ -335,7 +334,9 @@ class Finder:
     def free_variable(self, frame: Any, name: str, value: Any, names: Any) -> None:
         """Watch a closure cell, which a reference of the cell's own finds."""
         cell = _cell_of(frame, name, value)
-        if cell is None or id(cell) not in self.cells:  # a cell of a function that runs inside the call: its values come from there
+        if (
+            cell is None or id(cell) not in self.cells
+        ):  # a cell of a function that runs inside the call: its values come from there
             return
         if (id(cell), name) in self.seen:
             return

@@ -172,9 +172,9 @@ class Plan:
                         self.buffers.append(buffer)
                     buffer.values.append(int(o))
                     self.place[int(o)] = held[int(o)] = buffer
-            for o in [o for o in held if last[o] <= k]:
-                free.setdefault(held[o].nbytes, []).append(held[o])
-                del held[o]
+            for n in [n for n in held if last[n] <= k]:
+                free.setdefault(held[n].nbytes, []).append(held[n])
+                del held[n]
 
     @property
     def nbytes(self) -> int:

@@ -17,7 +17,14 @@ from .dispatch import Compiled, Program, _title, compiled_functions, stance
 BACKENDS = ("aot_eager", "c", "eager", "inductor", "numpy")
 _TIERS = {"inductor": "c", "c": "c", "numpy": None}
 _MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs", None)
-_STANCES = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile", "aot_eager_then_compile")
+_STANCES = (
+    "default",
+    "force_eager",
+    "eager_on_recompile",
+    "fail_on_recompile",
+    "eager_then_compile",
+    "aot_eager_then_compile",
+)
 
 
 def tier_of(backend: Any) -> Any:
@@ -27,7 +34,9 @@ def tier_of(backend: Any) -> Any:
     if backend in ("eager", "aot_eager"):
         return ...
     if backend not in _TIERS:
-        raise InvalidBackend(f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()` for available backends.")
+        raise InvalidBackend(
+            f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()` for available backends."
+        )
     return _TIERS[backend]
 
 
@@ -134,7 +143,9 @@ class set_stance:
     tensor([2.])
     """
 
-    def __init__(self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None) -> None:
+    def __init__(
+        self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None
+    ) -> None:
         if stance not in _STANCES:
             raise RuntimeError(f"invalid torch.compile stance '{stance}'")
         self.name = stance

@@ -71,7 +71,7 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
     tracer = Tracer(tick())
     finder = Finder(tracer)
     for o in gc.get_objects():
-        if isinstance(o, Tensor):
+        if issubclass(type(o), Tensor):  # not isinstance, which asks an object for its __class__
             tracer.before[id(o)] = o
         elif type(o) is CellType:
             finder.cells[id(o)] = o
@@ -149,7 +149,6 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
         TRACER.reset(token)
 
 
-
 def _own_gradients(tracer: Tracer) -> None:
     """Give gradients that share memory after the trace, which values of a tape may, memory of their own."""
     seen: set[int] = set()
@@ -181,7 +180,9 @@ def _argument(finder: Finder, a: Any, text: str, where: str) -> None:
         if type(a) is list:
             finder.again.append((a, None, list(a)))
     elif type(a) is dict:
-        finder.need(f"type({text}) is dict and list({text}) == {finder.constant(list(a))}", f"{where} has the same keys")
+        finder.need(
+            f"type({text}) is dict and list({text}) == {finder.constant(list(a))}", f"{where} has the same keys"
+        )
         for k, x in a.items():
             if isinstance(k, (str, int)):
                 _argument(finder, x, f"{text}[{k!r}]", f"{where}[{k!r}]")
@@ -246,7 +247,9 @@ def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
 
 
 def _plain(leaf: Any) -> bool:
-    return leaf is None or isinstance(leaf, (int, float, complex, bool, str, bytes)) or type(leaf).__module__ == "wengert"
+    return (
+        leaf is None or isinstance(leaf, (int, float, complex, bool, str, bytes)) or type(leaf).__module__ == "wengert"
+    )
 
 
 def _effect_on(tracer: Tracer, e: Lifted, k: int, r: Recording) -> str | None:
@@ -448,5 +451,3 @@ def _hooked(roots: list[Any], ends: set[int]) -> str | None:
 def names_of_ops(tape: Tape) -> list[str]:
     """The public names of a tape's operators."""
     return [REGISTRY[op.name].called if op.name in REGISTRY else op.name for op in tape.ops]
-
-

@@ -34,7 +34,13 @@ def planned(plan: Plan, op: Op) -> bool:
     if not isinstance(fn, np.ufunc) or fn.nout != 1 or fn.nin != len(op.args) or op.p or op.many:
         return False
     value = plan.values[op.outs[0]]
-    return op.fresh and bool(value.shape) and value.dense and value.size > 0 and not any(isinstance(a, list) for a in op.args)
+    return (
+        op.fresh
+        and bool(value.shape)
+        and value.dense
+        and value.size > 0
+        and not any(isinstance(a, list) for a in op.args)
+    )
 
 
 class NumpyProgram:
@@ -186,7 +192,11 @@ class NumpyProgram:
         if int(out) in self.plan.place:
             given.append(self._buffer(out))
         targets = ", ".join(f"v{int(o)}" for o in op.outs) + "," * (op.many and len(op.outs) == 1)
-        call = f"asarray({self._kept(op.lowered)}({', '.join(given)}))" if op.info is DRAW else f"{self._kept(op.lowered)}({', '.join(given)})"
+        call = (
+            f"asarray({self._kept(op.lowered)}({', '.join(given)}))"
+            if op.info is DRAW
+            else f"{self._kept(op.lowered)}({', '.join(given)})"
+        )
         self._line(f"{targets} = {call}" if op.outs else call, op)
 
     def _step(self, op: Op) -> None:

@@ -2,8 +2,8 @@
 
 A traced call *is* a call: each operator computes eager's result, and is written down. So a break loses nothing, and no
 effect on Python's state happens twice. A ``Traced`` is a ``Transformed`` of no transform: the hot path's test of dtypes
-leads operators on it to ``transforms.bind``, which ends in ``Traced.computed``. Writes in place replace payloads, as for
-the values of transforms, so the list is functional.
+leads operators on it to ``transforms.bind``, which ends in ``Traced.computed``. Writes in place replace payloads, as
+for the values of transforms, so the list is functional.
 
 NOTE [ Breaks ]
     What asks a traced value for its elements (``item``, ``bool``, ``numpy``, printing) reads ``Traced.v``. That ends
@@ -296,7 +296,9 @@ class Tracer:
         results = [self._new(a) for a in out] if many else [self._new(out)]
         given = args if info.arity >= 0 else [args]
         fresh = _fresh([*arrays, *plain], out)
-        self.tape.ops.append(Op(info, given, self._parameter(tuple(p)), [r.ref for r in results], self.line(), fn, many, fresh))
+        self.tape.ops.append(
+            Op(info, given, self._parameter(tuple(p)), [r.ref for r in results], self.line(), fn, many, fresh)
+        )
         return tuple(results) if many else results[0]
 
     def _new(self, a: Any) -> Traced:
@@ -347,7 +349,7 @@ class Tracer:
         if not self.closed:
             self.tape.ops.append(Op(CHECK, [a.ref], (), [], self.line(), call))
 
-    def replaced(self, t: Tensor) -> None:
+    def replaced(self, t: Tensor, _old: Any = None) -> None:
         """Count a write to an input."""
         if id(t) in self.lifted:
             self.counts[id(t)] = self.counts.get(id(t), 0) + 1
@@ -372,7 +374,9 @@ class Tracer:
         finally:
             p._payload = traced
         result = self._new(new)
-        self.tape.ops.append(Op(OPTIMIZER_STEP, [traced.ref, g.ref], (step,), [result.ref], self.line(), step, False, True))
+        self.tape.ops.append(
+            Op(OPTIMIZER_STEP, [traced.ref, g.ref], (step,), [result.ref], self.line(), step, False, True)
+        )
         p._payload = result
         self.replaced(p)
         if p._box is not None:
@@ -469,20 +473,21 @@ class Tracer:
             return tensors
         ours = {id(living), id(self.__dict__)}
         for holder in gc.get_referrers(*living):
-            if id(holder) in ours or isinstance(holder, (Lifted, Op)):
+            kind = type(holder)  # not isinstance, which asks an object for its __class__
+            if id(holder) in ours or kind in (Lifted, Op):
                 continue
-            if isinstance(holder, Tensor):
+            if issubclass(kind, Tensor):
                 if type(holder._payload) is Traced:
                     holder._payload = holder._payload.array
                     tensors.append(holder)
-            elif isinstance(holder, Box):
+            elif kind is Box:
                 if type(holder.a) is Traced:
                     holder.a = holder.a.array
-            elif isinstance(holder, Node):
+            elif issubclass(kind, Node):
                 _settle_slots(holder)
-            elif type(holder) is list:
+            elif kind is list:
                 holder[:] = [a.array if type(a) is Traced else a for a in holder]
-            elif type(holder) is dict:
+            elif kind is dict:
                 for key, a in list(holder.items()):
                     if type(a) is Traced:
                         holder[key] = a.array

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._base.registry import TENSORS
 from .._tape.node import Box, Parts
 from .._tape.saved import is_complex, unbox
+from .._tape.tensor import wrap
 from .templates import BACKWARD, PIECES, Shape, hot, piece
 
 Call = tuple[str, Any, tuple[str, ...]]
@@ -168,6 +170,8 @@ def _transformed(calls: tuple[Call, ...], holomorphic: bool, broadcast: bool, pl
                     d = xp.sum_to(d, shape)
                 if conj:
                     d = xp.conj(d)
+                if xp is TENSORS and n.piecewise:
+                    d = xp._beside_zeros(d, wrap(d._payload, edge))
             pairs += (edge, d)
         if not keep:
             n.release()

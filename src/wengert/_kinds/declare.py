@@ -20,7 +20,8 @@ Scope = Callable[[], dict[str, Any]]  # what makes the names of a text
 
 
 # ---------------------------------------------------------------------------------------------------------- the record
-_OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "jvp", "libname", "samples", "no_derivative")
+_OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "jvp", "layout", "libname", "samples",
+                  "no_derivative", "piecewise")  # fmt: skip
 FACTS: dict[str, tuple[str, ...]] = {
     "unary": ("integer", "kernel", "out_rule"),
     "binary": ("domain_other", "integer", "kernel", "number_first", "out_rule", "overloads", "symbol"),
@@ -142,10 +143,13 @@ def slotted(
     if calls[0][1] is None:
         return None
     edges = tuple(edge for edge, _, _ in calls)
+    stepped = "".join(edge[1] for edge in edges)
+    if order not in ("", stepped):
+        members["step_order"] = tuple(order.index(edge) for edge in stepped if edge in order)
     usual = {
-        "edges": _EDGES[order or "".join(edge[1] for edge in edges)], "release": lambda n: _release(n, kept),
+        "edges": _EDGES[order or stepped], "release": lambda n: _release(n, kept),
         "backward": backward_step(info.name, calls, holomorphic, **(step or {})),
-        "saved": saved_for(sources, views or {}), "saved_names": tuple(sources),
+        "saved": saved_for(sources, views or {}), "saved_names": tuple(sources), "piecewise": info.piecewise,
     }  # fmt: skip
     return node_class(node or camel(info.name) + "Backward0", (*edges, *kept), **{**usual, **members})
 

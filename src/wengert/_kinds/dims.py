@@ -91,12 +91,14 @@ def rank(input: Any, name: str) -> int:
         raise not_a_tensor(name, "input", 1, input) from None
 
 
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch accepts both
+
+
 def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Rename the keyword arguments ``axis`` and ``keepdims`` to ``dim`` and ``keepdim``; PyTorch accepts both."""
-    if "axis" in kwargs:
-        kwargs["dim"] = kwargs.pop("axis")
-    if "keepdims" in kwargs:
-        kwargs["keepdim"] = kwargs.pop("keepdims")
+    """Rename the keyword arguments ``axis`` and ``keepdims`` to ``dim`` and ``keepdim``."""
+    for key, name in NUMPY_NAMES.items():
+        if key in kwargs:
+            kwargs[name] = kwargs.pop(key)
     return kwargs
 
 

@@ -92,6 +92,7 @@ def general(
                 saved=lambda n, name: plan.saved(n, name),  # noqa: PLW0108  only a function binds to the node
                 saved_names=plan.public_names,
                 boxed_edges=property(plan.boxed_edges),
+                piecewise=info.piecewise,
                 plan=plan,
             )
 

@@ -49,7 +49,7 @@ def linear(
         sources: Sources = {name: k for k, name in enumerate(info.params[1:])}
         sources |= {"self_sym_sizes": "shape"} if keep_shape else {}
         kept = ("p",) + ("shape",) * keep_shape
-        step = {"transformed": False}  # the same formula serves all payloads
+        step = {"transformed": info.piecewise}  # the same formula serves all payloads
         N = slotted(info, node, calls, sources, *kept, step=step, saved_names=info.params[1:])
 
         def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:

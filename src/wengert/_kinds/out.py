@@ -26,6 +26,8 @@ from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor
 from .._tape.views import count_write, writable
+from .argument_errors import explained  # noqa: F401  the forms made from ``_FORM`` call it
+from .dims import NUMPY_NAMES
 
 
 # -------------------------------------------------------------------------------------------------------------- rules
@@ -102,10 +104,10 @@ def _with_out(fn: Any, rule: Rules) -> Any:
 
 
 def with_keywords(fn: Any, otherwise: Any) -> Any:
-    """A function like ``fn`` that also accepts ``out=`` and other keywords.
+    """A function like ``fn`` that also accepts ``out=``, NumPy's ``axis=`` and ``keepdims=``, and other keywords.
 
     Without them it calls ``fn`` by position, which is the fastest; else it calls ``otherwise(args, out, kwargs)`` with
-    the arguments unchanged.
+    the arguments unchanged, but for NumPy's names.
     """
     code = fn.__code__
     if code.co_flags & inspect.CO_VARARGS:
@@ -115,20 +117,27 @@ def with_keywords(fn: Any, otherwise: Any) -> Any:
 
         return functools.wraps(fn)(form)
     count = code.co_argcount
-    if count not in _forms:
-        names = ", ".join(f"p{i}" for i in range(count))
-        _forms[count] = _template(_FORM.format(names=names, values=f"({names},)"))
+    names = code.co_varnames[:count]
     defaults = fn.__defaults__ or ()
+    first = count - len(defaults)
+    absent = names.index("dim") if "dim" in names[:first] else first  # from here on ``axis=`` may stand for the rest
+    defaults = (REQUIRED,) * (first - absent) + defaults
+    key = count, first if absent < first else 0
+    if key not in _forms:
+        slots = ", ".join(f"p{i}" for i in range(count))
+        check = f" and p{first - 1} is not REQUIRED" * (absent < first)
+        _forms[key] = _template(_FORM.format(names=slots, values=f"({slots},)", check=check))
 
     def rest(args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
+        if any(a is REQUIRED for a in args) or not kwargs.keys().isdisjoint(NUMPY_NAMES):
+            args, kwargs = _respelled(fn, names, args, defaults, kwargs)
         for value in reversed(defaults):
             if args[-1] is not value:
                 break
             args = args[:-1]
         return otherwise(args, out, kwargs)
 
-    template = _forms[count]
-    names = code.co_varnames[:count]
+    template = _forms[key]
     template = template.replace(
         co_varnames=names + template.co_varnames[count:], co_name=code.co_name, co_qualname=code.co_qualname
     )
@@ -138,13 +147,54 @@ def with_keywords(fn: Any, otherwise: Any) -> Any:
     return functools.wraps(fn)(form)
 
 
-_forms: dict[int, types.CodeType] = {}  # by the number of parameters
+def with_axis(fn: Any) -> Any:
+    """Decorator that adds NumPy's ``axis=`` and ``keepdims=`` to a public function that has no ``with_out``."""
+
+    def otherwise(args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
+        return fn(*args, **kwargs) if out is None else fn(*args, out=out, **kwargs)
+
+    return with_keywords(fn, otherwise)
+
+
+class REQUIRED:
+    """The class that stands for an argument that was not given, but must be, under this or NumPy's name."""
+
+
+def _respelled(
+    fn: Any, names: tuple[str, ...], args: tuple[Any, ...], defaults: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The arguments with ``axis`` and ``keepdims`` in the places of ``dim`` and ``keepdim``."""
+    values = list(args)
+    usual = (None,) * (len(names) - len(defaults)) + defaults
+    for key, name in NUMPY_NAMES.items():
+        if key in kwargs and name in names:
+            place = names.index(name)
+            if values[place] is not usual[place]:
+                raise TypeError(f"{fn.__name__}() got multiple values for argument '{name}'")
+            values[place] = kwargs[key]
+            kwargs = {k: v for k, v in kwargs.items() if k != key}
+    missing = [name for name, value in zip(names, values, strict=True) if value is REQUIRED]
+    if missing:
+        raise TypeError(
+            f"{fn.__name__}() missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: "
+            + " and ".join(f"'{name}'" for name in missing)
+        )
+    return tuple(values), kwargs
+
+
+_forms: dict[Any, types.CodeType] = {}  # by the number of parameters, and of those that must be given
 _FORM = """
 def outer(fn, rest):
     def form({names}, *, out, **kwargs):
-        if out is None and not kwargs:
-            return fn({names})
-        return rest({values}, out, kwargs)
+        try:
+            if out is None and not kwargs{check}:
+                return fn({names})
+            return rest({values}, out, kwargs)
+        except Exception as error:
+            instead = explained(fn, {values}, kwargs, error)
+            if instead is None:
+                raise
+            raise instead from error
     return form
 """
 

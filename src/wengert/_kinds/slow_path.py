@@ -19,10 +19,11 @@ from .._base.registry import ARRAYS, XP, Operator, on_payloads
 from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
 from .._tape.error_text import broadcast_error, not_a_tensor
-from .._tape.inference import mark_results, refuse_saved
+from .._tape.inference import is_inference, mark_results, refuse_saved
+from .._tape.node import leaf_node
 from .._tape.promotion import NUMBER_DTYPES, cast, common_dtype, default_np, logical_dtype
 from .._tape.tensor import Tensor, alias_payload, stale_views, wrap
-from .._tape.views import INFERENCE_VIEW, made_unrecorded, prune, refresh_all
+from .._tape.views import INFERENCE_VIEW, NO_GRAD_VIEW, made_unrecorded, prune, refresh_all
 from .out import write_out
 
 
@@ -32,7 +33,7 @@ def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     if out is None and not stale_views and not slow_hooks:
         state = MODE.get()
         if state is None:
-            return _refusing(info.core(*args)) if inference_tensors else info.core(*args)
+            return _in_mode(info, args) if inference_tensors else info.core(*args)
         if state.only_quiet and not info.view:  # no_grad, mostly an optimizer's step on plain tensors
             for a in args:
                 if type(a) is Tensor:
@@ -60,14 +61,14 @@ def _between(hooks: tuple[Any, ...], info: Operator, args: tuple[Any, ...]) -> A
 def _in_mode(info: Operator, args: tuple[Any, ...]) -> Any:
     """Run an operator in the grad mode and under the saved-tensor hooks of this thread or task."""
     state = MODE.get()
+    if inference_tensors and info.view and is_inference(args[0]):
+        return quiet(info, args)  # such a tensor may require grad, but its views have no history
     if state is None:
         return _refusing(info.core(*args)) if inference_tensors else info.core(*args)
     if not state.grad:
         if not state.inference:
             return quiet(info, args)
-        if info.view and args[0]._node is not None:
-            return _inference_view(info, args)
-        return mark_results(info, quiet(info, args))
+        return mark_results(info, quiet(info, args, INFERENCE_VIEW))
     result = _refusing(info.core(*args)) if inference_tensors else info.core(*args)
     if state.hooks:
         from .._tape.saved_hooks import pack_saved
@@ -81,14 +82,6 @@ def _refusing(result: Any) -> Any:
     return result
 
 
-def _inference_view(info: Operator, args: tuple[Any, ...]) -> Any:
-    """A view, made in inference mode, of a tensor with a history: it has a history too, and writes to it raise."""
-    result = info.core(*args)
-    for r in result if isinstance(result, (tuple, list)) else (result,):
-        r._view = (*r._view[:3], INFERENCE_VIEW)
-    return result
-
-
 def slow_operator(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     """``slow`` for the Python operators, which return NotImplemented for an unknown type."""
     y = args[1]
@@ -97,8 +90,11 @@ def slow_operator(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any
     return refuse_second(info, *args, position=0)
 
 
-def quiet(info: Operator, args: tuple[Any, ...]) -> Any:
-    """Run an operator without recording."""
+def quiet(info: Operator, args: tuple[Any, ...], creation: int = NO_GRAD_VIEW) -> Any:
+    """Run an operator without recording; ``creation`` is the mark of a view.
+
+    In inference mode a view of a tensor that requires grad does too, as a leaf of its own.
+    """
     if info.view:
         alias_payload(args[0])
     result = info.core(*[_without_history(a) for a in args])
@@ -106,7 +102,9 @@ def quiet(info: Operator, args: tuple[Any, ...]) -> Any:
         single = isinstance(result, Tensor)
         for r in (result,) if single else result:
             _, op, p, _ = r._view
-            r._view = (args[0], op, p, made_unrecorded(args[0]))
+            r._view = (args[0], op, p, made_unrecorded(args[0], creation))
+            if creation == INFERENCE_VIEW and args[0]._node is not None and not is_inference(args[0]):
+                leaf_node(r)
     return result
 
 
@@ -141,7 +139,7 @@ def mixed_dtypes(info: Operator, x: Tensor, y: Tensor) -> Any:
     if info.to_float and dtype not in INEXACT:
         dtype = default_np()
     if dtype is _HALF and info.name in ("mul", "div") and y._node is None and _is_scalar(y) and not _is_scalar(x):
-        return info.op(x, y._payload.item())  # as with a number: computed in float32 and rounded once
+        return info.op(cast(x, dtype), y._payload.item())  # as with a number: computed in float32 and rounded once
     return info.op(cast(x, dtype), cast(y, dtype))
 
 

@@ -100,9 +100,6 @@ class FirstCall:
         fn.__kwdefaults__ = _trampoline(self.shape.head).__kwdefaults__
         return fn
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.put_together()(*args, **kwargs)
-
     def put_together(self) -> Any:
         """The assembled function; the function that callers hold takes its code if it still has the trampoline's.
 
@@ -150,7 +147,7 @@ def _trampoline(head: str) -> Any:
         if name != "*":
             call.append(f"{name}={name}" if by_name and name[0] != "*" else name)
         by_name = by_name or part[0] == "*"
-    text = f"def first_call({head}):\n    return FIRST_CALL({', '.join(call)})\n"
+    text = f"def first_call({head}):\n    return FIRST_CALL.put_together()({', '.join(call)})\n"
     scope: dict[str, Any] = {}
     exec(compile(text, f"{FOLDER}<first call>", "exec"), scope)
     return scope["first_call"]

@@ -4,16 +4,30 @@ NumPy has no rule for a bfloat16 array and a Python number, so that ``x * 2.0`` 
 ``ml_dtypes``' arrays is float32 or float64. From the first bfloat16 array on, this hook wraps every operator, on the
 slow path (``_base.modes``): it rounds a wider result, runs those operators in float32 that PyTorch computes in float32
 as a whole, and makes the nodes of such operators round their cotangents. Programs without bfloat16 never import it.
+
+NOTE [ When nothing is bfloat16 any more ]
+    The hook makes every operator slow, so it goes when no array of that dtype lives. Nothing tells when an array dies;
+    but each holds a reference to the dtype object. After a row of operators that did not concern bfloat16, ``_census``
+    counts the references that no container holds, and compares them with those that there were before the first array
+    (``_unused``; if the program had imported ``ml_dtypes`` itself, this is not known, and the hook stays).
+    With every census in vain the row becomes twice as long. ``bfloat16.np`` and its entry in ``BY_NUMPY`` go with the
+    hook: what makes the next array looks one of them up, and that brings the hook back.
 """
 
 from __future__ import annotations
 
+import functools
+import gc
+import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._arrays.library import NUMBERS, lib
 from .._base import dtypes
+from .._base.forks import reopened
 from .._base.modes import unwatch_operators, watch_operators
 from .._base.registry import Operator
 from .._tape.node import Node, Port
@@ -27,7 +41,13 @@ _ARRAYS = (np.ndarray, np.generic)
 
 def attach(dtype: Any) -> None:
     """Install the hook: operators round to this NumPy dtype of bfloat16."""
+    with _changing:
+        if not _attached:
+            _attached.append((_hook(dtype), dtype))
+            watch_operators(_attached[0][0])
 
+
+def _hook(dtype: Any) -> Any:
     def concerns(args: Any, name: str) -> bool:
         """Whether the result is bfloat16: an operand is bfloat16, and none of the same rank in promotion is wider."""
         sized: list[Any] = []
@@ -52,25 +72,99 @@ def attach(dtype: Any) -> None:
                 _write(result, values.astype(dtype))
             return result
         result = proceed()
-        if info.name != "_to_copy" and concerns(args, info.name):
+        if info.name == "_to_copy":
+            return result
+        if not concerns(args, info.name):
+            _row[0] += 1
+            if _row[0] > _row[1]:
+                _look_whether_any_lives()
+        else:
+            _row[0] = 0
             for t in (result,) if isinstance(result, Tensor) else result if isinstance(result, (tuple, list)) else ():
                 _round(t, dtype, info.name)
         return result
 
-    watch_operators(round_result)
-    _attached.append((round_result, dtype))
+    return round_result
 
 
-_attached: list[Any] = []
+_changing = reopened(threading.RLock())
+_attached: list[Any] = []  # the hook and its dtype, while it is installed
+_SHORTEST, _LONGEST = 256, 65536
+_row = [0, _SHORTEST]  # how many operators in a row did not concern bfloat16, and how many make a census worth it
 
 
 def detach() -> None:
-    """Remove the hook, so that one test does not slow down the next."""
-    while _attached:
-        hook, dtype = _attached.pop()
-        unwatch_operators(hook)
-        del dtypes.BY_NUMPY[dtype]
-        object.__delattr__(dtypes.bfloat16, "np")
+    """Remove the hook."""
+    with _changing:
+        _row[:] = [0, _SHORTEST]
+        _forget_dtype()
+        while _attached:
+            unwatch_operators(_attached.pop()[0])
+
+
+def _forget_dtype() -> None:
+    """Let who makes the next array call ``attach``."""
+    for _, dtype in _attached:
+        dtypes.BY_NUMPY.pop(dtype, None)
+        if _is_known():
+            object.__delattr__(dtypes.bfloat16, "np")
+
+
+def _is_known() -> bool:
+    try:
+        _NP.__get__(dtypes.bfloat16)
+    except AttributeError:
+        return False
+    return True
+
+
+_NP = dtypes.dtype.__dict__["np"]
+
+
+def _look_whether_any_lives() -> None:
+    """Remove the hook if no array of its dtype lives."""
+    with _changing:
+        _row[:] = [0, min(2 * _row[1], _LONGEST)]
+        if not _attached or not _unused or gc.get_freeze_count():  # frozen objects cannot be counted
+            return
+        _forget_dtype()
+        if _census() <= _unused[0] and not _is_known():
+            detach()
+        else:
+            dtypes.learn_bfloat16(_attached[0][1])
+
+
+@dtypes.before_bfloat16.append
+def _count_first() -> None:
+    """Note the census while there is no array yet."""
+    _unused[:] = [_census()]
+
+
+_unused: list[int] = []
+_PACKAGE = __package__.partition(".")[0] + "."
+
+
+def _census() -> int:
+    """The references to dtype and type that no container holds: those of arrays and numbers, and of their libraries.
+
+    No caller may hold one in a variable. What is a container in the first census must be one in all later ones: a
+    plain dict that holds nothing but dtypes is none to the garbage collector, and becomes one with other contents.
+    Caches are emptied first, which may hold arrays or be containers that the garbage collector does not know.
+    """
+    kind = sys.modules["ml_dtypes"].bfloat16
+    dtype = np.dtype(kind)
+    for known in (NUMBERS.get(dtype, {}), lib.ZEROS, lib.ONES):
+        known.clear()
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_PACKAGE):
+            for value in list(vars(module).values()):
+                if isinstance(value, functools._lru_cache_wrapper) and value.cache_info().maxsize not in (None, 1):
+                    value.cache_clear()
+    count = 0
+    for counted in (dtype, kind):
+        holders = gc.get_referrers(counted)
+        count += sys.getrefcount(counted) - sum(found is counted for r in holders for found in gc.get_referents(r))
+    return count
 
 
 def _round(t: Any, dtype: Any, name: str) -> None:

@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.layouts import row_major_strides, shown_strides
 from .._arrays.memory import memory_order
 from .._base import dtypes
 from .._base.errors import LinAlgError, noted
-from .._base.registry import ARRAYS, TRANSFORMED, XP, Operator
+from .._base.registry import ARRAYS, REGISTRY, TRANSFORMED, XP, Operator
 from .._tape.tensor import META, Tensor, device_of, wrap
 from .transforms import DEEPEST, VALUE_DTYPES, Transformed, plain_dtype
 
@@ -194,15 +195,6 @@ def on_meta(a: Any) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------------------- layout
-def row_major_strides(shape: tuple[int, ...], step: int = 1) -> tuple[int, ...]:
-    """The strides of a new array in row-major order, as PyTorch counts them; ``step``: the last one."""
-    strides = []
-    for n in reversed(shape):
-        strides.append(step)
-        step *= max(n, 1)
-    return tuple(reversed(strides))
-
-
 def dense_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """The strides in bytes of an array in row-major order."""
     if math.prod([max(n, 1) for n in shape]) * itemsize >= 1 << 63:
@@ -305,6 +297,18 @@ def _seen(a: Meta, r: Any) -> Meta:
     return Meta(r.shape, r.dtype, r.strides, a.memory, a.offset + address - _NOWHERE)
 
 
+def strides_of_view(base: Any, chain: tuple[Any, ...]) -> tuple[int, ...]:
+    """The strides in bytes of the view that a chain of view operators shows of an array.
+
+    NumPy leaves the strides of new dims of size 1 at 0; so the chain is replayed, and they are computed at each step.
+    """
+    a = Meta(base.shape, base.dtype, shown_strides(base.shape, base.strides, base.itemsize))
+    for name, p in chain:
+        info = REGISTRY[name]
+        a = _view(info, a, p) if info.outputs == 1 else _view(info, a, p[:-1])[p[-1]]
+    return a.strides
+
+
 def whole(a: Meta) -> Meta:
     """The whole memory behind an array, as one dimension."""
     return Meta((a.memory.nbytes // a.itemsize,), a.dtype, None, a.memory)
@@ -397,6 +401,17 @@ def _empty_in_order(a: Meta) -> Any:
     return r.transpose([order.index(d) for d in range(a.ndim)])
 
 
+def _expanded_strides(a: Meta, size: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of ``a`` expanded to a size (``inferExpandGeometry`` of ATen's ExpandUtils)."""
+    lead = len(size) - a.ndim
+    if not a.ndim:
+        return (0,) * lead
+    strides = [0 if n != m else s for n, m, s in zip(a.shape, size[lead:], a.strides, strict=True)]
+    for n in reversed(size[:lead]):
+        strides.insert(0, strides[0] * size[len(size) - len(strides)] if n == 1 else 0)
+    return tuple(strides)
+
+
 def _view(info: Operator, a: Meta, p: tuple[Any, ...]) -> Any:
     name = info.name
     if name == "view":
@@ -411,5 +426,12 @@ def _view(info: Operator, a: Meta, p: tuple[Any, ...]) -> Any:
         return Meta((*a.shape, 2), real, (*a.strides, real.itemsize), a.memory, a.offset)
     if name == "view_as_complex":
         return Meta(a.shape[:-1], np.dtype(f"c{a.itemsize * 2}"), a.strides[:-1], a.memory, a.offset)
+    if name == "unsqueeze_dim":
+        d = p[0]
+        step = a.strides[d] * a.shape[d] if d < a.ndim else a.itemsize
+        shape, strides = (*a.shape[:d], 1, *a.shape[d:]), (*a.strides[:d], step, *a.strides[d:])
+        return Meta(shape, a.dtype, strides, a.memory, a.offset)
+    if name == "expand":
+        return Meta(p[0], a.dtype, _expanded_strides(a, p[0]), a.memory, a.offset)
     r = getattr(ARRAYS, name)(_ghost(a), *p)
     return _seen(a, r) if info.outputs == 1 else tuple(_seen(a, each) for each in r)

@@ -188,7 +188,8 @@ def _python_operator(name: str) -> Any:
 for _method, _name in {
     "add": "add", "radd": "add", "sub": "sub", "mul": "mul", "rmul": "mul", "truediv": "div", "pow": "pow",
     "floordiv": "floor_divide", "mod": "remainder",
-    "neg": "neg", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "and": "bitwise_and",
+    "neg": "neg", "rand": "bitwise_and", "ror": "bitwise_or", "rxor": "bitwise_xor",
+    "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "and": "bitwise_and",
     "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
     "invert": "bitwise_not",
 }.items():  # fmt: skip

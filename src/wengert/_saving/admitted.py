@@ -1,33 +1,29 @@
 """The names that a checkpoint may use, the functions that it may call, and the checks before a call.
 
 ``KNOWN`` has the names in PyTorch's files. ``CALLS`` has, for each function that may be called, a version that checks
-its arguments: none allocates more memory than its arguments have, and none calls objects of the file. ``cost`` bounds
-the work for a file that passes the same long argument to a thousand calls.
-
-NOTE [ Keys ]
-A key of a dict is hashed, and CPython hashes tuples by recursion: a tuple nested a million levels deep ends the
-process, and one with 60 levels that each hold the level below twice takes years. So keys are checked first
-(``check_key``).
+its arguments and charges for its work (``budget``); none calls objects of the file. Errors name the types of what is
+wrong and never show it: the text of a tuple that holds the one below twice, 60 levels deep, does not end.
 """
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from .._arrays.memory import owner_of
 from .._base import dtypes
 from .._base.constants import Size, device
 from .._tape.tensor import Tensor
+from .._tensor_api.copying import MAX_DIMS, whole_numbers
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.parameter import Parameter
 from . import rebuilding
+from .budget import DICT, FIRST_ITEM, ITEM, LIST, SET, TENSOR, Budget
 from .storages import STORAGE_NAMES
 
 UnpicklingError = pickle.UnpicklingError
-MAX_KEY = 500  # items of a nested key
 
 
 class StorageType:
@@ -42,82 +38,130 @@ class StorageType:
 
 
 # ----------------------------------------------------------------------------------------------- calls that are safe
-def _encode(text: Any, encoding: Any) -> bytes:
-    if not isinstance(text, str) or encoding not in ("latin1", "latin-1", "utf-8", "ascii"):
-        raise UnpicklingError(f"_codecs.encode: only text into bytes, but got {type(text)}, {encoding!r}")
+def _encode(budget: Budget, text: Any, encoding: Any) -> bytes:
+    if type(text) is not str or type(encoding) is not str or encoding not in ("latin1", "latin-1", "utf-8", "ascii"):
+        raise UnpicklingError(f"_codecs.encode: only text into bytes, but got {type(text)}, {type(encoding)}")
+    budget.charge(40 + 2 * len(text))
     return text.encode(encoding)
 
 
-def _bytearray(*args: Any) -> bytearray:
-    if args and not isinstance(args[0], (bytes, str)):
-        raise UnpicklingError(f"bytearray: only of bytes, but got {type(args[0])}")
-    return bytearray(_encode(*args)) if args and isinstance(args[0], str) else bytearray(*args)
+def _bytearray(budget: Budget, data: Any = b"", *encoding: Any) -> bytearray:
+    if type(data) is str:
+        data = _encode(budget, data, *encoding)
+    elif type(data) not in (bytes, bytearray) or encoding:
+        raise UnpicklingError(f"bytearray: only of bytes, but got {type(data)}")
+    budget.charge(LIST + len(data))
+    return bytearray(data)
 
 
-def _set(items: Any = ()) -> set[Any]:
-    if not isinstance(items, (list, tuple)):
+def _set(budget: Budget, items: Any = ()) -> set[Any]:
+    if type(items) not in (list, tuple):
         raise UnpicklingError(f"set: only of a list, but got {type(items)}")
-    for item in items:
-        check_key(item)
+    budget.charge(SET + ITEM * len(items))
+    budget.keys(items, items)
     return set(items)
 
 
-def _complex(real: Any, imag: Any) -> complex:
+def _frozenset(budget: Budget, items: Any = ()) -> frozenset[Any]:
+    return frozenset(_set(budget, items))
+
+
+def _complex(budget: Budget, real: Any, imag: Any) -> complex:
     if type(real) is not float or type(imag) is not float:
         raise UnpicklingError("complex: only of two floats")
+    budget.charge(40)
     return complex(real, imag)
 
 
-def _counter(items: Any = None) -> Counter[Any]:
+def _counter(budget: Budget, items: Any = None) -> Counter[Any]:
     if items is not None and type(items) is not dict:
         raise UnpicklingError(f"Counter: only of a dict, but got {type(items)}")
+    budget.charge(DICT + FIRST_ITEM + ITEM * len(items or ()))
     return Counter(items or {})
 
 
-def _pairs(items: Any) -> list[tuple[Any, Any]]:
-    if not isinstance(items, (list, tuple)) or not all(isinstance(p, (list, tuple)) and len(p) == 2 for p in items):
+def _ordered_dict(budget: Budget, items: Any = ()) -> OrderedDict[Any, Any]:
+    if type(items) not in (list, tuple):
         raise UnpicklingError("OrderedDict: only of a list of pairs")
-    for key, _ in items:
-        check_key(key)
-    return [(key, value) for key, value in items]
+    budget.charge(2 * DICT + 4 * ITEM * len(items))
+    if not all(type(p) in (list, tuple) and len(p) == 2 for p in items):
+        raise UnpicklingError("OrderedDict: only of a list of pairs")
+    budget.keys(items, (key for key, _ in items))
+    return OrderedDict(items)
 
 
-def _size(items: Any = ()) -> Size:
-    if not isinstance(items, (list, tuple)) or not all(type(n) is int for n in items):
+def _size(budget: Budget, items: Any = ()) -> Size:
+    if type(items) not in (list, tuple) or not all(type(n) is int and -(2**63) <= n < 2**63 for n in items):
         raise UnpicklingError("torch.Size: only of integers")
+    budget.charge(LIST + 8 * len(items))
     return Size(items)
 
 
-def _device(*args: Any) -> device:
-    if not all(type(a) in (str, int) for a in args):
+def _device(budget: Budget, *args: Any) -> device:
+    budget.charge(100)
+    if not all(type(a) is int or (type(a) is str and len(a) < 100) for a in args):
         raise UnpicklingError("torch.device: only of a name and a number")
     return device(*args)
 
 
-def _empty_tensor(*args: Any) -> Tensor:
+def _empty_tensor(budget: Budget, *args: Any) -> Tensor:
     if args:
         raise UnpicklingError("a tensor's class is called without arguments in a checkpoint")
+    budget.charge(TENSOR)
     return Tensor()
 
 
+def _parameter(budget: Budget, data: Any = None, requires_grad: Any = True) -> Any:
+    budget.charge(TENSOR)
+    return rebuilding._rebuild_parameter(data, requires_grad, None)
+
+
+def _rebuilt(function: Any) -> Callable[..., Any]:
+    def call(budget: Budget, *args: Any) -> Any:
+        _charge(budget, function, args)
+        return function(*args)
+
+    return call
+
+
+def _charge(budget: Budget, function: Any, args: tuple[Any, ...]) -> None:
+    """Charge a call of ``rebuilding``: the tensor, the arguments' length, attributes, and the elements it copies."""
+    budget.charge(TENSOR + sum(8 * len(a) for a in args if isinstance(a, (list, tuple))))
+    if function is rebuilding._rebuild_from_type_v2 and len(args) == 4 and type(args[2]) is tuple:
+        if rebuilding.is_rebuilder(args[0]):
+            _charge(budget, args[0], args[2])  # the call inside
+    states = [s for a in args[2:] for s in (a if type(a) is tuple and len(a) == 2 else (a,))]
+    budget.charge(sum(2 * ITEM * len(s) for s in states if isinstance(s, dict)))
+    if function is rebuilding._rebuild_tensor_v2 and args[6:] and isinstance(args[0], _Storage):
+        memory = args[0]._array
+        budget.copy(min(memory.nbytes, memory.itemsize * _elements(args[2])))
+    elif function is rebuilding._rebuild_device_tensor_from_cpu_tensor and isinstance(args[0], Tensor):
+        if type(args[1]) is dtypes.dtype and args[0].dtype is not args[1]:
+            budget.copy(args[0]._payload.size * args[1].itemsize)
+    elif function is rebuilding._rebuild_sparse_tensor and len(args) == 2 and type(args[1]) is tuple:
+        budget.copy(sum(3 * a._payload.nbytes for a in args[1][:2] if isinstance(a, Tensor)))
+
+
+def _elements(size: Any) -> int:
+    """The number of elements of a size, as far as it is one."""
+    return math.prod(whole_numbers(size, "sizes")[:MAX_DIMS])
+
+
 CALLS: dict[Any, Callable[..., Any]] = {
-    OrderedDict: lambda items=(): OrderedDict(_pairs(items)),
+    OrderedDict: _ordered_dict,
     Counter: _counter,
-    Parameter: lambda data=None, requires_grad=True: rebuilding._rebuild_parameter(data, requires_grad, None),
+    Parameter: _parameter,
     Size: _size,
     Tensor: _empty_tensor,
     device: _device,
     _encode: _encode,
     bytearray: _bytearray,
     set: _set,
-    frozenset: lambda items=(): frozenset(_set(items)),
+    frozenset: _frozenset,
     complex: _complex,
-    rebuilding._get_layout: rebuilding._get_layout,
-    rebuilding._rebuild_from_type_v2: rebuilding._rebuild_from_type_v2,
-    rebuilding._refuse_kind: rebuilding._refuse_kind,
-    **{function: function for function in rebuilding.REBUILDERS},
+    **{f: _rebuilt(f) for f in (*rebuilding.REBUILDERS, *rebuilding.OTHERS)},
 }
-"""The functions that a checkpoint may call, and the versions with checked arguments that are called instead."""
+"""The functions that a checkpoint may call, and what is called instead, with the budget and the arguments."""
 
 
 def _known_names() -> dict[str, Any]:
@@ -170,34 +214,3 @@ def allowed_by_user() -> dict[str, Any]:
         if package == "wengert":
             found[f"torch{dot}{rest}"] = entry
     return found
-
-
-def check_key(key: Any) -> None:
-    """See NOTE [ Keys ]."""
-    if type(key) is not tuple:
-        return
-    waiting, seen = [(key, 1)], 0
-    while waiting:
-        items, depth = waiting.pop()
-        seen += len(items)
-        if seen > MAX_KEY or depth > 100:
-            raise UnpicklingError("a key is nested too deep or too large")
-        waiting.extend((item, depth + 1) for item in items if isinstance(item, (tuple, frozenset)))
-
-
-_COPYING = (
-    rebuilding._rebuild_tensor_v3,
-    rebuilding._rebuild_device_tensor_from_cpu_tensor,
-    rebuilding._rebuild_sparse_tensor,
-)
-
-
-def cost(function: Any, args: tuple[Any, ...]) -> int:
-    """The approximate number of bytes that a call may copy: the size of its arguments, with their memory if used."""
-    total = sum(len(a) for a in args if isinstance(a, (str, bytes, bytearray)))
-    total += sum(8 * len(a) for a in args if isinstance(a, (list, tuple, dict, set)))
-    if function in _COPYING or (function is rebuilding._rebuild_tensor_v2 and args[6:]):
-        inner = [*args, *(i for a in args if type(a) is tuple for i in a)]
-        total += sum(a._array.nbytes for a in inner if isinstance(a, _Storage))
-        total += sum(min(a._payload.nbytes, owner_of(a._payload).nbytes) for a in inner if isinstance(a, Tensor))
-    return total

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from .._base.errors import noted
+from .._payloads.meta import Meta
 from .pickling import StorageTable, make_pickler
 from .places import restored
 from .reading import checked_id
-from .records import damaged, read_exactly
+from .rebuilding import waiting
+from .records import Writer, damaged, read_exactly
 from .storages import storage_on, tensor_on
 from .unpickling import UnpicklingError
 
@@ -36,6 +38,7 @@ def save(obj: object, file: Any, pickle_module: Any, protocol: int, folder: str,
         "little_endian": sys.byteorder == "little",
         "type_sizes": {"short": 2, "int": 4, "long": 4},
     }
+    file = Writer(file.write)
     for header in (MAGIC, VERSION, facts):
         pickle_module.dump(header, file, protocol=protocol)
     make_pickler(pickle_module, file, protocol, table, legacy=True).dump(obj)
@@ -66,12 +69,18 @@ def load(file: Any, restore: Any, unpickle: Unpickle, weights_only: bool) -> Any
         raise RuntimeError("Invalid magic number; corrupt file?")
     version = unpickle(file, _left(file), _no_storages)
     if version != VERSION:
-        raise RuntimeError(f"Invalid protocol version: {str(version)[:100]}")
+        shown = version if type(version) is int and version.bit_length() < 64 else type(version)
+        raise RuntimeError(f"Invalid protocol version: {shown}")
     facts = unpickle(file, _left(file), _no_storages)
-    little = facts.get("little_endian", True) if isinstance(facts, dict) else True
+    little = facts.get("little_endian", True) if type(facts) is dict else True
     storages = _StreamStorages(_left(file), restore)
-    result = unpickle(file, _left(file), storages)
-    storages.fill(file, unpickle(file, _left(file), _no_storages), little != (sys.byteorder == "little"))
+    steps: list[Callable[[], object]] = []
+    with waiting(steps):
+        result = unpickle(file, _left(file), storages)
+    keys = unpickle(file, _left(file), _no_storages)
+    storages.fill(file, keys, (little is not False) != (sys.byteorder == "little"))
+    for step in steps:  # what computes on elements
+        step()
     return result
 
 
@@ -94,7 +103,7 @@ def _left(file: Any) -> int:
 
 
 def _no_storages(ident: Any) -> Any:
-    raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {str(ident)[:200]}")
+    raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(ident)}")
 
 
 class _StreamStorages:
@@ -103,8 +112,9 @@ class _StreamStorages:
     def __init__(self, left: int, restore: Any) -> None:
         self._left = self.size = left
         self._restore = restore
+        self.made = 0
         self._known: dict[str, tuple[Any, np.ndarray]] = {}
-        self._views: dict[str, Any] = {}
+        self._views: dict[str | bytes, Any] = {}
 
     def __call__(self, ident: Any) -> Any:
         """The storage of a persistent id, or the class in a file that may run code."""
@@ -122,8 +132,10 @@ class _StreamStorages:
         self._left -= size + 8
         if self._left < 0:
             raise damaged("the storages are larger than the file")
+        self.made += 1
         raw = restored(self._restore, np.empty(size, np.uint8), location)
-        return storage_on(raw[:size].view(dtype.np), typed), raw
+        memory: Any = raw if type(raw) is Meta else raw[:size]
+        return storage_on(memory.view(dtype.np), typed), raw
 
     def _view(self, storage: Any, typed: bool, view: Any) -> Any:
         """A part of a storage, to which files before 0.4 may refer."""
@@ -131,13 +143,19 @@ class _StreamStorages:
         if not numbers or view[1] + view[2] > storage._array.size:
             raise damaged("a part of a storage reaches beyond it")
         key, offset, size = view
+        if type(key) is not str and type(key) is not bytes:
+            raise damaged(f"the key of a part of a storage must be text, but got {type(key)}")
         if key not in self._views:
+            self.made += 1
             self._views[key] = storage_on(storage._array[offset : offset + size], typed)
         return self._views[key]
 
     def fill(self, file: Any, keys: Any, swap: bool) -> None:
         """Read the memory of all storages, in the file's order."""
-        if not isinstance(keys, list) or sorted(map(str, keys)) != sorted(self._known):
+        if type(keys) is not list or not all(type(key) in (str, bytes) for key in keys):
+            raise damaged("the file's list of storages is no list of texts")
+        keys = [key.decode("ascii", "replace") if type(key) is bytes else key for key in keys]
+        if sorted(keys) != sorted(self._known):
             raise damaged("the file's list of storages is not that of its objects")
         for key in keys:
             storage, raw = self._known[key]
@@ -145,6 +163,9 @@ class _StreamStorages:
             (count,) = struct.unpack("<q", _exactly(file, 8))
             if count != memory.size:
                 raise damaged(f"storage {key!r} should have {memory.size} elements, the file says {count}")
+            if type(memory) is Meta:  # map_location="meta"
+                file.seek(memory.nbytes, os.SEEK_CUR)
+                continue
             read_exactly(file, raw[: memory.nbytes])
             if swap:
                 memory.byteswap(inplace=True)

@@ -77,7 +77,7 @@ class StorageTable:
         return key
 
 
-@functools.cache
+@functools.lru_cache(32)
 def storage_class(of: np.dtype) -> Any:
     """The class of the storages of a dtype: ``torch.FloatStorage``."""
     return STORAGES[NAME_OF_DTYPE[BY_NUMPY[of]]]

@@ -27,7 +27,7 @@ class StorageReader:
         archive: the archive with the records.
         restore: the function that moves a storage to the device given by ``map_location``.
         swapped: whether the file has the other byte order.
-        mapped: the whole file as bytes, if it is mapped into memory.
+        mapped: the whole file, if it is mapped into memory.
         verify: whether to verify checksums.
         skip: do not read the storages (``skip_data``).
     """
@@ -42,6 +42,7 @@ class StorageReader:
     def __post_init__(self) -> None:
         self.known: dict[str, Any] = {}
         self.size = self.archive.size
+        self.made = 0
 
     def __call__(self, ident: Any) -> Any:
         """The storage of a persistent id."""
@@ -49,6 +50,7 @@ class StorageReader:
         storage = self.known.get(key)
         if storage is None:
             storage = self.known[key] = self._read(dtype, typed, key, location, count)
+            self.made += 1
         return storage
 
     def _read(self, dtype: Any, typed: bool, key: str, location: str, count: int) -> Any:
@@ -74,7 +76,8 @@ class StorageReader:
 
     def _bytes(self, name: str, record: Record) -> np.ndarray:
         if self.mapped is not None:
-            return self.mapped[record.start : record.start + record.size]
+            part = self.mapped[record.start : record.start + record.size]  # memory that ends where the record ends
+            return np.frombuffer(part, np.uint8) if part else np.empty(0, np.uint8)
         raw = np.empty(record.size, np.uint8)
         if not self.skip:
             self.archive.read_into(name, raw, self.verify)
@@ -83,8 +86,10 @@ class StorageReader:
 
 def checked_id(ident: Any, size: int) -> tuple[Any, bool, str, str, int]:
     """The parts of a storage's persistent id: dtype, whether it has one, key, location, number of elements."""
-    if type(ident) is not tuple or len(ident) < size or ident[0] not in ("storage", b"storage"):
-        raise UnpicklingError(f"the id of a storage is wrong: {str(ident)[:200]}")
+    if type(ident) is not tuple or len(ident) < size or type(ident[0]) not in (str, bytes):
+        raise UnpicklingError(f"the id of a storage is wrong: got {type(ident)}")
+    if ident[0] not in ("storage", b"storage"):
+        raise UnpicklingError("the id of a storage is wrong: it is of another kind of object")
     kind, key, location, count = ident[1:5]
     key, location = (v.decode("ascii", "replace") if isinstance(v, bytes) else v for v in (key, location))
     if isinstance(kind, StorageType):
@@ -92,9 +97,12 @@ def checked_id(ident: Any, size: int) -> tuple[Any, bool, str, str, int]:
     elif kind is UntypedStorage:
         dtype, typed = dtypes.uint8, False
     else:
-        raise UnpicklingError(f"the id of a storage names no storage class: {kind!r}")
+        raise UnpicklingError(f"the id of a storage names no storage class, but {type(kind)}")
     if type(key) is not str or type(location) is not str or type(count) is not int or not 0 <= count < 2**60:
-        raise UnpicklingError(f"the id of a storage is wrong: {str(ident)[:200]}")
+        raise UnpicklingError(
+            f"the id of a storage is wrong: it has a key of {type(key)}, a location of {type(location)}, and for the "
+            f"number of elements, which must be below 2**60, a value of {type(count)}"
+        )
     return dtype, typed, key, location, count
 
 
@@ -103,20 +111,20 @@ def byte_order_differs(archive: Archive, default: Any) -> bool:
     if "byteorder" in archive:
         order = archive.read("byteorder").decode("ascii", "replace")
         if order not in ("little", "big"):
-            raise ValueError(f"Unknown endianness type: {order}")
+            raise ValueError(f"Unknown endianness type: {order[:20]}")
     else:
         order = {None: "little", "native": sys.byteorder}.get(default, default)
     return order != sys.byteorder
 
 
-def map_file(path: Any, shared: bool) -> np.ndarray:
-    """A file mapped into memory, which the system reads on access.
+def map_file(file: Any, shared: bool) -> memoryview:
+    """An open file mapped into memory, which the system reads on access.
 
-    Writes stay in this process, or go to the file if ``shared``.
+    Writes stay in this process, or go to the file if ``shared``. The path is not opened again: another file may have
+    its name by then.
     """
-    with open(path, "r+b" if shared else "rb") as file:
-        access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
-        return np.frombuffer(mmap.mmap(file.fileno(), 0, access=access), np.uint8)
+    access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+    return memoryview(mmap.mmap(file.fileno(), 0, access=access))
 
 
 def load_archive(

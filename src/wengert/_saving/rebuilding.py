@@ -1,22 +1,67 @@
 """Functions that rebuild tensors in PyTorch's pickles; programs find them in ``torch._utils``.
 
-They trust no argument: a tensor that would extend beyond its storage raises an error, and none allocates memory.
+They trust no argument: a tensor that would extend beyond its storage raises an error, and none allocates memory. No
+argument is hashed, compared or shown in a message but by its type.
+
+NOTE [ Memory that is not read yet ]
+In the formats before PyTorch 1.6 the elements come after the object. What computes on them (conjugates, sparse indices
+that must be checked, conversions) then waits until they have been read: ``when_filled``.
+
+NOTE [ Attributes ]
+Python, NumPy and notebooks ask an object for attributes by name, and believe what they find: NumPy reads memory at the
+address in an object's ``__array_interface__``. So a file may set only what a program could have set for itself: names
+without an underscore in front that the object's class does not have.
 """
 
 from __future__ import annotations
 
+import contextlib
 import pickle
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from .._base import dtypes
 from .._tape.tensor import Tensor, wrap
-from .._tensor_api.copying import _rebuild_meta_tensor_no_storage
+from .._tensor_api.copying import MAX_DIMS, _rebuild_meta_tensor_no_storage, whole_numbers
 from .._tensor_api.protocol import array_of
 from .._tensor_api.storage import _Storage
 from ..nn.parameter import Parameter
 from .storages import tensor_on
+
+_waiting: ContextVar[list[Callable[[], object]] | None] = ContextVar("_waiting", default=None)
+
+
+@contextlib.contextmanager
+def waiting(steps: list[Callable[[], object]] | None) -> Iterator[None]:
+    """Put what computes on elements off into ``steps``; with None it is computed at once."""
+    token = _waiting.set(steps)
+    try:
+        yield
+    finally:
+        _waiting.reset(token)
+
+
+def when_filled(step: Callable[[], object]) -> None:
+    """Run a step as soon as the elements are there: see NOTE [ Memory that is not read yet ]."""
+    steps = _waiting.get()
+    if steps is None:
+        step()
+    else:
+        steps.append(step)
+
+
+def _computed(source: Tensor, dtype: Any, compute: Callable[[Tensor], Tensor]) -> Tensor:
+    """``compute(source)``, which has the size of the source; its elements may come later."""
+    a = source._payload
+    if _waiting.get() is None or not isinstance(a, np.ndarray):
+        return compute(source)
+    result = wrap(np.empty_like(a, dtype.np))
+    when_filled(lambda: result.detach().copy_(compute(source)))  # type: ignore[attr-defined]
+    return result
 
 
 def _rebuild_tensor(storage: Any, storage_offset: Any, size: Any, stride: Any) -> Tensor:
@@ -39,10 +84,10 @@ def _rebuild_tensor_v2(
     tensor = _rebuild_tensor(storage, storage_offset, size, stride)
     if isinstance(metadata, dict) and metadata:  # the file holds the elements before the lazy operation
         _refuse_large(tensor, storage)
-        if metadata.get("conj"):
-            tensor = tensor.conj_physical()  # type: ignore[attr-defined]
-        if metadata.get("neg"):
-            tensor = -tensor
+        if metadata.get("conj") is True:
+            tensor = _computed(tensor, tensor.dtype, Tensor.conj_physical)  # type: ignore[attr-defined]
+        if metadata.get("neg") is True:
+            tensor = _computed(tensor, tensor.dtype, Tensor.neg)  # type: ignore[attr-defined]
     return _with_grad(tensor, requires_grad)
 
 
@@ -59,11 +104,19 @@ def _rebuild_tensor_v3(
     """A tensor on bytes, as PyTorch pickles the dtypes that have no storages of their own."""
     if not isinstance(storage, _Storage) or type(dtype) is not dtypes.dtype:
         raise pickle.UnpicklingError(f"a tensor needs a storage and a dtype, but got {type(storage)}, {type(dtype)}")
+    return _with_grad(tensor_on(_memory_as(storage, dtype), storage_offset, size, stride), requires_grad)
+
+
+def _memory_as(storage: Any, dtype: Any) -> Any:
+    """The memory of bytes in a dtype; in this machine's order, of which a storage has one copy for each width."""
     raw = storage._array.view(np.uint8)
-    memory = raw[: raw.size // dtype.itemsize * dtype.itemsize].view(dtype.np)
+    memory = raw[: raw.size // dtype.itemsize * dtype.itemsize]
     if getattr(storage, "_swapped", False):
-        memory = memory.byteswap()
-    return _with_grad(tensor_on(memory, storage_offset, size, stride), requires_grad)
+        turned = storage.__dict__.setdefault("_turned", {})
+        if dtype.itemsize not in turned:
+            turned[dtype.itemsize] = memory.view(f"u{dtype.itemsize}").byteswap().view(np.uint8)
+        memory = turned[dtype.itemsize]
+    return memory.view(dtype.np)
 
 
 def _refuse_large(tensor: Tensor, storage: Any) -> None:
@@ -94,8 +147,12 @@ def _rebuild_from_type_v2(func: Any, new_type: Any, args: Any, state: Any) -> An
     Raises:
         UnpicklingError: the function is not one of those that rebuild tensors, or the type is no tensor's.
     """
-    if func not in REBUILDERS or not (isinstance(new_type, type) and issubclass(new_type, Tensor)):
-        raise pickle.UnpicklingError(f"Can only rebuild tensors and their subclasses, but got {func}, {new_type}")
+    if not is_rebuilder(func) or not (isinstance(new_type, type) and issubclass(new_type, Tensor)):
+        raise pickle.UnpicklingError(
+            f"Can only rebuild tensors and their subclasses, but got {type(func)}, {type(new_type)}"
+        )
+    if type(args) is not tuple:
+        raise pickle.UnpicklingError(f"Can only call with a tuple of arguments, but got {type(args)}")
     tensor = func(*args)
     if type(tensor) is not new_type:
         tensor = tensor.as_subclass(new_type)
@@ -107,23 +164,38 @@ def _rebuild_from_type_v2(func: Any, new_type: Any, args: Any, state: Any) -> An
 
 
 def with_attributes(tensor: Tensor, state: Any) -> Tensor:
-    """Set the program's attributes on a tensor; names of Tensor's own attributes raise an error."""
+    """Set the program's attributes on a tensor."""
     named, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
     for attributes in (named, slots):
+        if attributes is not None and not isinstance(attributes, dict):
+            raise pickle.UnpicklingError(f"a tensor's attributes must be a dict, but got {type(attributes)}")
         for name, value in (attributes or {}).items():
-            if not isinstance(name, str) or hasattr(Tensor, name):
-                raise pickle.UnpicklingError(f"the attribute {name!r} of a tensor cannot be set from a file")
+            check_attribute(tensor, name)
             setattr(tensor, name, value)
     return tensor
+
+
+def check_attribute(obj: Any, name: Any, *own: str) -> None:
+    """Refuse a name that a file may not set, but for those in ``own``: see NOTE [ Attributes ]."""
+    fit = type(name) is str and (name in own or (name.isidentifier() and name[0] != "_"))
+    if fit and name not in own:
+        found = getattr(type(obj), name, None)
+        fit = not (callable(found) or isinstance(found, property) or hasattr(Tensor, name))
+    if not fit:
+        shown = ascii(name[:40]) if type(name) is str else type(name)
+        raise pickle.UnpicklingError(f"the attribute {shown} of {type(obj)} cannot be set from a file")
 
 
 def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, requires_grad: Any) -> Tensor:
     """A tensor that was on a device without storages: here its copy on the CPU."""
     if not isinstance(data, Tensor) or type(dtype) is not dtypes.dtype:
         raise pickle.UnpicklingError(f"a tensor and its dtype are needed, but got {type(data)}, {type(dtype)}")
+    data = data.detach()
     if data.dtype is not dtype:
-        _refuse_large(data, data.untyped_storage())
-    return _with_grad(data.to(dtype), requires_grad)
+        if isinstance(data._payload, np.ndarray):
+            _refuse_large(data, data.untyped_storage())
+        data = _computed(data, dtype, lambda source: source.to(dtype))  # type: ignore[attr-defined]
+    return _with_grad(data, requires_grad)
 
 
 def _refuse_kind(*args: Any) -> Any:
@@ -136,6 +208,8 @@ def _refuse_kind(*args: Any) -> Any:
 
 def _get_layout(name: str) -> Any:
     """``torch.strided`` and its like, by name."""
+    if type(name) is not str:
+        raise pickle.UnpicklingError(f"a layout's name must be text, but got {type(name)}")
     return dtypes.LAYOUTS[name.removeprefix("torch.")]
 
 
@@ -143,23 +217,30 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Tensor:
     """A sparse COO tensor: of indices, values, size and, in newer files, whether it is coalesced."""
     if layout is not dtypes.sparse_coo:
         _refuse_kind()
-    indices, values, size, *coalesced = data
-    if not isinstance(indices, Tensor) or not isinstance(values, Tensor) or len(coalesced) > 1:
+    if type(data) is not tuple or len(data) not in (3, 4) or not all(isinstance(t, Tensor) for t in data[:2]):
         raise pickle.UnpicklingError("a sparse tensor needs indices and values")
     from .._payloads.sparse import Sparse
 
-    places, elements, shape = array_of(indices), array_of(values), tuple(size)
-    if not all(type(n) is int and 0 <= n < 2**63 for n in shape):
-        raise RuntimeError("a sparse tensor's sizes must be integers that are not negative")
-    if places.ndim != 2 or places.dtype != np.int64 or elements.ndim < 1 or places.shape[1] != elements.shape[0]:
+    places, elements = array_of(data[0]), array_of(data[1])
+    shape = whole_numbers(data[2], "sizes")
+    for part in data[:2]:
+        _refuse_large(part, part.untyped_storage())
+    if len(shape) > MAX_DIMS or places.ndim != 2 or places.dtype != np.int64 or elements.ndim < 1:
         raise RuntimeError("a sparse tensor's indices and values do not belong together")
     depth = places.shape[0]
-    if len(shape) != depth + elements.ndim - 1 or shape[depth:] != elements.shape[1:]:
+    if places.shape[1] != elements.shape[0] or shape[depth:] != elements.shape[1:] or depth > len(shape):
         raise RuntimeError("a sparse tensor's values do not fit its size")
-    limits = np.array(shape[:depth], np.int64).reshape(-1, 1)
-    if (places < 0).any() or (places >= limits).any():
-        raise RuntimeError("found an index of a sparse tensor that is out of bounds for its size")
-    return wrap(Sparse(places, elements, shape, bool(coalesced) and coalesced[0] is True and _is_sorted(places)))
+    result = Sparse(places, elements, shape)
+
+    def check() -> None:
+        limits = np.array(shape[:depth], np.int64).reshape(-1, 1)
+        if (places < 0).any() or (places >= limits).any():
+            raise RuntimeError("found an index of a sparse tensor that is out of bounds for its size")
+        if data[3:] and data[3] is True and _is_sorted(places):
+            result.coalesced = True
+
+    when_filled(check)
+    return wrap(result)
 
 
 def _is_sorted(places: np.ndarray) -> bool:
@@ -167,6 +248,11 @@ def _is_sorted(places: np.ndarray) -> bool:
     order = np.lexsort(places[::-1])
     same = (places[:, 1:] == places[:, :-1]).all(0)
     return bool((order == np.arange(places.shape[1])).all() and not same.any())
+
+
+def is_rebuilder(function: Any) -> bool:
+    """Whether a value is one of the functions that rebuild tensors; a file's value is not hashed to find out."""
+    return type(function) is FunctionType and any(function is known for known in REBUILDERS)
 
 
 REFUSED = ("_rebuild_qtensor", "_rebuild_nested_tensor", "_rebuild_wrapper_subclass")
@@ -182,7 +268,7 @@ REBUILDERS = frozenset(
         _rebuild_meta_tensor_no_storage,
     )
 )
-_OTHERS = (_rebuild_from_type_v2, _get_layout, _refuse_kind)
-NAMES: dict[str, Any] = {f.__name__: f for f in (*REBUILDERS, *_OTHERS)} | dict.fromkeys(REFUSED, _refuse_kind)
+OTHERS = (_rebuild_from_type_v2, _get_layout, _refuse_kind)
+NAMES: dict[str, Any] = {f.__name__: f for f in (*REBUILDERS, *OTHERS)} | dict.fromkeys(REFUSED, _refuse_kind)
 for _function in NAMES.values():
     _function.__module__ = "wengert._utils"  # where pickles say that it is

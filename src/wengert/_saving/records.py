@@ -50,23 +50,41 @@ def damaged(what: str) -> RuntimeError:
 
 
 # -------------------------------------------------------------------------------------------------------------- writing
+class Writer:
+    """Writes all bytes to a function that may take fewer than it is given, as a raw file's ``write`` does."""
+
+    def __init__(self, write: Callable[[Any], Any]) -> None:
+        self._write = write
+
+    def write(self, data: Any) -> int:
+        """Write bytes, or an array's buffer.
+
+        Raises:
+            OSError: the file takes no bytes.
+        """
+        view = memoryview(data).cast("B")
+        size = len(view)
+        while len(view):
+            done = self._write(view)
+            done = len(view) if done is None else done  # not every file says how many bytes it took
+            if type(done) is not int or not 0 < done <= len(view):
+                raise OSError(f"write() should return how many of {len(view)} bytes it took, but it returned {done!r}")
+            view = view[done:]
+        return size
+
+
 class ArchiveWriter:
     """Writes records to a function that takes bytes; ``close`` writes the directory."""
 
     def __init__(self, write: Callable[[Any], Any], folder: str, checksums: bool = True) -> None:
-        self._write = write
+        self._file = Writer(write)
         self._folder = folder
         self._checksums = checksums
         self._place = 0
         self._directory: list[bytes] = []
 
     def _put(self, data: Any) -> None:
-        view = memoryview(data).cast("B") if not isinstance(data, bytes) else data
-        while len(view):
-            done = self._write(view)
-            done = len(view) if done is None else done  # a raw file may write fewer bytes than requested
-            self._place += done
-            view = view[done:]
+        self._place += self._file.write(data)
 
     def add(self, name: str, data: Any, size: int = 0) -> None:
         """Write one record: bytes, or a 1-dimensional array's buffer.
@@ -286,8 +304,9 @@ def read_exactly(file: Any, buffer: Any) -> None:
         else:
             data = file.read(len(view))
             done = len(data)
-            view[:done] = data
-        if not done:
+            if done <= len(view):
+                view[:done] = data
+        if type(done) is not int or not 0 < done <= len(view):
             raise damaged("unexpected end of file")
         view = view[done:]
 

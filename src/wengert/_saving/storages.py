@@ -11,12 +11,10 @@ from .._base import dtypes
 from .._base.dtypes import dtype as Dtype
 from .._payloads.meta import Meta
 from .._tape.tensor import Tensor, wrap
-from .._tensor_api.copying import _array, whole_numbers
+from .._tensor_api.copying import MAX_DIMS, _array, whole_numbers
 from .._tensor_api.layout import strides_of
 from .._tensor_api.legacy_types import TYPES, tensortype
 from .._tensor_api.storage import TypedStorage, UntypedStorage
-
-MAX_DIMS = 64  # NumPy's
 
 STORAGE_NAMES = {f"{name.removesuffix('Tensor')}Storage": kind.dtype for name, kind in TYPES.items()} | {
     "ComplexFloatStorage": dtypes.complex64,
@@ -78,7 +76,7 @@ def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
     (offset,) = whole_numbers((offset,), "offset")
     if len(size) != len(stride) or len(size) > MAX_DIMS:
         raise RuntimeError(
-            f"setStorage: sizes {list(size)} and strides {list(stride)} do not belong to a tensor of up to {MAX_DIMS} "
+            f"setStorage: {len(size)} sizes and {len(stride)} strides do not belong to a tensor of up to {MAX_DIMS} "
             "dimensions"
         )
     itemsize = memory.dtype.itemsize

@@ -2,7 +2,8 @@
 
 ``WeightsUnpickler`` interprets only the opcodes that ``torch.save`` writes (``_SAFE``). It knows the names in
 ``admitted``; the error for another name shows it. It calls only functions that are admitted there or that the program
-has allowed by ``add_safe_globals``, sets no attributes of classes or functions, and does not recurse.
+has allowed by ``add_safe_globals``, sets no attributes of classes or functions, and does not recurse. What it may take
+is counted (``budget``). Its errors name types: the text of a file's object may not end.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import Any
 from .._tape.tensor import Tensor
 from ..nn.parameter import Parameter
 from . import rebuilding
-from .admitted import CALLS, KNOWN, allowed_by_user, check_key, cost
+from .admitted import CALLS, KNOWN, allowed_by_user
+from .budget import DICT, FIRST_ITEM, ITEM, LIST, MARK, MEMO, ORDERED_ITEM, SET, STORAGE, TENSOR, Budget
 from .pickling import HOME, named_in
 
 UnpicklingError = pickle.UnpicklingError
@@ -31,12 +33,13 @@ class _Bounded:
 
     def __init__(self, file: Any, limit: int) -> None:
         self._file = file
-        self.left = limit
+        self._limit = limit
+        self.done = 0
 
     def read(self, size: int) -> bytes:
         """The next bytes, which must be there."""
-        self.left -= size
-        data: bytes = self._file.read(size) if self.left >= 0 else b""
+        self.done += size
+        data: bytes = self._file.read(size) if self.done <= self._limit else b""
         if len(data) != size:
             raise UnpicklingError("pickle data was truncated")
         return data
@@ -44,7 +47,7 @@ class _Bounded:
     def readline(self) -> bytes:
         """The next line, of at most 1000 bytes."""
         data: bytes = self._file.readline(1000)
-        self.left -= len(data)
+        self.done += len(data)
         if not data.endswith(b"\n"):
             raise UnpicklingError("pickle data was truncated")
         return data
@@ -76,9 +79,11 @@ class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
     """
 
     def __init__(self, file: Any, limit: int, persistent_load: Callable[[Any], Any], encoding: str = "utf-8") -> None:
-        super().__init__(_Bounded(file, limit), encoding=encoding)
+        bounded = _Bounded(file, limit)
+        super().__init__(bounded, encoding=encoding)
         self._empty = not limit
-        self._budget = 4 * max(limit, getattr(persistent_load, "size", 0)) + (1 << 16)
+        self._budget = Budget(bounded, max(limit, getattr(persistent_load, "size", 0)))
+        self._charge = self._budget.charge
         self._storage = persistent_load
         self._user = allowed_by_user()
         self._user_values = {id(value) for value in self._user.values()}
@@ -96,7 +101,8 @@ class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
         try:
             return super().load()
         except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
-            raise UnpicklingError(f"the pickle is damaged: {type(error).__name__}: {error}") from error
+            said = " ".join(a[:200] for a in error.args if type(a) is str)
+            raise UnpicklingError(f"the pickle is damaged: {type(error).__name__}: {said}") from error
 
     # ---- names, calls, state
     def load_global(self) -> None:
@@ -121,44 +127,41 @@ class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
         args, function = self.stack.pop(), self.stack[-1]
         if type(args) is not tuple:
             raise UnpicklingError(f"Can only call with a tuple of arguments, but got {type(args)}")
-        self.stack[-1] = self._called(function, args, f"Trying to call reduce for unrecognized function {function!r}")
+        self.stack[-1] = self._called(function, args, "Trying to call reduce for unrecognized function")
 
     def load_newobj(self) -> None:
         args, cls = self.stack.pop(), self.stack.pop()
         if type(args) is not tuple:
             raise UnpicklingError(f"Can only call with a tuple of arguments, but got {type(args)}")
         if id(cls) in self._user_values and isinstance(cls, type):
+            self._charge(TENSOR)
             self.stack.append(cls.__new__(cls, *args))
             return
-        message = (
-            f"Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got {cls!r}"
-        )
-        self.stack.append(self._called(cls, args, message))
+        refusal = "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got"
+        self.stack.append(self._called(cls, args, refusal))
 
     def _called(self, function: Any, args: tuple[Any, ...], refusal: str) -> Any:
         call = CALLS.get(function) if isinstance(function, (type, FunctionType)) else None
         if call is not None:
-            self._charge(cost(function, args))
-            return call(*args)
+            return call(self._budget, *args)
         if id(function) in self._user_values:
+            self._charge(TENSOR)
             return function(*args)
-        raise UnpicklingError(refusal)
-
-    def _charge(self, size: int) -> None:
-        self._budget -= size
-        if self._budget < 0:
-            raise UnpicklingError("the pickle would take much more memory than the file has bytes")
+        raise UnpicklingError(f"{refusal} {_shown(function)}")
 
     def load_build(self) -> None:
         state, obj = self.stack.pop(), self.stack[-1]
+        self._charge(TENSOR)
         if type(obj) is Tensor:
             self.stack[-1] = self._old_tensor(state)
         elif type(obj) is Parameter:
             self._old_parameter(obj, state)
         elif type(obj) is OrderedDict:
-            if type(state) is not dict or not all(type(key) is str for key in state):
-                raise UnpicklingError("Can only set attributes of an OrderedDict from a dict")
-            self._charge(8 * len(state))
+            if type(state) is not dict:
+                raise UnpicklingError(f"Can only set attributes of an OrderedDict from a dict, but got {type(state)}")
+            self._charge(2 * ITEM * len(state))
+            for name in state:
+                rebuilding.check_attribute(obj, name, "_metadata")  # the versions of a state_dict's modules
             obj.__dict__.update(state)
         elif id(type(obj)) in self._user_values:
             _set_state(obj, state)
@@ -171,13 +174,15 @@ class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
     @staticmethod
     def _old_tensor(state: Any) -> Tensor:
         """The form before PyTorch 0.4: an empty tensor, then ``(storage, offset, size, stride)``."""
+        if type(state) is not tuple or len(state) != 4:
+            raise UnpicklingError(f"an old tensor needs four values, but got {type(state)}")
         storage, offset, size, stride = state
         return rebuilding._rebuild_tensor(storage, offset, size, stride)
 
     @staticmethod
     def _old_parameter(obj: Any, state: Any) -> None:
         """The form before PyTorch 0.4: ``(data, requires_grad, hooks)``."""
-        data, requires_grad = state[0], state[1]
+        data, requires_grad = state[:2] if type(state) is tuple and len(state) == 3 else (None, None)
         if not isinstance(data, Tensor):
             raise UnpicklingError(f"a parameter needs a tensor, but got {type(data)}")
         obj.data = data
@@ -187,24 +192,72 @@ class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
         ident = self.stack.pop()
         if type(ident) is not tuple or not ident:
             raise UnpicklingError(f"persistent_load id must be tuple or int, but got {type(ident)}")
-        if ident[0] not in ("storage", b"storage"):
+        if type(ident[0]) not in (str, bytes) or ident[0] not in ("storage", b"storage"):
             raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(ident[0])}")
+        made = getattr(self._storage, "made", 0)
         self.stack.append(self._storage(ident))
+        self._charge(STORAGE * (getattr(self._storage, "made", 0) - made))
 
     # ---- containers
+    def load_mark(self) -> None:
+        self._charge(MARK)
+        super().load_mark()
+
+    def load_empty_list(self) -> None:
+        self._charge(LIST)
+        self.stack.append([])
+
+    def load_empty_dictionary(self) -> None:
+        self._charge(DICT)
+        self.stack.append({})
+
+    def load_empty_set(self) -> None:
+        self._charge(SET)
+        self.stack.append(set())
+
+    def load_tuple(self) -> None:
+        self._append_tuple(self.pop_mark())
+
+    def load_tuple1(self) -> None:
+        self._append_tuple([self.stack.pop()])
+
+    def load_tuple2(self) -> None:
+        last = self.stack.pop()
+        self._append_tuple([self.stack.pop(), last])
+
+    def load_tuple3(self) -> None:
+        last, middle = self.stack.pop(), self.stack.pop()
+        self._append_tuple([self.stack.pop(), middle, last])
+
+    def _append_tuple(self, items: list[Any]) -> None:
+        self._charge(40 + 8 * len(items))
+        self.stack.append(tuple(items))
+
+    def load_binput(self) -> None:
+        self._put(self.read(1)[0])
+
+    def load_long_binput(self) -> None:
+        self._put(int.from_bytes(self.read(4), "little"))
+
+    def _put(self, number: int) -> None:
+        self._charge(0 if number in self.memo else MEMO)
+        self.memo[number] = self.stack[-1]
+
     def load_append(self) -> None:
         item = self.stack.pop()
         self._target(list, "append to lists").append(item)
 
     def load_appends(self) -> None:
         items = self.pop_mark()
+        self._charge(8 * len(items))
         self._target(list, "extend lists").extend(items)
 
     def load_additems(self) -> None:
         items = self.pop_mark()
-        for item in items:
-            check_key(item)
-        self._target(set, "add to sets").update(items)
+        target = self._target(set, "add to sets")
+        self._charge(ITEM * len(items))
+        self._budget.keys(target, items)
+        target.update(items)
 
     def load_setitem(self) -> None:
         value, key = self.stack.pop(), self.stack.pop()
@@ -219,8 +272,11 @@ class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
             raise UnpicklingError(
                 f"Can only SETITEMS for dict, collections.OrderedDict, collections.Counter, but got {type(target)}"
             )
-        for key, value in zip(items[::2], items[1::2], strict=True):
-            check_key(key)
+        keys = items[::2]
+        item = ORDERED_ITEM if type(target) is OrderedDict else ITEM
+        self._charge(item * len(keys) + (0 if target else FIRST_ITEM))
+        self._budget.keys(target, keys)
+        for key, value in zip(keys, items[1::2], strict=True):
             target[key] = value
 
     def _target(self, kind: type, what: str) -> Any:
@@ -228,6 +284,11 @@ class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
         if type(target) is not kind:
             raise UnpicklingError(f"Can only {what}, but got {type(target)}")
         return target
+
+
+def _shown(value: Any) -> str:
+    """The name of a class or function, and of another value its type."""
+    return value.__qualname__ if isinstance(value, (type, FunctionType)) else f"a value of {type(value)}"
 
 
 def _in_python_3(module: str, name: str) -> tuple[str, str]:
@@ -245,6 +306,12 @@ def _set_state(obj: Any, state: Any) -> None:
     slots = None
     if isinstance(state, tuple) and len(state) == 2:
         state, slots = state
+    for named in (state, slots):
+        for name in named or ():
+            if type(name) is not str or (name[:2] == name[-2:] == "__"):
+                raise UnpicklingError(
+                    f"an attribute of {type(obj)} cannot be set from a file: its name is Python's own"
+                )
     if state:
         obj.__dict__.update(state)
     for name, value in (slots or {}).items():

@@ -18,10 +18,9 @@ from .._arrays.library import ARITHMETIC, BY_DTYPE, silently
 from .._base.errors import noted, where
 from .._base.registry import TENSORS
 from .delivery import accumulate, captured, give_first
-from .hooks import before, call_node, call_on_nothing
+from .hooks import backward_of, before, by_edge, call_node, call_on_nothing
 from .node import AccumulateGrad, Node, Parts, Port, hooked_leaves
 from .passes import Pass, call_back, leading_to, leaf_schedule
-from .saved import xp_of
 from .tensor import Tensor
 
 BY_DTYPE[None] = None  # the cotangent of a node with several outputs: the node checks the parts itself
@@ -172,11 +171,7 @@ def _stepped(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """Run the step between the node's own hooks."""
     if _has_node_hooks(n.h):
         return call_node(n, g, keep, create_graph)
-    xp = TENSORS if create_graph else None if type(g) is Parts else xp_of(g)
-    try:
-        return n.backward(xp, g, keep)
-    except ARITHMETIC:
-        return _in_silence(n, xp, g, keep)
+    return backward_of(n, g, keep, create_graph)
 
 
 def _observed(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
@@ -248,17 +243,14 @@ def _walk(
 
 
 def _in_silence(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-    """Run a formula again without NumPy's warnings, which the program makes errors, after it met inf or nan.
-
-    A formula frees its saved values only at its end, so it can run again; a user's function or hook does not run again.
-    """
+    """``hooks.backward_of`` after the error, for the hot loop; a hook does not run again."""
     if n.by_user or _has_node_hooks(n.h):
         raise  # noqa: PLE0704 - called while the error is being handled
     return silently(n.backward, xp, g, keep)
 
 
 def _has_node_hooks(h: Any) -> bool:
-    return h is not None and (h.pre or h.post)
+    return h is not None and (h.pre or h.post or h.ports)
 
 
 def _put(m: Node, g: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: Any, sums: Pass) -> None:
@@ -301,7 +293,8 @@ class NothingArrives(Node):
             return ()
         nothing = Parts({})
         if n.h is not None:
-            before(n, None, xp is TENSORS)
+            if type(n) is not Port:  # the node calls the hooks of its outputs
+                before(n, None, xp is TENSORS)
             if n.runs_on_nothing and _has_node_hooks(n.h):
                 return call_node(n, nothing, keep, xp is TENSORS)
             if _has_node_hooks(n.h):
@@ -365,8 +358,7 @@ def call(self: Node, *grads: Any) -> Any:
     if not given and not n.runs_on_nothing:
         return None if len(n.edges()) == 1 else (None,) * len(n.edges())
     pairs = n.backward(TENSORS, Parts(given) if count > 1 or not given else grads[0], True)
-    found = iter(pairs[1::2])
-    results = tuple(None if edge is None else next(found) for edge in n.edges())
+    results = tuple(by_edge(n, pairs))
     return results[0] if len(results) == 1 else results
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._arrays.library import ARITHMETIC, silently
 from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
@@ -136,12 +137,29 @@ def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[An
     return tuple(_back(r, g) for r, g in zip(given, gs, strict=True))
 
 
+def backward_of(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
+    """Run one backward step without hooks.
+
+    A formula that meets inf or nan while NumPy's warnings are errors runs again in silence: it frees its saved values
+    only at its end. A user's function does not run again.
+    """
+    xp = TENSORS if create_graph else None if type(g) is Parts else xp_of(g)
+    try:
+        return n.backward(xp, g, keep)
+    except ARITHMETIC:
+        if n.by_user:
+            raise
+        return silently(n.backward, xp, g, keep)  # type: ignore[no-any-return]
+
+
 def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """Run one backward step between the node's own hooks."""
     h = n.h
     assert h is not None
     many = type(g) is Parts
     gs = tuple(g.parts.get(k) for k in range(max(len(getattr(n, "outputs_meta", ())), 1))) if many else (g,)
+    if h.ports is not None:
+        _tell_ports(h.ports, gs, create_graph)
     if h.pre:
         gs = call_prehooks(h, gs, create_graph)
     if many:
@@ -153,19 +171,25 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
     if nothing and not n.runs_on_nothing:
         pairs = tuple(x for m in n.edges() if m is not None for x in (m, None))
     else:
-        pairs = n.backward(
-            TENSORS if create_graph else None if type(g) is Parts or g is None else xp_of(g),
-            Parts({}) if nothing else g,
-            keep,
-        )
+        pairs = backward_of(n, Parts({}) if nothing else g, keep, create_graph)
     if h.post:
         pairs = _call_posthooks(n, h, pairs, gs, create_graph)
     return pairs
 
 
+def _tell_ports(ports: dict[int, Any], gs: tuple[Any, ...], create_graph: bool) -> None:
+    """Call the hooks of those outputs of a node that got no cotangent: they get ``None``, as in PyTorch."""
+    for k, reference in list(ports.items()):
+        port = reference()
+        if gs[k] is None and port is not None and port.h is not None:
+            call_tensor_hooks(port, port.h, None, create_graph)
+
+
 def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
     """Call the node's hooks if no cotangent arrived: they get ``None`` and can change nothing."""
     count = max(len(getattr(n, "outputs_meta", ())), 1)
+    if h.ports is not None:
+        _tell_ports(h.ports, (None,) * count, create_graph)
     gs = call_prehooks(h, (None,) * count, create_graph)
     if h.post:
         _call_posthooks(n, h, tuple(x for m in n.edges() if m is not None for x in (m, None)), gs, create_graph)
@@ -176,13 +200,25 @@ def _call_posthooks(
 ) -> tuple[Any, ...]:
     """Call ``node.register_hook`` hooks: each may return new grad_inputs, one for each edge."""
     edges = n.edges()
-    found = iter(pairs[1::2])
-    aligned: list[Any] = [None if edge is None else next(found) for edge in edges]
+    aligned = by_edge(n, pairs)
     given, outputs = tuple(_as_tensor(a) for a in aligned), tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
         given = _through(h.post, given, _check_all, outputs)
     aligned = [_back(r, a) for r, a in zip(given, aligned, strict=True)]
     return tuple(x for edge, value in zip(edges, aligned, strict=True) if edge is not None for x in (edge, value))
+
+
+def by_edge(n: Any, pairs: tuple[Any, ...]) -> list[Any]:
+    """The cotangents in the order of ``next_functions``; a step may give them in another one (``Node.step_order``)."""
+    edges = n.edges()
+    found = iter(pairs[1::2])
+    if n.step_order is None:
+        return [None if edge is None else next(found) for edge in edges]
+    aligned: list[Any] = [None] * len(edges)
+    for k in n.step_order:
+        if edges[k] is not None:
+            aligned[k] = next(found)
+    return aligned
 
 
 def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> None:
@@ -203,4 +239,5 @@ def _refuse_result(result: Any, given: Any, hook: Any) -> None:
     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
-__all__ = ["before", "call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks", "call_tensor_hooks"]
+__all__ = ["backward_of", "before", "call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks",
+           "call_tensor_hooks"]  # fmt: skip

@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from .._base.forks import new_lock
 from .._base.modes import Count
 
 ticks = itertools.count(1)  # the hot path draws with next(ticks), everything else with tick()
@@ -183,6 +183,8 @@ class Node:
     saved_names: tuple[str, ...] = ()
     outputs = 1
     by_user = False  # whether its backward step is the user's code
+    piecewise = False  # as in its operator's record: the second derivative is zeros, and not absent
+    step_order: tuple[int, ...] | None = None  # the places among ``edges()`` in the order in which a step gives them
     runs_on_nothing = False  # whether backward runs without a cotangent (``engine.NothingArrives``)
 
     def edges(self) -> tuple[Node | None, ...]:
@@ -317,7 +319,7 @@ class Parts:
         self.parts = parts
 
 
-_accumulate_lock = threading.Lock()
+_accumulate_lock = new_lock()
 
 
 class AccumulateGrad(Node):

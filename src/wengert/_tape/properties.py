@@ -233,6 +233,12 @@ def set_data(self: Tensor, value: Tensor) -> None:
     a = alias_payload(value)
     if a is self._payload:
         return
+    if type(a) is not type(self._payload) and getattr(a, "is_sparse", False) != getattr(
+        self._payload, "is_sparse", False
+    ):
+        raise RuntimeError(
+            "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
+        )
     if device_of(a) is not device_of(self._payload):
         raise noted(
             RuntimeError(
@@ -308,6 +314,15 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     return add_hook(fn, "post_accumulate", hook)
 
 
-Tensor.requires_grad = Tensor.requires_grad.setter(assign_requires_grad)
+def _no_deleting(message: str) -> Any:
+    def refuse(self: Tensor) -> None:
+        raise RuntimeError(message)
+
+    return refuse
+
+
+Tensor.requires_grad = Tensor.requires_grad.setter(assign_requires_grad).deleter(
+    _no_deleting("requires_grad must be a bool")
+)
 Tensor.grad = property(grad, set_grad, delete_grad)  # type: ignore[assignment]  # the stub shows the value
-Tensor.data = property(data, set_data)  # type: ignore[assignment]  # as above
+Tensor.data = property(data, set_data, _no_deleting("Deleting tensor data is not allowed. Delete tensor instead!"))  # type: ignore[assignment]  # as above

@@ -15,7 +15,7 @@ from .tensor import Tensor, note_view, wrap
 from .view_chain import replay
 from .views import ALONE, referred_owner
 
-payload_replaced: list[Any] = []  # called for each tensor whose payload was replaced: fn(tensor)
+payload_replaced: list[Any] = []  # called for each tensor whose payload was replaced: fn(tensor, the old payload)
 
 
 def replace_payload(self: Tensor, a: Any, held: int = 0) -> None:
@@ -35,11 +35,11 @@ def replace_payload(self: Tensor, a: Any, held: int = 0) -> None:
     inside = in_transform()
     if inside is not None and getattr(self._payload, "tag", None) != getattr(a, "tag", None):
         inside.rebound.append((weakref.ref(self), self._payload, self._node))
-    self._payload = a
+    old, self._payload = self._payload, a
     if self._box is not None:
         self._box = None  # saved values keep the old payload
     for fn in payload_replaced:
-        fn(self)
+        fn(self, old)
     if "_views" in self.__dict__:
         _replace_views(self)
 
@@ -83,6 +83,7 @@ def _replace_views(self: Tensor) -> None:
         if view is None:
             continue
         made = view_of(view)
+        old = view._payload
         if made is not None and made[0] is self:
             view._payload = replay(self._payload, ((made[1].name, made[2]),))
         elif "_detached" in view.__dict__:
@@ -91,7 +92,7 @@ def _replace_views(self: Tensor) -> None:
             continue
         view._box = None
         for fn in payload_replaced:
-            fn(view)
+            fn(view, old)
         if "_views" in view.__dict__:
             _replace_views(view)
 

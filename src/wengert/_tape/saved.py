@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 from .._arrays.library import BY_DTYPE
@@ -11,7 +12,7 @@ from .._base.errors import noted, where
 from .._base.modes import anomaly
 from .._base.registry import TENSORS
 from .inference import InferenceVersion, not_saved
-from .node import FREED, AccumulateGrad, Box, Node, Port
+from .node import FREED, AccumulateGrad, Box, Node, Port, Version
 from .tensor import Tensor, wrap
 
 
@@ -45,6 +46,14 @@ def stale(n: Node, box: Box) -> None:
     cell = box.cell
     if isinstance(cell, InferenceVersion):
         raise noted(not_saved(), _made(n))
+    if isinstance(cell, DetachedVersion):
+        raise noted(
+            RuntimeError(
+                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
+                "supported, please use out-of-place `.detach()` instead"
+            ),
+            _made(n),
+        )
     raise noted(
         RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
@@ -57,6 +66,29 @@ def stale(n: Node, box: Box) -> None:
         "What to do: use the out-of-place form (x = x + 1 rather than x += 1), or clone() the tensor before writing.",
         code="W002",
     )
+
+
+class DetachedVersion(Version):
+    """The version cell of a value that nodes saved before its tensor was detached in place: they may not use it."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seq = sys.maxsize  # later than every node
+
+
+def refuse_detached(t: Tensor) -> None:
+    """Before ``t.detach_()``: nodes that saved the tensor as an input may not use it; its own node still may."""
+    from .saved_hooks import replace_boxes  # seldom needed
+
+    old = t._box
+    assert old is not None
+    t._box = own = Box()
+    own.a, own.cell = old.a, old.cell
+    fn: Any = t._node
+    replace_boxes(fn.fx if type(fn) is Port else fn, old, own)
+    old.cell = DetachedVersion()
 
 
 def _made(n: Node) -> str:

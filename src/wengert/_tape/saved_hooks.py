@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._base.errors import noted
+from .._base.forks import reopened
 from .._base.grad_mode import grad_mode
 from .._base.registry import TENSORS
 from .node import FREED, AccumulateGrad, Box, Node, Port, Version
@@ -21,7 +22,7 @@ from .saved import tensor_of, unbox
 from .tensor import Tensor, wrap
 
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
-_swap = threading.RLock()  # a packed node's slots are replaced while it runs: one thread at a time
+_swap = reopened(threading.RLock())  # a packed node's slots are replaced while it runs: one thread at a time
 
 
 class PackedBox(Box):
@@ -122,6 +123,13 @@ def _put(n: Any, place: Place, box: Any) -> None:
         for k in place[1:-1]:
             holder = holder[k]
         holder[place[-1]] = box
+
+
+def replace_boxes(n: Any, old: Box, new: Box) -> None:
+    """Put a box in the place of another one in a node."""
+    for place in places(n):
+        if _get(n, place) is old:
+            _put(n, place, new)
 
 
 def pack_node(n: Any, hooks: Hooks) -> None:
@@ -261,10 +269,25 @@ def _check_registrable(freed: bool, packed: bool, saved: bool) -> None:
         )
 
 
+def _check_hooks(*hooks: Any) -> None:
+    if len(hooks) == 2 and all(map(callable, hooks)):
+        return
+    raise TypeError(
+        "register_hooks(): incompatible function arguments. The following argument types are supported:\n    1. (self: "
+        "torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\n"
+        f"Invoked with: {', '.join(map(repr, hooks))}"
+    )
+
+
+_NOT_GIVEN: Any = object()
+
+
 class SavedTensor:
     """One saved value of a node, ``grad_fn._raw_saved_NAME``: hooks can be registered on it."""
 
-    def __init__(self, node: Any, name: str) -> None:
+    def __init__(self, node: Any = None, name: str | None = None) -> None:
+        if name is None:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
         self._node = node
         self._name = name
 
@@ -293,8 +316,9 @@ class SavedTensor:
         box = self._box()
         return box.unpack_hook if isinstance(box, PackedBox) else None
 
-    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Any = _NOT_GIVEN) -> None:
         """Pack this saved value now, and unpack it where it is read."""
+        _check_hooks(pack_hook, *() if unpack_hook is _NOT_GIVEN else (unpack_hook,))
         place = self._place()
         box = self._box()
         _check_registrable(box is FREED, isinstance(box, PackedBox), isinstance(box, Box))
@@ -306,7 +330,7 @@ class SavedTensor:
         return f"<torch._C._autograd.SavedTensor object at {id(self):#x}>"
 
 
-class SavedOfFunction:
+class SavedOfFunction(SavedTensor):
     """One value of a custom function's ``save_for_backward``, as in ``_raw_saved_tensors``."""
 
     def __init__(self, ctx: Any, k: int) -> None:
@@ -321,8 +345,9 @@ class SavedOfFunction:
         box, fn = self._ctx._boxes[self._k]
         return None if box is None or callable(box) else self._ctx._unpack(box, fn)
 
-    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Any = _NOT_GIVEN) -> None:
         """Pack this saved value now, and unpack it where it is read."""
+        _check_hooks(pack_hook, *() if unpack_hook is _NOT_GIVEN else (unpack_hook,))
         freed = self._ctx._boxes is FREED
         box: Any
         box, fn = (None, None) if freed else self._ctx._boxes[self._k]

@@ -89,7 +89,7 @@ def _of_recorded(view: tuple[Any, ...]) -> bool:
     base = view[0]
     while (further := getattr(base, "_view", None)) is not None:
         base = further[0]
-    return base._node is not None
+    return base._node is not None and not (base._box is not None and getattr(base._box.cell, "read_only", False))
 
 
 class Tensor(metaclass=TensorMeta):
@@ -167,7 +167,8 @@ class Tensor(metaclass=TensorMeta):
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
         fn = current_fn(self)
-        if fn is None and type(self._payload) is np.ndarray and self._payload.base is not None:  # as in requires_grad
+        owned = type(self._payload) is not np.ndarray or self._payload.base is None
+        if not owned and (fn is None or type(fn) is AccumulateGrad):  # as in requires_grad
             view = view_of(self)
             if view is not None and _of_recorded(view):
                 from .views import refuse_written

@@ -207,6 +207,10 @@ class Tensor(metaclass=TensorMeta):
     @property
     def _backward_hooks(self) -> Any:
         """The hooks of ``register_hook`` by their handles' ids; ``None`` if there are none."""
+    @_backward_hooks.setter
+    def _backward_hooks(self, value: Any) -> None: ...
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None: ...
     @property
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of; ``None`` if it is not a view."""
@@ -219,6 +223,11 @@ class Tensor(metaclass=TensorMeta):
         """The number of sparse dimensions; 0 for a dense tensor."""
     def _dimV(self) -> _int:
         """The number of dense dimensions."""
+    @property
+    def _grad_fn(self) -> Any:
+        """``grad_fn`` under its older name."""
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None: ...
     def _indices(self) -> Tensor:
         """``indices`` of any sparse tensor, coalesced or not."""
     def _is_all_true(self) -> Tensor:
@@ -516,6 +525,8 @@ class Tensor(metaclass=TensorMeta):
         """A tensor on the same memory, outside the graph, with a version count of its own."""
     @data.setter
     def data(self, value: Tensor) -> None: ...
+    @data.deleter
+    def data(self) -> None: ...
     def data_ptr(self) -> _int:
         """The address of the first element; 0 if there is none."""
     def deg2rad(self) -> Tensor:
@@ -713,7 +724,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``heaviside``."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
         """The number of elements in each of ``bins`` bins of equal width from min to max (of the data if both are 0)."""
-    def histogram(self, bins: _int | Tensor, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
+    def histogram(self, bins: _int | Tensor = 100, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
         """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges."""
     def hsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
@@ -1218,6 +1229,8 @@ class Tensor(metaclass=TensorMeta):
         """Whether operators on this tensor are recorded."""
     @requires_grad.setter
     def requires_grad(self, value: _bool) -> None: ...
+    @requires_grad.deleter
+    def requires_grad(self) -> None: ...
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """Turn recording for this leaf on or off, in place."""
     def reshape(self, *size: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:

@@ -16,6 +16,7 @@ from .._base.registry import REGISTRY, XP
 from .node import Node, named, tick, view_of
 from .tensor import Tensor, wrap
 
+named_by_operator: list[bool] = []  # not empty: the node of a view that was written bears its operator's name
 reshaped_in_place: list[str] = []  # the operators that replaced a tensor's array in this process
 
 
@@ -75,6 +76,8 @@ class AsStridedBackward0(Node):
         self.h = None
         self.code = code
         self.lasti = lasti
+        if named_by_operator:
+            named(self, REGISTRY[chain[-1][0]].node.__name__)
 
     def edges(self) -> tuple[Node | None, ...]:
         return (self.fx,)

@@ -59,11 +59,14 @@ no_grad_views = Count()  # living views, made under no_grad, of a tensor with a 
 
 
 class NoGradView(int):
-    """``NO_GRAD_VIEW`` of a tensor with a history: while one lives, writes in place check whether they hit one."""
+    """The mark of an unrecorded view of a tensor with a history: ``NO_GRAD_VIEW`` or ``INFERENCE_VIEW``.
 
-    def __new__(cls) -> NoGradView:
+    While one lives, writes in place check whether they hit one.
+    """
+
+    def __new__(cls, creation: int = NO_GRAD_VIEW) -> NoGradView:
         no_grad_views.add()
-        self = int.__new__(cls, NO_GRAD_VIEW)
+        self = int.__new__(cls, creation)
         self.seq = tick()  # like a node's: the base's history at this time
         return self
 
@@ -71,12 +74,12 @@ class NoGradView(int):
         no_grad_views.drop()
 
 
-def made_unrecorded(parent: Tensor) -> int:
-    """The creation mark of a view of ``parent`` that is made under no_grad."""
+def made_unrecorded(parent: Tensor, creation: int = NO_GRAD_VIEW) -> int:
+    """The creation mark of a view of ``parent`` that is made under no_grad, or in inference mode."""
     if parent._node is not None:
-        return NoGradView()
+        return NoGradView(creation)
     grand = view_of(parent)
-    return NO_GRAD_VIEW if grand is None or not isinstance(grand[3], NoGradView) else grand[3]
+    return creation if grand is None or not isinstance(grand[3], NoGradView) else grand[3]
 
 
 def base_of(tensor: Tensor) -> Tensor | None:
@@ -146,7 +149,7 @@ def refuse_written(self: Tensor) -> None:
     """Raise for ``grad_fn`` of a view made under no_grad whose memory was written later: it has none."""
     view = view_of(self)
     if view is not None and isinstance(view[3], NoGradView) and version_of(self).seq > view[3].seq:
-        raise _creation_error(self, NO_GRAD_VIEW, _WRITTEN_ELSEWHERE)
+        raise _creation_error(self, view[3], _WRITTEN_ELSEWHERE)
 
 
 _WRITTEN_ELSEWHERE = "its base or another view of its base has been"
@@ -159,8 +162,7 @@ def _creation_error(self: Tensor, creation: int, what: str) -> RuntimeError:
     if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
         inference = creation == INFERENCE_VIEW
         mode, now = ("inference", "in normal mode") if inference else ("no_grad", "with grad mode enabled")
-        named = fn is not None and not inference
-        who = f"Output {self.output_nr} of {name} is a view of a view which was" if named else "A view was"
+        who = "A view was" if fn is None else f"Output {self.output_nr} of {name} is a view of a view which was"
         message = f"{who} created in {mode} mode and {what} modified inplace {now}."
     else:
         message = f"Output {self.output_nr} of {name} is a view and {what} modified inplace."

@@ -195,8 +195,11 @@ def _copied(data: Tensor, dtype: Dtype | None) -> Any:
 
 
 def checked_array(a: Any) -> Any:
-    """Check that a tensor can have the elements of a NumPy array or number."""
-    BY_NUMPY[a.dtype]
+    """A NumPy array or number, checked: a tensor can have its elements. Its dtype is the one object of that dtype.
+
+    NumPy makes equal dtypes that are other objects, as when it reads a pickle; operators compare dtypes with ``is``.
+    """
+    dtype = BY_NUMPY[a.dtype].np
     if isinstance(a, np.ndarray):
         for stride in a.strides:
             if stride < 0:
@@ -213,7 +216,7 @@ def checked_array(a: Any) -> Any:
                     "given numpy array strides not a multiple of the element byte size. Copy the numpy array to "
                     "reallocate the memory."
                 )
-    return a
+    return a if a.dtype is dtype else a.view(dtype)
 
 
 # ------------------------------------------------------------------------------------------------------- sharing memory
@@ -239,7 +242,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
 
 
 def _shared(a: np.ndarray) -> np.ndarray:
-    checked_array(a)
+    a = checked_array(a)
     if not a.flags.writeable:
         warn_once(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "

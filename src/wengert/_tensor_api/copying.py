@@ -7,6 +7,7 @@ array, whether it requires grad, and the attributes that the program set on it; 
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import warnings
 from typing import Any
@@ -25,6 +26,7 @@ from .._tape.inference import is_inference
 from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, alias_payload, current_fn, new, wrap
 
+MAX_DIMS = 64  # NumPy's
 _OWN = frozenset(
     ("_detached", "_grad", "_retains", "_reward", "_stochastic", "_views", "_volatile")
 )  # the library's own entries in a tensor's __dict__
@@ -60,8 +62,12 @@ def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires
     if type(dtype) is not Dtype:
         raise pickle.UnpicklingError(f"a tensor's dtype is needed, but got {type(dtype)}")
     sizes, strides = whole_numbers(size, "sizes"), whole_numbers(stride, "strides")
-    if len(sizes) != len(strides):
-        raise RuntimeError(f"sizes {list(sizes)} and strides {list(strides)} do not belong to one tensor")
+    if len(sizes) != len(strides) or len(sizes) > MAX_DIMS:
+        raise RuntimeError(
+            f"{len(sizes)} sizes and {len(strides)} strides do not belong to a tensor of up to {MAX_DIMS} dimensions"
+        )
+    if math.prod(n or 1 for n in sizes) * dtype.itemsize >= 2**63:
+        raise RuntimeError("numel: integer multiplication overflow")
     tensor = wrap(Meta(sizes, dtype.np, tuple(s * dtype.np.itemsize for s in strides)))
     return tensor.requires_grad_() if requires_grad is True else tensor
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.memory import address_of, owner_of
+from .._arrays.layouts import row_major_strides
+from .._arrays.memory import address_of, offset_of
 from .._base import dtypes
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, make_size
@@ -20,7 +21,7 @@ from .._base.errors import noted
 from .._base.registry import REGISTRY, publish
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
-from .._payloads.meta import Meta, laid_out, no_kernel, row_major_strides
+from .._payloads.meta import Meta, laid_out, no_kernel, strides_of_view
 from .._tape.error_text import expect_tensor
 from .._tape.inference import is_inference
 from .._tape.node import view_of
@@ -99,14 +100,18 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
     >>> torch.ones(2, 3).stride(), torch.ones(2, 3).stride(0)
     ((3, 1), 3)
     """
-    strides = strides_of(self._payload)
+    a = self._payload
+    strides = strides_of(a)
+    if 0 in strides and 1 in a.shape and type(a) is np.ndarray:  # NumPy knows no stride of a new dim of size 1
+        base, chain = chain_of(self)
+        strides = _in_elements(strides_of_view(base._payload, chain), a.itemsize)
     return strides if dim is None else strides[_own_dim(dim, self._payload.shape, "stride")]
 
 
 def strides_of(a: Any) -> tuple[int, ...]:
     """An array's strides in elements."""
     strides = getattr(a, "strides", None)
-    if strides is None or (type(a) is np.ndarray and not a.size):  # NumPy and PyTorch differ for empty arrays
+    if strides is None or (type(a) is np.ndarray and not a.size and a.base is None):  # NumPy differs for empty arrays
         return row_major_strides(a.shape)
     return _in_elements(strides, a.itemsize)
 
@@ -209,9 +214,9 @@ def storage_offset(self: Tensor) -> int:
     a = self._payload
     if type(a) is Meta:
         return a.offset // a.itemsize
-    if not isinstance(a, np.ndarray) or not a.size or not isinstance(a.base, np.ndarray):
+    if not isinstance(a, np.ndarray) or a.base is None:
         return 0
-    return (address_of(a) - address_of(owner_of(a))) // a.dtype.itemsize
+    return offset_of(a)
 
 
 @method("Tensor.is_set_to")
@@ -234,7 +239,7 @@ def base(self: Tensor) -> Tensor | None:
 @method("Tensor._is_view")
 def is_view(self: Tensor) -> bool:
     """Whether this tensor is a view of another."""
-    return view_of(self) is not None
+    return view_of(self) is not None and not is_inference(self)
 
 
 @method("Tensor._view_func")

@@ -38,6 +38,7 @@ from .._base.torch_function import (
     refused_in_place,
     subclassed,
 )
+from .._kinds.argument_errors import explained
 from .._kinds.templates import first_call_of, variant
 from .._tape import graph
 from .._tape.tensor import Tensor
@@ -94,6 +95,7 @@ class Site:
         self.method: str | None = None  # of a Python operator, the method passed to __torch_function__
         self.access: Any = None  # of an attribute, the accessor passed to __torch_function__
         self.operator = False
+        self.of_tensor = False  # whether it is a method, whose first argument PyTorch's errors do not count
         self.by_classes = True  # False for functions that make tensors from data, which call modes only
         self.plain = function.__code__
         self.guarded: Any = None
@@ -167,7 +169,17 @@ class Site:
         """
         state = STATE.get()
         found = _meet(overriding(args, kwargs)) if state.classes and state.all else []
-        if not found or _inside_another(frame or sys._getframe(2)):
+        error = sys.exception()
+        if not found and error is None:
+            return None
+        if _inside_another(frame or sys._getframe(2)):
+            return None
+        if not found:
+            if self.operator or self.function.__name__.startswith("__"):
+                return None  # Python has words for these
+            instead = explained(self.function, args, kwargs, error, self.of_tensor)
+            if instead is not None:
+                raise instead from error
             return None
         args, kwargs = _given(self.unchanged if self.named is self.plain else self.written, self.named, args, kwargs)
         return lambda: self.ask(found, args, kwargs)
@@ -260,6 +272,7 @@ def _add(names: list[tuple[str, str]]) -> None:
             continue
         site = SITES[id(fn)] = Site(fn, id(fn) in primitives and "otherwise" not in fn.__code__.co_freevars)
         if space == "Tensor":
+            site.of_tensor = True
             site.operator = name in REFUSABLE
             site.method = OPERATORS.get(name)
         if not site.primitive and name not in HOT and _takes_another(space, fn):
@@ -399,6 +412,18 @@ def replace_modes(modes: tuple[Any, ...]) -> None:
     state = STATE.get()
     STATE.set(state._replace(modes=modes))
     _modes += len(modes) - len(state.modes)
+    _update()
+
+
+def check_everything(more: int) -> None:
+    """Let every function look at its arguments first, as inside of a mode: 1 begins it, -1 ends it.
+
+    So a tracer gets the arguments as the user wrote them. Without it a function asks its overriding arguments only
+    where they make it fail.
+    """
+    global _modes
+    ready()
+    _modes += more
     _update()
 
 

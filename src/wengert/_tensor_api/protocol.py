@@ -22,7 +22,7 @@ from .._payloads.meta import Meta, no_data, no_item
 from .._payloads.transforms import Batched, Constant, Dual, Transformed
 from .._tape.error_text import expect_tensor
 from .._tape.inference import is_inference
-from .._tape.node import box_of, leaf_node
+from .._tape.node import box_of, hooks_of, leaf_node
 from .._tape.tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap
 from .printing import format_array, format_scalar, format_wrapper
 
@@ -44,7 +44,41 @@ def attribute(name: str) -> Callable[[Callable[[Any], Any]], property]:
 def _backward_hooks(self: Tensor) -> Any:
     """The hooks of ``register_hook`` by their handles' ids; ``None`` if there are none."""
     fn = current_fn(self)
-    return None if fn is None or fn.h is None or not fn.h.tensor_pre else fn.h.tensor_pre
+    if fn is None or fn.h is None or not fn.h.tensor_pre:
+        return self.__dict__.get("_hooks_by_hand")
+    return fn.h.tensor_pre
+
+
+@_backward_hooks.setter
+def _backward_hooks(self: Tensor, hooks: Any) -> None:
+    """Replace the hooks. Those of a tensor that requires no grad are kept and never run, as in PyTorch."""
+    fn = current_fn(self)
+    if fn is None:
+        self.__dict__["_hooks_by_hand"] = hooks
+    else:
+        hooks_of(fn).tensor_pre = hooks
+
+
+@_backward_hooks.deleter
+def _backward_hooks(self: Tensor) -> None:
+    raise RuntimeError("Deletion of _backwards_hooks not allowed!")
+
+
+publish(_backward_hooks, "Tensor._backward_hooks")
+
+
+@attribute("Tensor._grad_fn")
+def _grad_fn(self: Tensor) -> Any:
+    """``grad_fn`` under its older name."""
+    return self.grad_fn
+
+
+@_grad_fn.deleter
+def _grad_fn(self: Tensor) -> None:
+    raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
+
+
+publish(_grad_fn, "Tensor._grad_fn")
 
 
 @attribute("Tensor._post_accumulate_grad_hooks")

@@ -45,7 +45,10 @@ LATE = {
     **{f"{name.removesuffix('Tensor')}Storage": "storage" for name in (*TYPES, "ComplexFloat", "ComplexDouble")},
 }
 # Private names of PyTorch that programs use, imported on first use.
-_PRIVATE = ("_C", "__config__", "__future__", "_dynamo", "_functorch", "_higher_order_ops", "_tensor_str", "_utils")
+_PRIVATE = (
+    "_C", "_VF", "__config__", "__future__", "_dynamo", "_functorch", "_higher_order_ops", "_tensor_str", "_utils",
+    "_vmap_internals",
+)  # fmt: skip
 # Former names of modules, which old pickles contain: objects name them as their `__module__`.
 FORMER = {
     "_constants": ("_base.constants", "Size _constant device layout memory_format"),

@@ -17,6 +17,7 @@ from .._tape.promotion import common_dtype
 from .._tape.tensor import Tensor
 from .construct import meta_device
 from .function_modes import DeviceContext, current_device
+from .torch_function import ask, has_torch_function
 
 _deterministic = {"on": False, "warn": False}
 
@@ -193,6 +194,8 @@ _other: dict[str, Any] = {"matmul": "highest", "interop": 1}
 @public("torch._assert")
 def _assert(condition: Any, message: str) -> None:
     """``assert condition, message``, which Python's ``-O`` does not remove."""
+    if type(condition) is not Tensor and has_torch_function((condition,)):  # a tracer's value
+        return ask(_assert, [condition], (condition, message), None)
     if not condition:
         raise AssertionError(message)
 

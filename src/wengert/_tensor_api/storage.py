@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.memory import address_of, mapped_file, owner_of
+from .._arrays.memory import address_of, mapped_file, storage_of
 from .._arrays.shared_memory import shared_memory
 from .._base.dtypes import BY_NUMPY, DTYPES, device
 from .._base.errors import noted, warn_once
@@ -163,7 +163,7 @@ def _memory(self: Tensor) -> Any:
     if type(self._payload) is Meta:
         return whole(self._payload)
     array_of(self)
-    owner = owner_of(alias_payload(self))
+    owner = storage_of(alias_payload(self))
     flat = owner.ravel(order="K")
     if not np.shares_memory(flat, owner) and owner.size:
         flat = np.lib.stride_tricks.as_strided(owner, (1,), (owner.itemsize,))

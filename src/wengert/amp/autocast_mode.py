@@ -150,6 +150,13 @@ class autocast:
         return decorated
 
 
+def region_of_now() -> Callable[[], autocast]:
+    """A function that makes regions with the settings of the current one, for what is computed again later."""
+    return functools.partial(
+        autocast, "cpu", get_autocast_dtype("cpu"), is_autocast_enabled("cpu"), is_autocast_cache_enabled()
+    )
+
+
 # -------------------------------------------------------------------------------------------------- what can be asked
 def is_autocast_enabled(device_type: str | None = None) -> bool:
     """Whether an enabled region for a device type ("cuda" if not given) is active."""

@@ -49,10 +49,12 @@ _LATE = {
     "ProfilerActivity": "..profiler.profiler",
     "SavedTensor": ".._tape.saved_hooks",
     "_calculate_shape": "._roots",
+    "_force_original_view_tracking": ".grad_mode",
     "_functions": None,
     "_is_checkpoint_valid": "._roots",
     "_make_grads": "._roots",
     "_pop_saved_tensors_default_hooks": ".._C._autograd",
+    "_profiler_enabled": ".profiler",
     "_push_saved_tensors_default_hooks": ".._C._autograd",
     "_supported_activities": "..profiler.profiler",
     "_tensor_or_tensors_to_tuple": "._roots",
@@ -61,9 +63,11 @@ _LATE = {
     "has_torch_function": "..overrides",
     "handle_torch_function": "..overrides",
     "is_tensor_like": "..overrides",
+    "is_view_replay_enabled": ".grad_mode",
     "kineto_available": ".profiler",
     "profiler": None,
     "profiler_util": None,
+    "torch": "..",
 }
 
 

@@ -18,11 +18,12 @@ from .._base.grad_mode import grad_mode
 from .._base.registry import TENSORS
 from .._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed, entered, of_transform
 from .._payloads.vmap_randomness import LEVELS
+from .._tape.node import view_of
 from .._tape.replaced import replace_payload
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..func._levels import check_tangent, holds
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
-from .forward_ad import _level
+from .forward_ad import _level, dual_of, leads_out, shown, tangent_of
 from .function import Function, _in_transform, run
 
 
@@ -126,24 +127,40 @@ def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
             ),
             f"Which: {cls.__name__} has no static method jvp(ctx, *grad_inputs).",
         )
-    primals = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
-    tangents = tuple(
-        None if not m or a._payload.t is None else _plain(a._payload.t) for a, m in zip(args, mine, strict=True)
-    )
-    dual_of = {id(p): a for p, a, m in zip(primals, args, mine, strict=True) if m}
+    level = _level()
+    primals = tuple(_primal(a, m) for a, m in zip(args, mine, strict=True))
+    alone = level is not None and level.tag == tag and not any(_leads_out(p, level) for p in primals)
+    if level is not None and alone:  # nobody can ask for gradients of what is given
+        primals = tuple(shown(p, level) if m else p for p, m in zip(primals, mine, strict=True))
+    tangents = tuple(tangent_of(a) if m else None for a, m in zip(args, mine, strict=True))
+    duals = {id(p): a for p, a, m in zip(primals, args, mine, strict=True) if m}
     if _in_transform(primals) and not any(isinstance(a, Tensor) and current_fn(a) is not None for a in primals):
         outputs, ctx = peeled(cls, primals)
         if ctx is None:
             ctx = cls._backward_cls()
             cls.setup_context(ctx, primals, outputs)
+        nondifferentiable: tuple[Any, ...] = ()
     else:
         outputs, ctx = run(cls, primals)
+        nondifferentiable = ctx.non_differentiable
     outs = outputs if isinstance(outputs, tuple) else (outputs,)
+    versions = tuple(0 if t is None or of_transform(t._payload) else t._version for t in tangents)
     results = _tangents(cls, ctx, primals, tangents, outs)
-    _check_sharing(primals, tangents, outs, results)
-    made = tuple(_dual_output(y, t, tag, dual_of) for y, t in zip(outs, results, strict=True))
+    _check_none(outs, results, nondifferentiable)
+    _check_sharing(zip(args, primals, tangents, versions, strict=True), outs, results)
+    made = tuple(_dual_output(y, t, tag, duals, level if alone else None) for y, t in zip(outs, results, strict=True))
     ctx.__dict__.pop("saved_for_forward", None)
     return (made if outs is outputs else made[0]), ctx
+
+
+def _leads_out(p: Any, level: Any) -> bool:
+    return isinstance(p, Tensor) and current_fn(p) is not None and leads_out(p, level)
+
+
+def _primal(a: Any, mine: bool) -> Any:
+    if mine:
+        return _plain(a._payload.v)
+    return a._payload if isinstance(a, Tensor) and isinstance(a._payload, Tensor) else a  # as ``applied`` wrapped it
 
 
 def _tangents(
@@ -174,21 +191,46 @@ def _tangents(
     return results
 
 
-def _check_sharing(primals: Any, tangents: Any, outs: Any, results: Any) -> None:
-    """Check that a tangent was written in place, or is a view, if its tensor was or is."""
+def _check_none(outs: Any, results: Any, nondifferentiable: tuple[Any, ...]) -> None:
+    """An output without a derivative has no tangent."""
+    for k, (y, t) in enumerate(zip(outs, results, strict=True)):
+        if t is None or (
+            isinstance(y, Tensor) and y._payload.dtype.kind in "fcV" and not any(y is n for n in nondifferentiable)
+        ):
+            continue
+        raise RuntimeError(
+            f"Function's jvp returned a gradient at position {k}, but  the corresponding forward output is not a "
+            "differentiable Tensor.You should return None at that position instead."
+        )
+
+
+def _check_sharing(inputs: Any, outs: Any, results: Any) -> None:
+    """Check that a tangent was written in place, or is a view, if its tensor was or is.
+
+    ``inputs``: for each input it, its primal, its tangent, and the tangent's version before ``jvp`` ran.
+    """
+    given = [each for each in inputs if each[2] is not None]
     for y, t in zip(outs, results, strict=True):
-        for x, dx in zip(primals, tangents, strict=True):
-            if t is None or dx is None or not isinstance(y, Tensor) or not _share(x, y) or _share(dx, t):
+        for a, x, dx, before in given:
+            if t is None or not isinstance(y, Tensor) or not _share(x, y):
                 continue
             if y is x:
+                if t is not dx or t._version == before:
+                    raise RuntimeError(
+                        "An inplace custom Function is not modifying the forward mode gradients inplace. If the "
+                        "forward is modifying an input inplace, then the jvp function must modify the corresponding "
+                        "gradient inplace."
+                    )
+            elif view_of(t) is None and not (t is dx and view_of(a) is not None):
                 raise RuntimeError(
-                    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
-                    "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
+                    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning "
+                    "a view."
                 )
-            raise RuntimeError(
-                "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a "
-                "view."
-            )
+            elif not _share(dx, t):
+                which = "the given grad input" if view_of(a) is None else "the same base as the given grad input"
+                raise RuntimeError(
+                    f"A custom Function is returning a view but the jvp is not returning a view of {which}."
+                )
 
 
 def _share(x: Tensor, y: Tensor) -> bool:
@@ -197,30 +239,36 @@ def _share(x: Tensor, y: Tensor) -> bool:
 
 
 class _forward_saved:
-    """A context in which ``ctx.saved_tensors`` are the tensors of ``save_for_forward``, if it was called."""
+    """A context in which ``ctx.saved_tensors`` are the tensors of ``save_for_forward``."""
 
     def __init__(self, ctx: Any) -> None:
         self.ctx = ctx
 
     def __enter__(self) -> None:
         self.boxes = self.ctx._boxes
-        if self.ctx.saved_for_forward is not None:
-            self.ctx._boxes = None
+        self.ctx._boxes = None
+        if self.ctx.saved_for_forward is None:
+            self.ctx.saved_for_forward = ()
 
     def __exit__(self, *exc: object) -> None:
         self.ctx._boxes = self.boxes
 
 
-def _dual_output(y: Any, t: Any, tag: int, dual_of: dict[int, Any]) -> Any:
+def _dual_output(y: Any, t: Any, tag: int, duals: dict[int, Any], alone: Any) -> Any:
+    """``alone``: the level of ``forward_ad``, if the function ran without history: its output starts a new one."""
     if not isinstance(y, Tensor) or y._payload.dtype.kind not in "fcV":
         return y
-    value = Dual(_inside(y), None if t is None else _inside(t), tag)
-    if id(y) in dual_of:  # written in place: the dual tensor itself is returned
-        replace_payload(dual_of[id(y)], value)
-        return dual_of[id(y)]
-    made = wrap(value)
+    if alone is not None and t is not None:
+        value = dual_of(y, t, alone)
+    else:
+        value = Dual(_inside(y), None if t is None else _inside(t), tag)
+    if id(y) in duals:  # written in place: the dual tensor itself is returned
+        made = duals[id(y)]
+        replace_payload(made, value)
+    else:
+        made = wrap(value)
     level = _level()
-    return made if level is None or level.tag != tag else level.adopt(made)
+    return made if level is None or level.tag != tag else level.adopt(made, t)
 
 
 # ----------------------------------------------------------------------------------------------------------------- vmap
@@ -249,7 +297,7 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     mine = [holds(a, Batched, tag) for a in args]
     inner = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
     if cls.generate_vmap_rule:
-        return _each(lambda y: _enter(y, tag), _generated(cls, mine).apply(*inner))
+        return _each(lambda y: _enter(y, tag), _generated(cls, tuple(mine)).apply(*inner))
     size = next(a._payload.v.shape[0] for a, m in zip(args, mine, strict=True) if m)
     randomness = next((r for r, _, t in LEVELS.get() if t == tag), "error")
     in_dims = tuple(0 if m else None for m in mine)
@@ -274,7 +322,17 @@ def _leave(t: Any, tag: int, size: int) -> Any:
     return TENSORS.expand(t, (size, *t._payload.shape)) if isinstance(t, Tensor) else t
 
 
-def _generated(cls: Any, mine: list[bool]) -> Any:
+def _generated(cls: Any, mine: tuple[bool, ...]) -> Any:
+    """``_generate``'s class; the function's class keeps it, since each class is a cycle for the garbage collector."""
+    made = cls.__dict__.get("_generated")
+    if made is None:
+        made = cls._generated = {}
+    if mine not in made:
+        made[mine] = _generate(cls, mine)
+    return made[mine]
+
+
+def _generate(cls: Any, mine: tuple[bool, ...]) -> Any:
     """A custom function on whole batches, whose methods are ``vmap``s of the function's methods."""
 
     def entering(values: Any, tag: int) -> tuple[Any, ...]:

@@ -70,7 +70,7 @@ def _current_graph_task_execution_order() -> list[Node]:
 
     now = current_pass()
     if now is None:
-        return []
+        raise RuntimeError("_current_graph_task_execution_order should only be called during the backward pass")
     if is_multithreading_enabled():
         raise RuntimeError(
             "get_current_graph_task_execution_order expects the current backward to be executed with multithreading "

@@ -7,6 +7,7 @@ checked. wengert's errors name the line that made a node even without anomaly mo
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 import warnings
 from typing import Any
@@ -198,7 +199,10 @@ def _tell(n: Any) -> None:
         found = "No forward pass information available. Enable detect anomaly during forward pass for more information."
         if text is not None:
             found = f"Traceback of {call}:\n{text}"
-        warnings.warn(f"{begin} {found}", stacklevel=2)
+        try:
+            warnings.warn(f"{begin} {found}", stacklevel=2)
+        except Warning as warning:  # the program makes warnings errors; the pass has an error of its own already
+            sys.stderr.write(f"{type(warning).__name__}: {warning}\n")
         if n is not None:
             begin = f"\n\nPrevious calculation was induced by {n.name()}."
             call = "forward call that induced the previous calculation"

@@ -16,9 +16,11 @@ import contextlib
 import threading
 import weakref
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
+from .._arrays.memory import unlocked
 from .._base import modes
 from .._base.errors import noted
 from .._base.grad_mode import _ModeDecorator, grad_mode
@@ -26,8 +28,9 @@ from .._base.torch_function import DISABLED
 from .._payloads.transforms import Constant, Dual, entered
 from .._tape import graph, properties, replaced
 from .._tape.delivery import accumulate
-from .._tape.node import AccumulateGrad, leaf_node
+from .._tape.node import AccumulateGrad, Box, leaf_node, version_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
+from .._tape.views import count_write
 from ..func._levels import check_tangent, holds, only_leads_to
 from .grad_mode import Setting
 
@@ -46,6 +49,7 @@ class DualTensor(Tensor):
 
     __slots__ = ()
     __torch_function__ = DISABLED
+    _tangent: Tensor  # the tangent as a tensor, once somebody has seen it
 
     @property
     def requires_grad(self) -> bool:
@@ -84,6 +88,27 @@ class DualTensor(Tensor):
             return text_of(primal if tangent is None else self)
         return text_of(wrap(Dual(primal._payload, tangent, 0), primal._node))
 
+    @property
+    def _version(self) -> int:
+        """The number of writes to the primal's memory."""
+        return unpack_dual(self).primal._version  # type: ignore[attr-defined, no-any-return]
+
+    def as_strided(self, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+        """``Tensor.as_strided`` of the primal and of the tangent, which ``make_dual`` laid out alike."""
+        value, level = self._payload, _level()
+        assert level is not None
+        parts = (_plain(p).as_strided(size, stride, storage_offset) for p in (value.v, value.t) if p is not None)  # type: ignore[attr-defined]
+        inner = [p if p._node is not None else p._payload for p in parts]
+        return level.adopt(wrap(Dual(inner[0], inner[1] if len(inner) > 1 else None, level.tag)))  # type: ignore[no-any-return]
+
+    def storage(self) -> Any:
+        """The primal's storage."""
+        return unpack_dual(self).primal.storage()  # type: ignore[attr-defined]
+
+    def untyped_storage(self) -> Any:
+        """The primal's storage, as bytes."""
+        return unpack_dual(self).primal.untyped_storage()  # type: ignore[attr-defined]
+
     def backward(
         self,
         gradient: Any = None,
@@ -104,12 +129,12 @@ class _Level:
     def __init__(self) -> None:
         self.depth = entered()
         self.tag = self.depth.__enter__()
-        self.duals: list[tuple[Tensor, Tensor]] = []  # (primal on the tape, tangent)
-        self.hidden: set[Any] = set()  # hidden leaves for primals
+        self.duals: WeakKeyDictionary[Any, Tensor] = WeakKeyDictionary()  # primal's node on the tape -> tangent
+        self.hidden: WeakSet[Any] = WeakSet()  # hidden leaves for primals
         self.members: list[weakref.ref[Tensor]] = []
 
-    def adopt(self, t: Any) -> Any:
-        """Register a tensor with the level if it is dual."""
+    def adopt(self, t: Any, tangent: Tensor | None = None) -> Any:
+        """Register a tensor with the level if it is dual; ``tangent`` is the tensor that ``unpack_dual`` returns."""
         if type(t) is Tensor and holds(t, Dual, self.tag):
             if t._payload.dtype.kind in "iub":  # converted to a dtype without derivatives
                 v = t._payload.v
@@ -119,6 +144,8 @@ class _Level:
             self.members.append(weakref.ref(t))
             if not _set_fwd_grad_enabled.value:
                 t._payload = Dual(t._payload.v, None, self.tag)
+        if tangent is not None and type(t) is DualTensor:
+            t._tangent = tangent
         return t
 
 
@@ -213,14 +240,63 @@ def _record(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
     level = _level()
     if level is not None:
         for t in result if isinstance(result, (tuple, list)) else (result,):
+            if holds(t, Dual, level.tag) and not info.view:
+                _own_tangent(t._payload, args, level.tag)
             level.adopt(t)
     return result
 
 
-def _adopt(t: Tensor) -> None:
+def _own_tangent(value: Dual, args: tuple[Any, ...], tag: int) -> None:
+    """Copy a result's tangent if it is an operand's, as that of ``x + 1`` is: a write to one is not to both."""
+    for a in args:
+        if holds(a, Dual, tag) and a._payload.t is value.t and type(value.t) is np.ndarray:
+            value.t = value.t.copy()
+
+
+def _adopt(t: Tensor, old: Any) -> None:
     level = _level()
-    if level is not None:
-        level.adopt(t)
+    if level is None:
+        return
+    level.adopt(t)
+    if type(t) is DualTensor and isinstance(old, Dual) and old.tag == t._payload.tag == level.tag:
+        _write_through(t, old, level)
+
+
+def _write_through(t: Tensor, old: Dual, level: _Level) -> None:
+    """After a write in place put the new primal and tangent into the memory of the old ones, which is the user's.
+
+    Nodes that saved the old primal keep its value.
+    """
+    new, p = t._payload, _plain(old.v)
+    made = _plain(new.v)
+    if not leads_out(p, level) and _fits(p._payload, made._payload):
+        memory, box, node = p._payload, p._box, current_fn(p)
+        if node in level.duals:  # the tangent that this primal had
+            level.duals[node] = wrap(np.array(_plain(level.duals[node])._payload))
+        cell = version_of(p)
+        if box is not None:
+            box.a, box.cell = memory.copy(), None
+        np.copyto(_open(memory), made._payload)
+        new.v = made = wrap(memory, made._node)
+        made._box = kept = Box()
+        kept.a, kept.cell = memory, cell
+        count_write(made)
+    if _fits(old.t, new.t):
+        np.copyto(_open(old.t), new.t)
+        new.t = old.t
+        known = getattr(t, "_tangent", None)
+        if known is not None:
+            count_write(known)
+
+
+def _open(memory: Any) -> Any:
+    """The array in a form that can be written: those of inference tensors are locked."""
+    return memory if memory.flags.writeable else unlocked(memory)
+
+
+def _fits(a: Any, b: Any) -> bool:
+    """Whether an array can be written into another one's memory."""
+    return type(a) is np.ndarray is type(b) and a is not b and a.shape == b.shape and a.dtype is b.dtype
 
 
 # --------------------------------------------------------------------------------------------------------- dual tensors
@@ -251,20 +327,54 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "Setting a forward grad that itself has a forward gradient at the same level0 is not supported."
         )
     check_tangent(tensor, tangent)
-    primal = _on_tape(tensor, now)
-    inner = tangent if current_fn(tangent) is not None else tangent._payload
-    t = wrap(Dual(primal, inner, now.tag))
-    now.duals.append((primal, tangent))
-    return now.adopt(t)
+    if not _same_layout(tensor, tangent):
+        tangent = _laid_out(tangent, tensor)
+    return now.adopt(wrap(dual_of(tensor, tangent, now)), tangent)
+
+
+def dual_of(tensor: Tensor, tangent: Tensor, level: _Level) -> Dual:
+    """The value of a new dual tensor, whose primal is on the tape."""
+    primal = _on_tape(tensor, level)
+    level.duals[current_fn(primal)] = tangent
+    return Dual(primal, tangent if current_fn(tangent) is not None else tangent._payload, level.tag)
+
+
+def _same_layout(tensor: Tensor, tangent: Tensor) -> bool:
+    """Whether views of the tangent can be made as those of the tensor are; otherwise the level copies it."""
+    a, b = tensor._payload, tangent._payload
+    if type(a) is not np.ndarray or type(b) is not np.ndarray or not a.size:
+        return True
+    pairs = zip(a.shape, tensor.stride(), tangent.stride(), strict=True)  # type: ignore[attr-defined]
+    if any(n != 1 and s != t for n, s, t in pairs) or tensor.storage_offset() != tangent.storage_offset():  # type: ignore[attr-defined]
+        return False
+    sizes = (t.untyped_storage().nbytes() // t._payload.itemsize for t in (tensor, tangent))  # type: ignore[attr-defined]
+    return len(set(sizes)) == 1
+
+
+def _laid_out(tangent: Tensor, tensor: Tensor) -> Tensor:
+    """A copy of the tangent whose elements lie in its memory as the tensor's lie in its own."""
+    size = tensor.untyped_storage().nbytes() // tensor._payload.itemsize  # type: ignore[attr-defined]
+    memory = wrap(np.zeros(size, tangent._payload.dtype))
+    places = memory.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())  # type: ignore[attr-defined]
+    return places.copy_(tangent)  # type: ignore[no-any-return]
 
 
 def _on_tape(tensor: Tensor, level: _Level) -> Tensor:
     if current_fn(tensor) is not None:
         with grad_mode(True):
             return tensor.view_as(tensor)  # type: ignore[attr-defined]
-    primal = wrap(alias_payload(tensor))
+    primal = _alias(tensor)
     level.hidden.add(leaf_node(primal))
     return primal
+
+
+def _alias(tensor: Tensor) -> Tensor:
+    """A tensor on the same memory, with the same count of writes and without history."""
+    made = wrap(alias_payload(tensor))
+    if type(made._payload) is np.ndarray:
+        made._box = box = Box()
+        box.a, box.cell = made._payload, version_of(tensor)
+    return made
 
 
 def _plain(p: Any) -> Tensor:
@@ -284,19 +394,33 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         a = tensor._payload
     if not (isinstance(a, Dual) and a.tag == now.tag):
         return UnpackedDualTensor(tensor.view_as(tensor), None)  # type: ignore[attr-defined]
-    primal = _shown(a.v, now)
-    return UnpackedDualTensor(primal, None if a.t is None else _shown(a.t, now))
+    return UnpackedDualTensor(shown(a.v, now), tangent_of(tensor))
 
 
-def _shown(p: Any, level: _Level) -> Tensor:
+def tangent_of(t: Tensor) -> Tensor | None:
+    """The tangent of a dual tensor: the same tensor each time, and the one that ``make_dual`` was given."""
+    p = t._payload.t
+    if p is None:
+        return None
+    level = _level()
+    if level is None or t._payload.tag != level.tag or type(t) is not DualTensor:
+        return _plain(p)
+    known = getattr(t, "_tangent", None)
+    if known is not None and (p is known or p is known._payload):
+        return known
+    t._tangent = made = shown(p, level)
+    return made
+
+
+def shown(p: Any, level: _Level) -> Tensor:
     """The primal or tangent of a dual tensor for the user, without the level's hidden leaves."""
     t = _plain(p)
-    if t._node is not None and not _leads_out(t, level):
-        return wrap(t._payload)
+    if t._node is not None and not leads_out(t, level):
+        return _alias(t)
     return t
 
 
-def _leads_out(t: Tensor, level: _Level) -> bool:
+def leads_out(t: Tensor, level: _Level) -> bool:
     return t._node is not None and not only_leads_to([current_fn(t)], level.hidden)
 
 
@@ -310,7 +434,7 @@ def _tracked(a: Any) -> Tensor | None:
 def _visible(a: Any, level: _Level | None = None) -> bool:
     level = _level() if level is None else level
     inner = _tracked(a)
-    return inner is not None and level is not None and _leads_out(inner, level)
+    return inner is not None and level is not None and leads_out(inner, level)
 
 
 # ---------------------------------------------------------------------------------------- backward through dual tensors
@@ -348,7 +472,7 @@ def _with_tangent(g: Tensor, level: _Level, create_graph: bool) -> Tensor:
         primal = wrap(g._payload)
         tangent = None if tangent is None else tangent.detach()  # type: ignore[attr-defined]
     if tangent is None:
-        return primal if _leads_out(primal, level) else wrap(primal._payload)
+        return primal if leads_out(primal, level) else wrap(primal._payload)
     if primal._node is None:
         return make_dual(primal, tangent)
     inner = tangent if tangent._node is not None else tangent._payload
@@ -361,8 +485,9 @@ def _tangent_of(g: Tensor, level: _Level) -> Tensor | None:
         return None
     u = wrap(np.zeros(g._payload.shape, g._payload.dtype))
     leaf_node(u)
-    pulled = graph.grad(g, [p for p, _ in level.duals], u, create_graph=True, allow_unused=True)
-    pairs = [(s, v) for s, (_, v) in zip(pulled, level.duals, strict=True) if s is not None and s._node is not None]
+    duals = list(level.duals.items())
+    pulled = graph._run(graph._roots([g], [u], True), True, True, [node for node, _ in duals], returned=True)
+    pairs = [(s, v) for s, (_, v) in zip(pulled, duals, strict=True) if s is not None and s._node is not None]
     if not pairs:
         return None
     (t,) = graph.grad([s for s, _ in pairs], u, [v for _, v in pairs], create_graph=True, allow_unused=True)
@@ -403,3 +528,9 @@ def _leaves(roots: list[Any], level: _Level) -> list[Tensor]:
 
 
 _DUALS = graph.Interceptor(involves_duals, backward_of_duals, grad_of_duals)
+
+
+def __getattr__(name: str) -> int:
+    if name == "_current_level":  # PyTorch's count of open levels, from -1
+        return -1 if _level() is None else 0
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

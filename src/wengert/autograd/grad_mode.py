@@ -6,6 +6,7 @@ from typing import Any
 
 from .._base.grad_mode import ContextDecorator as _DecoratorContextManager
 from .._base.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .._tape import view_chain
 from .._tape.node import version_of
 from .._tape.tensor import Tensor
 
@@ -42,6 +43,29 @@ class set_multithreading_enabled(Setting):
 def is_multithreading_enabled() -> bool:
     """The current setting; see ``set_multithreading_enabled``."""
     return set_multithreading_enabled.value
+
+
+class _force_original_view_tracking(Setting):
+    """Set whether the node of a view that was written in place is named after the view's operator.
+
+    In PyTorch it then replays the view's operators, which wengert's nodes always do. It acts immediately and as a
+    context manager.
+    """
+
+    value = False
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(mode)
+        view_chain.named_by_operator[:] = [True] * mode
+
+    def __exit__(self, *exc: Any) -> None:
+        super().__exit__(*exc)
+        view_chain.named_by_operator[:] = [True] * self.prev
+
+
+def is_view_replay_enabled() -> bool:
+    """The current setting; see ``_force_original_view_tracking``."""
+    return _force_original_view_tracking.value
 
 
 class _unsafe_preserve_version_counter:

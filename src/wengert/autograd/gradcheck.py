@@ -8,6 +8,7 @@ Jacobians are stored as PyTorch's messages print them, with a row for each eleme
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -170,12 +171,22 @@ def _slow_text(check: Check, outputs: list[Tensor], k: int, i: int, nondet_tol: 
 
 
 # -------------------------------------------------------------------------------------------------------------- forward
+def _detached(check: Check) -> list[Any]:
+    """The inputs without their history: forward mode is checked without reverse mode."""
+    return [x.detach() if isinstance(x, Tensor) and x.requires_grad else x for x in check.inputs]
+
+
+def _zeros(check: Check) -> dict[int, Any]:
+    """Tangents of zeros for all differentiable inputs."""
+    return {j: np.zeros(check.inputs[j]._payload.shape, check.inputs[j]._payload.dtype) for j in check.wanted}
+
+
 def _pushed(check: Check, directions: dict[int, Any]) -> list[Any]:
     """The outputs' flattened tangents for tangents of some inputs; ``None`` for an output without tangent."""
     with dual_level():
-        args = list(check.inputs)
+        args = _detached(check)
         for i, direction in directions.items():
-            args[i] = make_dual(args[i].detach(), wrap(np.array(direction)))
+            args[i] = make_dual(args[i], wrap(np.array(direction)))
         out = []
         for y in check.call(*args):
             t = unpack_dual(y).tangent
@@ -195,7 +206,7 @@ def _forward(check: Check, outputs: list[Tensor], fast: bool) -> None:
             steps = [(k, u, e.copy()) for k, u, e in unit_directions(x)]
         columns: dict[Any, list[list[Any]]] = {}
         for _, unit, e in steps:
-            pair = (_pushed(check, {i: e}), central_difference(check, x, e))
+            pair = (_pushed(check, _zeros(check) | {i: e}), central_difference(check, x, e))
             columns.setdefault(unit, []).append(list(pair))
         for unit, pairs in reversed(columns.items()):  # the imaginary part first, as PyTorch
             part = None if x._payload.dtype.kind != "c" or fast else "real" if unit == 1 else "imaginary"
@@ -215,8 +226,9 @@ def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
         x = check.inputs[i]
         u = _unit(x._payload.shape, x._payload.dtype, generator)
         without = _pushed(check, {i: u})
-        others = {j: np.zeros(check.inputs[j]._payload.shape, check.inputs[j]._payload.dtype) for j in check.wanted}
-        zeroed = _pushed(check, others | {i: u})
+        if len(check.wanted) == 1:
+            continue  # there is no other input whose tangent could be missing
+        zeroed = _pushed(check, _zeros(check) | {i: u})
         for k, (a, b) in enumerate(zip(without, zeroed, strict=True)):
             a = np.zeros(outputs[k].numel()) if a is None else a
             b = np.zeros(outputs[k].numel()) if b is None else b
@@ -251,7 +263,8 @@ def _compare_batched(k: int, i: int, found: Tensor, singly: tuple[Tensor, ...], 
 
 
 def _batched_forward(check: Check) -> None:
-    from ..func import jvp, vmap
+    from ..func import jvp
+    from ..func._vmap import _vmap
 
     generator = Generator()
     for i in check.wanted:
@@ -260,7 +273,7 @@ def _batched_forward(check: Check) -> None:
 
         def push(v: Tensor, i: int = i, x: Tensor = x) -> Any:
             def partial(z: Tensor) -> Any:
-                args = list(check.inputs)
+                args = _detached(check)
                 args[i] = z
                 return tuple(y for y in check.call(*args) if y._payload.dtype.kind in "fc")
 
@@ -268,7 +281,7 @@ def _batched_forward(check: Check) -> None:
 
         singly = [push(wrap(v)) for v in vs]
         try:
-            at_once = vmap(push)(wrap(np.stack(vs)))
+            at_once = _vmap(push)(wrap(np.stack(vs)))
         except RuntimeError as error:
             raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED_FORWARD}") from error
         for k, (r, ones) in enumerate(zip(at_once, zip(*singly, strict=True), strict=True)):
@@ -474,10 +487,23 @@ def _cotangents(outputs: list[Tensor], given: Any, apart: bool) -> tuple[Tensor,
     )
 
 
+def _deprecated(name: str, grad_out: float) -> None:
+    warnings.warn(
+        f"`{name}` was part of PyTorch's private API and not meant to be exposed. We are deprecating it and it will be "
+        "removed in a future version of PyTorch. If you have a specific use for this or feature request for this to be "
+        "a stable API, please file us an issue at https://github.com/pytorch/pytorch/issues/new",
+        FutureWarning,
+        stacklevel=3,
+    )
+    if grad_out != 1.0:
+        raise ValueError(f"Expected grad_out to be 1.0. {name} no longer supports values of grad_out != 1.0.")
+
+
 def get_numerical_jacobian(
     fn: Callable[..., Any], inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0
 ) -> Any:
     """Deprecated; for old tests. The Jacobians of ``fn(inputs)``'s first output by differences."""
+    _deprecated("get_numerical_jacobian", grad_out)
     check = Check(lambda *xs: fn(inputs), inputs, eps, 0, 0)
     outputs = check.call()
     return tuple(wrap(numerical_jacobians(check, i, outputs)[0][0]) for i in check.wanted)
@@ -497,7 +523,14 @@ def get_numerical_jacobian_wrt_specific_input(
     return tuple(wrap(real) for real, _ in numerical_jacobians(check, input_idx, check.call()))
 
 
+_ANY = np.finfo(np.float64).max  # no two passes differ by more
+
+
 def get_analytical_jacobian(inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0) -> Any:
     """Deprecated; for old tests. Returns ``(jacobians, reentrant, sizes_ok, types_ok)`` of one output."""
+    _deprecated("get_analytical_jacobian", grad_out)
     check = Check(lambda *xs: output, inputs, 0, 0, 0)
-    return tuple(wrap(j) for j in _basis_grads(check, output, 1, nondet_tol, False)), True, True, True
+    jacobians = _basis_grads(check, output, 1, _ANY, False)
+    again = _basis_grads(check, output, 1, _ANY, False)
+    reentrant = all(np.abs(a - b).max(initial=0) <= nondet_tol for a, b in zip(jacobians, again, strict=True))
+    return tuple(wrap(j) for j in jacobians), reentrant, True, True

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
 from .._base.modes import MODE, changed
+from .._base.modes import saved_tensors_hooks as _active_hooks
 from .._tape.engine import current_pass
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, Node, Port, RemovableHandle, version_of
@@ -94,6 +95,19 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 DISABLED: ContextVar[str | None] = ContextVar("wengert_saved_tensors_hooks_disabled", default=None)
 
 
+def push_hooks(pack_hook: Any, unpack_hook: Any) -> None:
+    """Push a pair of saved-tensor hooks, which apply until they are popped."""
+    message = DISABLED.get()
+    if message is not None:
+        raise RuntimeError(message)
+    MODE.set(changed(hooks=(*(_active_hooks() or ()), (pack_hook, unpack_hook))))
+
+
+def pop_hooks() -> None:
+    """Remove the innermost pair, and nothing else: a hook may leave its context in the middle of a backward pass."""
+    MODE.set(changed(hooks=(_active_hooks() or ())[:-1] or None))
+
+
 class saved_tensors_hooks:
     """A context in which saved tensors go through ``pack_hook``, and through ``unpack_hook`` when they are read.
 
@@ -112,22 +126,12 @@ class saved_tensors_hooks:
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
-        self._tokens: list[Any] = []
 
     def __enter__(self) -> None:
-        message = DISABLED.get()
-        if message is not None:
-            raise RuntimeError(message)
-        state = MODE.get()
-        outer = () if state is None or state.hooks is None else state.hooks
-        self._tokens.append((MODE.get(), MODE.set(changed(hooks=(*outer, (self.pack_hook, self.unpack_hook))))))
+        push_hooks(self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *exc: object) -> None:
-        before, token = self._tokens.pop()
-        try:
-            MODE.reset(token)
-        except ValueError:  # left in a different context than the one that entered it
-            MODE.set(before)
+        pop_hooks()
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -302,18 +306,16 @@ def _on_any(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
 def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
     lock = threading.Lock()
     state: dict[int, list[Any]] = {}  # by pass: [calls left, gradients]
-    for t in tensors:
-        if current_fn(t) is None:
-            raise AssertionError("Expected gradient function to be set")
+    sources = [_source(t) for t in tensors]
+    has_leaf = any(type(current_fn(t)) is AccumulateGrad for t in tensors)
 
     def start(now: Any) -> list[Any]:
-        if any(type(current_fn(t)) is AccumulateGrad for t in tensors):
+        if has_leaf:
             from ._task import refuse_leaf
 
             refuse_leaf(now)
-        nodes = now.nodes()
-        ports = {(n.fx, n.k) for n in nodes if type(n) is Port}
-        return [sum(_runs(t, nodes, ports) for t in tensors), [None] * len(tensors)]
+        running = {(n.fx, n.k) if type(n) is Port else (n, None) for n in now.nodes()}
+        return [sum((ref(), k) in running for ref, k in sources), [None] * len(sources)]
 
     def inner(i: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
@@ -335,9 +337,12 @@ def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
     return tuple(t.register_hook(inner(i)) for i, t in enumerate(tensors))
 
 
-def _runs(t: Tensor, nodes: set[Any], ports: set[Any]) -> bool:
+def _source(t: Tensor) -> tuple[weakref.ref[Any], int | None]:
+    """The node of a tensor and the number of its output. The node is not kept alive: it holds the hook."""
     fn = current_fn(t)
-    return fn in nodes or (type(fn) is Port and (fn.fx, fn.k) in ports)
+    if fn is None:
+        raise AssertionError("Expected gradient function to be set")
+    return (weakref.ref(fn.fx), fn.k) if type(fn) is Port else (weakref.ref(fn), None)
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:

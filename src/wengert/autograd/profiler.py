@@ -334,6 +334,21 @@ class record_function(ContextDecorator):
         return fut.then(end)
 
 
+def _profiler_enabled() -> bool:
+    """Whether a profile of the current thread is being recorded."""
+    return any(recorder.here() for recorder in active)
+
+
+def _record_function_enter(name: str, args: str | None = None) -> record_function:
+    """Begin a block with a name; ``torch.ops.profiler._record_function_exit`` ends it."""
+    return record_function(name, args).__enter__()
+
+
+def _record_function_exit(block: record_function) -> None:
+    """End a block."""
+    block.__exit__()
+
+
 # -------------------------------------------------------------------------------------------------- what is not here
 class _NoMarks:
     """Base of context managers that send marks to a device's own profiler."""

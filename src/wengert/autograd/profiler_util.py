@@ -267,6 +267,12 @@ class EventList(list[Any]):
 
     # ------------------------------------------------------------------------------------------------------- the tree
     def _build_tree(self) -> None:
+        self._populate_cpu_children()
+        self._drop_repeated()
+        self._give_backward_the_forward_stacks()
+        self._tree_built = True
+
+    def _populate_cpu_children(self) -> None:
         """Find the parent of each event: the innermost event of the same thread whose time encloses it."""
         by_thread: dict[Any, list[FunctionEvent]] = {}
         for event in self:
@@ -281,9 +287,6 @@ class EventList(list[Any]):
                     around[-1].append_cpu_child(event)
                     event.set_cpu_parent(around[-1])
                 around.append(event)
-        self._drop_repeated()
-        self._give_backward_the_forward_stacks()
-        self._tree_built = True
 
     def _drop_repeated(self) -> None:
         """Merge an operator with its only child if that has the same name, as after a conversion of the dtype."""

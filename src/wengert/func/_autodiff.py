@@ -27,7 +27,18 @@ from .._tape.promotion import logical_dtype
 from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
-from ._levels import TAPES, bare, check_adopted, check_captured, check_tangent, holds, only_leads_to, payload, tensor
+from ._levels import (
+    VARIABLES,
+    Running,
+    bare,
+    check_adopted,
+    check_captured,
+    check_tangent,
+    holds,
+    only_leads_to,
+    payload,
+    tensor,
+)
 from ._vmap import vmap
 
 Argnums = int | tuple[int, ...]
@@ -45,7 +56,7 @@ class _Tape:
         self.tag = 0
         self.inputs: list[Tensor] = []
         self.own: set[Any] = set()
-        self.open = True
+        self.running = Running()
 
     def __enter__(self) -> _Tape:
         if self.level is not None:
@@ -56,7 +67,7 @@ class _Tape:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self.open = False
+        self.running.now = False
         self.inside.__exit__(*exc)
         if self.inside.rebound and self.inside.outer is not None:  # examined after the results are freed
             self.inside.outer.rebound += self.inside.rebound
@@ -79,7 +90,7 @@ class _Tape:
         check_floating(t)
         leaf = leaf_node(t)
         self.own.add(leaf)
-        TAPES[leaf] = self
+        VARIABLES[leaf] = self.running
         self.inputs.append(t)
         return t
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -71,10 +72,20 @@ def check_adopted(inside: Any, results: list[Any], message: str) -> None:
         )
 
 
-TAPES: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()  # the variables of transforms, and their owners
+class Running:
+    """Whether a transform's function is still running. It holds nothing, since a value of ``VARIABLES`` may not lead to
+    its key: the entry would live for ever."""
+
+    __slots__ = ("now",)
+
+    def __init__(self) -> None:
+        self.now = True
 
 
-def only_leads_to(roots: list[Node | None], own: set[Node]) -> bool:
+VARIABLES: WeakKeyDictionary[Node, Running] = WeakKeyDictionary()  # the variables of transforms
+
+
+def only_leads_to(roots: list[Node | None], own: Container[Node]) -> bool:
     """Whether every leaf of a graph is one of ``own``, or the variable of a transform that has ended."""
     seen: set[Node] = set()
     stack = [n for n in roots if n is not None]
@@ -86,8 +97,8 @@ def only_leads_to(roots: list[Node | None], own: set[Node]) -> bool:
         if n in own:
             continue
         if type(n) is AccumulateGrad:
-            tape = TAPES.get(n)
-            if tape is None or tape.open:
+            running = VARIABLES.get(n)
+            if running is None or running.now:
                 return False
             continue
         stack.extend(m for m in n.edges() if m is not None and m not in seen)

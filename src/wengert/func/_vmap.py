@@ -54,6 +54,30 @@ def vmap(
     return wrapped
 
 
+def _vmap(func: Any, in_dims: Any = 0, out_dims: Any = 0, allow_none_pass_through: bool = False) -> Any:
+    """``vmap`` as it was before it was public, which ``gradcheck`` uses: random operators have another error.
+
+    >>> import wengert as torch
+    >>> torch._vmap_internals._vmap(torch.sin)(torch.zeros(2))
+    tensor([0., 0.])
+    """
+    mapped = vmap(func, in_dims, out_dims)
+
+    @functools.wraps(mapped)
+    def wrapped(*args: Any) -> Any:
+        try:
+            return mapped(*args)
+        except RuntimeError as error:
+            if "in randomness error mode" not in str(error):
+                raise
+            raise RuntimeError(
+                "vmap: We do not yet support calling random operations inside of vmap. Please perform random "
+                "operations outside of vmap as a workaround"
+            ) from error
+
+    return wrapped
+
+
 # --------------------------------------------------------------------------------------------------- the caller's slips
 def _name(func: Any) -> str:
     if hasattr(func, "__name__"):

@@ -1,62 +1,32 @@
-"""``torch.fx`` without the symbolic tracer: the names that libraries need at import.
+"""``torch.fx``: programs as graphs that can be read, changed and run: a symbolic tracer, a graph, Python from it.
 
-``wrap`` and the classes exist, for ``isinstance``; tracing raises an error.
+`symbolic_trace` runs a module or function on proxies (`proxy`, `_symbolic_trace`). What they meet is written as the
+nodes of a `Graph` (`node`, `graph`), which `_codegen` writes as Python again, the `forward` of a `GraphModule`.
+`Interpreter` and `Transformer` run a graph node by node; `passes` and `experimental` are built on them.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from . import immutable_collections, traceback
+from ._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
+from .graph import CodeGen, Graph
+from .graph_module import GraphModule
+from .interpreter import Interpreter, Transformer
+from .node import Node, has_side_effect, map_arg
+from .proxy import Proxy
+from .subgraph_rewriter import replace_pattern
 
-from .._base.errors import noted
-from .._compat import open_rows
-from ..nn.modules.module import Module
-
-__all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "symbolic_trace", "wrap"]
-
-
-def wrap(fn_or_name: Any) -> Any:
-    """The function itself, since nothing is traced."""
-    if not callable(fn_or_name) and not isinstance(fn_or_name, str):
-        raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
-    return fn_or_name
-
-
-def _refuse(*args: Any, **kwargs: Any) -> Any:
-    raise noted(
-        NotImplementedError("torch.fx: wengert cannot trace programs"),
-        "Why: a symbolic trace is made for a compiler, which wengert does not have.",
-        "What to do: call the module as it is; its graph is found from a result's grad_fn.",
-    )
-
-
-def symbolic_trace(root: Any, concrete_args: Any = None) -> Any:
-    """Symbolic tracing, which wengert does not support.
-
-    Raises:
-        NotImplementedError: always.
-    """
-    return _refuse()
-
-
-def _absent(name: str, *bases: type) -> Any:
-    members = {"__init__": _refuse, "__module__": __name__, "__doc__": "A part of PyTorch's tracer; see the module."}
-    return type(name, bases, members)
-
-
-Graph = _absent("Graph")
-GraphModule = _absent("GraphModule", Module)
-Interpreter = _absent("Interpreter")
-Node = _absent("Node")
-Proxy = _absent("Proxy")
-Tracer = _absent("Tracer")
-Transformer = _absent("Transformer")
-_CodeOnlyModule = _absent("_CodeOnlyModule")
-
-open_rows(globals())
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("graph", "graph_module", "node", "proxy"):  # PyTorch imports them with the package
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__ = [
+    "Graph",
+    "GraphModule",
+    "Interpreter",
+    "Node",
+    "Proxy",
+    "Tracer",
+    "Transformer",
+    "has_side_effect",
+    "map_arg",
+    "replace_pattern",
+    "symbolic_trace",
+    "wrap",
+]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import multiprocessing
 import multiprocessing.connection
 import os
-import pickle
 import signal
 import sys
 import tempfile
 import time
 import traceback
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -61,15 +62,32 @@ class ProcessExitedException(ProcessException):
         return type(self), (self.msg, self.error_index, self.error_pid, self.exit_code, self.signal_name)
 
 
+# NOTE [ Error files ]
+# A process that fails writes the traceback to a file that its parent made for it, before it was started, with access
+# for this user alone. The file stays under its name until the parent has read it, so that nobody else can take the name
+# in a folder of everybody's; an empty file says that the process did not fail. It holds text, which the parent only
+# shows: a pickle could run code.
+_LONGEST = 1 << 20  # characters of a traceback that are shown
+
+
 def _run(fn: Callable[..., Any], index: int, args: tuple[Any, ...], error_file: str) -> None:
     try:
         fn(index, *args)
     except KeyboardInterrupt:
         pass  # the parent was interrupted too, and ends this process
     except Exception:  # noqa: BLE001
-        with open(error_file, "wb") as file:
-            pickle.dump(traceback.format_exc(), file)
+        flags = os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)  # the parent's file, no link, and no new one
+        with open(os.open(error_file, flags), "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(traceback.format_exc())
         sys.exit(1)
+
+
+def _remove(error_files: list[str], owner: int) -> None:
+    """Remove the files, in the process that made them."""
+    if os.getpid() == owner:
+        for name in error_files:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
 
 
 class ProcessContext:
@@ -79,6 +97,7 @@ class ProcessContext:
         self.processes = processes
         self.error_files = error_files
         self.sentinels = {process.sentinel: index for index, process in enumerate(processes)}
+        self._removed = weakref.finalize(self, _remove, list(error_files), os.getpid())
 
     def pids(self) -> list[int]:
         """Their process ids."""
@@ -101,6 +120,8 @@ class ProcessContext:
             if self.processes[index].exitcode != 0:
                 self._end_all(grace_period)
                 self._raise(index)
+        if not self.sentinels:
+            self._removed()
         return not self.sentinels
 
     def _end_all(self, grace_period: float | None) -> None:
@@ -122,13 +143,19 @@ class ProcessContext:
         for process in self.processes:
             process.join(max(0.0, end - time.monotonic()))
 
+    def _written(self, index: int) -> str:
+        """What a process wrote: see NOTE [ Error files ]."""
+        try:
+            with open(self.error_files[index], encoding="utf-8", errors="replace") as file:
+                return file.read(_LONGEST)
+        except OSError:  # a program may remove what lies in the folder
+            return ""
+
     def _raise(self, index: int) -> None:
-        process, error_file = self.processes[index], self.error_files[index]
-        code = process.exitcode
-        if os.access(error_file, os.R_OK):
-            with open(error_file, "rb") as file:
-                text = pickle.load(file)
-            os.unlink(error_file)
+        process, code = self.processes[index], self.processes[index].exitcode
+        text = self._written(index)
+        self._removed()
+        if text:
             raise ProcessRaisedException(
                 f"\n\n-- Process {index} terminated with the following error:\n{text}", index, process.pid
             )
@@ -174,10 +201,8 @@ def start_processes(
     context: Any = multiprocessing.get_context(start_method)
     processes, error_files = [], []
     for index in range(nprocs):
-        # a unique name without a file: the file exists only if the process writes an error
-        handle, error_file = tempfile.mkstemp(prefix="wengert-errorfile-", suffix=".pickle")
+        handle, error_file = tempfile.mkstemp(prefix="wengert-errorfile-", suffix=".txt")
         os.close(handle)
-        os.unlink(error_file)
         process = context.Process(target=_run, args=(fn, index, args, error_file), daemon=daemon)
         process.start()
         processes.append(process)

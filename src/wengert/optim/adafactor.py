@@ -9,6 +9,8 @@ import numpy as np
 
 import wengert as torch
 
+from .._base.dtypes import BY_NUMPY
+from .._base.limits import finfo
 from .._payloads.transforms import plain_dtype
 from .._tape.tensor import Tensor, alias_payload
 from ._elementwise import ArrayOptimizer, advance, new_step
@@ -79,7 +81,7 @@ class Adafactor(ArrayOptimizer):
     def _step_one(group: dict[str, Any], p: Any, g: Any, state: dict[str, Any]) -> None:
         count = advance(state)
         lr = _to_scalar(group["lr"])
-        least = np.finfo(plain_dtype(p.dtype)).eps if group["eps"][0] is None else group["eps"][0]
+        least = finfo(BY_NUMPY[plain_dtype(p.dtype)]).eps if group["eps"][0] is None else group["eps"][0]
         size = max(group["eps"][1], _root_mean_square(p))
         share = count ** group["beta2_decay"]  # the weight of the new squares in the moments
         if group["weight_decay"] != 0:

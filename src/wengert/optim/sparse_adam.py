@@ -72,7 +72,8 @@ class SparseAdam(Optimizer):
                 if not state:
                     state.update(step=0, exp_avg=torch.zeros_like(p.detach()), exp_avg_sq=torch.zeros_like(p.detach()))
                 state["step"] += 1
-                _update(p, (-grad._payload if group["maximize"] else grad._payload).coalesce(), state, group)
+                with np.errstate(all="ignore"):
+                    _update(p, (-grad._payload if group["maximize"] else grad._payload).coalesce(), state, group)
         return loss
 
 

@@ -11,7 +11,9 @@ from typing import Any
 
 from .._base.aten_names import aten_name
 from .._base.registry import PUBLIC, REGISTRY, Operator
+from .._base.torch_function import STATE
 from .._tape.tensor import Tensor
+from .._tensor_api.torch_function import ask, overriding
 
 # PyTorch's overload for an operator of wengert, where it is not the default.
 _OVERLOAD = {
@@ -59,7 +61,8 @@ class OpOverloadPacket:
         return list(self._overloads)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _public(self.__name__)(*args, **kwargs)
+        found = _overriding(args, kwargs)
+        return ask(self, found, args, kwargs) if found else _public(self.__name__)(*args, **kwargs)
 
     def __str__(self) -> str:
         return f"aten.{self.__name__}"
@@ -89,6 +92,9 @@ class OpOverload:
         return NotImplemented
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = _overriding(args, kwargs)
+        if found:
+            return ask(self, found, args, kwargs)
         if self.info is not None:
             return self.info.op(*args, **kwargs)
         return _public(self._overloadpacket.__name__)(*args, **kwargs)
@@ -135,6 +141,14 @@ aten = _Namespace()
 def overload_of(info: Operator, args: tuple[Any, ...]) -> OpOverload:
     """The object that represents this call of an operator."""
     return OpOverload(getattr(aten, aten_name(info)), overload_name(info, args), info)
+
+
+def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """The arguments that override functions and are no tensors: a tracer's values. Subclasses are asked further in."""
+    state = STATE.get()
+    if not (state.classes and state.all):
+        return []
+    return [a for a in overriding(args, kwargs) if not isinstance(a, Tensor)]
 
 
 def _find_public(name: str) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from .._base.constants import Size
 from .._base.errors import noted, warn
+from .._base.forks import reopened
 from .._kinds.return_types import ReturnType
 
 PyTree: TypeAlias = Any
@@ -115,7 +116,7 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {}
 WRITTEN: dict[Any, Written] = {}
 BY_NAME: dict[str, Any] = {}
 CONSTANT_NODES: set[type] = set()
-_lock = threading.RLock()
+_lock = reopened(threading.RLock())
 
 
 def register_pytree_node(

@@ -29,6 +29,7 @@ from .._tape.node import Node, Version, box_of, tick, version_of
 from .._tape.saved import stale, tensor_of
 from .._tape.saved_hooks import PackedBox, pack
 from .._tape.tensor import CPU, Tensor, current_fn
+from ..amp.autocast_mode import region_of_now
 from ..autograd import graph
 from ..autograd._roots import _is_checkpoint_valid
 from ..autograd.function import Function
@@ -341,6 +342,7 @@ class _Region:
         self.facts_of = _CHECKS[determinism_check]
         self.journal = journal
         self.random_state = get_rng_state() if preserve else None
+        self.autocast = region_of_now()
         self.places: list[weakref.ref[_Place]] = []
         self.facts: list[Any] = []
 
@@ -428,7 +430,7 @@ class _Region:
     def _run_again(self, replay: _Replay) -> None:
         args = self.inputs.read()
         state = self.random_state
-        with fork_rng(enabled=state is not None), contextlib.suppress(_Enough):
+        with fork_rng(enabled=state is not None), self.autocast(), contextlib.suppress(_Enough):
             if state is not None:
                 set_rng_state(state)
             with graph.saved_tensors_hooks(self._putting_back(replay), lambda x: x), enable_grad(), self.context:
@@ -499,6 +501,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.random_state = get_rng_state() if preserve_rng_state else None
+        ctx.autocast = region_of_now()
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
@@ -522,7 +525,7 @@ class CheckpointFunction(Function):
             if state is not None:
                 set_rng_state(state)
             inputs = detach_variable(tuple(given))
-            with enable_grad():
+            with enable_grad(), ctx.autocast():
                 outputs = ctx.run_function(*inputs)
         if isinstance(outputs, Tensor):
             outputs = (outputs,)

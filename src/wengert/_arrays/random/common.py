@@ -74,7 +74,7 @@ def shaped(values: np.ndarray, shape: Shape) -> np.ndarray:
     return values
 
 
-@functools.cache  # NumPy makes the name again each time, in about a microsecond
+@functools.lru_cache(32)  # NumPy makes the name again each time, in about a microsecond
 def name_of(dtype: np.dtype) -> str:
     return np.dtype(dtype).name
 

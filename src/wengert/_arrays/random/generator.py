@@ -30,13 +30,15 @@ import math
 import os
 import struct
 import threading
+import weakref
 from collections.abc import Callable
 from math import cos, log1p, sin, sqrt
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from ..._base.dtypes import FLOAT32, FLOAT64
+from ..._base.forks import held
 from .box_muller import CHUNK, LOW_24, ULP_24, NormalTable, box_muller_float32, words_for
 
 __all__ = ["DEFAULT_SEED", "STATE_BYTES", "Generator", "default_generator"]
@@ -84,6 +86,7 @@ class Generator:
         if kind != "cpu":
             raise RuntimeError(f"Device type {kind} is not supported for torch.Generator() api.")
         self._lock = threading.RLock()
+        _living.add(self)
         self._engine = np.random.MT19937()
         self._seeder = np.random.RandomState(self._engine)
         self._restart(DEFAULT_SEED)
@@ -542,6 +545,25 @@ class DefaultGenerator(Generator):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
 
 
-_making = threading.RLock()
+_living: weakref.WeakSet[Generator] = weakref.WeakSet()
+_held: list[Any] = []  # the locks that a fork holds
+
+
+def _before_fork() -> None:
+    """Wait until no other thread draws: the child would find a lock shut for ever, and half of a state."""
+    for generator in list(_living):
+        generator._lock.acquire()
+        _held.append(generator._lock)
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop().release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+_making = held(threading.RLock())
 default_generator: Generator = object.__new__(DefaultGenerator)
 """The generator that is used where none is given.  As PyTorch's, it starts at a place the operating system chooses."""

@@ -144,7 +144,7 @@ def _remainders(numbers: np.ndarray, span: int, low: int) -> np.ndarray:
 _SHORT = 256
 
 
-@functools.cache
+@functools.lru_cache(32)
 def _limits(dtype: np.dtype) -> tuple[float, float]:
     if name_of(dtype) in REAL:
         return -largest(dtype), largest(dtype)

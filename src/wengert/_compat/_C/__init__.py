@@ -9,10 +9,12 @@ False
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any
 
 from wengert._base.dtypes import Size, device, dtype, layout, memory_format
 from wengert._base.grad_mode import set_grad_enabled
+from wengert._base.registry import PUBLIC
 from wengert._base.torch_function import STATE, _disabled_torch_dispatch_impl, _disabled_torch_function_impl
 from wengert._compat import open_rows
 from wengert._tape.tensor import Tensor
@@ -81,8 +83,32 @@ class DispatchKeySet(frozenset[Any]):
         return super().__new__(cls, (key,))
 
 
-class _nn:
-    """The names of ``torch._C._nn`` that programs use."""
+class _Compiled(type):
+    """Classes that stand for parts of PyTorch's compiled module: they have the functions of a public one."""
+
+    def __getattr__(cls, name: str) -> Any:
+        space = cls.__name__.replace("_nn", "_nn.functional")[1:]
+        prefix = "" if space == "nn.functional" else f"{space}_"
+        short = {"log_sigmoid": "logsigmoid"}.get(name, name.removeprefix(prefix))
+        if name.startswith(prefix) and short in PUBLIC[space]:
+            return PUBLIC[space][short]
+        raise AttributeError(f"module 'torch._C.{cls.__name__}' has no attribute '{name}'")
+
+
+class _linalg(metaclass=_Compiled):
+    """``torch._C._linalg.linalg_norm`` and its like, which code written from a graph calls."""
+
+
+class _fft(metaclass=_Compiled):
+    """``torch._C._fft.fft_fft`` and its like."""
+
+
+class _special(metaclass=_Compiled):
+    """``torch._C._special.special_expit`` and its like."""
+
+
+class _nn(metaclass=_Compiled):
+    """``torch._C._nn``: functions of ``nn.functional`` that PyTorch compiles, and the parser of ``Module.to``."""
 
     @staticmethod
     def _parse_to(*args: Any, **kwargs: Any) -> tuple[device | None, dtype | None, bool, memory_format | None]:
@@ -130,6 +156,43 @@ def _set_grad_enabled(enabled: bool) -> None:
     set_grad_enabled(enabled)
 
 
+class _WeakTensorRef:
+    """A weak reference to a tensor.
+
+    >>> import wengert as torch
+    >>> x = torch.ones(1)
+    >>> ref = torch._C._WeakTensorRef(x)
+    >>> del x
+    >>> ref.expired()
+    True
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._ref = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        """Whether the tensor is gone."""
+        return self._ref() is None
+
+
+_cached: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()  # what CUDA graphs cache there
+
+
+def _add_cached_tensor(tensor: Tensor) -> None:
+    """Remember a tensor until it is removed or gone."""
+    _cached[id(tensor)] = tensor
+
+
+def _remove_cached_tensor(tensor: Tensor) -> None:
+    """Forget it."""
+    _cached.pop(id(tensor), None)
+
+
+def _is_cached_tensor(tensor: Tensor) -> bool:
+    """Whether it is remembered."""
+    return _cached.get(id(tensor)) is tensor
+
+
 open_rows(globals())
 
 # Names in modules that are imported on access.
@@ -144,6 +207,7 @@ _LATE = {
     "_will_engine_execute_node": ".autograd._task",
     "_is_fwd_grad_enabled": ".autograd.forward_ad",
     "_is_multithreading_enabled": ".autograd.grad_mode:is_multithreading_enabled",
+    "_set_fwd_grad_enabled": ".autograd.forward_ad",
     "_set_multithreading_enabled": ".autograd.grad_mode:set_multithreading_enabled",
     "is_grad_enabled": "._modes",
     "is_inference_mode_enabled": "._modes",

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert._base.modes import MODE, changed, saved_tensors_hooks
+from wengert._base.modes import saved_tensors_hooks
+from wengert._tape.node import version_of
 from wengert._tape.saved_hooks import SavedTensor
+from wengert._tape.tensor import Tensor
 from wengert.autograd.graph import DISABLED
+from wengert.autograd.graph import pop_hooks as _pop_saved_tensors_default_hooks
+from wengert.autograd.graph import push_hooks as _push_saved_tensors_default_hooks
 from wengert.autograd.profiler_util import DeviceType
 
-__all__ = ["DeviceType", "SavedTensor"]
-
-
-def _push_saved_tensors_default_hooks(pack_hook: Any, unpack_hook: Any) -> None:
-    """Push a pair of saved-tensor hooks, which apply until they are popped."""
-    message = DISABLED.get()
-    if message is not None:
-        raise RuntimeError(message)
-    MODE.set(changed(hooks=(*(saved_tensors_hooks() or ()), (pack_hook, unpack_hook))))
-
-
-def _pop_saved_tensors_default_hooks() -> None:
-    """Remove the innermost pair."""
-    MODE.set(changed(hooks=tuple(saved_tensors_hooks() or ())[:-1] or None))
+__all__ = ["DeviceType", "SavedTensor", "_pop_saved_tensors_default_hooks", "_push_saved_tensors_default_hooks"]
 
 
 def _top_saved_tensors_default_hooks(ignore_is_tracing: bool = False) -> Any:
@@ -44,3 +35,11 @@ def _saved_tensors_hooks_disable(error_message: str) -> None:
 def _saved_tensors_hooks_enable() -> None:
     """Take them again."""
     DISABLED.set(None)
+
+
+def _unsafe_set_version_counter(tensors: tuple[Tensor, ...], versions: tuple[int, ...]) -> None:
+    """Set the numbers of writes that tensors count; nodes that saved one do not notice."""
+    for tensor, version in zip(tensors, versions, strict=True):
+        if version < 0:
+            raise RuntimeError("Cannot set a version_counter to a value below 0: " + str(version))
+        version_of(tensor).version = version

@@ -54,7 +54,12 @@ class OptimizedModule(Module):
         return mod if name == "_orig_mod" else getattr(mod, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if hasattr(type(self), name) or name == "_compiled" or "_orig_mod" not in self.__dict__.get("_modules", ()) or name == "_orig_mod":
+        if (
+            hasattr(type(self), name)
+            or name == "_compiled"
+            or "_orig_mod" not in self.__dict__.get("_modules", ())
+            or name == "_orig_mod"
+        ):
             super().__setattr__(name, value)
         else:
             setattr(self._orig_mod, name, value)

@@ -97,4 +97,12 @@ def set_module(obj: Any, mod: str) -> None:
     obj.__module__ = mod
 
 
+_fork = fork  # PyTorch's own name
+
+
+def _wait(future: Future[Any]) -> Any:
+    """The result of a future."""
+    return future.wait()
+
+
 open_rows(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import relaid_copy
 from ..._base import dtypes
 from ..._base.constants import type_name
 from ..._base.dtypes import as_dtype
@@ -18,13 +19,13 @@ from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed
 from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
 from ..._tape.promotion import cast, logical_dtype
+from ..._tape.saved import refuse_detached
 from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import meta_device
 from ..._tensor_api.protocol import array_of
 from ..shape.views_primitive import payload, shape_of_other
 from .create import _empty_in
-from .like import _dense_like
 
 _HERE, _PLACE = (CPU, "cpu", None), frozenset(("device", "dtype"))
 
@@ -38,12 +39,11 @@ _HERE, _PLACE = (CPU, "cpu", None), frozenset(("device", "dtype"))
 )
 def clone(lib, self, memory_format):
     """A copy in the same memory order (``keep``), in row-major order (``C``) or with the channels last (``last``)."""
-    if memory_format == "C" or type(self) is not np.ndarray or (memory_format == "keep" and self.flags.c_contiguous):
+    if memory_format == "C" or type(self) is not np.ndarray:
         return self.copy()
     if memory_format == "keep":
-        r = _dense_like(self, self.dtype)
-    else:
-        r = _empty_in(self.shape, self.dtype, dtypes.channels_last if self.ndim == 4 else dtypes.channels_last_3d)
+        return self.copy() if self.flags.c_contiguous and 1 not in self.shape else relaid_copy(self)
+    r = _empty_in(self.shape, self.dtype, dtypes.channels_last if self.ndim == 4 else dtypes.channels_last_3d)
     r[...] = self
     return r
 
@@ -354,6 +354,8 @@ def detach_(self: Tensor) -> Tensor:
         from ..._tape.properties import set_requires_grad
 
         set_requires_grad(self, False)  # it keeps its gradient
+    elif self._node is not None and self._box is not None:
+        refuse_detached(self)
     self._node = None
     if isinstance(self._payload, (Transformed, Tensor)):
         self._payload = _without_history(self._payload)

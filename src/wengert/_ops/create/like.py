@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.memory import memory_order
+from ..._arrays.layouts import empty_like as dense_like
 from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn
@@ -37,16 +37,9 @@ def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) ->
     a = input._payload
     if memory_format in (None, dtypes.preserve_format):
         if type(a) is np.ndarray and not a.flags.c_contiguous:
-            return _dense_like(a, np_dtype)
+            return dense_like(a, np_dtype)
         return np.empty(tuple(a.shape), np_dtype)
     return _empty_in(tuple(a.shape), np_dtype, memory_format)
-
-
-def _dense_like(a: Any, np_dtype: Any) -> Any:
-    """An uninitialised dense array with the shape and memory order of ``a``."""
-    order = memory_order(a)
-    b = np.empty([a.shape[d] for d in order], np_dtype)
-    return b.transpose([order.index(d) for d in range(a.ndim)])
 
 
 @maker("torch.zeros_like", "memory_format")

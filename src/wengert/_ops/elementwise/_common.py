@@ -70,6 +70,11 @@ def number_or_item(value: Any) -> Any:
     return value
 
 
+def plain_number(value: Any) -> Any:
+    """``number_or_item`` for a parameter: beside NumPy's numbers, which are no Python numbers, arrays become double."""
+    return value if type(value) is float or type(value) is int else number_or_item(value)
+
+
 def refuse(*refused: Any, kernel: str | None = None) -> Any:
     """A ``check`` for operators that PyTorch does not have for the dtypes of these sets, which may grow."""
 

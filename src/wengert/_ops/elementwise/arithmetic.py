@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import empty_like
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import NUMBERS as CONSTANTS
 from ..._base.constants import type_name
@@ -28,7 +29,6 @@ from ..._tape.inplace import apply_composed_inplace, inplace_form, warned
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.views import count_write_at, no_grad_views, unrecorded
-from ..create.like import _dense_like
 from ._common import number_or_item, python_operator
 
 ONE = 1  # the default of ``alpha``, compared by identity
@@ -210,7 +210,7 @@ def _rsub_scaled(lib, self, other, alpha):
 
 def _in_float32(f: Any, x: Any, y: Any, alpha: Any) -> Any:
     """Compute on float16 operands as PyTorch does: round ``alpha`` first, and the result once at the end."""
-    if x.dtype != FLOAT16 or y.dtype != FLOAT16:
+    if x.dtype != FLOAT16 or getattr(y, "dtype", FLOAT16) != FLOAT16:
         return f(x, y, alpha)
     with np.errstate(all="ignore"):
         return f(np.asarray(x, np.float32), np.asarray(y, np.float32), np.float32(np.float16(alpha))).astype(FLOAT16)
@@ -239,6 +239,8 @@ def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: A
     except AttributeError:
         pass
     alpha = number_or_item(alpha)
+    if isinstance(other, np.generic):
+        other = other.item()
     if not isinstance(input, Tensor) and isinstance(other, Tensor) and type(input) in PYTHON_NUMBERS:
         input = cast_operand(input, common_dtype((input, other)))
     if not isinstance(input, Tensor) or (not isinstance(other, Tensor) and type(other) not in PYTHON_NUMBERS):
@@ -313,6 +315,8 @@ def rsub_public(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """
     if type(alpha) is int and alpha == 1:
         return rsub(input, other)
+    if isinstance(other, np.generic):
+        other = other.item()
     if not isinstance(other, Tensor):
         other = cast_operand(other, common_dtype((input, other)))
     return _scaled("rsub", rsub, _rsub_scaled, input, other, alpha)
@@ -400,7 +404,7 @@ def _to_copy(lib, self, dtype):
     """A copy in another dtype, with the same memory order of the dimensions."""
     r = lib.cast(self, dtype)
     if type(r) is np.ndarray and 0 in self.strides and not r.flags.c_contiguous:  # NumPy orders expanded dims otherwise
-        ordered = _dense_like(self, r.dtype)
+        ordered = empty_like(self, r.dtype)
         ordered[...] = r
         return ordered
     return r

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import library
-from ..._arrays.library import ARITHMETIC
+from ..._arrays.layouts import iterated
+from ..._arrays.library import ARITHMETIC, silently
 from ..._arrays.library import lib as numpy_lib
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
@@ -85,6 +86,7 @@ def _logaddexp(lib: Any, x: Any, y: Any) -> Any:
 
 
 @binary(
+    layout=iterated,
     self=lambda xp, g, self, other: g / (1 + xp.exp(other - self)),
     other=lambda xp, g, self, other: g / (1 + xp.exp(self - other)),
     numbers=NOTHING,
@@ -124,6 +126,7 @@ def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
 
 
 @general(
+    layout=iterated,
     tensors=2,
     grad={"self": lambda xp, g, weight: g * (1 - weight), "end": lambda xp, g, weight: g * weight},
     batch="elementwise",
@@ -139,6 +142,7 @@ def _lerp_number(lib, self, end, weight):
 
 
 @general(
+    layout=iterated,
     tensors=3,
     grad={
         "self": lambda xp, g, weight: g * (1 - weight),
@@ -203,7 +207,11 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     if type(weight) in REAL_NUMBERS and _alike(self, end, end) and self._payload.shape == end._payload.shape:
         a, b = self._payload, end._payload
         if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, end._node):
-            a[...] = REGISTRY["_lerp_number"].decl(numpy_lib, a, b, weight)  # type: ignore[misc]
+            body: Any = REGISTRY["_lerp_number"].decl
+            try:
+                a[...] = body(numpy_lib, a, b, weight)
+            except ARITHMETIC:
+                a[...] = silently(body, numpy_lib, a, b, weight)
             count_write_at(self, getframe(1))
             return self
     return _lerp_composed(self, end, weight)
@@ -211,6 +219,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
 
 # ----------------------------------------------------------------------------------------------------- addcmul, addcdiv
 @general(
+    layout=iterated,
     tensors=3,
     grad={
         "self": lambda xp, g: g,
@@ -229,6 +238,7 @@ def _addcmul(lib, self, tensor1, tensor2, value):
 
 
 @general(
+    layout=iterated,
     tensors=3,
     grad={
         "self": lambda xp, g: g,
@@ -397,7 +407,7 @@ def _check_heaviside(operands: Any) -> None:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
 
 
-@binary(names="", numbers=NOTHING, inplace=False, dtypes="fib")
+@binary(layout=iterated, names="", numbers=NOTHING, inplace=False, dtypes="fib")
 def heaviside(lib, input, other):
     """0 for negative elements, 1 for positive ones, and the second operand's element for 0."""
     return lib.where(input == 0, other, (input > 0).astype(input.dtype))
@@ -420,6 +430,7 @@ publish(inplace_of(heaviside_public, "heaviside_"), "Tensor.heaviside_")
 
 
 @binary(
+    layout=iterated,
     self=lambda xp, g, other: g * xp.exp2(other),
     other=lambda xp, g, result: g * (result * LN2),
     numbers=NOTHING,

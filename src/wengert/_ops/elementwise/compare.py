@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import count_nonzero
 
+from ..._arrays.layouts import iterated
 from ..._base.dtypes import BY_NUMPY, FLOATING, INEXACT, REAL
 from ..._base.registry import REGISTRY, public
 from ..._kinds.elementwise import binary, unary
@@ -241,6 +242,7 @@ def signbit(input):
 
 # -------------------------------------------------------------------------------------------------- closeness, equality
 @general(
+    layout=iterated,
     tensors=2,
     batch="elementwise",
     dtypes="fcib",

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
+from ..._arrays.layouts import iterated
 from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.elementwise import unary
@@ -117,6 +118,7 @@ def imag(lib, self):
 
 
 @general(
+    layout=iterated,
     grad={"self": lambda xp, g: xp.real(g), "other": lambda xp, g: xp.imag(g)},
     jvp=lambda xp, tangents, result, self, other: xp.complex(
         *(xp.zeros_like(self if k == 0 else other) if t is None else t for k, t in enumerate(tangents))
@@ -174,6 +176,7 @@ def _polar_jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> An
 
 
 @general(
+    layout=iterated,
     grad={
         "self": lambda xp, g, self, other: xp.where(
             self == 0, 0, xp.real(xp.conj(g) * xp.complex(xp.cos(other), xp.sin(other)))

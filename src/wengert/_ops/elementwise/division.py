@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._arrays.layouts import iterated
 from ..._base.dtypes import FLOATING
 from ..._base.registry import REGISTRY, TENSORS, public, publish
 from ..._kinds.elementwise import binary
@@ -61,7 +62,7 @@ def _div_floor(input, other):
     """Quotient rounded down."""
 
 
-@binary(check=refuse_complex("div_trunc_cpu", bools=True), integer=_trunc_ints, **_ROUNDED)
+@binary(layout=iterated, check=refuse_complex("div_trunc_cpu", bools=True), integer=_trunc_ints, **_ROUNDED)
 def _div_trunc(lib, input, other):
     """Quotient rounded towards zero."""
     return lib.trunc(lib.true_divide(input, other))

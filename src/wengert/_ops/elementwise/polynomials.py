@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._arrays.layouts import iterated
 from ..._arrays.polynomials import CHEBYSHEV, First, Next, chebyshev, few_of_low_degree, recurrence, recurrence_points
 from ..._kinds.elementwise import binary
 from ._common import real_function
@@ -16,7 +17,7 @@ from ._common import real_function
 
 def _publish(name: str, body: Any, doc: str) -> None:
     body.__name__, body.__doc__ = name, doc
-    real_function(binary, f"special.{name}", domain_other=(0.0, 6.0))(body)
+    real_function(binary, f"special.{name}", domain_other=(0.0, 6.0), layout=iterated)(body)
 
 
 # ------------------------------------------------------------------------------------------------------------ Chebyshev

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..._arrays.layouts import iterated, rows
 from ..._arrays.library import NUMBERS
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
@@ -20,7 +21,7 @@ from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import NOTHING, real_function, refuse_all_but_floats
+from ._common import NOTHING, plain_number, real_function, refuse_all_but_floats
 
 SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 
@@ -137,6 +138,7 @@ def digamma(lib, input):
 
 
 @parametric(
+    layout=iterated,
     grad=lambda xp, g, self, n: g * xp._polygamma(self, n + 1),
     to_float=True,
     domain=(0.5, 3.0),
@@ -164,6 +166,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.polygamma(1, torch.tensor([1.]))
     tensor([1.6449])
     """
+    n = plain_number(n)
     if type(n) is not int:
         raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type_name(n)}")
     expect_tensor("polygamma", "input", 2, input)
@@ -196,6 +199,7 @@ def _mvlgamma_grad(xp: Any, g: Any, self: Any, p: int) -> Any:
 
 
 @parametric(
+    layout=rows,
     grad=_mvlgamma_grad,
     to_float=True,
     dtypes="fib",
@@ -230,7 +234,7 @@ publish(inplace_of(mvlgamma, "mvlgamma_"), "Tensor.mvlgamma_")
 
 
 def _refuse_derivative(what: str) -> Any:
-    raise RuntimeError(f"the derivative for '{what}' is not implemented.")
+    raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
 
 _INCOMPLETE: dict[str, Any] = {
@@ -246,6 +250,7 @@ _INCOMPLETE: dict[str, Any] = {
 
 
 @binary(
+    layout=iterated,
     self=lambda xp, g: _refuse_derivative("igamma: input"),
     other=lambda xp, g, self, other: g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
     names="torch.igamma Tensor.igamma special.gammainc",
@@ -257,6 +262,7 @@ def igamma(input, other):
 
 
 @binary(
+    layout=iterated,
     self=lambda xp, g: _refuse_derivative("igammac: input"),
     other=lambda xp, g, self, other: -g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
     names="torch.igammac Tensor.igammac special.gammaincc",
@@ -352,7 +358,7 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """
     if logical_dtype(input) in COMPLEX:
         raise not_implemented(REGISTRY["_logit"], input)
-    return _logit(input, eps)
+    return _logit(input, plain_number(eps))
 
 
 publish(inplace_of(logit, "logit_"), "torch.logit_ Tensor.logit_")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import iterated
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL, REAL_NUMBERS
 from ..._base.errors import warn
@@ -22,11 +23,12 @@ from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ._common import NOTHING, no_complex, number_or_item
+from ._common import NOTHING, no_complex, number_or_item, plain_number
 
 
 # ---------------------------------------------------------------------------------------------------------------- where
 @general(
+    layout=iterated,
     tensors=3,
     grad={
         "self": lambda xp, g, condition: xp.where(condition, g, 0),
@@ -173,6 +175,7 @@ def _clamp_max_grad(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
 
 
 @general(
+    layout=iterated,
     tensors=3,
     grad={
         "self": lambda xp, g, self, min, max: xp.where(_inside(self, min, max), g, 0),
@@ -307,7 +310,7 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
         return _clamp_min_tensor(input, min)
     if input._payload.dtype not in FLOATING:
         input, min = _clamp_integers(input, min)
-    return _clamp_min(input, min)
+    return _clamp_min(input, plain_number(min))
 
 
 @public("torch.clamp_max Tensor.clamp_max")
@@ -319,7 +322,7 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
         return _clamp_max_tensor(input, max)
     if input._payload.dtype not in FLOATING:
         input, max = _clamp_integers(input, max)
-    return _clamp_max(input, max)
+    return _clamp_max(input, plain_number(max))
 
 
 publish(inplace_of(clamp, "clamp_"), "torch.clamp_ torch.clip_ Tensor.clamp_ Tensor.clip_")
@@ -382,6 +385,7 @@ def fmin(input, other):
 
 # ----------------------------------------------------------------------------------------------------------- nan_to_num
 @parametric(
+    layout=iterated,
     grad=lambda xp, g, self: g * xp.isfinite(self),
     dtypes="fci",
     samples=[((3, 4), (None, None, None)), ((), (1.0, 2.0, -2.0))],

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.large import where
+from ..._arrays.layouts import rows
 from ..._arrays.memory import owner_of, unlocked
 from ..._base.constants import type_name
 from ..._base.dtypes import INTEGRAL
@@ -101,10 +102,13 @@ def fill_number(lib, self, value):
 
 
 @general(
+    layout=rows,
     tensors=3,
     grad={
         "self": lambda xp, g, mask: xp.masked_fill(g, mask, 0),
-        "value": lambda xp, g, mask, value_dtype: back_to(xp, xp.masked_fill(g, ~mask, 0), (), value_dtype),
+        "value": lambda xp, g, mask, value_shape, value_dtype: back_to(
+            xp, xp.masked_fill(g, ~mask, 0), value_shape, value_dtype
+        ),
     },
     holomorphic=False,
     batch="elementwise",
@@ -318,9 +322,11 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         m = mask._payload
         if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and _fits_into(m.shape, a.shape):
             r = where(m, np.asarray(value, a.dtype), a)
+            if not r.flags.c_contiguous:
+                r = r.copy()
             if input._node is None:
                 return wrap(r)
-            t = result_of(MASKED_FILL, (input._node, None, None), [box_of(mask), None], r)
+            t = result_of(MASKED_FILL, (input._node, None, None), [box_of(mask), (), None], r)
             t._node.shapes = [a.shape, m.shape, ()]  # type: ignore[union-attr]
             return t
     if isinstance(value, np.generic):
@@ -355,7 +361,7 @@ def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return (not lead and shape == whole) or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
 
 
-assert MASKED_FILL.saves.uses == ("mask", "value_dtype")  # type: ignore[attr-defined]
+assert MASKED_FILL.saves.uses == ("mask", "value_shape", "value_dtype")  # type: ignore[attr-defined]
 _masked_fill_in_place = inplace_of(masked_fill_public, "masked_fill_")
 
 

@@ -22,6 +22,7 @@ from ..._base.modes import slow_if_recording
 from ..._base.registry import REGISTRY, TRANSFORMED, Operator, public
 from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
+from ..._payloads.transforms import Transformed
 from ..._tape.fast_results import result_of, view_result
 from ..._tape.node import box_of, ticks
 from ..._tape.promotion import cast, logical_dtype
@@ -113,7 +114,7 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     kind = i.dtype.kind
     try:
         if kind == "i" and i.dtype.itemsize >= 4:
-            r = a.take(i, 0) if i.size < 1024 and a.flags.c_contiguous else take_at(a, (0,), (i,))
+            r = a.take(i, 0) if i.size < 1024 and a.flags.c_contiguous else index_raw([a, i], (0,))
         elif kind == "b" and i.shape == a.shape[: i.ndim]:
             r = take_at(a, (0,), (i,))
         else:
@@ -185,7 +186,8 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
     shape = a.shape
     ndim = len(shape)
     ty = type(key)
-    items: Any = key if ty is tuple else tuple(key) if ty is list and _is_tuple_in_disguise(key) else (key,)
+    as_tuple = isinstance(key, tuple) or (ty is list and _is_tuple_in_disguise(key))
+    items: Any = key if ty is tuple else tuple(key) if as_tuple else (key,)
     dims: Any = ()
     indices: Any = ()
     misfits: Any = ()  # masks whose size differs from their dims
@@ -389,16 +391,27 @@ def all_plain(tensors: Any) -> bool:
     return True
 
 
-def check_masks(indices: list[Tensor]) -> None:
-    """Raise PyTorch's error for a mask whose values are unknown: they decide on the shape of the result."""
+def known_masks(indices: list[Tensor]) -> list[Tensor]:
+    """The index tensors, masks as plain arrays; raises PyTorch's error for a mask whose values are unknown.
+
+    The values of a mask decide on the shape of the result. In forward mode they are known.
+    """
+    known = []
     for i in indices:
         if not is_plain(i) and logical_dtype(i).kind == "b":
             if on_meta(i):
                 raise no_places()
+            if isinstance(i._payload, Transformed):
+                values = i._payload.primal()
+                if isinstance(values, (np.ndarray, np.generic)):
+                    known.append(wrap(values))
+                    continue
             raise RuntimeError(
                 "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
                 "indexing with a boolean mask."
             )
+        known.append(i)
+    return known
 
 
 def place_error(error: Exception, indices: list[Tensor]) -> Exception:
@@ -423,22 +436,29 @@ def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
                 return wrap(r)
             saved = [[box_of(i) for i in indices], [x._payload.shape, *[i.shape for i in arrays]], dims]
             return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)
-        check_masks(indices)
-        return index([x, *indices], dims)  # type: ignore[no-any-return]
+        return index([x, *known_masks(indices)], dims)  # type: ignore[no-any-return]
     except IndexError as error:
         raise place_error(error, indices) from None
 
 
 def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool, into: bool) -> Tensor:
-    plain = all_plain([x, values, *indices])
     if type(x._payload) is not Meta:
-        check_masks(indices)
+        indices = known_masks(indices)
+    plain = all_plain([x, values, *indices])
     try:
         return index_put([x, values, *indices], dims, accumulate, into and plain)  # type: ignore[no-any-return]
     except IndexError as error:
         raise place_error(error, indices) from None
     except ValueError as error:
         raise value_error(error, x, values, dims, indices) from None
+
+
+def check_rank(x: Tensor, value: Tensor, dims: Any, indices: Any) -> None:
+    """Refuse a value of more dimensions than it is written to, even if they have size one."""
+    used = [i._payload.ndim if logical_dtype(i).kind == "b" else 1 for i in indices]
+    ranks = [1 if logical_dtype(i).kind == "b" else i._payload.ndim for i in indices]
+    if value._payload.ndim > x._payload.ndim - sum(used) + max(ranks, default=0):
+        raise value_error(ValueError("too many dimensions"), x, value, dims, indices)
 
 
 def value_error(error: Exception, x: Tensor, values: Tensor, dims: Any, indices: Any) -> Exception:

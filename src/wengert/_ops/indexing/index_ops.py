@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS, all_below
+from ..._arrays.layouts import in_rows, relaid, strides_like
 from ..._arrays.library import may_share_memory
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
-from ..._kinds.out import EXACT, exactly, with_out, write_out
+from ..._kinds.laid_out import laid_out, lay
+from ..._kinds.out import EXACT, exactly, with_axis, with_out, write_out
 from ..._payloads.meta import on_meta
 from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.fast_results import result_of
@@ -29,7 +31,7 @@ from ..shape.broadcasting import vector
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from ._along import fitting
-from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
+from .getitem import by_tensors, check_rank, indexed, is_plain, normal_part, put_at
 from .index_primitive import INDEX, INDEX_PUT, batch_index, dense, index_raw, write_at
 from .scatter import dtype_name, known_values, sample_places, scatter_reduce_public
 from .setitem import assign_at, dtype_error, number, put_into
@@ -76,6 +78,7 @@ _SELECTED = exactly("index_select(): self and result must have the same scalar t
 
 
 @public("torch.index_select Tensor.index_select")
+@with_axis
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of the slices of ``input`` at some indices of a dimension.
 
@@ -90,9 +93,9 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     if d >= 0:
         a, i, fx = input._payload, index._payload, input._node
         if fx is None:
-            return wrap(index_raw([a, i], (d,)))
+            return wrap(in_rows(index_raw([a, i], (d,))))
         if not slow_if_recording:
-            r = index_raw([a, i], (d,))
+            r = in_rows(index_raw([a, i], (d,)))
             saved = [[box_of(index)], [a.shape, i.shape], (d,)]
             return with_node_name(result_of(INDEX, (fx, None), saved, r), "IndexSelectBackward0")
     dim, where, x = _line_index("index_select", input, dim, index)
@@ -101,7 +104,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     bad = _bad_index(where, x._payload.shape[dim])
     if bad is not None:
         raise IndexError("index out of range in self")
-    return _shaped_as(input, indexed(x, (dim,), [where]), "IndexSelectBackward0")
+    return _shaped_as(input, lay(indexed(x, (dim,), [where]), in_rows), "IndexSelectBackward0")
 
 
 def _shaped_as(input: Tensor, made: Tensor, node: str) -> Tensor:
@@ -227,6 +230,7 @@ def _put_lines_into(add: bool, self: Tensor, dim: int, index: Any, source: Any, 
 
 @public("torch.index_add Tensor.index_add")
 @with_out(EXACT)
+@laid_out(in_rows)
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """A copy of ``input`` with ``alpha`` times the slices of ``source`` added at some indices of a dimension.
 
@@ -245,6 +249,7 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 @public("torch.index_copy Tensor.index_copy")
 @with_out(EXACT)
+@laid_out(in_rows)
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension."""
     return _put_lines(False, input, dim, index, source)
@@ -257,6 +262,7 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 
 
 @public("torch.index_fill Tensor.index_fill")
+@with_axis
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension.
 
@@ -360,6 +366,8 @@ def _put_fitting(input: Any, indices: Any, values: Any) -> Tensor | None:
     if found is None or len(found[1]) != len(indices):
         return None
     a, v = input._payload, values._payload
+    if v.ndim > 1:
+        check_rank(input, values, *found)
     r = dense(a)
     try:
         write_at(r, found[0], [i._payload for i in found[1]], v)
@@ -488,7 +496,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
         made = put_at(flat[0], flat[1], (0,), [flat[2]], bool(accumulate), False)
     except IndexError:
         raise _out_of_range(index, a.size) from None
-    return without_view(reshape_public(made, tuple(a.shape)), "PutBackward0")
+    r = without_view(reshape_public(made, tuple(a.shape)), "PutBackward0")
+    return lay(r, lambda b: relaid(b, strides_like(a))) if isinstance(a, np.ndarray) else r
 
 
 public("Tensor.put_")(inplace_of(put, "put_"))

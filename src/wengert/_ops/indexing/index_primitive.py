@@ -14,13 +14,13 @@ import numpy as np
 from ..._arrays.accumulate import add_rows
 from ..._arrays.along import COLONS
 from ..._arrays.index_shapes import adjacent, result_shape, without_masks
+from ..._arrays.layouts import relaid, relaid_copy, strides_like
 from ..._arrays.threads import LARGE, parallel_map
 from ..._base.registry import ARRAYS, REGISTRY, TRANSFORMED
 from ..._kinds.general import general
 from ..._payloads.batching import batch_size
 from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor
-from ..create.like import _dense_like
 
 
 # ----------------------------------------------------------------------------------------- places of index tensors, raw
@@ -337,11 +337,7 @@ def dense(x: Any) -> Any:
     """A dense copy with the same memory order of the dimensions."""
     if type(x) is not np.ndarray:
         return np.array(x)
-    if x.flags.c_contiguous:
-        return x.copy()
-    r = _dense_like(x, x.dtype)
-    r[...] = x
-    return r
+    return x.copy() if x.flags.c_contiguous and 1 not in x.shape else relaid_copy(x)
 
 
 def _index_put_back(
@@ -392,16 +388,17 @@ def index_put(lib, tensors, dims, accumulate, into):
     """
     x, v = tensors[0], tensors[1]
     if accumulate and not (len(dims) == 1 and tensors[2].dtype.kind == "b"):
-        r = x if into and x.flags.c_contiguous else x.copy() if type(x) is np.ndarray else lib.array(x)
         if v.size <= _FEW:
+            r = x if into and x.flags.c_contiguous else dense(x)
             lib.add.at(r, numpy_key(dims, tensors[2:]), v)
             return r
+        r = x if into and x.flags.c_contiguous else x.copy() if type(x) is np.ndarray else lib.array(x)
         ds, arrays = without_masks(dims, tensors[2:])
         at, run = _positions(r.shape, ds, arrays)
         if v.ndim != r.ndim or v.size != at.size * run:
             v = lib.broadcast_to(v, result_shape(r.shape, ds, [i.shape for i in arrays]))
         add_rows(r, at, run, v)
-        return r
+        return r if x.flags.c_contiguous else relaid(r, strides_like(x))
     r = x if into else dense(x)
     if accumulate:
         r[numpy_key(dims, tensors[2:])] += v

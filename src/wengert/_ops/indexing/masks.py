@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import in_rows
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
+from ..._kinds.laid_out import laid_out
 from ..._kinds.out import exactly, with_out
 from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
 from ..._tape.error_text import broadcast_error, expect_tensor
@@ -21,7 +23,7 @@ from ..shape.join import unbind
 from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
-from .getitem import check_masks, is_plain, put_at
+from .getitem import is_plain, known_masks, put_at
 from .index_primitive import index
 from .scatter import dtype_name, known_values
 
@@ -56,11 +58,11 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     x, m = _broadcast_pair(input, mask)
     if not x._payload.ndim:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
-    check_masks([m])
-    return with_node_name(index([x, m], (0,)), "MaskedSelectBackward0")
+    return with_node_name(index([x, *known_masks([m])], (0,)), "MaskedSelectBackward0")
 
 
 @public("torch.masked_scatter Tensor.masked_scatter")
+@laid_out(in_rows)
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the first elements of ``source``, in order, where ``mask`` is true.
 
@@ -84,7 +86,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         return clone(x, "C")
     if not shape:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
-    check_masks([m])
+    (m,) = known_masks([m])
     n = int(np.count_nonzero(m._payload))
     if source._payload.size < n:
         raise RuntimeError("Number of elements of source < number of ones in mask")
@@ -119,7 +121,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 def _rows_of_places(a: Any) -> Any:
     """The indices of the nonzero elements of an array, a row for each."""
     if a.ndim < 2:
-        return np.argwhere(a) if not a.ndim else a.nonzero()[0].reshape(-1, 1)
+        return a.nonzero()[0].reshape(1, -1).T if a.ndim else np.argwhere(a)
     places = a.nonzero()
     columns = np.empty((a.ndim, len(places[0])), np.int64)
     for d, column in enumerate(places):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import add_along, check_range, read_along
+from ..._arrays.layouts import rows
 from ..._arrays.library import may_share_memory
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
@@ -16,7 +17,7 @@ from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
-from ..._kinds.out import EXACT, with_out, write_out
+from ..._kinds.out import EXACT, with_axis, with_out, write_out
 from ..._payloads.meta import no_kernel, no_places, on_meta
 from ..._payloads.transforms import Transformed, dtype_of
 from ..._tape.error_text import broadcast_error, expect_tensor
@@ -45,6 +46,7 @@ def sample_places(*shape: int) -> Any:
 
 
 @general(
+    layout=rows,
     tensors=2,
     grad={"self": lambda xp, g, self_shape, index, dim: xp.gather_back(g, index, self_shape, dim)},
     jvp=lambda xp, tangents, result, self, index, dim: xp.gather(tangents[0], index, dim),
@@ -90,6 +92,12 @@ def gather_back(lib, self, index, size, dim):
         "self": lambda xp, g, index, dim: xp.scatter(g, index, 0, dim),
         "src": lambda xp, g, index, dim: xp.gather(g, index, dim),
     },
+    jvp=lambda xp, tangents, result, self, index, src, dim: xp.scatter(
+        xp.zeros_like(self) if tangents[0] is None else tangents[0],
+        index,
+        0 if tangents[2] is None else tangents[2],
+        dim,
+    ),  # not the transpose of a transpose: of several elements for one place only the last counts
     holomorphic=False,
     batch=("dim", ("dim",)),
     dtypes="fcib",
@@ -216,6 +224,8 @@ def dtype_name(dtype: Any) -> str:
 def known_values(x: Tensor, name: str) -> Any:
     if on_meta(x):
         raise no_places() if name == "nonzero" else no_kernel(name)
+    if isinstance(x._payload, Transformed) and isinstance(x._payload.primal(), (np.ndarray, np.generic)):
+        return x._payload.primal()  # forward mode
     if not is_plain(x):
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
@@ -272,6 +282,7 @@ def _at_least_1d(shape: Any) -> tuple[int, ...]:
 
 # --------------------------------------------------------------------------------------------------- gather and scatter
 @public("torch.gather Tensor.gather")
+@with_axis
 def gather_public(
     input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None
 ) -> Tensor:
@@ -442,6 +453,7 @@ def scatter_public(
 
 
 @public("torch.scatter_add Tensor.scatter_add")
+@with_axis
 def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with ``src`` added at the positions ``index`` along ``dim``.
 

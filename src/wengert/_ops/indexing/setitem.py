@@ -23,7 +23,7 @@ from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import check_inplace, count_write_at, rebase_history, record_write, unrecorded, writable
 from ..create.create import element
-from .getitem import _BASIC, all_plain, by_tensors, linked, place_error, put_at, read_key, value_error
+from .getitem import _BASIC, all_plain, by_tensors, check_rank, linked, place_error, put_at, read_key, value_error
 from .index_primitive import INDEX_PUT, write_at
 
 
@@ -60,7 +60,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return
     if logical_dtype(value) is not logical_dtype(x):
         raise dtype_error(x, value)
-    put_into(x, value, dims, indices, False)
+    put_into(x, _sliced(value, ()), dims, indices, False)
 
 
 def dtype_error(x: Tensor, value: Tensor) -> Exception:
@@ -123,6 +123,8 @@ def assign_at(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
     if found is None:
         return False
     if not unrecorded(self, fy):
+        if ty is Tensor and v.shape[:1] == (1,):
+            return False  # leading dimensions of size one go
         del a
         return _put_recorded(self, value, *found, False)
     try:
@@ -251,6 +253,8 @@ def _sliced(value: Tensor, shape: Any) -> Tensor:
 def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> Tensor:
     """``index_put_``: write into x at the positions of the index tensors."""
     a = x._payload
+    if value._payload.ndim > 1:
+        check_rank(x, value, dims, indices)
     if type(a) is np.ndarray and not accumulate and unrecorded(x, value._node) and all_plain([value, *indices]):
         try:
             write_at(writable(x), dims, [i._payload for i in indices], value._payload)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import iterated
 from ..._arrays.library import in_lib
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, TENSORS, publish
@@ -170,6 +171,7 @@ def affine_bmm(lib, batch1, batch2, input, beta, alpha):
 
 
 @affine(
+    layout=iterated,
     first=lambda xp, g, vec1, vec2, beta, alpha: scaled(xp.mat_vec(g, vec2), alpha),
     second=lambda xp, g, vec1, vec2, beta, alpha: scaled(xp.vec_mat(vec1, g), alpha),
     node="AddrBackward0",

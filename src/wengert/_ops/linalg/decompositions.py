@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import columns
 from ..._arrays.linalg import lu_of, lu_without_pivots, threshold
 from ..._kinds.general import general
 from ..._payloads.transforms import dtype_of
@@ -46,6 +47,7 @@ def _cholesky_grad(xp: Any, g: Any, L: Any) -> Any:
 
 
 @general(
+    layout=columns,
     grad=lambda xp, g, result, upper: (
         _cholesky_grad(xp, H(xp, g), H(xp, result)) if upper else _cholesky_grad(xp, g, result)
     ),
@@ -88,6 +90,7 @@ def _eigh_jvp(xp: Any, tangents: Any, result: Any, self: Any, uplo: str) -> Any:
 
 
 @general(
+    layout=columns,
     grad=_eigh_grad,
     jvp=_eigh_jvp,
     outputs=2,
@@ -119,6 +122,7 @@ def _eig_grad(xp: Any, g: Any, L: Any, V: Any, real: bool) -> Any:
 
 
 @general(
+    layout=columns,
     grad=lambda xp, g, self_dtype, result0, result1: _eig_grad(xp, g, result0, result1, self_dtype.kind != "c"),
     outputs=2,
     holomorphic=False,
@@ -178,6 +182,7 @@ def _svd_grad(xp: Any, g: Any, result0: Any, result1: Any, result2: Any, full: b
 
 
 @general(
+    layout=columns,
     grad=_svd_grad,
     outputs=3,
     holomorphic=False,
@@ -241,6 +246,7 @@ def _qr_grad(xp: Any, g: Any, result0: Any, result1: Any, mode: str) -> Any:
 
 
 @general(
+    layout=columns,
     grad=_qr_grad,
     outputs=2,
     holomorphic=False,
@@ -308,6 +314,7 @@ def unpack_lu(xp: Any, lu: Any) -> tuple[Any, Any]:
 
 
 @general(
+    layout=columns,
     grad=_compact_grad,
     outputs=2,
     differentiable=(True, False),

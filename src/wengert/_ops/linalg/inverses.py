@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import columns
 from ..._arrays.linalg import cofactor_matrices, triangular_solutions
 from ..._kinds.general import general
 from ..._tape.saved import is_complex
@@ -90,6 +91,7 @@ def one_by_one(parameter: Any) -> Any:
 
 
 @general(
+    layout=columns,
     grad=lambda xp, g, result: -mul(xp, result.mT, g, result.mT),
     node="LinalgInvExBackward0",
     libname="inverses",
@@ -102,6 +104,7 @@ def inverse(A):
 
 
 @general(
+    layout=columns,
     grad={
         "A": lambda xp, g, A, result: -mul(xp, xp.solve_left(A.mT, g), result.mT),
         "B": lambda xp, g, A: xp.solve_left(A.mT, g),
@@ -121,6 +124,7 @@ def solve_left(A, B):
 
 
 @general(
+    layout=columns,
     grad={
         "A": lambda xp, g, A, result, upper, unit: triangle(
             xp, -mul(xp, solve_tri(xp, A.mT, g, not upper, unit), result.mT), upper, int(unit)
@@ -153,6 +157,7 @@ def _factor_cotangent(xp: Any, g: Any, input2: Any, result: Any, upper: bool) ->
 
 
 @general(
+    layout=columns,
     grad={
         "self": lambda xp, g, input2, upper: xp.cholesky_solution(g, input2, upper),
         "input2": _factor_cotangent,

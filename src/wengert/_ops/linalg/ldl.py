@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import columns
 from ..._arrays.linalg import lapack_ldl, solved_by_ldl
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public
@@ -29,6 +30,7 @@ def _symmetric(rng: Any, n: int = 3) -> Any:
 
 
 @general(
+    layout=columns,
     grad={"A": not_derived("linalg_ldl_factor_ex")},
     outputs=3,
     differentiable=(True, False, False),
@@ -56,6 +58,7 @@ def _factored(rng: Any) -> Any:
 
 
 @general(
+    layout=columns,
     tensors=3,
     grad={
         "LD": not_derived("linalg_ldl_solve"),

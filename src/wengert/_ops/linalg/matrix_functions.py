@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import in_columns, in_rows, rows
 from ..._base.constants import type_name
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.dims import normal_dim
+from ..._kinds.laid_out import laid_out, lay
 from ..._kinds.linear import bilinear, linear
 from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
@@ -97,7 +99,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     A, B = same_batch(A, B)
     if on_meta(A):
         raise no_kernel("linalg_lstsq.out")
-    X = matmul(TENSORS.pseudo_inverse(A, 0.0, rcond, False), B)
+    X = lay(matmul(TENSORS.pseudo_inverse(A, 0.0, rcond, False), B), lambda x: _first_rows(x, max(m, n)))
     a, tags = opened(A.detach()._payload)
     s = np.linalg.svd(a, compute_uv=False)
     rank = (s > threshold(s, 0.0, rcond, a)[..., None]).sum(-1)
@@ -112,6 +114,14 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     if vector:
         X = TENSORS.reshape(X, tuple(X._payload.shape[:-1]))
     return Lstsq((X, residuals, rank_out, values))
+
+
+def _first_rows(x: Any, rows: int) -> Any:
+    """The matrices as the first rows of column-major ones, which LAPACK solved in place of the right-hand sides."""
+    *lead, n, k = x.shape
+    whole = np.empty((*lead, k, rows), x.dtype)[..., :n].swapaxes(-2, -1)
+    whole[...] = x
+    return whole
 
 
 @public("linalg.matrix_rank")
@@ -163,7 +173,14 @@ def matrix_norm(
     r = TENSORS.abs(A).sum(summed, keepdim)
     if not keepdim and other > summed:
         other -= 1
-    return r.amax(other, keepdim) if ord > 0 else r.amin(other, keepdim)
+    return _extremum(r, ord, other, keepdim)
+
+
+def _extremum(r: Any, ord: Any, dim: int, keepdim: bool) -> Any:
+    """The largest norm of a matrix's rows or columns, or the smallest; of none the largest is zero."""
+    if ord < 0:
+        return r.amin(dim, keepdim)
+    return r.amax(dim, keepdim) if r._payload.shape[dim] else r.sum(dim, keepdim)
 
 
 def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool) -> Any:
@@ -171,7 +188,7 @@ def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool
     rest = [d for d in range(rank) if d not in (first, second)]
     moved = A if (first, second) == (rank - 2, rank - 1) else TENSORS.permute(A, (*rest, first, second))
     s = svdvals(moved)
-    r = s.sum(-1) if ord == "nuc" else s.amax(-1) if ord > 0 else s.amin(-1)
+    r = s.sum(-1) if ord == "nuc" else _extremum(s, ord, -1, False)
     if keepdim:
         r = TENSORS.reshape(r, tuple(1 if d in (first, second) else n for d, n in enumerate(A._payload.shape)))
     return r
@@ -216,9 +233,8 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
         raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_name(n)}")
     square_size("linalg.matrix_power", A)
     if n == 0:
-        return TENSORS.where(
-            wrap(np.zeros((), np.bool_)), A, eye_of(A)
-        )  # ones that depend on A, with a derivative of zero
+        ones = TENSORS.where(wrap(np.zeros((), np.bool_)), A, eye_of(A))  # they depend on A, with a derivative of zero
+        return lay(ones, in_rows)
     if n < 0:
         A, n = inv(A), -n
     if n == 1:
@@ -240,6 +256,7 @@ def _cross_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 
 @bilinear(
+    layout=rows,
     self=lambda xp, g, self, other, dim: xp.cross_product(other, g, dim),
     other=lambda xp, g, self, other, dim: xp.cross_product(g, self, dim),
     node="LinalgCrossBackward0",
@@ -398,6 +415,7 @@ def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Ten
 
 @public("linalg.householder_product torch.orgqr Tensor.orgqr")
 @with_out(safely("torch.linalg.householder_product"))
+@laid_out(in_columns)
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
     m, n = matrix_shape("linalg.householder_product", A, "input")[-2:]
@@ -438,6 +456,7 @@ def _reflected(Q: Any, v: Any, tau: Any) -> Any:
         "dtype {Out}"
     )
 )
+@laid_out(in_columns)
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
     for name, t in (("input", input), ("other", other)):
@@ -461,6 +480,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
 @public("torch.geqrf Tensor.geqrf")
 @with_out(safely("torch.geqrf", "a"))
+@laid_out(in_columns)
 def geqrf(input: Tensor) -> Any:
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
     matrix_shape("torch.geqrf", input, "input")

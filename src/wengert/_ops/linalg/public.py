@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import in_columns
 from ..._arrays.linalg import lu_of, minor_of
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
+from ..._kinds.laid_out import laid_out
 from ..._kinds.out import ANY, EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._payloads.meta import on_meta
@@ -284,6 +286,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
 
 @public("torch.triangular_solve Tensor.triangular_solve")
 @with_out(EXACT)
+@laid_out(in_columns)
 def triangular_solve(
     b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
@@ -558,6 +561,7 @@ _adjoint = adjoint  # the name is lu_solve's parameter
 
 @public("linalg.lu_solve")
 @with_out(EXACT)
+@laid_out(in_columns)
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A."""
     if not left:

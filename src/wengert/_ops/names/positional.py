@@ -347,6 +347,23 @@ def unique_dim(
     return values, inverse if return_inverse else empty, counts if return_counts else empty
 
 
+@public("torch._unique")
+def _unique(input: Tensor, sorted: bool = True, return_inverse: bool = False) -> tuple[Tensor, Tensor]:
+    """``torch.unique`` with inverse indices, which are empty unless requested."""
+    values, inverse, _ = _unique2(input, sorted, return_inverse)
+    return values, inverse
+
+
+@public("torch._unique2")
+def _unique2(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``torch.unique`` with inverse indices and counts, which are empty unless requested."""
+    values, inverse, counts = unique(input, True, True, True)
+    empty = wrap(np.empty(0, np.int64))
+    return values, inverse if return_inverse else empty, counts if return_counts else empty
+
+
 # ------------------------------------------------------------------------------------------------------- loading state
 @public("Tensor.module_load")
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:

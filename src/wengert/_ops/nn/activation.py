@@ -22,7 +22,7 @@ from ..._kinds.out import SAME, exactly, with_out
 from ..._tape.inplace import apply_composed_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..elementwise._common import activation, floats_only, on_floats, sigmoid_cotangent
+from ..elementwise._common import activation, floats_only, on_floats, plain_number, sigmoid_cotangent
 
 FEW = 4096  # elements up to which finding the largest is faster than choosing element by element
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -295,7 +295,7 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     >>> torch.nn.functional.softplus(torch.tensor([0., 30.]))
     tensor([ 0.6931, 30.0000])
     """
-    return _softplus(input, beta, threshold)
+    return _softplus(input, plain_number(beta), plain_number(threshold))
 
 
 # ----------------------------------------------------------------------------------------------------------------- gelu

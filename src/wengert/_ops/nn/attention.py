@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.attention import block_weights, cut, mask_by_parts, over_cut
+from ..._arrays.layouts import like, rows
 from ..._base.grad_mode import is_grad_enabled
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
+from ..._tape.error_text import cpp_name
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..linalg.matmul import dtype_name
@@ -74,7 +76,18 @@ def _samples(rng: Any) -> Any:
     ]
 
 
+def _as_the_query(fn: Any) -> Any:
+    """PyTorch's fused kernel, which wants heads and dense rows, lays the result out as the query; products do not."""
+    fused, plain = like(fn), rows(fn)
+
+    def run(query: Any, *rest: Any) -> Any:
+        return (fused if query.ndim == 4 and query.strides[-1] == query.itemsize else plain)(query, *rest)
+
+    return run
+
+
 @general(
+    layout=_as_the_query,
     grad=_attention_grads,
     tensors=4,
     node="ScaledDotProductFlashAttentionForCpuBackward0",
@@ -163,7 +176,7 @@ def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None
         if t._payload.ndim < 2:
             raise RuntimeError(
                 "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
-                f"{query._payload.ndim}, key.dim: {key._payload.ndim} and value.dim: {value._payload.ndim} instead."
+                f"{query._payload.ndim} key.dim: {key._payload.ndim} and value.dim: {value._payload.ndim} instead."
             )
     if not logical_dtype(query) is logical_dtype(key) is logical_dtype(value):
         names = [f"{n}.dtype: {dtype_name(t).lower()}" for n, t in (("query", query), ("key", key), ("value", value))]
@@ -175,7 +188,7 @@ def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None
         if logical_dtype(mask).kind != "b" and logical_dtype(mask) is not logical_dtype(query):
             raise RuntimeError(
                 "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
-                f"{dtype_name(mask).lower()} and  query.dtype: {dtype_name(query).lower()} instead."
+                f"{cpp_name(mask)} and  query.dtype: {cpp_name(query)} instead."
             )
         if is_causal:
             raise RuntimeError(
@@ -216,7 +229,12 @@ def scaled_dot_product_attention(
     if not dropout_p:
         history = query._node is not None or key._node is not None or value._node is not None
         recorded = history and is_grad_enabled()
-        return attention(query, key, value, mask, bool(is_causal), float(scale), [] if recorded else None)
+        try:
+            return attention(query, key, value, mask, bool(is_causal), float(scale), [] if recorded else None)
+        except ValueError:  # the products and the sum have PyTorch's errors
+            scores = query @ key.mT
+            (scores if mask is None else scores + mask) @ value
+            raise
     weights = _weights(TENSORS, query, key, mask, is_causal, scale)
     from ..._base.registry import PUBLIC
 

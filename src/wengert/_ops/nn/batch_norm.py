@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.batch_norm import View
+from ..._arrays.layouts import channels_last
 from ..._arrays.library import NUMBERS
 from ..._base.dtypes import FLOATING
 from ..._base.grad_mode import no_grad
 from ..._base.registry import ARRAYS, TENSORS, public
+from ..._kinds.dims import out_of_range
 from ..._kinds.general import general
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -43,6 +45,7 @@ def _channel_grads(
 
 
 @general(
+    layout=channels_last,
     grad=_channel_grads,
     tensors=3,
     node="NativeBatchNormBackward0",
@@ -119,6 +122,10 @@ def batch_norm(
     if not (usual and known and _sized(c, statistics, True) and _sized(c, (weight, bias), False)):
         _check(input, shape, view, statistics, weight, bias, training, eps)
     along = (c, *(1,) * (len(shape) - 2))
+    if len(shape) < 2:  # without a dimension of channels
+        if training:
+            raise out_of_range(1, len(shape))
+        return input.clone()
     if not training:
         return norm_by_statistics(input, running_mean, running_var, weight, bias, eps, along)
     stats: list[Any] = []

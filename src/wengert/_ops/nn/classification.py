@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import all_below
+from ..._arrays.layouts import rows
 from ..._arrays.losses import MEAN, NONE, SUM, places_of_targets, weights_of_targets
 from ..._arrays.softmax_large import row_starts
 from ..._base.dtypes import INT64
@@ -109,6 +110,7 @@ def _nll_backward_samples(rng: Any) -> Any:
 
 
 @general(
+    layout=rows,
     grad={
         "self": lambda xp, g, self_shape, target, weight, reduction, ignore_index: xp.nll_backward(
             g, target, weight, self_shape, reduction, ignore_index
@@ -119,6 +121,7 @@ def _nll_backward_samples(rng: Any) -> Any:
     batch=_nll_batch,
     dtypes="f",
     samples=_nll_samples,
+    piecewise=True,
 )
 def nll(lib, self, target, weight, reduction, ignore_index):
     """Minus the element of each sample that its target names, weighted; classes are along dim 1 (or the only one)."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.conv import columns, products
+from ..._arrays.layouts import convolved, convolved_2d
 from ..._arrays.library import in_lib
 from ..._base.errors import warn
 from ..._base.registry import TENSORS, public
@@ -161,6 +162,7 @@ def _out(x: Ints, w: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
 
 
 @affine(
+    layout=convolved,
     first=lambda xp, g, input, weight, stride, padding, dilation, groups: xp.conv_input(
         g, weight, tuple(input.shape[2:]), stride, padding, dilation, groups
     ),
@@ -218,6 +220,7 @@ def conv_weight(input, g, kernel, stride, padding, dilation, groups):
 
 
 @affine(
+    layout=convolved_2d,
     first=lambda xp, g, input, weight, size, stride, padding, dilation, groups: _places(
         xp, xp.convolution(g, weight, None, stride, padding, dilation, groups), input
     ),

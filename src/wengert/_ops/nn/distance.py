@@ -14,9 +14,11 @@ from ..._base.dtypes import BY_NUMPY
 from ..._base.grad_mode import no_grad
 from ..._base.registry import TENSORS, public
 from ..._kinds.general import general
+from ..._kinds.laid_out import ordered
 from ..._kinds.out import with_out
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..elementwise._common import plain_number
 from ..linalg.matmul import dtype_name
 from .loss import broadcast_pair, reduce_values, reduction_code
 
@@ -31,7 +33,8 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
     tensor([[0.6000, 0.8000],
             [0.0000, 0.0000]])
     """
-    return input / input.norm(p, dim, True).clamp_min(eps)
+    lengths = input.norm(p, dim, True).clamp_min(eps)
+    return ordered(input / lengths, input, lengths)
 
 
 def _length(x: Any, dim: int, eps: float) -> Any:
@@ -52,6 +55,7 @@ def _length(x: Any, dim: int, eps: float) -> Any:
 @public("torch.cosine_similarity nn.functional.cosine_similarity")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
+    eps = plain_number(eps)
     dtype = common_dtype((x1, x2))
     if dtype.kind not in "fcV":
         name = BY_NUMPY[dtype].scalar_name

@@ -14,6 +14,7 @@ from ..._arrays import random as _samplers
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn
 from ..._base.registry import TENSORS, public
+from ..._kinds.laid_out import ordered
 from ..._kinds.linear import linear
 from ..._payloads.meta import Meta, on_meta
 from ..._tape.error_text import expect_tensor
@@ -61,13 +62,13 @@ def _dropped(
         return input.mul_(0.0) if inplace else input * wrap(np.zeros((), logical_dtype(input)))
     if not alpha:
         noise = _noise(input, _samplers.dropout_noise, p, feature)  # 0 or 1 / (1 - p)
-        return input.mul_(noise) if inplace else input * noise
+        return input.mul_(noise) if inplace else ordered(input * noise, input, noise)
     # self-normalizing networks (Klambauer et al. 2017): dropped elements become -ALPHA; a and b keep mean and variance
     keep = _noise(input, _samplers.bernoulli, 1 - p, feature)
     a: Any = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     b = (keep - 1) * (_ALPHA * a) + _ALPHA * a * p
     scale = keep * a
-    return input.mul_(scale).add_(b) if inplace else input * scale + b
+    return input.mul_(scale).add_(b) if inplace else ordered(input * scale + b, input, scale)
 
 
 # -------------------------------------------------------------------------------------------- torch.dropout and its kin

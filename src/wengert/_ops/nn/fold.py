@@ -10,7 +10,9 @@ import math
 from typing import Any
 
 from ..._arrays.conv.columns import out_size, padded, scatter_windows, windows
+from ..._arrays.layouts import channels_last
 from ..._base.registry import TENSORS, public
+from ..._kinds.laid_out import with_channels_of
 from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
@@ -72,6 +74,7 @@ def col2im(lib, self, output_size, kernel_size, dilation, padding, stride):
 
 
 @linear(
+    layout=channels_last,
     transpose=lambda xp, g, upscale_factor: xp.pixels_to_channels(g, upscale_factor),
     node="PixelShuffleBackward0",
     batch="shape",
@@ -84,10 +87,11 @@ def channels_to_pixels(lib, self, upscale_factor):
     r, k = upscale_factor, len(lead)
     x = self.reshape(*lead, c // (r * r), r, r, h, w)
     order = (*range(k), k, k + 3, k + 1, k + 4, k + 2)
-    return lib.ascontiguousarray(x.transpose(order)).reshape(*lead, c // (r * r), h * r, w * r)
+    return x.transpose(order).copy().reshape(*lead, c // (r * r), h * r, w * r)
 
 
 @linear(
+    layout=channels_last,
     transpose=lambda xp, g, downscale_factor: xp.channels_to_pixels(g, downscale_factor),
     node="PixelUnshuffleBackward0",
     batch="shape",
@@ -100,7 +104,7 @@ def pixels_to_channels(lib, self, downscale_factor):
     r, k = downscale_factor, len(lead)
     x = self.reshape(*lead, c, h // r, r, w // r, r)
     order = (*range(k), k, k + 2, k + 4, k + 1, k + 3)
-    return lib.ascontiguousarray(x.transpose(order)).reshape(*lead, c * r * r, h // r, w // r)
+    return x.transpose(order).copy().reshape(*lead, c * r * r, h // r, w // r)
 
 
 # ----------------------------------------------------------------------------------------------------- public functions
@@ -264,4 +268,5 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise RuntimeError(f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups.")
     x = TENSORS.reshape(input, (n, groups, c // groups, *shape[2:]))
     x = TENSORS.permute(x, (0, 2, 1, *range(3, len(shape) + 1)))
-    return TENSORS.reshape(x, shape)
+    r = TENSORS.reshape(x, shape)
+    return with_channels_of(input, r)

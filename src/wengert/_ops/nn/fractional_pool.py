@@ -42,6 +42,7 @@ Ints = tuple[int, ...]
         ((rng.permutation(60).reshape(1, 3, 4, 5) * 0.25, rng.random((1, 3, 2))), ((1, 3), (3, 1))),
         ((rng.permutation(96).reshape(2, 3, 4, 4) * 0.25, rng.random((2, 3))), ((2, 2, 2), (2, 2, 3))),
     ],
+    piecewise=True,
 )
 def fractional_max(lib, self, samples, kernel, out):
     """The largest element of each window and its index; ``samples`` has one draw per plane and dimension."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..._arrays.grid import Ints, weighed_neighbours
 from ..._base.errors import warn
-from ..._base.registry import public
+from ..._base.registry import ARRAYS, public
 from ..._kinds.general import general, named_by
 from ..._kinds.linear import linear
 from ..._tape.promotion import logical_dtype
@@ -102,6 +102,10 @@ def spread_from(lib, g, grid, size, mode, padding, align, orders):
     """The transpose of ``sample_at`` in its input of ``size``."""
     from scipy.sparse import csr_array
 
+    if g.dtype.itemsize == 2:  # SciPy's matrices have no half precision
+        wide = lib.float32
+        wider = ARRAYS.spread_from(g.astype(wide), grid.astype(wide), size, mode, padding, align, orders)
+        return wider.astype(g.dtype)
     samples, channels = g.shape[:2]
     places, elements = math.prod(grid.shape[1:-1]), math.prod(size)
     r = lib.zeros((samples, channels, elements), g.dtype)

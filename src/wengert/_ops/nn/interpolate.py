@@ -22,6 +22,7 @@ from ..._arrays.interpolation import (
     taps,
     taps_matrix,
 )
+from ..._arrays.layouts import channels_last
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.linear import linear
@@ -53,6 +54,7 @@ _SAMPLES = [
 
 
 @linear(
+    layout=channels_last,
     transpose=lambda xp, g, self_shape, size, mode, align_corners, scales: xp.upsample_backward(
         g, tuple(self_shape[-len(size) :]), mode, align_corners, scales
     ),

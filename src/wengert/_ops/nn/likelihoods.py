@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import iterated
 from ..._arrays.losses import MEAN, NONE, REDUCTIONS, SUM, in_unit_interval, reduced_losses
 from ..._base.dtypes import FLOATING
 from ..._base.errors import warn
@@ -107,6 +108,7 @@ def _logit_target_slope(xp: Any, x: Any, pos_weight: Any) -> Any:
 
 
 @general(
+    layout=iterated,
     grad={
         "self": lambda xp, g, self, target, weight, pos_weight, reduction: (
             _logit_slope(xp, self, target, pos_weight) * _weighted_cotangent(g, weight, reduction, self.shape)

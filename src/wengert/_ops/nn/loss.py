@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.large import large
+from ..._arrays.layouts import iterated
 from ..._arrays.losses import MEAN, NONE, REDUCTIONS, reduced_losses
 from ..._arrays.threads import LARGE
 from ..._base.errors import warn
@@ -271,6 +272,7 @@ def smooth_l1_loss(
 
 
 @general(
+    layout=iterated,
     grad=lambda xp, g, self, target, needs, reduction, delta: _both(
         times_slope(xp, shared(g, reduction, self.shape), self, target, _bent_slope, delta, delta), needs
     ),

@@ -18,6 +18,7 @@ from ..._base.constants import Size
 from ..._base.dtypes import FLOATING
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
+from ..._kinds.laid_out import with_channels_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
@@ -312,7 +313,8 @@ def group_norm(
                 f"shape {list(t.shape)} and input of shape {list(shape)}"
             )
     view = (n * num_groups, (c // num_groups) * math.prod(shape[2:]))
-    return norm_groups(input, weight, bias, view, (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
+    made = norm_groups(input, weight, bias, view, (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
+    return with_channels_of(input, made)
 
 
 def _refuse_single(size: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import channels_last
 from ..._base.constants import type_name
 from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.general import general
@@ -23,6 +24,7 @@ Pads = tuple[int, ...]
 
 
 @general(
+    layout=channels_last,
     grad=lambda xp, g, pad: xp.constant_pad_nd(g, tuple(-n for n in pad), 0),
     jvp=lambda xp, tangents, result, self, pad, value: xp.constant_pad_nd(tangents[0], pad, 0),
     batch="shape",
@@ -83,10 +85,12 @@ _BORDER_SAMPLES = [
 
 
 @linear(
+    layout=channels_last,
     transpose=lambda xp, g, self_shape, pad, mode: xp.fold_border(g, pad, mode, self_shape),
     node="ReflectionPad1DBackward0",
     batch="shape",
     samples=_BORDER_SAMPLES,
+    piecewise=True,
 )
 def pad_border(lib, self, pad, mode):
     """The tensor with its own border repeated around it."""

@@ -14,6 +14,7 @@ import numpy as np
 from ..._arrays.pooling import pooled_size
 from ..._base.dtypes import FLOATING
 from ..._base.registry import TENSORS, public
+from ..._kinds.laid_out import with_channels_of
 from ..._kinds.out import EXACT, with_out
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -292,7 +293,7 @@ def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
     out = _wanted(f"adaptive_avg_pool{k}d", k, input, output_size)
     if all(o == 1 for o in out):
         rank = input._payload.ndim
-        return TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True)
+        return with_channels_of(input, TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True))
     return TENSORS.mean_parts(input, out)
 
 

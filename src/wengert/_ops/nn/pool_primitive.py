@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import channels_last, channels_last_2d
 from ..._arrays.library import vector_of_ones
 from ..._arrays.pooling import (
     MANY,
@@ -52,6 +53,7 @@ def _distinct(shapes: Any) -> Any:
 
 
 @general(
+    layout=channels_last,
     grad=lambda xp, g, self_shape, result1, kernel, stride, padding, dilation, out: xp.pool_scatter(
         g, result1, tuple(self_shape[-len(kernel) :]), are_apart(kernel, stride, dilation)
     ),
@@ -65,6 +67,7 @@ def _distinct(shapes: Any) -> Any:
     node="MaxPool2DWithIndicesBackward0",
     dtypes="fi",
     samples=_distinct(_MAX_SAMPLES),
+    piecewise=True,
 )
 def max_windows(lib, self, kernel, stride, padding, dilation, out):
     """The largest element of each window and its index."""
@@ -72,6 +75,7 @@ def max_windows(lib, self, kernel, stride, padding, dilation, out):
 
 
 @general(
+    layout=channels_last_2d,
     grad=lambda xp, g, self_shape, result1, out: xp.pool_scatter(g, result1, tuple(self_shape[-len(out) :]), False),
     jvp=lambda xp, tangents, result, self, out: (xp.pool_gather(tangents[0], result[1], len(out)), None),
     outputs=2,
@@ -80,6 +84,7 @@ def max_windows(lib, self, kernel, stride, padding, dilation, out):
     node="AdaptiveMaxPool2DBackward0",
     dtypes="fi",
     samples=_distinct([((2, 5), ((3,),)), ((2, 4, 5), ((3, 2),)), ((1, 2, 3, 3, 4), ((2, 2, 2),))]),
+    piecewise=True,
 )
 def max_parts(lib, self, out):
     """The largest element of each of ``out`` parts and its index."""
@@ -137,6 +142,7 @@ def pool_gather(lib, self, indices, rank):
 
 
 @general(
+    layout=channels_last_2d,
     grad={"self": lambda xp, g, indices, size: xp.pool_gather(g, indices, len(size))},
     tensors=2,
     # the tangent as the values: the last of the entries with one index remains; the automatic rule would add them up
@@ -180,6 +186,7 @@ _AVG_SAMPLES = [
 
 
 @linear(
+    layout=channels_last_2d,
     transpose=lambda xp, g, self_shape, kernel, stride, padding, out, include_pad, override: xp.mean_windows_backward(
         g, tuple(self_shape[-len(kernel) :]), kernel, stride, padding, include_pad, override
     ),
@@ -187,6 +194,7 @@ _AVG_SAMPLES = [
     batch="shape",
     dtypes="f",
     samples=_AVG_SAMPLES,
+    piecewise=True,
 )
 def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override):
     """The mean of each window."""
@@ -243,11 +251,13 @@ def mean_windows_backward(lib, self, size, kernel, stride, padding, include_pad,
 
 
 @linear(
+    layout=channels_last_2d,
     transpose=lambda xp, g, self_shape, out: xp.mean_parts_backward(g, tuple(self_shape[-len(out) :])),
     node="AdaptiveAvgPool2DBackward0",
     batch="shape",
     dtypes="f",
     samples=[((2, 5), ((3,),)), ((2, 4, 6), ((3, 2),)), ((1, 2, 3, 3, 4), ((2, 2, 2),)), ((2, 3, 3), ((5, 2),))],
+    piecewise=True,
 )
 def mean_parts(lib, self, out):
     """The mean of each of ``out`` parts."""

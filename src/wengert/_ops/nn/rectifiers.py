@@ -24,7 +24,7 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..elementwise._common import activation, floats_only, on_floats
+from ..elementwise._common import activation, floats_only, on_floats, plain_number
 from ..random._common import closed, opened
 
 
@@ -49,6 +49,18 @@ def _threshold_backward(lib, grad, self, threshold):
     return lib.where(self <= (lib.ZEROS[self.dtype] if threshold == 0 else threshold), zero, grad)
 
 
+@general(
+    tensors=2,
+    grad={"grad": lambda xp, g: g, "self": lambda xp, g: xp.zeros_like(g)},
+    jvp=lambda xp, tangents, result, grad, self: xp.zeros_like(grad) if tangents[0] is None else tangents[0],
+    batch="elementwise",
+    samples=[((3,), (3,), ())],
+)
+def _beside_zeros(lib, grad, self):
+    """The cotangent of an operator that is linear in pieces, whose derivative with respect to the operand is zeros."""
+    return grad
+
+
 def _relu_grad(xp: Any, g: Any, result: Any) -> Any:
     if xp is ARRAYS and g.size >= MANY and recordable(g):
         return xp.lib.where_not_zero(g, result)
@@ -63,6 +75,7 @@ def _relu_grad(xp: Any, g: Any, result: Any) -> Any:
     check=_check_relu,
     domain=(-2.0, 2.0),
     dtypes="fi",
+    piecewise=True,
 )
 def relu(lib, input):
     """Each element, or 0 if it is negative.
@@ -99,6 +112,7 @@ def _between(lib: Any, x: Any, low: float, high: float) -> Any:
     node="HardtanhBackward0",
     dtypes="fi",
     samples=[((3, 4), (-1.0, 1.0)), ((2,), (0.0, 0.5))],
+    piecewise=True,
 )
 def _hardtanh(lib, self, min_val, max_val):
     """Each element, at least ``min_val`` and at most ``max_val``."""
@@ -113,6 +127,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     >>> torch.nn.functional.hardtanh(torch.tensor([-2., 0.5]))
     tensor([-1.0000,  0.5000])
     """
+    min_val, max_val = plain_number(min_val), plain_number(max_val)
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     if inplace:
@@ -152,6 +167,7 @@ def _leaky_relu_grad(xp: Any, g: Any, self: Any, negative_slope: float) -> Any:
     grad=_leaky_relu_grad,
     node="LeakyReluBackward0",
     samples=[((3, 4), (0.01,)), ((2,), (0.5,))],
+    piecewise=True,
 )
 def _leaky_relu(lib, self, negative_slope):
     """Each element, times ``negative_slope`` if it is negative."""
@@ -184,6 +200,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     node="PreluKernelBackward0",
     dtypes="f",
     samples=[((3, 4), (1, 4), ()), ((2, 3), (1, 1), ())],
+    piecewise=True,
 )
 def _prelu_kernel(lib, self, weight):
     """Each element, times the weight if it is negative."""
@@ -232,6 +249,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     node="ThresholdBackward0",
     dtypes="fi",
     samples=[((3, 4), (0.5, 2.0)), ((2,), (0.0, 0.0))],
+    piecewise=True,
 )
 def _threshold(lib, self, threshold, value):
     """Each element, or ``value`` if it is not above the threshold."""
@@ -270,6 +288,7 @@ def rrelu(
     if inplace:
         return apply_composed_inplace(rrelu, input, (lower, upper, training))
     floats_only(input, "rrelu", "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu")
+    lower, upper = plain_number(lower), plain_number(upper)
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
@@ -296,6 +315,7 @@ def _rrelu_noise(input: Tensor, lower: float, upper: float) -> Tensor:
     node="RreluWithNoiseBackward0",
     dtypes="f",
     samples=[((3, 4), (0.25,)), ((), (0.25,))],
+    piecewise=True,
 )
 def _rrelu(lib, self, slope):
     """Each element, times the mean slope if it is negative."""
@@ -320,6 +340,7 @@ def _rrelu_with_noise(lib, self, noise):
     grad=lambda xp, g, self: xp.where((self > -3) & (self < 3), g / 6, 0),
     node="HardsigmoidBackward0",
     samples=[((3, 4), ()), ((), ())],
+    piecewise=True,
 )
 def _hardsigmoid(lib, self):
     """``min(max(0, x + 3), 6) / 6``."""
@@ -382,6 +403,7 @@ def _inside(self: Any, lambd: float) -> Any:
     grad=lambda xp, g, self, lambd: xp.where(_inside(self, lambd), 0, g),
     node="HardshrinkBackward0",
     samples=[((3, 4), (0.5,)), ((2,), (0.1,))],
+    piecewise=True,
 )
 def _hardshrink(lib, self, lambd):
     """Each element, or 0 if its absolute value is at most ``lambd``."""
@@ -405,6 +427,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     node="SoftshrinkBackward0",
     dtypes="f",
     samples=[((3, 4), (0.5,)), ((2,), (0.1,))],
+    piecewise=True,
 )
 def _softshrink(lib, self, lambd):
     """Each element moved by ``lambd`` towards 0."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays.layouts import rows
 from ..._arrays.softmax import logsumexp_over, rows_logsumexp
 from ..._arrays.threads import LARGE, elementwise
 from ..._base.dtypes import FLOATING
@@ -31,6 +32,7 @@ _SAMPLES = [((3, 4), (1,)), ((3, 4), (0,)), ((2, 3, 2), (1,)), ((0,), (0,))]
 
 
 @general(
+    layout=rows,
     grad=lambda xp, g, result, dim: xp._softmax_backward_data(g, result, dim),
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
@@ -63,6 +65,7 @@ def _softmax_backward_data(lib, grad_output, output, dim):
 
 
 @general(
+    layout=rows,
     grad=lambda xp, g, result, dim: xp._log_softmax_backward_data(g, result, dim),
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
@@ -188,6 +191,7 @@ def _logsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...
 
 
 @general(
+    layout=rows,
     grad=_logsumexp_grad,
     batch=("dim", ("dim",)),
     samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False))],

@@ -142,7 +142,7 @@ def _points(input: Tensor, name: str, one: bool) -> Any:
 @public("torch.histogram Tensor.histogram")
 def histogram(
     input: Tensor,
-    bins: int | Tensor,
+    bins: int | Tensor = 100,
     *,
     range: Sequence[float] | None = None,
     weight: Tensor | None = None,

@@ -14,6 +14,7 @@ import numpy as np
 from ..._arrays.extrema import extremum_over, extremum_with_place, in_large_columns, int64, shared_by_many
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
+from ..._arrays.layouts import rows
 from ..._arrays.sums import SMALL
 from ..._arrays.threads import LARGE, among_rows, reduce_all
 from ..._base.registry import ARRAYS, TENSORS, public
@@ -165,13 +166,13 @@ _DIM_SAMPLES = lambda rng: [
 ]
 
 
-@with_places(node="MaxBackward0", dtypes="fib", samples=_DIM_SAMPLES, called="max")
+@with_places(layout=rows, node="MaxBackward0", dtypes="fib", samples=_DIM_SAMPLES, called="max")
 def max_dim(lib, self, dim, keepdim):
     """The largest element along a dim and its index: the first of equal ones, or the first nan."""
     return extremum_with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)
 
 
-@with_places(node="MinBackward0", dtypes="fib", samples=_DIM_SAMPLES, called="min")
+@with_places(layout=rows, node="MinBackward0", dtypes="fib", samples=_DIM_SAMPLES, called="min")
 def min_dim(lib, self, dim, keepdim):
     """The smallest element along a dim and its index: the first of equal ones, or the first nan."""
     return extremum_with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)
@@ -304,13 +305,13 @@ _OVER_DIMS: dict[str, Any] = {
 }
 
 
-@general(shared, **_OVER_DIMS)
+@general(shared, layout=rows, **_OVER_DIMS)
 def amax(lib, self, dim, keepdim):
     """The largest element over some dims."""
     return extremum_over(self, self.argmax, lib.maximum.reduce, dim, keepdim)
 
 
-@general(shared, **_OVER_DIMS)
+@general(shared, layout=rows, **_OVER_DIMS)
 def amin(lib, self, dim, keepdim):
     """The smallest element over some dims."""
     return extremum_over(self, self.argmin, lib.minimum.reduce, dim, keepdim)
@@ -354,6 +355,7 @@ def _extremum_dims(input: Tensor, dim: Any, name: str, kernel: str) -> tuple[int
 
 
 @general(
+    layout=rows,
     grad=lambda xp, g, self, min, max, dim, keepdim: (
         shared(xp, g[0], self, min, dim, keepdim) + shared(xp, g[1], self, max, dim, keepdim)
     ),
@@ -401,7 +403,7 @@ _PLACE: dict[str, Any] = {
 }
 
 
-@general(**_PLACE)
+@general(layout=rows, **_PLACE)
 def argmax(lib, self, dim, keepdim):
     """The index of the largest element along a dim: the first of equal ones, or the first nan."""
     if in_large_columns(self, dim):
@@ -409,7 +411,7 @@ def argmax(lib, self, dim, keepdim):
     return int64(self.argmax(dim, keepdims=True) if keepdim else self.argmax(dim))
 
 
-@general(**_PLACE)
+@general(layout=rows, **_PLACE)
 def argmin(lib, self, dim, keepdim):
     """The index of the smallest element along a dim: the first of equal ones, or the first nan."""
     if in_large_columns(self, dim):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays.layouts import in_rows, rows
 from ..._arrays.sums import count_of
 from ..._arrays.threads import LARGE, elementwise
 from ..._base.constants import type_name
@@ -16,11 +17,13 @@ from ..._base.dtypes import as_dtype, promote_types
 from ..._base.registry import ARRAYS, PUBLIC, TENSORS, publish
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
+from ..._kinds.laid_out import lay
 from ..._kinds.out import EXACT, exactly
 from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import with_node_name
+from ..elementwise._common import plain_number
 from .sums import Dims, dtype_text, in_dtype, is_kind, reduction, restored, wanted_dims
 
 if TYPE_CHECKING:
@@ -91,6 +94,7 @@ _SAMPLES = [
 
 
 @general(
+    layout=rows,
     grad=norm_grad,
     holomorphic=False,
     batch=("dim", ("dim",)),
@@ -151,7 +155,7 @@ def _check_dtype(x: Tensor, wanted: DType) -> None:
 
 
 def _order(ord: Any) -> Order:
-    if isinstance(ord, (int, float)) and not isinstance(ord, bool):
+    if isinstance(ord, (int, float)) and not isinstance(ord, (bool, np.generic)):
         return ord
     if isinstance(ord, Tensor) and not ord._payload.ndim:
         return ord._payload.item()  # type: ignore[no-any-return]
@@ -302,6 +306,7 @@ def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
     """
     ndim = rank(input, "renorm")
     dim = as_int(dim, "renorm")
+    p, maxnorm = plain_number(p), plain_number(maxnorm)
     if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if maxnorm < 0:
@@ -313,7 +318,7 @@ def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
     norms = linalg_vector_norm(input, p, tuple(d for d in range(ndim) if d != dim), True)
     long = norms > maxnorm
     shrunk = maxnorm / (TENSORS.where(long, norms, maxnorm) + 1e-7)
-    return with_node_name(input * TENSORS.where(long, shrunk, 1.0), "RenormBackward0")
+    return lay(with_node_name(input * TENSORS.where(long, shrunk, 1.0), "RenormBackward0"), in_rows)
 
 
 publish(inplace_of(renorm, "renorm_"), "Tensor.renorm_")

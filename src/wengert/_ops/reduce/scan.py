@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays.layouts import rows
 from ..._arrays.scan import ACCUMULATOR, running_extremum, scanned
 from ..._base.registry import publish
 from ..._kinds.dims import normal_dim, rank
@@ -36,6 +37,7 @@ CumminResult = return_type("cummin", "values", "indices")
 
 # ----------------------------------------------------------------------------------------------------------------- sums
 @linear(
+    layout=rows,
     transpose=lambda xp, g, dim: xp._cumsum_reverse(g, dim),
     batch=("dim", ("dim",)),
     samples=[((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],
@@ -74,6 +76,7 @@ def cumsum_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Ten
 
 # ------------------------------------------------------------------------------------------------------------- products
 @general(
+    layout=rows,
     grad=lambda xp, g, self, dim: xp._cumprod_before(self, dim, False) * xp._recurrence(self, g, dim, True),
     batch=("dim", ("dim",)),
     dtypes="fcib",
@@ -173,13 +176,13 @@ _RUNNING: dict[str, Any] = {
 }
 
 
-@with_places(**_RUNNING)
+@with_places(layout=rows, **_RUNNING)
 def cummax(lib, self, dim):
     """Cumulative maximum along a dim, and its index: the last of equal ones."""
     return running_extremum(lib.maximum, lib, self, dim)
 
 
-@with_places(**_RUNNING)
+@with_places(layout=rows, **_RUNNING)
 def cummin(lib, self, dim):
     """Cumulative minimum along a dim, and its index: the last of equal ones."""
     return running_extremum(lib.minimum, lib, self, dim)
@@ -222,6 +225,7 @@ def _logcumsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: int) -> Any
 
 
 @general(
+    layout=rows,
     grad=lambda xp, g, self, dim, result: _logcumsumexp_grad(xp, g, self, result, dim),
     batch=("dim", ("dim",)),
     samples=[((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],

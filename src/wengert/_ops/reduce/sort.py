@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays.layouts import like, rows
 from ..._arrays.sorting import flat_rows, runs_of_rows
 from ..._base.constants import type_name
 from ..._base.registry import TENSORS, public
@@ -36,14 +37,20 @@ KthvalueResult = return_type("kthvalue", "values", "indices")
 
 
 # ----------------------------------------------------------------------------------------------------------------- sort
-@with_places(put_all, dtypes="fib", samples=[((3, 4), (1, False)), ((3, 4), (0, True)), ((0,), (0, False))])
+@with_places(
+    put_all, layout=like, dtypes="fib", samples=[((3, 4), (1, False)), ((3, 4), (0, True)), ((0,), (0, False))]
+)
 def sort(lib, self, dim, descending):
     """The sorted elements along a dim, and their indices in the input."""
     return lib.sorted_with_positions(self, dim, descending)
 
 
 @general(
-    batch=("dim", ("dim",)), dtypes="fib", samples=[((3, 4), (1, False)), ((3, 4), (0, True))], no_derivative="indices"
+    layout=like,
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=[((3, 4), (1, False)), ((3, 4), (0, True))],
+    no_derivative="indices",
 )
 def argsort(lib, self, dim, descending):
     """The indices that sort the elements along a dim."""
@@ -97,7 +104,9 @@ def msort(input: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------------- topk, kthvalue
-@with_places(put_all, dtypes="fi", samples=[((3, 5), (2, 1, True)), ((3, 5), (3, 0, False)), ((3, 5), (0, 1, True))])
+@with_places(
+    put_all, layout=rows, dtypes="fi", samples=[((3, 5), (2, 1, True)), ((3, 5), (3, 0, False)), ((3, 5), (0, 1, True))]
+)
 def topk(lib, self, k, dim, largest):
     """The k largest (smallest) elements along a dim, sorted, and their indices."""
     return lib.largest_with_positions(self, k, dim, largest)
@@ -124,7 +133,7 @@ def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sort
     return TopkResult._make(topk(input, k, dim, largest))
 
 
-@with_places(dtypes="fi", samples=[((3, 5), (2, 1, False)), ((3, 5), (3, 0, True))])
+@with_places(layout=rows, dtypes="fi", samples=[((3, 5), (2, 1, False)), ((3, 5), (3, 0, True))])
 def kthvalue(lib, self, k, dim, keepdim):
     """The k-th smallest element along a dim, and its index."""
     return lib.kth_with_positions(self, k, dim, keepdim)

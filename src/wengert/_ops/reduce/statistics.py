@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import rows
 from ..._arrays.order_statistics import median_along, median_of_all
 from ..._arrays.sums import count_of
 from ..._arrays.variance import narrowed, variance, variance_and_mean
@@ -56,6 +57,7 @@ _SAMPLES = [
 
 
 @general(
+    layout=rows,
     grad=_variance_grad,
     holomorphic=False,
     batch=("dim", ("dim",)),
@@ -67,6 +69,7 @@ def var(lib, self, dim, correction, keepdim):
 
 
 @general(
+    layout=rows,
     grad=lambda xp, g, self, result, dim, correction, keepdim: _variance_grad(
         xp, _through_root(xp, g, result), self, dim, correction, keepdim
     ),
@@ -80,6 +83,7 @@ def std(lib, self, dim, correction, keepdim):
 
 
 @general(
+    layout=rows,
     grad=lambda xp, g, self, dim, correction, keepdim: (
         _variance_grad(xp, g[0], self, dim, correction, keepdim) + _mean_grad(xp, g[1], self, dim, keepdim)
     ),
@@ -95,6 +99,7 @@ def var_mean(lib, self, dim, correction, keepdim):
 
 
 @general(
+    layout=rows,
     grad=lambda xp, g, self, result0, dim, correction, keepdim: (
         _variance_grad(xp, _through_root(xp, g[0], result0), self, dim, correction, keepdim)
         + _mean_grad(xp, g[1], self, dim, keepdim)
@@ -223,13 +228,13 @@ def nanmedian_all(lib, self):
     return median_of_all(lib, self, True)
 
 
-@with_places(node="MedianBackward1", called="median", **_ALONG)
+@with_places(layout=rows, node="MedianBackward1", called="median", **_ALONG)
 def median_dim(lib, self, dim, keepdim):
     """The lower median along a dim, and its index."""
     return median_along(lib, self, dim, keepdim, False)
 
 
-@with_places(node="NanmedianBackward1", called="nanmedian", **_ALONG)
+@with_places(layout=rows, node="NanmedianBackward1", called="nanmedian", **_ALONG)
 def nanmedian_dim(lib, self, dim, keepdim):
     """The lower median along a dim of the elements that are not nan, and its index."""
     return median_along(lib, self, dim, keepdim, True)
@@ -270,7 +275,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 
 # ----------------------------------------------------------------------------------------------------------------- mode
-@with_places(**_ALONG)
+@with_places(layout=rows, **_ALONG)
 def mode(lib, self, dim, keepdim):
     """The most frequent element along a dim (the smallest of several), and its last index."""
     return lib.most_frequent(self, dim, keepdim)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays.layouts import rows
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.sums import (
     FALSE,
@@ -34,7 +35,7 @@ from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.general import general
 from ..._kinds.linear import linear
-from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_keywords, write_out
+from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_axis, with_keywords, write_out
 from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor, make
 
@@ -219,6 +220,7 @@ def sum_dim(self, dim, keepdim):
 
 
 @general(
+    layout=rows,
     grad=lambda xp, g, self, dim, keepdim: xp.where(
         xp.isnan(self), 0.0, xp.expand(restored(xp, g, self.shape, dim, keepdim), self.shape)
     ),
@@ -376,6 +378,7 @@ def prod_all(lib, self):
 
 
 @general(
+    layout=rows,
     grad=lambda xp, g, self, dim, keepdim: restored(xp, g, self.shape, dim, keepdim) * _others(xp, self, dim),
     node="ProdBackward1",
     batch=("dim", ("dim",)),
@@ -412,7 +415,11 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
 
 # --------------------------------------------------------------------------------------------------- truth and counting
 @general(
-    batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], no_derivative="truth"
+    layout=rows,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=[((3, 4), ((1,), False)), ((), ((), False))],
+    no_derivative="truth",
 )
 def all_dim(lib, self, dim, keepdim):
     """Whether all elements over some dims are true."""
@@ -422,7 +429,11 @@ def all_dim(lib, self, dim, keepdim):
 
 
 @general(
-    batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], no_derivative="truth"
+    layout=rows,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=[((3, 4), ((1,), False)), ((), ((), False))],
+    no_derivative="truth",
 )
 def any_dim(lib, self, dim, keepdim):
     """Whether any element over some dims is true."""
@@ -454,6 +465,7 @@ def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
 
 
 @general(
+    layout=rows,
     batch=("dim", ("dim",)),
     dtypes="fcib",
     samples=[((3, 4), ((1,),)), ((3, 4), ((0, 1),)), ((), ((),))],
@@ -467,6 +479,7 @@ def count_nonzero(lib, self, dim):
 
 
 @public("torch.count_nonzero Tensor.count_nonzero")
+@with_axis
 def count_nonzero_public(input: Tensor, dim: Dims = None) -> Tensor:
     """The number of nonzero elements, as int64.
 

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS, NEW_AT
+from ..._arrays.layouts import in_channels_last, is_channels_last, relaid
+from ..._arrays.layouts import in_order as strides_in_order
 from ..._arrays.library import concatenate
 from ..._base.constants import type_name
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, Operator, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
-from ..._kinds.out import convertible, with_out, write_out
+from ..._kinds.out import convertible, with_axis, with_out, write_out
 from ..._tape.fast_results import result_of, view_results
 from ..._tape.tensor import Tensor, wrap
 from .broadcasting import cube, row, vector
@@ -60,11 +62,13 @@ def cat(lib, tensors, dim):
     rank = max(ranks)
     if rank != min(ranks):
         tensors = [t for t in tensors if t.ndim == rank]
-    return in_order(concatenate(tensors, dim))
+    return in_order(concatenate(tensors, dim), tensors)
 
 
-def in_order(r: Any) -> Any:
-    """The array in row-major order; NumPy's result has the memory order of its inputs."""
+def in_order(r: Any, arrays: Any = ()) -> Any:
+    """The array in row-major order, or channels-last if all ``arrays`` are; NumPy keeps the order of its inputs."""
+    if r.ndim > 3 and arrays and all(map(is_channels_last, arrays)):
+        return in_channels_last(r)
     return r if r.flags.c_contiguous else np.ascontiguousarray(r)
 
 
@@ -83,8 +87,15 @@ def in_order(r: Any) -> Any:
 )
 def stack(lib, tensors, dim):
     """Stack tensors of one shape along a new dimension."""
-    index = COLONS[dim] + (None,)
-    return in_order(concatenate([t[index] for t in tensors], dim))
+    return _stacked(tensors, dim)
+
+
+def _stacked(arrays: Any, dim: int) -> Any:
+    index = NEW_AT[dim]
+    r = concatenate([a[index] for a in arrays], dim)
+    if r.ndim == 5 and dim < 2 and all(map(is_channels_last, arrays)):
+        return relaid(r, strides_in_order(r.shape, (0, 1, 3, 4, 2), r.itemsize))
+    return in_order(r)
 
 
 def _split_jvp(name: str) -> Any:
@@ -204,7 +215,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     arrays = _plain_arrays(tensors)
     if arrays is not None and type(dim) is int:
         try:
-            r = in_order(concatenate(arrays, dim))
+            r = in_order(concatenate(arrays, dim), arrays)
         except ValueError:
             pass  # the checks below raise the error
         else:
@@ -267,8 +278,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
         else:
             if dim < 0:
                 dim = len(shape)
-            index = NEW_AT[dim]
-            r = in_order(concatenate([a[index] for a in arrays], dim))
+            r = _stacked(arrays, dim)
             edges = tuple([x._node for x in tensors])
             return wrap(r) if edges.count(None) == len(edges) else result_of(STACK, edges, [dim], r)
     tensors = tensor_list(tensors, "stack")
@@ -370,6 +380,7 @@ def _piece(size: Any, n: int) -> int:
 
 
 @public("torch.split_with_sizes Tensor.split_with_sizes")
+@with_axis
 def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Split along a dimension into views of the given sizes."""
     dim, n = _sized(input, dim, "split_with_sizes")
@@ -395,6 +406,7 @@ def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
 
 
 @public("torch.chunk Tensor.chunk")
+@with_axis
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Split along a dimension into at most ``chunks`` views of equal size; the last may be smaller.
 
@@ -419,6 +431,7 @@ def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
 
 
 @public("torch.tensor_split Tensor.tensor_split")
+@with_axis
 def tensor_split(
     input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
 ) -> tuple[Tensor, ...]:
@@ -497,6 +510,7 @@ dsplit = _split_along("dsplit", 2, 3)
 
 
 @public("torch.unbind Tensor.unbind")
+@with_axis
 def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of the slices at each index of a dimension.
 

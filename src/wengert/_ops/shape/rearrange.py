@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS
+from ..._arrays.layouts import like, rows
 from ..._arrays.library import concatenate, copyto
 from ..._base.dtypes import as_dtype
 from ..._base.modes import slow_always
 from ..._base.registry import public
 from ..._kinds.dims import as_int, normal_dim, normal_dims
 from ..._kinds.linear import linear
-from ..._kinds.out import EXACT, with_out
+from ..._kinds.out import EXACT, with_axis, with_out
 from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
@@ -46,10 +47,15 @@ from .views_primitive import expand, ints, payload, unsqueeze_dim
 )
 def flip_dims(lib, self, dims):
     """Reverse some dimensions."""
-    key = [slice(None)] * self.ndim
+    return _flipped(self, dims)
+
+
+@like
+def _flipped(x: Any, dims: Any) -> Any:
+    key = [slice(None)] * x.ndim
     for d in dims:
         key[d] = slice(None, None, -1)
-    return self[tuple(key)].copy()
+    return x[tuple(key)].copy()
 
 
 @linear(
@@ -61,15 +67,14 @@ def flip_dims(lib, self, dims):
 def rotate(lib, self, k, dims):
     """Rotate by ``k`` quarter turns in the plane of two dimensions."""
     a, b = dims
-    turned = {0: (), 1: (b,), 2: (a, b), 3: (a,)}[k % 4]
-    key = [slice(None)] * self.ndim
-    for d in turned:
-        key[d] = slice(None, None, -1)
-    r = self[tuple(key)].copy()
+    if not k % 4:
+        return self.copy()
+    r = _flipped(self, {1: (b,), 2: (a, b), 3: (a,)}[k % 4])
     return r.swapaxes(a, b) if k % 2 else r
 
 
 @linear(
+    layout=rows,
     transpose=lambda xp, g, shifts, dims: xp.roll_dims(g, tuple(-s for s in shifts), dims),
     node="RollBackward0",
     batch=lambda U, info, inner, mine, p: (
@@ -96,6 +101,7 @@ def _rolled(lib: Any, x: Any, shift: int, dim: int) -> Any:
 
 
 @linear(
+    layout=rows,
     transpose=lambda xp, g, diagonal: xp.lower_triangle(g, diagonal),
     node="TrilBackward0",
     batch="shape",
@@ -107,6 +113,7 @@ def lower_triangle(lib, self, diagonal):
 
 
 @linear(
+    layout=rows,
     transpose=lambda xp, g, diagonal: xp.upper_triangle(g, diagonal),
     node="TriuBackward0",
     batch="shape",
@@ -424,6 +431,7 @@ def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
 
 
 @public("torch.repeat_interleave Tensor.repeat_interleave")
+@with_axis
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
@@ -513,8 +521,10 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     if any(n < 0 for n in shape):
         raise ValueError(f"'shape' cannot have negative values, but got {shape}")
     size = math.prod(shape)
-    found = []
+    steps = []
     for n in shape:
         size = size // n if n else 0
-        found.append(wrap(a // max(size, 1) % max(n, 1)))
-    return tuple(found)
+        steps.append(max(size, 1))
+    counts = np.array([max(n, 1) for n in shape], a.dtype)
+    found = a[..., None] // np.array(steps, a.dtype) % counts  # as in PyTorch the results are slices of one tensor
+    return tuple(wrap(found[..., d]) for d in range(len(shape)))

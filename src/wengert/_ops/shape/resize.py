@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.memory import locked, storage_of
+from ..._arrays.memory import bytes_around, locked, storage_of
 from ..._base.errors import warn
 from ..._base.modes import inference_tensors, is_grad_enabled
 from ..._base.registry import public
@@ -20,7 +20,7 @@ from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from ..._tape.view_chain import reshaped_in_place, with_node_name
 from ..._tape.views import check_inplace, count_write, refresh
 from ..create.convert import detach
-from .strided import as_strided, at_strides, offset_of
+from .strided import as_strided, at_strides
 from .views import reshape_public, squeeze, transpose, unsqueeze
 from .views_primitive import ints, matrix_t
 
@@ -43,12 +43,12 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
     """Turn a tensor into the view ``view(self)`` of itself; ``name`` is the name of its node."""
     if stale_views:
         refresh(self)
-    if self._node is not None:
-        check_inplace(self, True)
+    own = view_of(self)
+    if self._node is not None or own is not None:
+        check_inplace(self, self._node is not None)
     if inference_tensors:
         refuse_write(self)
     cell = version_of(self)
-    own = view_of(self)
     alias_payload(self)
     old = wrap(self._payload, self._node)
     old._box = self._box
@@ -111,7 +111,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
             [2, 3]])
     """
     size = ints(sizes, "resize_")
-    if self._node is not None:
+    if self._node is not None and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
@@ -145,11 +145,10 @@ def _without_data(a: Meta, size: tuple[int, ...]) -> Meta:
 
 
 def _resized(a: Any, size: tuple[int, ...]) -> Any:
-    store, start = storage_of(a), offset_of(a)
     n = 1
     for s in size:
         n *= s
-    have = store.nbytes // a.itemsize - start
+    have = bytes_around(a)[1] // a.itemsize
     strides = np.empty(size, np.bool_).strides if n else (0,) * len(size)
     if n <= have and n:
         return at_strides(a, size, strides, 0)

@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS
-from ..._arrays.memory import address_of, restrided, storage_of
+from ..._arrays.memory import bytes_around, restrided
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.linear import linear
-from ..._kinds.out import EXACT, with_out
+from ..._kinds.out import EXACT, with_axis, with_out
 from ..._payloads.meta import Meta
+from ..._payloads.transforms import Batched, Transformed
 from ..._tape.fast_results import view_result
 from ..._tape.node import Box, version_of
 from ..._tape.promotion import cast, logical_dtype
@@ -221,11 +222,15 @@ def as_strided_view(lib, self, size, stride, storage_offset, own):
     that of a copy with strides ``own``.
     """
     if 0 in size:
-        return self.reshape(-1)[:0].reshape(size)
+        return at_strides(self, size, stride, storage_offset)
     if self.ndim == len(own) and all(
         n == 1 or s == t * self.itemsize for n, s, t in zip(self.shape, self.strides, own, strict=True)
     ):
-        return at_strides(self, size, stride, storage_offset)
+        # a tangent, or another array of the same layout, may have less memory than the tensor that was asked first
+        first, last = (storage_offset + n for n in _span(size, stride))
+        before, after = bytes_around(self)
+        if -first * self.itemsize <= before and (last + 1) * self.itemsize <= after:
+            return at_strides(self, size, stride, storage_offset)
     start, length = _store(size, stride, storage_offset, self.shape, own)
     memory = lib.zeros(length, self.dtype)
     at_strides(memory, self.shape, own, start)[...] = self
@@ -259,6 +264,7 @@ def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own
 
 # ----------------------------------------------------------------------------------------------------- public functions
 @public("torch.select Tensor.select")
+@with_axis
 def select_public(input: Tensor, dim: int, index: int) -> Tensor:
     """A view of the slice at one index of a dimension, without that dimension.
 
@@ -283,6 +289,7 @@ def normal_index(index: Any, shape: Any, dim: int) -> int:
 
 
 @public("torch.narrow Tensor.narrow")
+@with_axis
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """A view of ``length`` elements of a dimension, from ``start`` on.
 
@@ -369,16 +376,31 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return unfold_view(self, dimension, size, step)
 
 
-def offset_of(a: Any) -> int:
-    """The storage offset of an array, in elements."""
-    return (address_of(a) - address_of(storage_of(a))) // a.itemsize
+def _strides_inside(a: Any) -> tuple[int, ...]:
+    """The strides, in elements, of what the program sees of a payload of any nesting."""
+    if isinstance(a, Transformed):
+        return _strides_inside(a.v)[type(a) is Batched :]
+    if isinstance(a, Tensor):
+        return _strides_inside(a._payload)
+    return tuple(s // a.itemsize for s in a.strides)
+
+
+def _params_inside(a: Any, size: Any, stride: Any, storage_offset: Any) -> tuple[Any, ...]:
+    """``strided_params`` inside of a transform, where a value's own elements are its storage."""
+    own = _strides_inside(a)
+    start = 0 if storage_offset is None else operator.index(storage_offset)
+    need, have = start + _span(size, stride)[1] + 1, _span(tuple(a.shape), own)[1] + 1
+    if 0 not in size and (start < 0 or need > have):
+        raise RuntimeError(
+            f"as_strided: sizes {list(size)}, strides {list(stride)} and storage offset {start} reach beyond the "
+            f"{have} elements of a value inside of a transform"
+        )
+    return size, stride, start, own
 
 
 def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, name: str) -> tuple[Any, ...]:
     """The parameters of ``as_strided_view``, checked against the bounds of the storage."""
     a = alias_payload(input) if isinstance(input._payload, np.generic) else input._payload
-    if not isinstance(a, (np.ndarray, Meta)):
-        raise RuntimeError(f"{name}() is not possible inside of a transform: its values have no strides")
     size, stride = ints((size,), name), ints((stride,), name, "stride")
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
@@ -386,15 +408,18 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
-    here = a.offset // a.itemsize if isinstance(a, Meta) else offset_of(a)
+    if not isinstance(a, (np.ndarray, Meta)):
+        return _params_inside(a, size, stride, storage_offset)
+    before, after = (a.offset, 0) if isinstance(a, Meta) else bytes_around(a)
+    here = before // a.itemsize
     start = here if storage_offset is None else operator.index(storage_offset)
     if start < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {start}")
     if 0 not in size:  # PyTorch does not check the bounds of an empty view
         if isinstance(a, Meta):
             return size, stride, start - here, tuple(s // a.itemsize for s in a.strides)
-        need = (start + _span(size, stride)[1] + 1) * a.itemsize
-        have = storage_of(a).nbytes
+        need = before % a.itemsize + (start + _span(size, stride)[1] + 1) * a.itemsize
+        have = before + after
         if need > have:
             raise RuntimeError(
                 f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize "
@@ -429,6 +454,7 @@ def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) 
 
 
 @public("torch.select_scatter Tensor.select_scatter")
+@with_axis
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of ``input`` with ``src`` at one index of a dimension.
 
@@ -489,13 +515,18 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
         names = f"{BY_NUMPY[a.dtype].scalar_name} as {dtype.scalar_name}"
         if not a.ndim:
             raise RuntimeError(f"self.dim() cannot be 0 to view {names} (different element sizes)")
-        if a.strides[-1] != a.itemsize and a.size:
+        if self.stride(-1) != 1 and a.size:
             raise RuntimeError(
-                f"self.stride(-1) must be 1 to view {names} (different element sizes), but got "
-                f"{a.strides[-1] // a.itemsize}"
+                f"self.stride(-1) must be 1 to view {names} (different element sizes), but got {self.stride(-1)}"
             )
         ratio = new.itemsize // a.itemsize
         if ratio > 1:
+            before = a.offset if isinstance(a, Meta) else bytes_around(a)[0]
+            if before % new.itemsize:
+                raise RuntimeError(
+                    f"self.storage_offset() must be divisible by {ratio} to view {names} (different element sizes), "
+                    f"but got {before // a.itemsize}"
+                )
             if a.shape[-1] % ratio:
                 raise RuntimeError(
                     f"self.size(-1) must be divisible by {ratio} to view {names} (different element sizes), but got "

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import keeping
 from ..._base.registry import REGISTRY, TENSORS, Operator
 from ..._kinds.general import general
 from ..._kinds.linear import linear
@@ -116,6 +117,7 @@ def _places(a: Any, chain: Any) -> Any:
 
 
 @general(
+    layout=keeping,
     tensors=2,
     grad={
         "base": lambda xp, g, chain: xp.view_scatter(g, xp.zeros_like(xp.view_gather(g, chain)), chain),

@@ -9,15 +9,15 @@ import numpy as np
 
 from ..._base.registry import public
 from ..._kinds.dims import normal_dim
-from ..._kinds.out import EXACT, exactly, with_out
+from ..._kinds.out import EXACT, exactly, with_axis, with_out
 from ..._payloads.meta import Meta
 from ..._tape.node import named
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import with_node_name
+from ..._tape.view_chain import with_node_name, without_view
 from .broadcasting import expand_size
 from .join import chunk, split_public, split_with_sizes_public, unbind_public
 from .strided import as_strided, diagonal, narrow, select_public, slice_dim, unfold
-from .views import permute_public, squeeze, transpose, view_public
+from .views import permute_public, reshape_public, squeeze, transpose, view_public
 from .views import t as transposed
 from .views_primitive import alias, expand, ints, payload, unsqueeze_dim
 
@@ -50,9 +50,19 @@ def _expanded(self: Tensor, size: Any, *, implicit: bool = False) -> Tensor:
     return expand(self, expand_size(ints((size,), "expand_copy"), self._payload))
 
 
+def _viewed(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
+    """``view``, or ``reshape`` where the strides do not allow it."""
+    try:
+        return view_public(self, *shape, dtype=dtype)
+    except RuntimeError as error:
+        if "view size is not compatible" not in str(error):
+            raise
+        return reshape_public(self, *shape)
+
+
 diagonal_copy = _copy_form("diagonal_copy", diagonal)
 for _name, _of in {
-    "view_copy": view_public, "permute_copy": permute_public, "transpose_copy": transpose, "t_copy": transposed,
+    "view_copy": _viewed, "permute_copy": permute_public, "transpose_copy": transpose, "t_copy": transposed,
     "unsqueeze_copy": lambda self, dim: unsqueeze_dim(self, normal_dim(dim, self._payload.ndim + 1, "unsqueeze_copy")),
     "squeeze_copy": squeeze, "expand_copy": _expanded, "as_strided_copy": as_strided, "unfold_copy": unfold,
     "slice_copy": _slice, "select_copy": select_public, "alias_copy": alias, "detach_copy": lambda self: self.detach(),
@@ -67,7 +77,14 @@ narrow_copy = _copy_form(
 public("Tensor.narrow_copy")(narrow_copy)
 
 
-# ----------------------------------------------------------------------------------------------- pieces that are copies
+# ---------------------------------------------------------------------------------------------- pieces, their copies
+def _pieces(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
+    """The results of a view operator as tensors that share the memory and are no views: writes are not followed."""
+    if pieces and pieces[0]._node is not None:
+        named(pieces[0]._node.fx, name)  # type: ignore[union-attr]
+    return tuple(map(without_view, pieces))
+
+
 def _copies(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
     """Copies of the results of a view operator; its one node, which they keep, gets this name."""
     if pieces and pieces[0]._node is not None:
@@ -76,21 +93,23 @@ def _copies(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
 
 
 @public("torch.unsafe_split Tensor.unsafe_split")
+@with_axis
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``split`` whose results may be written to in place."""
-    return _copies(split_public(input, split_size, dim), "UnsafeSplitBackward0")
+    return _pieces(split_public(input, split_size, dim), "UnsafeSplitBackward0")
 
 
 @public("torch.unsafe_split_with_sizes Tensor.unsafe_split_with_sizes")
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """``split_with_sizes`` whose results may be written to in place."""
-    return _copies(split_with_sizes_public(input, split_sizes, dim), "UnsafeSplitWithSizesBackward0")
+    return _pieces(split_with_sizes_public(input, split_sizes, dim), "UnsafeSplitWithSizesBackward0")
 
 
 @public("torch.unsafe_chunk Tensor.unsafe_chunk")
+@with_axis
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``chunk`` whose results may be written to in place."""
-    return _copies(chunk(input, chunks, dim), "UnsafeSplitBackward0")
+    return _pieces(chunk(input, chunks, dim), "UnsafeSplitBackward0")
 
 
 @public("torch.split_copy")

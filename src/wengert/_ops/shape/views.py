@@ -14,6 +14,7 @@ from ..._base.errors import noted, warn, warn_once
 from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
+from ..._kinds.out import with_axis
 from ..._payloads.meta import Meta, restrided
 from ..._tape.fast_results import view_result
 from ..._tape.tensor import Tensor, alias_payload
@@ -210,6 +211,7 @@ def ravel(input: Tensor) -> Tensor:
 
 
 @public("torch.unflatten Tensor.unflatten")
+@with_axis
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """Split one dimension into several; one of ``sizes`` may be -1.
 

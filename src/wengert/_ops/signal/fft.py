@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import transformed
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import linear
@@ -33,6 +34,7 @@ def _scaled(r: Any, scale: float, dtype: Any) -> Any:
 
 
 @linear(
+    layout=transformed("c2c"),
     transpose=lambda xp, g, dims, scale, forward: xp.fft_c2c(g, dims, scale, not forward),
     node="FftC2CBackward0",
     batch=("dim", ("dims",)),
@@ -58,6 +60,7 @@ def _r2c_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, scale: float, o
 
 
 @linear(
+    layout=transformed("r2c"),
     transpose=_r2c_transpose,
     node="FftR2CBackward0",
     batch=("dim", ("dims",)),
@@ -85,6 +88,7 @@ def _c2r_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, size: int, scal
 
 
 @linear(
+    layout=transformed("c2r"),
     transpose=_c2r_transpose,
     node="FftC2RBackward0",
     batch=("dim", ("dims",)),

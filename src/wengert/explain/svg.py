@@ -69,6 +69,7 @@ def curve(values: Sequence[float], title: str, x_label: str, y_label: str) -> st
 
     The vertical axis begins at zero, or lower if there are negative values. Values that are not finite are left out.
 
+    >>> from wengert.explain.svg import curve
     >>> curve([3.0, 2.0, 1.0], "Loss", "step", "loss").count("<path")
     2
     """
@@ -127,7 +128,8 @@ def _means(points: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
 _CHARACTER, _ROW, _LAYER, _GAP = 7.9, 18, 88, 28  # width and height of text, distance of layers, gap between boxes
 
 _ARROW_HEAD = (
-    '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+    '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="12" markerHeight="12" '
+    'markerUnits="userSpaceOnUse" orient="auto">'
     '<path class="head" d="M0 0 L8 4 L0 8 z"/></marker></defs>'
 )
 
@@ -143,14 +145,27 @@ def graph(root: Any, title: str, names: Mapping[str, Any]) -> str:
     if root.grad_fn is None:
         raise ValueError("a leaf has no graph: draw the result of an operation")
     children = _graph_below(root.grad_fn)
-    labels = {node: _label(node, names) for node in children}
+    return draw(children, {node: _label(node, names) for node in children}, title)
+
+
+def draw(
+    children: Graph, labels: Mapping[Hashable, list[str]], title: str, tips: Mapping[Hashable, str] | None = None
+) -> str:
+    """Draw a graph without cycles: a box with a label for each node, an arrow to each of its children.
+
+    `children` has each node before those it points to. Boxes and arrows have the ids `n0`, `e0-1` by the nodes' order.
+    `tips` are shown where the mouse rests on a box.
+    """
     layers, routes = _layers(children)
     _sort_layers(layers, routes)
     places, width = _places(layers, labels)
+    number = {node: index for index, node in enumerate(children)}
     body = [_ARROW_HEAD]
-    body += [_arrow(route, places, labels) for route in routes]
+    body += [_arrow(route, places, labels, f"e{number[route[0]]}-{number[route[-1]]}") for route in routes]
     for node, lines in labels.items():
-        body += _box(places[node], lines, "node" if children[node] else "leaf")
+        tip = [f"<title>{escape(tips[node])}</title>"] if tips and node in tips else []
+        box = _box(places[node], lines, "node" if children[node] else "leaf")
+        body.append("\n".join([f'<g id="n{number[node]}">', *tip, *box, "</g>"]))
     height = 64 + _LAYER * len(layers)
     body.append(
         f'<text class="quiet" x="20" y="{height - 16}">Arrows: grad_fn.next_functions, the way of backward()</text>'
@@ -269,7 +284,10 @@ def _box(place: tuple[float, float], lines: list[str], kind: str) -> list[str]:
 
 
 def _arrow(
-    route: list[Hashable], places: Mapping[Hashable, tuple[float, float]], labels: Mapping[Hashable, list[str]]
+    route: list[Hashable],
+    places: Mapping[Hashable, tuple[float, float]],
+    labels: Mapping[Hashable, list[str]],
+    name: str,
 ) -> str:
     points = [places[node] for node in route]
     points[0] = (points[0][0], points[0][1] + _box_height(labels[route[0]]) / 2)
@@ -278,4 +296,4 @@ def _arrow(
     for (x1, y1), (x2, y2) in pairwise(points):
         middle = (y1 + y2) / 2
         path += f" C{x1:.1f} {middle:.1f} {x2:.1f} {middle:.1f} {x2:.1f} {y2:.1f}"
-    return f'<path class="edge" marker-end="url(#head)" d="{path}"/>'
+    return f'<path class="edge" id="{name}" marker-end="url(#head)" d="{path}"/>'

@@ -1,0 +1,379 @@
+"""How results lie in memory: PyTorch's rules, one for each kind of operator.
+
+A declaration names the rule of its operator if NumPy's functions, which keep the order of their operands, differ from
+it: ``layout=rows``. A rule takes the operator's raw function and returns one whose results lie as PyTorch's do.
+
+``rows``
+    row-major, whatever the operands: reductions, scans, indexing
+``like``, ``keeping``
+    as ``empty_like`` of the first operand: sorting, flips, copies in the order of memory; ``keeping``: its gaps too
+``iterated``
+    in the order that PyTorch's TensorIterator finds among all operands: elementwise work
+``columns``
+    batches of column-major matrices: LAPACK's results
+``channels_last``, ``channels_last_2d``, ``convolved``, ``convolved_2d``
+    channels-last if the first operand is, else row-major: convolutions, pooling, interpolation
+
+A dimension of size 1 has a stride too. NumPy ignores it, PyTorch shows it, so these rules compute it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .memory import memory_order
+
+Strides = tuple[int, ...]
+Rule = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+# -------------------------------------------------------------------------------------------------------------- strides
+def row_major_strides(shape: tuple[int, ...], step: int = 1) -> Strides:
+    """The strides of a new array in row-major order, as PyTorch counts them; ``step``: the last one."""
+    strides = []
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(strides))
+
+
+def in_order(shape: tuple[int, ...], order: Any, step: int = 1) -> Strides:
+    """The strides of a new array with its dims in this order in memory, outermost first."""
+    strides = [0] * len(shape)
+    for d in reversed(order):
+        strides[d] = step
+        step *= max(shape[d], 1)
+    return tuple(strides)
+
+
+@functools.lru_cache(64)
+def channels_last_order(ndim: int) -> tuple[int, ...]:
+    """The order of dims with the channels, dim 1, innermost."""
+    return (0, *range(2, ndim), 1)
+
+
+@functools.lru_cache(4096)
+def shown_strides(shape: tuple[int, ...], strides: Strides, step: int) -> Strides:
+    """An array's strides with those of new dims of size 1, which NumPy leaves at 0, as ``unsqueeze`` computes them."""
+    shown = list(strides)
+    for d in reversed(range(len(shape))):
+        if shape[d] == 1 and not shown[d]:
+            shown[d] = shown[d + 1] * shape[d + 1] if d + 1 < len(shape) else step
+    return tuple(shown)
+
+
+def is_dense(shape: tuple[int, ...], strides: Strides, step: int) -> bool:
+    """Whether the elements fill their memory without gaps and without sharing it."""
+    expected = step
+    for s, n in sorted((s, n) for n, s in zip(shape, strides, strict=True) if n != 1):
+        if s != expected:
+            return False
+        expected *= n
+    return True
+
+
+def strides_like(a: Any) -> Strides:
+    """The strides in bytes of ``empty_like(a)``: its own if it is dense, else those of the same order of dims."""
+    if is_dense(a.shape, a.strides, a.itemsize):
+        return shown_strides(a.shape, a.strides, a.itemsize)
+    shown = shown_strides(a.shape, a.strides, a.itemsize)
+    return in_order(a.shape, memory_order(a, shown), a.itemsize)
+
+
+def is_channels_last(a: Any, sequences: bool = False) -> bool:
+    """Whether PyTorch would call an array channels-last (``suggest_memory_format``): strides of size 1 count.
+
+    ``sequences``: a sequence is an image of one row.
+    """
+    if type(a) is not np.ndarray:
+        return False
+    shape, strides = a.shape, shown_strides(a.shape, a.strides, a.itemsize)
+    if a.ndim == 3 and sequences:
+        shape, strides = (*shape[:2], 1, shape[2]), (*strides[:2], strides[2] * shape[2], strides[2])
+    return len(shape) in (4, 5) and _is_channels_last(shape, strides)
+
+
+@functools.lru_cache(4096)
+def _is_channels_last(shape: tuple[int, ...], strides: Strides) -> bool:
+    least = 0
+    if strides[1] == 0:
+        return False
+    for d in reversed(channels_last_order(len(shape))):
+        if shape[d] == 0 or strides[d] < least:
+            return False
+        if d == 0 and least == strides[1]:  # as row-major: the batch alone does not tell
+            return False
+        least = strides[d] * max(shape[d], 1) if shape[d] > 1 else strides[d]
+    return True
+
+
+# --------------------------------------------------------------------------------------------------------------- arrays
+def empty(shape: tuple[int, ...], dtype: Any, strides: Strides) -> Any:
+    """An uninitialised dense array with these strides in bytes."""
+    r = np.empty(shape, dtype)
+    if r.strides == strides or not r.size:
+        return r
+    return np.ndarray(shape, dtype, r, 0, strides)
+
+
+def relaid(r: Any, strides: Strides) -> Any:
+    """The array itself if it has these strides, else a copy that has."""
+    if r.strides == strides or not r.size:
+        return r
+    if r.flags.c_contiguous and r.base is None and _equal_but_for_ones(r.shape, r.strides, strides):
+        return np.ndarray(r.shape, r.dtype, r, 0, strides)
+    copy = empty(r.shape, r.dtype, strides)
+    copy[...] = r
+    return copy
+
+
+def empty_like(a: Any, dtype: Any) -> Any:
+    """An uninitialised dense array with the shape and the order of dims of ``a``."""
+    strides, own = strides_like(a), a.itemsize
+    step = dtype.itemsize
+    return empty(a.shape, dtype, strides if step == own else tuple([s // own * step for s in strides]))
+
+
+def relaid_copy(a: Any) -> Any:
+    """A dense copy with the order of dims of ``a``."""
+    r = empty_like(a, a.dtype)
+    r[...] = a
+    return r
+
+
+def _equal_but_for_ones(shape: tuple[int, ...], one: Strides, other: Strides) -> bool:
+    return all(n == 1 or s == t for n, s, t in zip(shape, one, other, strict=True))
+
+
+def in_rows(r: Any) -> Any:
+    """The array in row-major order, a copy if it is not."""
+    if not r.flags.c_contiguous:
+        return r.copy()
+    return r if 1 not in r.shape else relaid(r, row_major_strides(r.shape, r.itemsize))
+
+
+def in_columns(r: Any) -> Any:
+    """The matrices of a batch in column-major order, a copy if they are not."""
+    if r.ndim < 2:
+        return r
+    order = (*range(r.ndim - 2), r.ndim - 1, r.ndim - 2)
+    return relaid(r, in_order(r.shape, order, r.itemsize))
+
+
+def in_channels_last(r: Any) -> Any:
+    """The array in channels-last order, a copy if it is not."""
+    return relaid(r, in_order(r.shape, channels_last_order(r.ndim), r.itemsize))
+
+
+# -------------------------------------------------------------------------------------------------- elementwise results
+@functools.lru_cache(4096)
+def iterated_strides(shape: tuple[int, ...], operands: tuple[tuple[Any, Strides, int], ...], step: int) -> Strides:
+    """The strides of an elementwise result, in units of ``step``; of the operands (shape, strides, itemsize).
+
+    These are the rules of ATen's TensorIterator: its fast set-up for operands that lie alike, else the order of dims of
+    the first operand in which two dims can be told apart.
+    """
+    rank = len(shape)
+    if all(s == shape for s, _, _ in operands):
+        rows = [row_major_strides(s, size) for s, _, size in operands]
+        if all(_equal_but_for_ones(s, t, r) for (s, t, _), r in zip(operands, rows, strict=True)):
+            return row_major_strides(shape, step)
+        last = in_order(shape, channels_last_order(4)) if rank == 4 else None
+        alike = {tuple(t // size for t in strides) for _, strides, size in operands}
+        if last is not None and all(_equal_but_for_ones(shape, strides, last) for strides in alike):
+            return tuple(s * step for s in last)
+        if len(alike) == 1 and is_dense(shape, *operands[0][1:]):
+            return tuple(s * step for s in alike.pop())
+
+    broadcast = [_broadcast(shape, s, t) for s, t, _ in operands]
+    order = list(range(rank))[::-1]  # innermost first
+    for i in range(1, rank):
+        place = i
+        for other in range(i - 1, -1, -1):
+            verdict = _verdict(broadcast, shape, order[other], order[place])
+            if verdict > 0:
+                order[other], order[place] = order[place], order[other]
+                place = other
+            elif verdict < 0:
+                break
+    return in_order(shape, order[::-1], step)
+
+
+def _broadcast(shape: tuple[int, ...], own: tuple[int, ...], strides: Strides) -> Strides:
+    lead = len(shape) - len(own)
+    kept = [0 if n == 1 and shape[lead + d] != 1 else strides[d] for d, n in enumerate(own)]
+    return (0,) * lead + tuple(kept)
+
+
+def _verdict(operands: list[Strides], shape: tuple[int, ...], d: int, e: int) -> int:
+    """Above zero if dim ``d``, which comes first, lies outside of ``e`` in memory, below it if inside, 0 if unknown."""
+    for strides in operands:
+        first, second = strides[d], strides[e]
+        if first == 0 or second == 0:
+            continue
+        if first != second:
+            return 1 if first > second else -1
+        if shape[d] > shape[e]:
+            return 1
+    return 0
+
+
+def _arrays_in(args: Any) -> list[Any]:
+    found: list[Any] = []
+    for a in args:
+        if type(a) is np.ndarray:
+            found.append(a)
+        elif type(a) is list:
+            found += _arrays_in(a)
+    return found
+
+
+def as_iterated(r: Any, operands: Any) -> Any:
+    """An elementwise result in the order of the operands."""
+    known = tuple([(a.shape, shown_strides(a.shape, a.strides, a.itemsize), a.itemsize) for a in operands])
+    return relaid(r, iterated_strides(r.shape, known, r.itemsize))
+
+
+# ---------------------------------------------------------------------------------------------- Fourier transforms
+def transformed(kind: str) -> Rule:
+    """The rule of a transform ("c2c", "r2c" or "c2r") of an array along dims: these are innermost, as in PyTorch."""
+
+    def rule(fn: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any) -> Any:
+            r, a, dims = fn(*args), args[0], args[1]
+            if type(r) is not np.ndarray or not dims:
+                return r
+            strides = shown_strides(a.shape, a.strides, a.itemsize)
+            if kind == "c2r" and len(dims) > 1:  # the other dims are transformed first
+                strides = in_order(a.shape, _transformed_order(strides, dims[:-1], len(dims) - 1))
+                dims = dims[-1:]
+            order = _transformed_order(strides, dims, len(dims) - (kind == "r2c"))
+            return relaid(r, in_order(r.shape, order, r.itemsize))
+
+        return run
+
+    return rule
+
+
+def _transformed_order(strides: Strides, dims: Any, count: int) -> list[int]:
+    """The other dims as they lie in memory, then ``count`` of these dims as they lie, then the rest of them."""
+    by_stride = sorted(range(len(strides)), key=lambda d: -strides[d])
+    lead = [d for d in by_stride if d not in dims]
+    return lead + sorted(dims[:count], key=lambda d: -strides[d]) + list(dims[count:])
+
+
+# ---------------------------------------------------------------------------------------------------------------- rules
+def _each(place: Callable[[Any], Any], r: Any) -> Any:
+    if type(r) is np.ndarray:
+        return place(r)
+    if type(r) in (tuple, list):
+        return type(r)([_each(place, one) for one in r])
+    return r
+
+
+def rows(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Row-major results."""
+
+    def run(*args: Any) -> Any:
+        r = fn(*args)
+        if type(r) is np.ndarray and r.flags.c_contiguous and 1 not in r.shape:  # the usual case
+            return r
+        return _each(in_rows, r)
+
+    return run
+
+
+def columns(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Results with the rank of the first operand are batches of column-major matrices, others row-major."""
+
+    def run(*args: Any) -> Any:
+        rank = args[0].ndim
+        return _each(lambda r: in_columns(r) if r.ndim == rank else in_rows(r), fn(*args))
+
+    return run
+
+
+def like(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Results that lie as the first operand does; a result of another shape is row-major."""
+
+    def run(*args: Any) -> Any:
+        r, a = fn(*args), args[0]
+        if type(a) is list:
+            a = a[0]
+        if type(a) is not np.ndarray or r is a:  # the latter was written in place
+            return r
+        if type(r) is np.ndarray and a.flags.c_contiguous and r.flags.c_contiguous and 1 not in a.shape:
+            return r  # the usual case
+        return _each(functools.partial(_as, a), r)
+
+    return run
+
+
+def _as(a: Any, r: Any) -> Any:
+    if r.shape != a.shape:
+        return in_rows(r)
+    strides = strides_like(a)
+    return relaid(r, strides if r.itemsize == a.itemsize else tuple(s // a.itemsize * r.itemsize for s in strides))
+
+
+def iterated(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Elementwise results, in TensorIterator's order."""
+
+    def run(*args: Any) -> Any:
+        r = fn(*args)
+        operands = _arrays_in(args)
+        if type(r) is np.ndarray and r.ndim > 1 and not (r.flags.c_contiguous and all_rows(operands, r.shape)):
+            return as_iterated(r, operands)
+        return r
+
+    return run
+
+
+def all_rows(operands: Any, shape: tuple[int, ...]) -> bool:
+    """Whether all operands have this shape and are row-major."""
+    return all([a.shape == shape and a.flags.c_contiguous for a in operands])  # noqa: C419  faster so
+
+
+def keeping(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of the first operand with its strides, gaps included (``clone_preserve_strides``)."""
+
+    def run(*args: Any) -> Any:
+        r, a = fn(*args), args[0]
+        if a.flags.c_contiguous or not a.size or type(a) is not np.ndarray or 0 in a.strides:
+            return _each(functools.partial(_as, a), r)
+        span = sum((n - 1) * s for n, s in zip(a.shape, a.strides, strict=True)) // a.itemsize + 1
+        copy = np.ndarray(a.shape, r.dtype, np.empty(span, r.dtype), 0, a.strides)
+        copy[...] = r
+        return copy
+
+    return run
+
+
+def _by_rank(rank: int, r: Any) -> Any:
+    return in_channels_last(r) if r.ndim == rank else in_rows(r)
+
+
+def _by_channels(ranks: tuple[int, ...], of_weights: tuple[int, ...] = ()) -> Rule:
+    """The rule for a first operand of these ranks, and for weights, the second operand, of these."""
+
+    def rule(fn: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any) -> Any:
+            r = fn(*args)
+            for a, wanted in zip(args, (ranks, of_weights), strict=False):
+                if type(a) is np.ndarray and a.ndim in wanted and is_channels_last(a, True):
+                    return _each(functools.partial(_by_rank, a.ndim), r)
+            return _each(in_rows, r)
+
+        return run
+
+    return rule
+
+
+# Channels-last results if the first operand is, else row-major ones; many of PyTorch's kernels know no such volumes.
+# For a convolution the weights count too, also those of a sequence, which is an image of one row.
+channels_last, channels_last_2d = _by_channels((4, 5)), _by_channels((4,))
+convolved, convolved_2d = _by_channels((4, 5), (3, 4, 5)), _by_channels((4,), (3, 4))

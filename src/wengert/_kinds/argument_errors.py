@@ -1,0 +1,162 @@
+"""The error of a public function in place of one of NumPy, SciPy or Python that its body ran into.
+
+A body checks what PyTorch checks and leaves the rest to what it calls. When that fails, nothing has been returned yet,
+and there is time to look at the arguments: the first that does not fit the function's annotations is refused in the
+words of PyTorch's parser; tensors that do not broadcast get its error for that. Nothing is looked at before.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import opcode
+import os
+import re
+import types
+from typing import Any
+
+import numpy as np
+
+from .._base.constants import type_name
+from .._base.errors import INTERNAL, LinAlgError, noted
+from .._base.registry import PUBLIC
+from .._tape.error_text import broadcast_error
+from .._tape.tensor import Tensor
+
+_RAISES = frozenset(opcode.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in opcode.opmap)
+_LIBRARIES = tuple(
+    os.path.join(os.path.dirname(os.path.dirname(np.__file__)), name) + os.sep for name in ("numpy", "scipy")
+)
+_BINDING = re.compile(
+    r"required (positional|keyword-only) argument|unexpected keyword|positional arguments? but|multiple values"
+)
+_BROADCAST = re.compile(r"broadcast|same shape|could not be broadcast")
+
+
+def explained(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception, method: bool = False
+) -> Exception | None:
+    """The error to raise in place of ``error``, which a public function's body raised; ``None``: it stands.
+
+    ``method``: the first argument does not count, as in PyTorch's errors of methods.
+    """
+    written = _annotated(function)
+    origin = _origin(error)
+    if origin == "user" or written is None:
+        return None
+    if origin == "package" and (isinstance(error, TypeError) or function.__module__ == "wengert.nn.functional"):
+        return None  # PyTorch's functions there are Python, and have no parser that comes first
+    names, annotations = _parameters(written)
+    for position, (name, value) in enumerate([*zip(names, args, strict=False), *kwargs.items()], 1):
+        wanted = _misfit(annotations.get(name, ""), value)
+        if wanted:
+            place = f" (position {position - method})" if position <= len(args) else ""
+            return TypeError(
+                f"{function.__name__}(): argument '{name}'{place} must be {wanted}, not {type_name(value)}"
+            )
+    if origin == "package" or (isinstance(error, TypeError) and _BINDING.search(str(error))):
+        return None
+    if isinstance(error, (TypeError, AttributeError, StopIteration)):
+        return _no_overload(written, function.__name__, args[method:], kwargs)
+    return _about_values(function.__name__, [*args, *kwargs.values()], error)
+
+
+def _no_overload(written: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    """PyTorch's error for arguments that fit none of a function's signatures."""
+    for usual in reversed(written.__defaults__ or ()):
+        if not args or args[-1] is not usual:
+            break
+        args = args[:-1]
+    usual_kwargs = written.__kwdefaults__ or {}
+    named = {k: v for k, v in kwargs.items() if k not in usual_kwargs or v is not usual_kwargs[k]}
+    got = ", ".join([*map(type_name, args), *(f"{k}={type_name(v)}" for k, v in named.items())])
+    names, annotations = _parameters(written)
+    expected = ", ".join(f"{annotations.get(k, 'Any')} {k}" for k in names)
+    return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected ({expected})")
+
+
+def _origin(error: BaseException) -> str:
+    """The code that raised an error: the "package" by a statement, NumPy, SciPy or Python "inside", or the "user"."""
+    traceback = error.__traceback__
+    if traceback is None:
+        return "package"
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    code = traceback.tb_frame.f_code
+    if INTERNAL[code.co_filename]:
+        return "package" if code.co_code[traceback.tb_lasti] in _RAISES else "inside"
+    return "inside" if code.co_filename.startswith(_LIBRARIES) else "user"
+
+
+def _annotated(function: Any) -> Any:
+    """The function with named parameters behind the decorators of a public function."""
+    while isinstance(function, types.FunctionType):
+        inner = getattr(function, "__wrapped__", None)
+        if inner is None:
+            if function.__code__.co_flags & inspect.CO_VARARGS and function.__name__.endswith("_"):
+                return _annotated(PUBLIC["Tensor"].get(function.__name__[:-1]))  # an in-place form
+            return function
+        function = inner
+    return None
+
+
+@functools.cache
+def _parameters(function: Any) -> tuple[tuple[str, ...], dict[str, str]]:
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount], {k: str(v) for k, v in function.__annotations__.items()}
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _is_element(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.ndim == 0
+
+
+_FITS: dict[str, Any] = {
+    "Tensor": lambda value: isinstance(value, Tensor) or hasattr(type(value), "__torch_function__"),
+    "int": lambda value: _is_int(value) or _is_element(value),
+    "float": lambda value: isinstance(value, (int, float, np.number)) or _is_element(value),
+    "bool": lambda value: isinstance(value, (bool, np.bool_)),
+    "str": lambda value: isinstance(value, str),
+    "None": lambda value: value is None,
+    "Dims": lambda value: (
+        value is None or _is_int(value) or (isinstance(value, (tuple, list)) and all(map(_is_int, value)))
+    ),
+}  # by the word in an annotation
+_WORDS = {"Dims": "tuple of ints", "float": "float"}
+
+
+def _misfit(annotation: str, value: Any) -> str:
+    """The kind of value that PyTorch's error names, if ``value`` is none of the annotated kinds; else ""."""
+    kinds = annotation.split(" | ")
+    if not annotation or any(kind not in _FITS for kind in kinds) or any(_FITS[kind](value) for kind in kinds):
+        return ""
+    return _WORDS.get(kinds[0], kinds[0])
+
+
+def _about_values(name: str, values: list[Any], error: Exception) -> Exception | None:
+    """The error if all arguments are of the right kinds."""
+    text = str(error)
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    if isinstance(error, np.linalg.LinAlgError):
+        return LinAlgError(f"{name}: {text}")
+    if isinstance(error, OverflowError):
+        return RuntimeError("Overflow when unpacking long long")
+    if isinstance(error, ValueError) and _BROADCAST.search(text):
+        for k, x in enumerate(tensors):
+            for y in tensors[k + 1 :]:
+                try:
+                    np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
+                except ValueError:
+                    return broadcast_error(x, y)
+    given = ", ".join(_described(value) for value in values)
+    kind = IndexError if isinstance(error, IndexError) else RuntimeError
+    return noted(kind(f"{name}(): these arguments do not fit together: {given}"), f"Why: {text}")
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {list(value.shape)} and dtype {str(value.dtype).removeprefix('torch.')}"
+    return repr(value) if type(value) in (int, float, bool, str, type(None)) else type_name(value)

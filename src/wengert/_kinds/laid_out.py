@@ -1,0 +1,53 @@
+"""The layout of results of functions that put operators together (``_arrays.layouts`` has the rules of operators)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._arrays.layouts import as_iterated, in_channels_last, is_channels_last
+from .._tape.node import view_of
+from .._tape.tensor import Tensor
+
+
+def laid_out(place: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Decorator of a function whose new results lie as ``place(array)`` does: ``in_rows``, ``in_columns``."""
+
+    def decorate(fn: Any) -> Any:
+        @functools.wraps(fn)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            r = fn(*args, **kwargs)
+            for t in r if isinstance(r, (tuple, list)) else (r,):
+                if isinstance(t, Tensor) and not any(t is a for a in args):
+                    lay(t, place)
+            return r
+
+        return run
+
+    return decorate
+
+
+def lay(t: Tensor, place: Callable[[Any], Any]) -> Tensor:
+    """Lay out the memory of a tensor that was just made, before it is shown to anyone; a view stays as it is."""
+    a = t._payload
+    if type(a) is np.ndarray and view_of(t) is None:
+        t._payload = r = place(a)
+        if t._box is not None:
+            t._box.a = r
+    return t
+
+
+def ordered(t: Tensor, *operands: Tensor) -> Tensor:
+    """An elementwise result that was just made, in TensorIterator's order: arithmetic itself does not look at it."""
+    arrays = [x._payload for x in operands]
+    if type(t._payload) is not np.ndarray or any(type(a) is not np.ndarray for a in arrays):
+        return t
+    return t if arrays[0].flags.c_contiguous else lay(t, lambda r: as_iterated(r, arrays))
+
+
+def with_channels_of(input: Tensor, t: Tensor) -> Tensor:
+    """A tensor that was just made, channels-last if ``input`` is."""
+    return lay(t, in_channels_last) if is_channels_last(input._payload) else t

@@ -1,0 +1,81 @@
+"""How PyTorch hands a call to an override: which arguments stand by place, which by keyword, which defaults are there.
+
+A function that PyTorch compiles hands on what it was given. One that it writes in Python hands on its parameters, the
+first few by place and all others by keyword, with their defaults; so a trace of it shows every parameter.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+from .._tensor_api.override_sites import SITES
+from ._naming import public_places
+
+# The functions that PyTorch writes in Python, by the number of arguments that they hand on by place.
+_BY_PLACE = {
+    name: count
+    for count, names in enumerate(
+        (
+            "",
+            """alpha_dropout celu dropout dropout1d dropout2d dropout3d elu feature_alpha_dropout glu gumbel_softmax
+            hardsigmoid hardswish hardtanh instance_norm interpolate leaky_relu log_softmax mish norm normalize relu
+            relu6 rrelu selu silu softmax softmin softsign tanhshrink unique unique_consecutive unravel_index""",
+            """adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d
+            affine_grid binary_cross_entropy binary_cross_entropy_with_logits cdist cross_entropy embedding
+            embedding_bag fractional_max_pool2d fractional_max_pool3d grid_sample group_norm hinge_embedding_loss
+            huber_loss kl_div l1_loss layer_norm local_response_norm max_pool1d max_pool2d max_pool3d mse_loss
+            multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss nll_loss pad poisson_nll_loss rms_norm
+            smooth_l1_loss soft_margin_loss split stft tensordot unfold""",
+            """batch_norm cosine_embedding_loss fold gaussian_nll_loss lp_pool1d lp_pool2d lp_pool3d
+            margin_ranking_loss max_unpool1d max_unpool2d max_unpool3d threshold triplet_margin_loss
+            triplet_margin_with_distance_loss""",
+            "ctc_loss",
+        )
+    )
+    for name in names.split()
+} | {"multi_head_attention_forward": 13}
+_OF_TORCH = frozenset(
+    ["cdist", "norm", "split", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"]
+)  # all others are of nn.functional
+
+_OWN = frozenset({"cudnn_enable", "cudnn_enabled", "split_size"})  # parameters that PyTorch's functions have not
+
+
+@functools.cache
+def signature_of(fn: Any) -> inspect.Signature:
+    """A function's parameters. While arguments are checked first, a public function's code has ``*args`` alone."""
+    site = SITES.get(id(fn))
+    if site is None:
+        return inspect.signature(inspect.unwrap(fn))
+    code, written = site.named, site.unchanged if site.named is site.plain else site.written
+    names = code.co_varnames
+    placed, keyword = names[: code.co_argcount], names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    values = written.__defaults__ or ()
+    defaults = {**dict(zip(placed[len(placed) - len(values) :], values, strict=True)), **(written.__kwdefaults__ or {})}
+    kinds: list[tuple[str, Any]] = [(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in placed]
+    rest = names[len(placed) + len(keyword) :]
+    if code.co_flags & inspect.CO_VARARGS:
+        kinds.append((rest[0], inspect.Parameter.VAR_POSITIONAL))
+        rest = rest[1:]
+    kinds += [(name, inspect.Parameter.KEYWORD_ONLY) for name in keyword]
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        kinds.append((rest[0], inspect.Parameter.VAR_KEYWORD))
+    empty = inspect.Parameter.empty
+    return inspect.Signature([inspect.Parameter(n, kind, default=defaults.get(n, empty)) for n, kind in kinds])
+
+
+def as_pytorch_calls(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call as PyTorch's own function hands them on."""
+    space, name = public_places().get(id(fn), ("", ""))
+    count = _BY_PLACE.get(name)
+    if count is None or space != ("torch" if name in _OF_TORCH else "nn.functional"):
+        return args, kwargs
+    try:
+        bound = signature_of(fn).bind(*args, **kwargs)
+    except TypeError as e:
+        raise TypeError(f"{name}() {e}") from None
+    bound.apply_defaults()
+    values = [(name, value) for name, value in bound.arguments.items() if name not in _OWN]
+    return tuple([v for _, v in values[:count]]), dict(values[count:])

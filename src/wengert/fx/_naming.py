@@ -1,0 +1,189 @@
+"""The names under which a graph's code calls functions: PyTorch's, whatever the function's own module is called."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from .._base.registry import PUBLIC
+from ..utils._aten import OpOverload, OpOverloadPacket
+
+PACKAGE = __name__.partition(".")[0]
+
+# What PyTorch's functional takes from its compiled part, by the name that a trace shows.
+_COMPILED_NN = frozenset(
+    [
+        "avg_pool2d",
+        "avg_pool3d",
+        "elu_",
+        "gelu",
+        "hardtanh_",
+        "leaky_relu_",
+        "linear",
+        "log_sigmoid",
+        "one_hot",
+        "scaled_dot_product_attention",
+        "softplus",
+        "softshrink",
+    ]
+)
+_PREFIXED = frozenset(["linalg", "fft", "special"])
+# Functions of two modules that are two functions in PyTorch: these are called by nn.functional.
+_OF_FUNCTIONAL = frozenset(
+    [
+        "celu",
+        "group_norm",
+        "layer_norm",
+        "max_pool1d",
+        "max_pool1d_with_indices",
+        "max_pool2d",
+        "max_pool3d",
+        "rms_norm",
+        "rrelu",
+        "selu",
+        "threshold",
+    ]
+)
+_IN_TORCH_FUNCTIONAL = frozenset(
+    [
+        "atleast_1d",
+        "atleast_2d",
+        "atleast_3d",
+        "block_diag",
+        "broadcast_shapes",
+        "broadcast_tensors",
+        "cartesian_prod",
+        "cdist",
+        "chain_matmul",
+        "einsum",
+        "lu",
+        "meshgrid",
+        "norm",
+        "split",
+        "stft",
+        "tensordot",
+        "unique",
+        "unique_consecutive",
+        "unravel_index",
+    ]
+)
+_RENAMED = {"logsigmoid": "log_sigmoid", "threshold": "_threshold"}  # what PyTorch's `__name__` is
+
+
+@functools.cache
+def public_places() -> dict[int, tuple[str, str]]:
+    """Where each public function stands: its ``id`` -> (space, name). The first of several places is its own."""
+    places: dict[int, tuple[str, str]] = {}
+    for space in ("torch", "nn.functional", "linalg", "special", "fft", "Tensor"):
+        for name, fn in PUBLIC[space].items():
+            place = places.get(id(fn))
+            better = place is not None and place[0] == space and getattr(fn, "__name__", "") == name
+            if place is None or better or (space == "nn.functional" and name in _OF_FUNCTIONAL):
+                places[id(fn)] = (space, name)
+    return places
+
+
+def as_torch(module: str) -> str:
+    """PyTorch's name of one of our modules; any other module's own."""
+    head, dot, rest = module.partition(".")
+    return f"torch{dot}{rest}" if head == PACKAGE else module
+
+
+def is_ours(module: str | None) -> bool:
+    """Whether a module is this package's, under its own name or under PyTorch's."""
+    return (module or "").partition(".")[0] in (PACKAGE, "torch")
+
+
+def function_name(fn: Any) -> str:
+    """The name that a node of this function is called by: PyTorch's ``__name__``."""
+    place = public_places().get(id(fn))
+    if place is not None and place[0] in _PREFIXED:
+        return f"{place[0]}_{place[1]}"
+    if place is not None:
+        return _RENAMED.get(place[1], place[1])
+    return getattr(fn, "__name__", None) or type(fn).__name__
+
+
+def module_of(fn: Any) -> str:
+    """The module that a function is imported from, under PyTorch's name.
+
+    Raises:
+        RuntimeError: it says none.
+    """
+    module = getattr(fn, "__module__", None)
+    if module is None:
+        raise RuntimeError(f"cannot find module for {fn}")
+    return as_torch(module)
+
+
+def qualified_name(fn: Callable[..., Any]) -> str:
+    """How a graph's code calls a function: ``torch.relu``, ``torch.nn.functional.dropout``, ``getattr``."""
+    if isinstance(fn, (OpOverload, OpOverloadPacket)):
+        return f"torch.ops.aten.{fn.__name__}"
+    name = fn.__name__
+    if getattr(builtins, name, None) is fn:
+        return name
+    place = public_places().get(id(fn))
+    if place is not None:
+        space, public = place[0], place[1] if place[0] in _PREFIXED else _RENAMED.get(place[1], place[1])
+        if space == "torch":
+            return f"torch.functional.{public}" if public in _IN_TORCH_FUNCTIONAL else f"torch.{public}"
+        if space == "nn.functional" and public in _COMPILED_NN:
+            return f"torch._C._nn.{public}"
+        if space in _PREFIXED:
+            return f"torch._C._{space}.{space}_{public}"
+        return f"torch.{space}.{public}"
+    if name == "<lambda>":
+        try:
+            name = inspect.getsource(fn).split("=")[0].strip()
+        except Exception as e:
+            raise RuntimeError("Unable to represent lambda") from e
+    return f"{module_of(fn)}.{name}"
+
+
+def is_from_torch(obj: Any) -> bool:
+    """Whether generated code reaches an object by ``torch.``; what only private modules have is handed in instead."""
+    if isinstance(obj, (OpOverload, OpOverloadPacket)) or id(obj) in public_places():
+        return True
+    module = getattr(obj, "__module__", None)
+    if module is None:
+        return False
+    parts = as_torch(module).split(".")
+    if parts[0] != "torch" or parts[1:2] in (["_dynamo"], ["_inductor"]):
+        return False
+    name = getattr(obj, "__qualname__", "")
+    return "<locals>" not in name and _reached(parts[1:], name) is obj
+
+
+def _reached(parts: list[str], name: str) -> Any:
+    """What ``torch.PARTS.NAME`` gives."""
+    import wengert as found
+
+    for part in (*parts, *name.split(".")):
+        found = getattr(found, part, None)  # type: ignore[assignment]
+    return found
+
+
+def type_text(obj: Any) -> str:
+    """A type as annotations write it: ``int``, ``torch.Tensor``, ``list[int]``."""
+    if isinstance(obj, type) and not isinstance(obj, types.GenericAlias):
+        if obj.__module__ == "builtins":
+            return obj.__qualname__
+        return f"{_module_of_type(obj)}.{obj.__qualname__}"
+    if obj is ...:
+        return "..."
+    if isinstance(obj, types.FunctionType):
+        return obj.__name__
+    return repr(obj)
+
+
+def _module_of_type(cls: type) -> str:
+    if not is_ours(cls.__module__):
+        return cls.__module__
+    if _reached([], cls.__qualname__) is cls:
+        return "torch"
+    return as_torch(cls.__module__)

@@ -1,0 +1,1 @@
+"""What passes share: patterns in graphs (`matcher_utils`), and nodes that may be fused (`fuser_utils`)."""

@@ -1,0 +1,89 @@
+"""PyTorch and wengert read each other's files: every kind of object, every format, mapped into memory too."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from saving.fuzzing import objects
+
+import wengert
+
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse invariant checks", "ignore:TypedStorage is deprecated")
+KINDS = len(objects(wengert))
+LAZY = (2, 3)  # conjugates and negatives, which PyTorch computes later: their strides are other ones
+
+
+def as_told(lib: Any, obj: Any, strides: bool = True) -> Any:
+    """What an object is, without its library: text, types, and of tensors layout, flags and bytes."""
+    if isinstance(obj, lib.Tensor):
+        flags = (
+            type(obj).__name__,
+            str(obj.dtype),
+            tuple(obj.shape),
+            str(obj.layout),
+            str(obj.device),
+            obj.requires_grad,
+        )
+        if obj.is_sparse:
+            return flags, obj.is_coalesced(), [as_told(lib, part) for part in (obj._indices(), obj._values())]
+        elements = None if obj.is_meta else obj.resolve_conj().resolve_neg().tolist()
+        place = (obj.stride(), obj.storage_offset()) if strides else None
+        return flags, place, elements, as_told(lib, getattr(obj, "tag", None))
+    if isinstance(obj, dict):
+        items = [(as_told(lib, k), as_told(lib, v)) for k, v in obj.items()]
+        return type(obj).__name__, items, as_told(lib, getattr(obj, "_metadata", None))
+    if isinstance(obj, (list, tuple)):
+        return type(obj).__name__, [as_told(lib, item) for item in obj]
+    return type(obj).__name__, str(obj)
+
+
+@pytest.mark.parametrize("form", ["zip", "mapped", "stream"])
+@pytest.mark.parametrize("kind", range(KINDS))
+def test_every_kind_of_file_both_ways(torch: Any, tmp_path: Any, kind: int, form: str) -> None:
+    told = []
+    for writer in (torch, wengert):
+        obj = objects(writer)[kind]
+        path = tmp_path / f"{writer.__name__}.pt"
+        writer.save(obj, path, _use_new_zipfile_serialization=form != "stream")
+        for reader in (torch, wengert):
+            if reader is writer is torch and getattr(obj, "dtype", None) is torch.uint16 and form == "stream":
+                continue  # PyTorch cannot read what it writes here
+            with torch.serialization.safe_globals([frozenset]):
+                got = reader.load(path, mmap=form == "mapped")
+            told.append(as_told(reader, got, kind not in LAZY))
+    for other in told[1:]:
+        assert other == told[0]
+
+
+def test_views_share_memory_in_what_the_other_reads(torch: Any) -> None:
+    for writer, reader in ((torch, wengert), (wengert, torch)):
+        for zipped in (True, False):
+            x = writer.arange(6.0)
+            file = io.BytesIO()
+            writer.save({"x": x, "tail": x[4:], "table": x.view(2, 3).t()}, file, _use_new_zipfile_serialization=zipped)
+            file.seek(0)
+            got = reader.load(file)
+            got["x"].mul_(10)
+            assert got["tail"].tolist() == [40, 50] and got["table"].tolist() == [[0, 30], [10, 40], [20, 50]]
+            assert got["table"].stride() == (1, 3) and got["tail"].storage_offset() == 4
+
+
+def test_modules_and_optimizers_with_code(torch: Any) -> None:
+    """``weights_only=False``: whole objects."""
+    for writer, reader in ((torch, wengert), (wengert, torch)):
+        module = writer.nn.Sequential(writer.nn.Linear(2, 3), writer.nn.ReLU(), writer.nn.LSTM(3, 2))
+        optimizer = writer.optim.Adam(module.parameters(), lr=0.5)
+        module[0](writer.ones(1, 2)).sum().backward()
+        optimizer.step()
+        for zipped in (True, False):
+            file = io.BytesIO()
+            writer.save(
+                {"module": module, "state": optimizer.state_dict()}, file, _use_new_zipfile_serialization=zipped
+            )
+            file.seek(0)
+            got = reader.load(file, weights_only=False)
+            assert str(got["module"]) == str(module)
+            assert got["module"][0].weight.tolist() == module[0].weight.tolist()
+            reader.optim.Adam(got["module"].parameters()).load_state_dict(got["state"])

@@ -1,0 +1,275 @@
+"""Programs that gave something else than PyTorch's result, found by random programs and by running libraries.
+
+Each is an expression or a function of the library ``T``; values, shapes, dtypes and errors (class and first sentence)
+are those of PyTorch.
+"""
+
+from __future__ import annotations
+
+import collections
+import pickle
+import warnings
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert
+
+Pair = collections.namedtuple("Pair", "first second")
+
+
+def seen(T: Any, value: Any) -> Any:
+    """A result as plain objects that can be compared."""
+    if isinstance(value, T.Tensor):
+        return tuple(value.shape), str(value.dtype), value.requires_grad, np.asarray(value.detach().double().tolist())
+    if isinstance(value, (tuple, list)):
+        return [seen(T, v) for v in value]
+    return value
+
+
+def outcome(T: Any, code: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scope = {"T": T, "F": T.nn.functional, "np": np, "x": T.tensor([[0.3, -0.4, 2.0], [0.7, -3.0, 0.25]])}
+        scope |= {"t": T.tensor, "Pair": Pair, "i": T.tensor([0, 1, 0])}
+        try:
+            return seen(T, eval(code, scope) if isinstance(code, str) else code(T))
+        except Exception as error:  # noqa: BLE001  it is compared
+            return type(error).__name__, str(error).split("\n")[0].split(". ")[0]
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return isinstance(b, np.ndarray) and a.shape == b.shape and np.allclose(a, b, 2e-5, 1e-6, equal_nan=True)
+    if isinstance(a, (tuple, list)):
+        return isinstance(b, (tuple, list)) and len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b)
+
+
+EXPRESSIONS = """
+T.cumsum(x, axis=0)
+x.cumprod(axis=1)
+T.cummax(x, axis=0)
+T.logcumsumexp(x, axis=0)
+T.softmax(x, axis=0)
+x.log_softmax(axis=1)
+T.logsumexp(x, axis=0, keepdims=True)
+T.gather(x, axis=0, index=t([[1]]))
+T.index_select(x, axis=1, index=t([2]))
+x.unbind(axis=1)
+T.chunk(x, 2, axis=0)
+x.amax(axis=1, keepdims=True)
+T.topk(x, 1, axis=0)
+x.sort(axis=0)
+x.select(axis=1, index=0)
+x.narrow(axis=1, start=0, length=2)
+x.scatter_add(axis=1, index=t([[0, 0]]), src=x)
+T.count_nonzero(x, axis=0)
+T.fft.fft(x, axis=0).real
+F.softplus(x, beta=np.log(2))
+F.softplus(x, beta=t(2.))
+F.hardtanh(x, np.float64(-1), np.float64(1))
+F.celu(x, np.float64(1.5))
+F.softshrink(x, np.float64(.1))
+T.logit(x.abs() / 4, np.float64(.1))
+T.norm(x, np.float64(3))
+T.linalg.vector_norm(x, np.float64(3))
+F.normalize(x, np.float64(2), 0, np.float64(1e-3))
+T.renorm(x, np.float64(2), 0, np.float64(1))
+T.cdist(x, x * 2, np.float64(1.5))
+F.cosine_similarity(x, x, 0, np.float64(1e-3))
+F.rrelu(x, np.float64(.1), np.float64(.1), training=True)
+T.polygamma(np.int64(1), x.abs())
+T.add(x, np.float64(.75), alpha=2)
+T.sub(x, np.float32(.75), alpha=2)
+T.rsub(x, np.float64(.75), alpha=2)
+T.add(x, np.int64(3), alpha=2)
+T.sub(x.half(), 1., alpha=3)
+t([1, 2]) * t(2.5, dtype=T.float16)
+t([1, 2]) / t(2.5, dtype=T.float16)
+F.scaled_dot_product_attention(T.ones(1, 2, 3, 4), T.ones(1, 2, 3, 5), T.ones(1, 2, 3, 4))
+F.scaled_dot_product_attention(T.ones(1, 3, 3, 4), T.ones(1, 2, 3, 4), T.ones(1, 2, 3, 4))
+F.scaled_dot_product_attention(T.ones(2, 3, 4), T.ones(2, 3, 4), T.ones(2, 5, 4))
+F.scaled_dot_product_attention(T.ones(2, 3, 4), T.ones(2, 3, 4), T.ones(2, 3, 4), attn_mask=T.ones(5, 3))
+F.scaled_dot_product_attention(T.ones(2, 3, 4), T.ones(2, 3, 4), T.ones(2, 3, 4), attn_mask=T.ones(3, 3).long())
+T.arange(24.).view(2, 3, 4)[T.Size([1, 2])]
+T.arange(24.).view(2, 3, 4)[Pair(0, slice(1, 2))]
+T.zeros(4).index_put((t([0, 1]),), T.ones(1, 1, 2))
+T.histogram(t([1., 2., 3.]))[0]
+T.func.jvp(lambda x: x[x > 0], (x,), (x * 2,))
+T.func.jvp(lambda x: T.masked_select(x, x > 0), (x,), (x * 2,))
+T.func.jacfwd(lambda x: x[x > 0])(x)
+T.func.jvp(lambda x: x.nonzero(), (x,), (x,))[0]
+T.func.grad(lambda x: x.as_strided((2,), (2,)).sum())(T.arange(4.))
+T.func.jvp(lambda x: x.as_strided((2,), (2,)), (T.arange(4.),), (T.ones(4),))
+T.vmap(lambda x: x.as_strided((2,), (2,), 1))(T.arange(8.).view(2, 4))
+T.func.jvp(lambda a, s: a.scatter(0, i, s), (T.zeros(3), t([1., 2., 3.])), (T.ones(3), t([10., 20., 30.])))
+T.func.jvp(T.vmap(lambda x, v: x.masked_fill(x > 0, v)), (x, T.ones(2)), (x, T.ones(2) * 3))
+T.func.jvp(T.vmap(T.func.grad(lambda x: (T.zeros_like(x).copy_(x) ** 2).sum())), (x,), (x,))
+T.func.jacrev(lambda s: T.ones(3).scatter_reduce(0, i, s, 'prod'))(t([2., 3., 4.]))
+T.func.jacrev(lambda s: T.ones(3).index_reduce(0, i, s, 'prod'))(t([2., 3., 4.]))
+T.linalg.norm(T.zeros(0, 0), 2)
+T.linalg.norm(T.zeros(0, 0), 1)
+T.linalg.norm(T.zeros(3, 0), 1)
+T.linalg.matrix_norm(T.zeros(2, 0, 3), float('inf'))
+F.batch_norm(T.zeros(0), T.zeros(0), T.zeros(0))
+T.diagonal_scatter(x, 1)
+T.slice_scatter(x, slice(None))
+x.masked_scatter_(2., x)
+"""
+
+
+@pytest.mark.parametrize("code", EXPRESSIONS.strip().split("\n"))
+def test_expressions(code: str, torch: ModuleType) -> None:
+    theirs, ours = outcome(torch, code), outcome(wengert, code)
+    assert same(theirs, ours), f"{theirs}\n{ours}"
+
+
+def arrays_that_were_pickled(T: Any) -> Any:
+    """NumPy's dtypes are equal then, and not identical."""
+    a = T.from_numpy(pickle.loads(pickle.dumps(np.arange(4.0).reshape(2, 2))))
+    w = T.ones(2, 2, dtype=T.float64, requires_grad=True)
+    ((a @ w) * a + T.cat([a, w])[:2]).sum().backward()
+    return w.grad, T.nn.functional.linear(a, w), T.where(a > 0, a, w), T.as_tensor(a.numpy()).dtype is T.float64
+
+
+def hooks_of_unused_outputs(T: Any) -> Any:
+    log: list[Any] = []
+    x = T.ones(3, requires_grad=True)
+    p, q = (x * 2).split([1, 2])
+    p.register_hook(log.append)
+    p.register_hook(lambda g: log.append(("again", g)))
+    q.sum().backward()
+    for column in x.unbind(0)[:1]:
+        column.register_hook(lambda g: log.append(("unused alone", g)))
+    x.unbind(0)[1].sum().backward()
+    return log, x.grad
+
+
+def hooks_of_unused_outputs_of_functions(T: Any) -> Any:
+    class Two(T.autograd.Function):  # type: ignore[name-defined,misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx: Any, a: Any, b: Any) -> Any:
+            return a * 2 + b * 3
+
+    log: list[Any] = []
+    x = T.ones(3, requires_grad=True)
+    p, q = Two.apply(x)
+    p.register_hook(log.append)
+    q.sum().backward()
+    return log, x.grad
+
+
+def a_hook_may_not_replace_nothing(T: Any) -> Any:
+    p, q = T.ones(3, requires_grad=True).split([1, 2])
+    p.register_hook(lambda g: T.ones(1))
+    q.sum().backward()
+
+
+def node_hooks_of_a_convolution(T: Any) -> Any:
+    log: list[Any] = []
+    x = T.ones(1, 1, 3, 3, requires_grad=True)
+    for layer in (T.nn.Conv2d(1, 2, 2), T.nn.ConvTranspose2d(1, 2, 2)):
+        y = layer(x)
+        y.grad_fn.register_hook(lambda gi, go, log=log: log.append([tuple(g.shape) for g in gi]))
+        y.sum().backward()
+        log += [tuple(p.grad.shape) for p in layer.parameters()]
+    return log
+
+
+def gradient_penalty(T: Any) -> Any:
+    m = T.nn.Sequential(T.nn.Linear(2, 3), T.nn.ReLU(), T.nn.Linear(3, 1))
+    with T.no_grad():
+        for k, p in enumerate(m.parameters()):
+            p.copy_(T.arange(float(p.numel())).view(p.shape) - k)
+    x = T.tensor([[1.0, -2.0], [3.0, 0.5]], requires_grad=True)
+    (g,) = T.autograd.grad(m(x).sum(), x, create_graph=True)
+    g.pow(2).sum().backward()
+    return [p.grad for p in m.parameters()]
+
+
+def writes_of_shapes_with_ones(T: Any) -> Any:
+    x, y = T.zeros(2, 3), T.zeros(4)
+    x[x == 0] = T.ones(1, 6)
+    v = T.ones(1, 1, 2, requires_grad=True)
+    y[T.tensor([0, 1])] = v
+    y.sum().backward()
+    z = T.zeros(2, 3, 4)
+    z[T.Size([1, 2])] = 1
+    return x, y, v.grad, z
+
+
+def slices_by_tensors(T: Any) -> Any:
+    m, k = T.zeros(3), T.zeros(3, dtype=T.int64)
+    m[: T.tensor(2)] = 1
+    k[: T.tensor(2)] = 1
+    return m, k
+
+
+def grids_of_half_precision(T: Any) -> Any:
+    out = []
+    for dtype in (T.float16, T.bfloat16):
+        x = T.arange(4.0).view(1, 1, 2, 2).to(dtype).requires_grad_()
+        T.nn.functional.grid_sample(x, T.zeros(1, 2, 2, 2, dtype=dtype), align_corners=False).sum().backward()
+        p = T.ones(3, 4, dtype=dtype).requires_grad_()
+        p.grad = T.ones(3, 4, dtype=dtype)
+        T.optim.Adafactor([p]).step()
+        out += [x.grad, p]
+    return out
+
+
+def printed_optimizer(T: Any) -> Any:
+    groups = [{"params": [T.ones(1, requires_grad=True)]}, {"params": [T.ones(1, requires_grad=True)], "lr": 0.1}]
+    return len(repr(T.optim.SGD(groups, lr=1)).split("\n\n"))
+
+
+PROGRAMS = [
+    arrays_that_were_pickled, hooks_of_unused_outputs, hooks_of_unused_outputs_of_functions,
+    a_hook_may_not_replace_nothing, node_hooks_of_a_convolution, gradient_penalty, writes_of_shapes_with_ones,
+    slices_by_tensors, grids_of_half_precision, printed_optimizer,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_programs(program: Any, torch: ModuleType) -> None:
+    theirs, ours = outcome(torch, program), outcome(wengert, program)
+    assert same(theirs, ours), f"{theirs}\n{ours}"
+
+
+PIECES = """
+T.relu(x)
+F.leaky_relu(x)
+F.hardtanh(x)
+F.relu6(x)
+F.threshold(x, .1, 0.)
+F.softshrink(x)
+F.hardshrink(x)
+F.prelu(x, T.tensor([.2]))
+F.max_pool1d(x.view(1, 1, -1), 2)
+F.max_pool2d(x.view(1, 1, 2, 3), 2)
+F.adaptive_max_pool1d(x.view(1, 1, -1), 2)
+F.avg_pool1d(x.view(1, 1, -1), 2)
+F.avg_pool2d(x.view(1, 1, 2, 3), 2)
+F.adaptive_avg_pool1d(x.view(1, 1, -1), 2)
+F.pad(x.view(1, 1, -1), (1, 1), mode="reflect")
+F.pad(x.view(1, 1, -1), (1, 1), mode="replicate")
+F.nll_loss(x.view(2, 3), T.tensor([0, 1]))
+"""
+
+
+@pytest.mark.parametrize("code", PIECES.strip().split("\n"))
+def test_the_second_derivative_of_what_is_linear_in_pieces_is_zeros(code: str, torch: ModuleType) -> None:
+    def program(T: Any) -> Any:
+        x = T.tensor([0.3, -0.4, 2.0, 0.7, -3.0, 0.25], requires_grad=True)
+        y = eval(code, {"T": T, "F": T.nn.functional, "x": x})
+        (g,) = T.autograd.grad(y.sum(), x, create_graph=True)
+        return g.detach(), T.autograd.grad(g.sum(), x)
+
+    theirs, ours = outcome(torch, program), outcome(wengert, program)
+    assert same(theirs, ours), f"{theirs}\n{ours}"

@@ -1,0 +1,205 @@
+"""torch.fx: what a tracer records of a program, and what it refuses."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from typing import Any
+
+import pytest
+
+import wengert as torch
+from wengert import fx, nn
+from wengert.fx.operator_schemas import normalize_function
+from wengert.fx.proxy import GraphAppendingTracer
+
+F = nn.functional
+
+
+def ops(graph: fx.Graph) -> list[str]:
+    return [n.name for n in graph.nodes]
+
+
+def test_arguments_are_recorded_as_they_were_given() -> None:
+    def f(x: Any) -> Any:
+        return torch.sum(x, dim=1), torch.sum(x, 1), F.linear(x, x), torch.clamp(x, min=0)
+
+    calls = [(n.args[1:], n.kwargs) for n in fx.symbolic_trace(f).graph.nodes if n.op == "call_function"]
+    x = next(iter(fx.symbolic_trace(f).graph.nodes))
+    assert calls[:2] == [((), {"dim": 1}), ((1,), {})]
+    assert [a.name for a in calls[2][0]] == [x.name]
+    assert calls[3] == ((), {"min": 0})
+
+
+def test_functions_are_looked_at_first_only_while_there_are_proxies() -> None:
+    plain = torch.sum.__code__
+    node = fx.Graph().placeholder("x")
+    proxy = fx.Proxy(node)
+    assert isinstance(proxy.tracer, GraphAppendingTracer)
+    assert torch.relu(proxy + 1).node.name == "relu"
+    assert torch.sum.__code__ is not plain
+    del proxy
+    fx.symbolic_trace(lambda x: x.sum())
+    assert torch.sum.__code__ is plain
+
+
+def test_what_a_trace_replaced_is_put_back_after_an_error() -> None:
+    call, fetch = nn.Module.__call__, nn.Module.__getattr__
+    with pytest.raises(fx.proxy.TraceError, match="control flow"):
+        fx.symbolic_trace(lambda x: 1 if x else 2)
+    assert (nn.Module.__call__, nn.Module.__getattr__) == (call, fetch)
+
+
+@pytest.mark.parametrize(
+    ("program", "error", "text"),
+    [
+        (lambda x: list(x), fx.proxy.TraceError, "Proxy object cannot be iterated"),
+        (lambda x: bool(x), fx.proxy.TraceError, "cannot be used as inputs to control flow"),
+        (lambda x: [] + [len({1: x}[1])], RuntimeError, "'len' is not supported in symbolic tracing"),
+        (lambda x: x + {x: 1}, RuntimeError, "cannot contain a Node. Got key: x"),
+        (lambda x: x + object(), NotImplementedError, "argument of type"),
+        (lambda x: x + nn.Parameter(torch.ones(1)), NameError, "parameter is not a member"),
+        (lambda x: nn.Linear(1, 1)(x), NameError, "not installed as a submodule"),
+    ],
+)
+def test_what_cannot_be_traced_is_refused(program: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        fx.symbolic_trace(program)
+
+
+def test_unpacking_takes_items() -> None:
+    def f(x: Any) -> Any:
+        a, b = x
+        return a + b
+
+    assert ops(fx.symbolic_trace(f).graph) == ["x", "getitem", "getitem_1", "add", "output"]
+
+
+def test_concrete_arguments_are_checked_by_the_graph() -> None:
+    def f(x: Any, flag: bool, d: Any) -> Any:
+        return {"sum": x + d["a"] * d["b"][0]} if flag else x
+
+    gm = fx.symbolic_trace(f, {"flag": True, "d": {"a": fx.PH, "b": [fx.PH]}})
+    assert gm(1, True, {"a": 2, "b": [3]}) == {"sum": 7}
+    assert fx.Interpreter(gm).run(1, True, {"a": 2, "b": [3]}) == {"sum": 7}
+    assert copy.deepcopy(gm)(1, True, {"a": 2, "b": [3]}) == {"sum": 7}
+    with pytest.raises(AssertionError, match="flag has been specialized to have value True"):
+        gm(1, False, {"a": 2, "b": [3]})
+
+
+def test_parameters_by_star_and_keyword() -> None:
+    def f(x: Any, *args: Any, k: int = 2, **kwargs: Any) -> Any:
+        return x + args[0] * k + kwargs["z"]
+
+    gm = fx.symbolic_trace(f)
+    assert gm(1, 3, 10, z=100) == 131  # the keyword stands before the star, as in PyTorch
+
+
+def test_asserts_can_be_recorded() -> None:
+    class Recording(fx.Tracer):
+        trace_asserts = True
+
+    scope: dict[str, Any] = {}
+    exec("def f(x):\n    assert x.sum() > 0\n    return x", scope)  # pytest rewrites asserts
+    assert ops(Recording().trace(scope["f"])) == ["x", "sum_1", "gt", "assert_fn", "output"]
+
+
+def test_a_tracer_may_know_lengths_and_conditions() -> None:
+    class Knowing(fx.Tracer):
+        def iter(self, obj: Any) -> Any:
+            return iter([obj[0], obj[1]])
+
+        def to_bool(self, obj: Any) -> bool:
+            return True
+
+        def keys(self, obj: Any) -> Any:
+            return ["a"]
+
+    assert ops(Knowing().trace(lambda x: sum(i for i in x) if x else 0))[1:3] == ["getitem", "getitem_1"]
+    assert ops(Knowing().trace(lambda x: dict(**x))) == ["x", "getitem", "output"]
+
+
+def test_shapes_of_parameters_and_buffers_as_proxies() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(2, 3))
+            self.register_buffer("shift", torch.ones(3))
+
+        def forward(self, x: Any) -> Any:
+            return x + self.weight if self.weight.shape[0] == 2 else x
+
+    class Buffers(fx.Tracer):
+        proxy_buffer_attributes = True
+
+    assert ops(fx.Tracer(param_shapes_constant=True).trace(Model())) == ["x", "weight", "add", "output"]
+    model = Model()
+    type(model).forward = lambda self, x: x + self.shift.sum()  # type: ignore[method-assign]
+    assert ops(Buffers().trace(model)) == ["x", "shift", "sum_1", "add", "output"]
+
+
+def test_stack_traces_name_the_line_of_the_program() -> None:
+    class Model(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.relu(x)
+
+    tracer = fx.Tracer()
+    tracer.record_stack_traces = True
+    graph = tracer.trace(Model())
+    (relu,) = graph.find_nodes(op="call_function", target=torch.relu)
+    assert relu.stack_trace is not None
+    assert relu.stack_trace.endswith("return torch.relu(x)")
+    text = fx.GraphModule(tracer.root, graph).print_readable(print_output=False)
+    assert "in forward, code: return torch.relu(x)" in text
+    assert fx.Transformer(fx.GraphModule(tracer.root, graph)).transform().graph.find_nodes(
+        op="call_function", target=torch.relu
+    )[0].stack_trace == relu.stack_trace  # fmt: skip
+
+
+def test_modules_that_are_not_leaves_are_gone_through() -> None:
+    class Inner(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x.relu()
+
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner, self.layer = Inner(), nn.Linear(1, 1)
+
+        def forward(self, x: Any) -> Any:
+            return self.layer(self.inner(x))
+
+    graph = fx.Tracer().trace(Outer())
+    assert [(n.op, n.target) for n in graph.nodes][1:3] == [("call_method", "relu"), ("call_module", "layer")]
+    stack = graph.find_nodes(op="call_method")[0].meta["nn_module_stack"]
+    assert list(stack.items()) == [("inner", ("inner", Inner))]
+
+
+def test_operators_by_name_are_traced() -> None:
+    graph = fx.symbolic_trace(lambda x: torch.ops.aten.add.Tensor(x, 1)).graph
+    assert [n.target for n in graph.nodes][1] == torch.ops.aten.add.Tensor
+    assert "torch.ops.aten.add.Tensor(x, 1)" in graph.python_code("self").src
+
+
+def test_patterns_are_replaced() -> None:
+    def f(x: Any, w: Any) -> Any:
+        a = torch.cat([w, w]).sum()
+        return torch.cat([x, w]).sum() + a
+
+    gm = fx.symbolic_trace(f)
+    found = fx.replace_pattern(gm, lambda a, b: torch.cat([a, b]).sum(), lambda a, b: a.sum() + b.sum())
+    assert len(found) == 1  # the other has one value in two places
+    x, w = torch.ones(2), torch.ones(3)
+    assert float(gm(x, w)) == 11.0
+    assert [n.target for n in gm.graph.nodes if n.op == "call_function"] == [torch.cat, operator.add, operator.add]
+
+
+def test_arguments_by_the_names_of_parameters() -> None:
+    found = normalize_function(F.dropout, (1,), {"training": False}, normalize_to_only_use_kwargs=True)
+    assert found == ((), {"input": 1, "p": 0.5, "training": False, "inplace": False})
+
+
+def test_an_interpreter_says_which_node_failed() -> None:
+    gm = fx.symbolic_trace(lambda x: x.absent())
+    with pytest.raises(AttributeError, match="While executing %absent"):
+        fx.Interpreter(gm).run(torch.ones(1))

@@ -1,0 +1,474 @@
+"""Files that attack: each has done harm once, to memory, to time, to the process or to the numbers.
+
+The files are made by hand (``archive_of``), since nothing that saves would write them.
+``tests/saving/test_fuzzed_files.py`` looks for more of their kind.
+"""
+
+from __future__ import annotations
+
+import collections
+import io
+import json
+import pickle
+import struct
+import tracemalloc
+import zipfile
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert
+from wengert._saving import budget
+from wengert.safetensors import SafetensorError
+
+CLEAR = (RuntimeError, pickle.UnpicklingError, EOFError, ValueError)
+FACTOR = 32  # bytes of memory for each byte of a file
+
+
+def archive_of(data_pkl: bytes, **parts: bytes) -> io.BytesIO:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a/data.pkl", data_pkl)
+        for name, data in parts.items():
+            archive.writestr("a/" + name.replace("_", "/"), data)
+    file.seek(0)
+    return file
+
+
+def text(value: str) -> bytes:
+    return b"X" + struct.pack("<I", len(value)) + value.encode()
+
+
+def saved(obj: Any, lib: Any = wengert, zipped: bool = True) -> io.BytesIO:
+    file = io.BytesIO()
+    lib.save(obj, file, _use_new_zipfile_serialization=zipped)
+    file.seek(0)
+    return file
+
+
+def peak_of(file: io.BytesIO) -> int:
+    """The most memory that a load takes, whether it fails or not."""
+    tracemalloc.start()
+    try:
+        wengert.load(file)
+    except CLEAR:
+        pass
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak
+
+
+# --------------------------------------------------------------------------------------------------- addresses in files
+ADDRESS = {"shape": (8,), "typestr": "|u1", "version": 3, "data": (0x4141, False)}
+ASKED_FOR = [
+    "__array_interface__", "__array_struct__", "__array__", "__array_priority__", "__array_ufunc__", "__dlpack__",
+    "__dict__", "__class__", "__slots__", "__len__", "__reduce_ex__", "__setstate__", "__torch_function__",
+    "_payload", "_node", "_box", "_grad", "_views", "_repr_html_", "_ipython_display_", "not a name", "",
+]  # fmt: skip
+
+
+def attribute(obj: bytes, name: str) -> bytes:
+    """A pickle that sets an attribute by every way there is for this object."""
+    return b"\x80\x02" + obj.replace(b"STATE", b"}" + text(name) + b"}s")
+
+
+META = b"ctorch._utils\n_rebuild_meta_tensor_no_storage\n"
+OF_TYPE = b"ctorch._tensor\n_rebuild_from_type_v2\n(" + META + b"ctorch\nTensor\n(ctorch\nfloat32\n))\x89t"
+OBJECTS = {
+    "tensor": OF_TYPE + b"STATEtR.",
+    "slots": OF_TYPE + b"NSTATE\x86tR.",
+    "parameter": b"ctorch._utils\n_rebuild_parameter_with_state\n(" + META + b"(ctorch\nfloat32\n))\x89tR\x89)STATEtR.",
+    "ordered dict": b"ccollections\nOrderedDict\n)RSTATEb.",
+}
+
+
+@pytest.mark.parametrize("name", ASKED_FOR)
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_attributes_that_python_or_numpy_ask_for_are_refused(kind: str, name: str) -> None:
+    assert wengert.load(archive_of(attribute(OBJECTS[kind], "fine"))).fine == {}
+    with pytest.raises(pickle.UnpicklingError, match="cannot be set from a file"):
+        wengert.load(archive_of(attribute(OBJECTS[kind], name)))
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_no_address_comes_from_a_file(zipped: bool) -> None:
+    tensor, parameter, table = wengert.ones(4), wengert.nn.Parameter(wengert.ones(4)), collections.OrderedDict()
+    for x in (tensor, parameter, table):
+        x.__array_interface__ = ADDRESS
+        with pytest.raises(pickle.UnpicklingError, match=r"the attribute '__array_interface__' of .* cannot be set"):
+            wengert.load(saved(x, zipped=zipped))
+
+
+class Point:
+    pass
+
+
+def test_no_address_comes_with_an_object_of_the_programs_class() -> None:
+    point = Point()
+    point.x = 1
+    with wengert.serialization.safe_globals([Point]):
+        assert wengert.load(saved(point)).x == 1
+        point.__array_interface__ = ADDRESS
+        with pytest.raises(pickle.UnpicklingError, match="its name is Python's own"):
+            wengert.load(saved(point))
+
+
+def test_methods_cannot_be_replaced() -> None:
+    for name in ("items", "get", "keys"):
+        with pytest.raises(pickle.UnpicklingError, match="cannot be set from a file"):
+            wengert.load(archive_of(attribute(OBJECTS["ordered dict"], name)))
+    got = wengert.load(saved(wengert.nn.Linear(1, 1).state_dict()))
+    assert got._metadata[""] == {"version": 1}
+
+
+# --------------------------------------------------------------------------------- numbers that come later
+def lazily(lib: Any) -> dict[str, Any]:
+    """What is computed when a file is loaded."""
+    z, w = lib.tensor([1 + 2j, 3 + 4j]), lib.tensor([1 + 2j, 3 + 4j])
+    sparse = lib.sparse_coo_tensor(lib.tensor([[0, 2, 2], [1, 0, 1]]), lib.tensor([1.0, 2.0, 3.0]), (3, 2))
+    return {"conj": z.conj(), "neg": w.conj().imag, "sparse": sparse, "coalesced": sparse.coalesce()}
+
+
+def values(x: Any) -> list[Any]:
+    return [x.is_coalesced(), x.to_dense().tolist()] if x.is_sparse else x.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:Sparse invariant checks")
+@pytest.mark.parametrize("zipped", [True, False])
+def test_nothing_is_computed_on_memory_that_is_not_read_yet(torch: Any, zipped: bool) -> None:
+    want = {name: values(x) for name, x in lazily(torch).items()}
+    for lib in (torch, wengert):
+        got = wengert.load(saved(lazily(lib), lib, zipped))
+        assert {name: values(x) for name, x in got.items()} == want
+
+
+def device_tensor(kind: str) -> bytes:
+    storage = b"((X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\x000X\3\0\0\0cpuK\4"
+    return (
+        b"\x80\x02ctorch._utils\n_rebuild_device_tensor_from_cpu_tensor\n(ctorch._utils\n_rebuild_tensor_v2\n("
+        + storage[1:] + b"NtQK\0K\4\x85K\1\x85\x89)tRctorch\n" + kind.encode() + b"\nX\3\0\0\0cpu\x89tR."
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["float32", "int64", "complex64"])
+def test_conversions_in_a_stream_are_of_the_numbers_in_the_file(kind: str) -> None:
+    file = io.BytesIO()
+    for header in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}):
+        pickle.dump(header, file, 2)
+    file.write(device_tensor(kind))
+    pickle.dump(["0"], file, 2)
+    file.write(struct.pack("<q4f", 4, 1, 2, 3, 4))
+    for _ in range(3):
+        np.full(4, 77.0)  # memory that the tensor may get
+        file.seek(0)
+        got = wengert.load(file)
+        assert got.tolist() == [1, 2, 3, 4] and got.dtype is getattr(wengert, kind)
+
+
+def test_indices_of_a_stream_are_checked_when_they_are_there() -> None:
+    good = saved(wengert.eye(3).to_sparse(), zipped=False).getvalue()
+    place = good.index(struct.pack("<7q", 6, 0, 1, 2, 0, 1, 2)) + 8
+    assert wengert.load(io.BytesIO(good)).to_dense().tolist() == np.eye(3).tolist()
+    for wrong in (3, -1, 2**40):
+        bad = good[:place] + struct.pack("<q", wrong) + good[place + 8 :]
+        with pytest.raises(RuntimeError, match="out of bounds"):
+            wengert.load(io.BytesIO(bad))
+
+
+def test_a_file_in_a_file_is_read_at_once() -> None:
+    """An object of a stream may load another file, whose tensors are complete when it gets them."""
+    file = saved(Inside(), zipped=False)
+    assert wengert.load(file, weights_only=False).inner == [1 - 2j]
+
+
+class Inside:
+    def __getstate__(self) -> bytes:
+        return saved(wengert.tensor([1 + 2j]).conj()).getvalue()
+
+    def __setstate__(self, state: bytes) -> None:
+        self.inner = wengert.load(io.BytesIO(state)).tolist()
+
+
+# -------------------------------------------------------------------------------- tuples that never end, and deep ones
+DEEP = b"()" + b"\x85" * 200_000  # the files with it are long enough for what it takes
+SHARED = b")q\0" + b"".join(b"h%c\x86q%c" % (i, i + 1) for i in range(60))
+STORAGE = b"(X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\x000X\3\0\0\0cpuK\1t"
+PLACES = {
+    "a call of it": b"%s)R.",
+    "an object of it": b"%s)\x81.",
+    "a call with it": b"ctorch._utils\n_rebuild_tensor_v2\n%s\x85R.",
+    "the function of a tensor": b"ctorch._tensor\n_rebuild_from_type_v2\n(%sNNNtR.",
+    "the type of a tensor": b"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_tensor_v2\n%sNNtR.",
+    "the arguments of a tensor": b"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_tensor_v2\n"
+    b"ctorch\nTensor\n%sNtR.",
+    "the state of a tensor": b"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_meta_tensor_no_storage\n"
+    b"ctorch\nTensor\n(ctorch\nfloat32\n))\x89t%stR.",
+    "a storage": b"%sQ.",
+    "a storage's kind": b"(X\7\0\0\0storage%sX\1\0\0\x000X\3\0\0\0cpuK\1tQ.",
+    "a storage's key": b"(X\7\0\0\0storagectorch\nFloatStorage\n%sX\3\0\0\0cpuK\1tQ.",
+    "a storage's location": b"(X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\x000%sK\1tQ.",
+    "a storage's size": b"(X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\x000X\3\0\0\0cpu%stQ.",
+    "a size": b"ctorch._utils\n_rebuild_tensor\n(" + STORAGE + b"QK\0%sK\1\x85tR.",
+    "an offset": b"ctorch._utils\n_rebuild_tensor\n(" + STORAGE + b"Q%sK\1\x85K\1\x85tR.",
+    "the sizes of nothing": b"ctorch._utils\n_rebuild_meta_tensor_no_storage\n(ctorch\nfloat32\n%s)\x89tR.",
+    "an encoding": b"c_codecs\nencode\nX\1\0\0\0a%s\x86R.",
+    "a layout": b"ctorch.serialization\n_get_layout\n%s\x85R.",
+    "a device": b"ctorch\ndevice\n%s\x85R.",
+    "a torch.Size": b"ctorch\nSize\n%s\x85R.",
+    "a sparse tensor": b"ctorch._utils\n_rebuild_sparse_tensor\nctorch.serialization\n_get_layout\n"
+    b"X\x10\0\0\0torch.sparse_coo\x85R%s\x86R.",
+    "a parameter": b"ctorch._utils\n_rebuild_parameter\n(%s\x89)tR.",
+    "a key": b"}%sK\1s.",
+    "a key of an ordered dict": b"ccollections\nOrderedDict\n](%sK\1\x86e\x85R.",
+    "an item of a set": b"cbuiltins\nset\n](%se\x85R.",
+    "an item of an empty set": b"\x8f(%s\x90.",
+    "a name of an attribute": b"ccollections\nOrderedDict\n)R}%sK\1sb.",
+    "an old tensor": b"ctorch\nFloatTensor\n)R%sb.",
+    "an old parameter": b"ctorch.nn.parameter\nParameter\n)R%sb.",
+    "a complex number": b"cbuiltins\ncomplex\n(G\0\0\0\0\0\0\0\0%stR.",
+    "a bytearray": b"cbuiltins\nbytearray\n(X\1\0\0\0a%stR.",
+    "what is no list": b"%sK\1a.",
+    "what is no dict": b"%sK\1K\1s.",
+    "what has no state": b"%sK\1b.",
+}
+
+
+LONG = text("a" * 300_000)
+
+
+@pytest.mark.parametrize("value", ["deep", "shared"])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_tuple_is_neither_hashed_nor_shown(place: str, value: str) -> None:
+    item = {"deep": DEEP, "shared": SHARED}[value]
+    file = archive_of(b"\x80\x02" + LONG + PLACES[place].replace(b"%s", item), data_0=bytes(4))
+    with pytest.raises(CLEAR) as info:
+        wengert.load(file)
+    assert len(str(info.value)) < 2000 and not isinstance(info.value, RecursionError)
+
+
+@pytest.mark.parametrize("value", [SHARED, b"()" + b"\x85" * 10_000])
+@pytest.mark.parametrize("part", ["magic", "version", "facts", "object", "keys", "view"])
+def test_streams_of_tuples(part: str, value: bytes) -> None:
+    hostile = b"\x80\x02" + value + b"."
+    view = b"\x80\x02" + STORAGE[:-1] + b"(%sK\0K\1ttQ.".replace(b"%s", value)
+    good = {
+        "magic": pickle.dumps(0x1950A86A20F9469CFC6C, 2), "version": pickle.dumps(1001, 2),
+        "facts": pickle.dumps({}, 2), "object": pickle.dumps([], 2), "keys": pickle.dumps([], 2),
+    }  # fmt: skip
+    parts = {**good, **({"object": view} if part == "view" else {part: hostile})}
+    file = io.BytesIO(b"".join(parts.values()) + bytes(100))
+    if part in ("facts", "object"):  # nothing is wrong with an object that nobody looks into
+        wengert.load(file)
+        return
+    with pytest.raises(CLEAR) as info:
+        wengert.load(file)
+    assert len(str(info.value)) < 2000
+
+
+def test_numbers_for_the_keys_of_a_stream() -> None:
+    good = saved(wengert.ones(1), zipped=False).getvalue()
+    key = good[good.rindex(b"X\x0e\0\0\0") :][:19]
+    at = good.rindex(key)
+    bad = good[:at] + b"J" + struct.pack("<i", 7) + good[at + 19 :]
+    with pytest.raises(RuntimeError, match="the file's list of storages is no list of texts"):
+        wengert.load(io.BytesIO(bad))
+
+
+def test_sets_that_take_years_to_compare() -> None:
+    """Two frozensets, each of 60 levels that hold the level below twice, have one hash."""
+    level = b"cbuiltins\nfrozenset\nq\0"
+    for name in (1, 70):
+        level += b"h\0)Rq%c" % name
+        for i in range(name, name + 60):
+            level += b"h\0](h%cK\1\x86h%cK\2\x86e\x85Rq%c" % (i, i, i + 1)
+    with pytest.raises(pickle.UnpicklingError, match="a key is nested too deep or too large"):
+        wengert.load(archive_of(b"\x80\x02" + level + b"}(h%cK\1h%cK\1u." % (61, 130)))
+
+
+# -------------------------------------------------------------------------------------------- memory and time of files
+def repeated(item: bytes, start: bytes = b"\x80\x02](", end: bytes = b"e.") -> bytes:
+    return start + item * (400_000 // len(item)) + end
+
+
+REPEATED = {
+    "lists": repeated(b"]"),
+    "dicts": repeated(b"}"),
+    "sets": repeated(b"\x8f"),
+    "tuples": repeated(b"N\x85"),
+    "nested tuples": b"\x80\x02)" + b"\x85" * 400_000 + b".",
+    "marks": b"\x80\x02" + b"(" * 400_000 + b".",
+    "lists in lists": b"\x80\x02" + b"](" * 150_000 + b"e" * 150_000 + b".",
+    "dicts of one": repeated(b"}NNs"),
+    "entries of the memo": b"\x80\x02N" + b"".join(b"r" + struct.pack("<I", i) for i in range(80_000)) + b".",
+    "tensors": repeated(b"h\0)R", b"\x80\x02](ctorch\nFloatTensor\nq\0"),
+    "ordered dicts": repeated(b"h\0)R", b"\x80\x02](ccollections\nOrderedDict\nq\0"),
+    "counters": repeated(b"h\0)R", b"\x80\x02](ccollections\nCounter\nq\0"),
+    "byte arrays": repeated(b"h\0)R", b"\x80\x02](cbuiltins\nbytearray\nq\0"),
+    "frozensets": repeated(b"h\0h\1R", b"\x80\x02](cbuiltins\nfrozenset\nq\0](K\1e\x85q\1"),
+    "meta tensors": repeated(
+        b"h\0h\1R", b"\x80\x02](ctorch._utils\n_rebuild_meta_tensor_no_storage\nq\0(ctorch\nfloat32\n))\x88tq\1"
+    ),
+    "parameters": repeated(
+        b"h\0h\1R",
+        b"\x80\x02](ctorch._utils\n_rebuild_parameter\nq\0(ctorch._utils\n_rebuild_meta_tensor_no_storage\n"
+        b"(ctorch\nfloat32\n))\x89tR\x88)tq\1",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REPEATED)
+def test_memory_is_in_proportion_to_the_file(kind: str) -> None:
+    file = archive_of(REPEATED[kind])
+    assert peak_of(file) < FACTOR * len(file.getvalue()) + (8 << 20)
+
+
+CONVERSION = (
+    b"\x80\x02](ctorch._tensor\n_rebuild_from_type_v2\nq\0(ctorch._utils\n_rebuild_device_tensor_from_cpu_tensor\n"
+    b"ctorch\nTensor\n(ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storagectorch\nByteStorage\nX\1\0\0\x000X\3\0\0\0cpu"
+    b"J\0\0\4\0tQK\0J\0\0\4\0\x85K\1\x85\x89)tRctorch\ncomplex128\nX\3\0\0\0cpu\x89t}tq\1"
+)
+WITH_ATTRIBUTES = (
+    b"\x80\x02](ctorch._utils\n_rebuild_parameter_with_state\nq\0(ctorch._utils\n_rebuild_meta_tensor_no_storage\n"
+    b"(ctorch\nfloat32\n))\x89tR\x89)}(" + b"".join(text(f"name{i}") + b"N" for i in range(10_000)) + b"utq\1"
+)
+
+
+@pytest.mark.parametrize("start", [CONVERSION, WITH_ATTRIBUTES], ids=["conversions", "attributes"])
+def test_calls_inside_of_calls_are_charged(start: bytes) -> None:
+    file = archive_of(start + b"h\0h\1R" * 800 + b"e.", data_0=bytes(1 << 18))
+    with pytest.raises(pickle.UnpicklingError, match="much more memory than the file has bytes"):
+        wengert.load(file)
+    assert peak_of(file) < FACTOR * len(file.getvalue())
+
+
+def long_integer(value: int) -> bytes:
+    data = value.to_bytes(value.bit_length() // 8 + 1, "little")
+    return (b"\x8a%c" % len(data) if len(data) < 256 else b"\x8b" + struct.pack("<I", len(data))) + data
+
+
+ONE_HASH = b"".join(long_integer((2**61 - 1) * k) + b"N" for k in range(1, 22_000))
+SLOW = {
+    "keys of one hash": b"\x80\x02}(" + ONE_HASH + b"u.",
+    "keys of one hash, one by one": b"\x80\x02}" + ONE_HASH.replace(b"N", b"Ns") + b".",
+    "items of one hash": b"\x80\x02cbuiltins\nset\n](" + ONE_HASH.replace(b"N", b"") + b"e\x85R.",
+    "pairs of one hash": b"\x80\x02ccollections\nOrderedDict\n](" + ONE_HASH.replace(b"N", b"N\x86") + b"e\x85R.",
+    "one long integer as a key, often": b"\x80\x02" + long_integer(1 << 800_000) + b"q\0}" + b"h\0Ns" * 100_000 + b".",
+    "two long texts as keys, often": b"\x80\x02" + text("a" * 100_000) + b"q\0" + text("a" * 100_000) + b"q\1}"
+    + b"h\0Nsh\1Ns" * 100_000 + b".",
+    "sizes without end": b"\x80\x02ctorch._utils\n_rebuild_meta_tensor_no_storage\n(ctorch\nfloat32\n("
+    + long_integer(2**63 - 1) * 50_000 + b"t(" + b"K\1" * 50_000 + b"t\x89tR.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SLOW)
+def test_time_is_in_proportion_to_the_file(kind: str) -> None:
+    """Each took seconds to hours; what ends them is a count and no clock."""
+    with pytest.raises(CLEAR):
+        wengert.load(archive_of(SLOW[kind]))
+
+
+def test_what_programs_save_stays_within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "FREE", 1 << 15)
+    n = 5000
+    x = wengert.ones(n)
+    for obj in (
+        [[] for _ in range(n)],
+        [{} for _ in range(n)],
+        [{"a": 1} for _ in range(n)],
+        [collections.OrderedDict(a=1, b=2, c=3) for _ in range(n)],
+        [{1} for _ in range(n)],
+        [frozenset([i]) for i in range(n)],
+        [collections.Counter(a=1) for _ in range(n)],
+        [collections.OrderedDict() for _ in range(n)],
+        [wengert.Size([i]) for i in range(n)],
+        [complex(i, 1) for i in range(n)],
+        [(i,) for i in range(n)],
+        {(i, str(i)): None for i in range(n)},
+        {i / 3: None for i in range(n)},
+        {float(i): {float(j): None for j in range(30)} for i in range(100)},
+        set(range(n)),
+        [dict.fromkeys(range(100)) for _ in range(100)],
+    ):
+        assert wengert.load(saved(obj)) == obj
+    assert len(wengert.load(saved([x[i] for i in range(n)]))) == n
+    assert len(wengert.load(saved([wengert.nn.Parameter(x[i]) for i in range(1000)]))) == 1000
+    z = wengert.ones(100, dtype=wengert.complex64)
+    assert len(wengert.load(saved([z[i].conj() for i in range(100)]))) == 100
+    half = wengert.ones(100, dtype=wengert.uint16)
+    assert len(wengert.load(saved([half[i:] for i in range(100)]))) == 100
+
+
+# ---------------------------------------------------------------------------------------------------------- safetensors
+def tensors_file(header: bytes, data: bytes) -> bytes:
+    return struct.pack("<Q", len(header)) + header + data
+
+
+def described(shape: list[int], end: int) -> bytes:
+    return json.dumps({"a": {"dtype": "F32", "shape": shape, "data_offsets": [0, end]}}).encode()
+
+
+HEADERS = {
+    "sizes without end": described([2**63 - 1] * 200_000, 8),
+    "no elements, of sizes without end": described([0, *[1] * 200_000], 0),
+    "empty and too large": described([0, 2**62, 2**62], 0),
+    "a size of no list": b'{"a":{"dtype":"U8","shape":{},"data_offsets":[0,1]}}',
+    "objects": b'{"a":[' + b"{}," * 300_000 + b"1]}",
+    "digits": b'{"a":' + b"1" * 100_000 + b"}",
+    "a long name": b'{"' + b"a" * 100_000 + b'":1}',
+    "a long text": b'{"a":"' + b"a" * 100_000 + b'"}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", HEADERS)
+def test_headers_of_safetensors(kind: str) -> None:
+    data = tensors_file(HEADERS[kind], bytes(8))
+    tracemalloc.start()
+    try:
+        with pytest.raises(SafetensorError) as info:
+            wengert.safetensors.load(data)
+        assert tracemalloc.get_traced_memory()[1] < FACTOR * len(data) + (1 << 20)
+    finally:
+        tracemalloc.stop()
+    assert len(str(info.value)) < 1000
+
+
+# -------------------------------------------------------------------------------------------------------------- memory
+def test_no_view_begins_in_the_middle_of_an_element(torch: Any) -> None:
+    for lib in (torch, wengert):
+        for start, kind, ratio in ((3, "int64", 2), (1, "complex64", 2), (2, "complex128", 4)):
+            with pytest.raises(
+                RuntimeError, match=rf"self.storage_offset\(\) must be divisible by {ratio} to view Float as"
+            ):
+                lib.zeros(12)[start : start + 4].view(getattr(lib, kind))
+        assert lib.zeros(12)[2:8].view(lib.int64).storage_offset() == 1
+        assert lib.zeros(6, 4)[3, 1:3].view(lib.int8).storage_offset() == 52
+
+
+@pytest.mark.parametrize("shift", range(8))
+def test_no_size_reaches_beyond_memory(shift: int) -> None:
+    """An array may lie anywhere in its buffer; its bytes are counted, not its elements."""
+    buffer = np.zeros(48 + 8, np.uint8)
+    a = buffer[shift : shift + 24].view(np.int64)
+    t = wengert.from_numpy(a)
+    fits = (len(buffer) - shift) // 8
+    with pytest.raises(RuntimeError, match="out of bounds for storage"):
+        t.as_strided((fits + 1,), (1,), shift // 8)
+    grown = wengert.from_numpy(a).resize_(fits)
+    assert np.shares_memory(grown.numpy(), buffer) and not grown.any()
+    assert not np.shares_memory(wengert.from_numpy(a).resize_(fits + 1).numpy(), buffer)
+
+
+def test_an_array_that_was_expanded_elsewhere_has_the_memory_that_it_has(torch: Any) -> None:
+    t = wengert.from_dlpack(torch.ones(1).expand(1000))
+    with pytest.raises(RuntimeError, match="out of bounds for storage of size 4"):
+        t.as_strided((1000,), (1,))
+    assert len(t.resize_(2000)) == 2000
+
+
+def test_a_mapping_of_a_negative_size_is_an_error(torch: Any, tmp_path: Any) -> None:
+    for lib in (torch, wengert):
+        for shared in (True, False):
+            with pytest.raises(RuntimeError, match=r"unable to mmap -4 bytes from file <.*>: Cannot allocate memory"):
+                lib.from_file(str(tmp_path / "x"), shared=shared, size=-1)

@@ -1,0 +1,235 @@
+"""What PyTorch's own autograd suite asks of the tape: views and inference tensors, what was detached, private names."""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from typing import Any
+
+import pytest
+
+import wengert as torch
+
+VIEW_OPERATORS: list[Any] = [
+    lambda v: v.as_strided_((1, 0), (2, 2)), lambda v: v.transpose_(0, 0), lambda v: v.t_(), lambda v: v.squeeze_(0),
+    lambda v: v.unsqueeze_(0), lambda v: v.swapdims_(0, 0),
+]  # fmt: skip
+
+
+class Viewed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g
+
+
+@pytest.mark.parametrize("reshape", VIEW_OPERATORS)
+@pytest.mark.parametrize(
+    ("view", "message"),
+    [
+        (lambda x: x.view_as(x), None),
+        (lambda x: x.unbind()[0], "function that returns multiple views"),
+        (Viewed.apply, "view was created inside a custom Function"),
+    ],
+)
+def test_view_operators_in_place(reshape: Any, view: Any, message: str | None) -> None:
+    """They are writes to a view, and refused where a write is; under ``no_grad`` the next write is refused."""
+    for made, reshaped in ((True, True), (True, False), (False, True), (False, False)):
+        base = torch.rand(2, 3, requires_grad=True).clone()
+        with torch.set_grad_enabled(made):
+            x = view(base)
+        expected = message if made else "A view was created in no_grad mode"
+        with torch.set_grad_enabled(reshaped):
+            if reshaped and expected:
+                with pytest.raises(RuntimeError, match=expected):
+                    reshape(x)
+                continue
+            reshape(x)
+        if expected:
+            with pytest.raises(RuntimeError, match=expected):
+                x.add_(1)
+        else:
+            x.add_(1)
+        reshape(view(torch.rand(2, 3))).add_(1)  # nothing to refuse without a history
+
+
+# ------------------------------------------------------------------------------------------------------ inference mode
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_views_of_inference_tensors(requires_grad: bool) -> None:
+    with torch.inference_mode():
+        x = torch.ones(1, 2, 3, requires_grad=requires_grad)
+        inside = x.view(-1)
+        x.resize_(1, 2)
+        assert x.requires_grad is requires_grad and torch.is_inference(x)
+        y = torch.ones(1, 2, 3, requires_grad=requires_grad)
+    for view in (inside, y.view(-1)):
+        assert torch.is_inference(view) and not view.requires_grad and not view._is_view() and view.is_leaf
+
+
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_views_that_inference_mode_makes_of_other_tensors(requires_grad: bool) -> None:
+    """They require grad as their base does, and are leaves."""
+    base = torch.ones(2, 3, requires_grad=requires_grad).clone()
+    with torch.inference_mode():
+        view = base.view(-1).view(3, 2)
+        assert view._is_view() and view.is_leaf and view.requires_grad is requires_grad
+        view.add_(2)
+        assert view._version == base._version and not torch.is_inference(view)
+    assert (view * view).requires_grad is requires_grad
+    if requires_grad:
+        with pytest.raises(RuntimeError, match="A view was created in inference mode and is being modified inplace"):
+            view.add_(1)
+
+
+@pytest.mark.parametrize("write", [lambda x: x.add_(2), lambda x: x.transpose_(0, 1)])
+def test_bases_that_are_written_later(write: Any) -> None:
+    base = torch.ones(2, 3, requires_grad=True).clone()
+    with torch.inference_mode():
+        view = base.view(-1)
+    write(base)
+    with pytest.raises(RuntimeError, match="created in inference mode and its base or another view"):
+        _ = view.grad_fn
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_a_view_of_such_a_view(mode: Any) -> None:
+    x = torch.zeros(2)
+    with mode():
+        y = x.view(2)
+    z = y.requires_grad_(True).view(2)
+    with pytest.raises(
+        RuntimeError, match=r"a view of a view .* is being .* inside the (no_grad block|inference_mode)"
+    ):
+        z /= 2
+
+
+# --------------------------------------------------------------------------------------------------------- detached
+def test_what_was_saved_before_a_detach_in_place() -> None:
+    a = torch.ones(2, requires_grad=True).clone()
+    b = a.sin()
+    product = a * torch.ones(2)
+    a.detach_()
+    with pytest.raises(RuntimeError, match="a saved tensor that has been detached in-place"):
+        b.sum().backward()
+    product.sum().backward()  # it saved the other operand
+    a.add_(1)
+
+
+@pytest.mark.parametrize("operator", [torch.exp, lambda x: torch.softmax(x, 0)])
+def test_results_may_be_detached(operator: Any) -> None:
+    """A node may use its own result, which it saved."""
+    x = torch.ones(2, requires_grad=True)
+    y = operator(x)
+    again = y * 2
+    y.detach_()
+    again.sum().backward()
+    assert x.grad is not None
+
+
+# ----------------------------------------------------------------------------------------------------- names and texts
+def test_what_cannot_be_deleted() -> None:
+    x = torch.ones(2, requires_grad=True)
+    for name, message in (
+        ("data", "Deleting tensor data is not allowed"),
+        ("requires_grad", "requires_grad must be a bool"),
+        ("_backward_hooks", "Deletion of _backwards_hooks not allowed"),
+        ("_grad_fn", "Deletion of _grad_fn not allowed"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            delattr(x, name)
+    with pytest.raises(RuntimeError, match="incompatible tensor type"):
+        torch.ones(2).data = torch.ones(2).to_sparse()
+
+
+def test_hooks_that_are_set_as_a_dict() -> None:
+    called: list[int] = []
+    x, y = torch.ones(2), torch.ones(2, requires_grad=True)
+    x._backward_hooks = {0: lambda g: called.append(0)}
+    y._backward_hooks = {1: lambda g: called.append(1)}
+    (x * y).sum().backward()
+    assert called == [1] and 0 in x._backward_hooks
+
+
+def test_a_saved_tensor_is_not_made_by_hand() -> None:
+    with pytest.raises(RuntimeError, match="Trying to create a SavedTensor object from Python is forbidden"):
+        torch.autograd.SavedTensor()
+    saved = torch.ones(2, requires_grad=True).exp().grad_fn._raw_saved_result
+    for hooks in ((lambda x: x,), (1, 1)):
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            saved.register_hooks(*hooks)
+
+
+def test_the_order_of_a_pass_is_known_only_in_one() -> None:
+    with pytest.raises(RuntimeError, match="should only be called during the backward pass"):
+        torch._C._current_graph_task_execution_order()
+
+
+def test_names_of_nodes_of_written_views() -> None:
+    def written() -> str:
+        view = torch.ones(2, 2, requires_grad=True).clone().view(-1)
+        view.add_(1)
+        return type(view.grad_fn).__name__
+
+    assert written() == "AsStridedBackward0"
+    with torch.autograd._force_original_view_tracking(True):
+        assert written() == "ViewBackward0" and torch.autograd.is_view_replay_enabled()
+    assert written() == "AsStridedBackward0" and not torch.autograd.is_view_replay_enabled()
+
+
+def test_versions_that_are_set() -> None:
+    x = torch.ones(2).add_(1)
+    torch._C._autograd._unsafe_set_version_counter((x,), (7,))
+    assert x._version == 7
+    with pytest.raises(RuntimeError, match="Cannot set"):
+        torch._C._autograd._unsafe_set_version_counter((x,), (-1,))
+
+
+def test_anomaly_mode_where_warnings_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its text goes to standard error, and the error of the pass comes through."""
+    text = io.StringIO()
+    with warnings.catch_warnings(), pytest.warns(UserWarning, match="Anomaly Detection"):
+        mode = torch.autograd.detect_anomaly()
+    with mode:
+        monkeypatch.setattr(sys, "stderr", text)
+        x = torch.ones(2, requires_grad=True) + 1
+        y = x**2
+        x += 1
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+    assert "Error detected in PowBackward0" in text.getvalue()
+
+
+def test_unique_by_its_inner_names() -> None:
+    x = torch.tensor([3, 1, 3])
+    values, inverse = torch._unique(x, return_inverse=True)
+    assert (values.tolist(), inverse.tolist()) == ([1, 3], [1, 0, 1])
+    assert torch._unique2(x)[1].numel() == 0 and torch._unique2(x, return_counts=True)[2].tolist() == [1, 2]
+    assert torch._VF.unique_dim(x, 0)[0].tolist() == [1, 3]
+
+
+def test_names_of_the_profiler() -> None:
+    assert not torch.autograd._profiler_enabled()
+    with torch.autograd.profiler.profile() as prof:
+        assert torch.autograd._profiler_enabled()
+        block = torch.ops.profiler._record_function_enter("block", None)
+        torch.ones(2) * 2
+        torch.ops.profiler._record_function_exit(block)
+    assert "block" in [e.name for e in prof.function_events]
+    util = torch.autograd.profiler_util
+    events = util.EventList([util.FunctionEvent(k, "", 0, *span) for k, span in enumerate([(0, 2), (1, 2), (1, 3)])])
+    events._populate_cpu_children()
+    assert [[c.id for c in e.cpu_children] for e in events] == [[], [], [1]]
+
+
+def test_cached_tensors() -> None:
+    x = torch.ones(2)
+    torch._C._set_cached_tensors_enabled(True)
+    torch._C._add_cached_tensor(x)
+    assert torch._C._is_cached_tensor(x) and not torch._C._is_cached_tensor(x.detach())
+    torch._C._remove_cached_tensor(x)
+    assert not torch._C._is_cached_tensor(x)
+    assert torch.jit._wait(torch.jit._fork(lambda: 3)) == 3

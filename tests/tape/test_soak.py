@@ -1,0 +1,79 @@
+"""Nothing grows: programs of every kind run again and again with the garbage collector off.
+
+`python tests/tape/test_soak.py 100000 [NAME ...]` runs each that many times and prints what is left of each.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from safe_programs import PROGRAMS
+
+from wengert._base.modes import slow_always, slow_if_recording
+
+
+def blocks() -> int:
+    """How many blocks of memory are in use, without those that the interpreter keeps for the next tuple or list.
+
+    A full collection gives those back; everything alive is frozen before, so that it collects nothing.
+    """
+    gc.freeze()
+    gc.collect()
+    sys._clear_type_cache()  # it holds names that are looked up
+    return sys.getallocatedblocks()
+
+
+def grown(run: Callable[[], Any], rounds: int, tries: int) -> list[int]:
+    """How many more blocks are in use after this many rounds, tried until there is nothing for each round."""
+    found: list[int] = []
+    while len(found) < tries and (not found or found[-1] >= rounds // 2):  # caches fill up; a leak goes on
+        before = blocks()
+        for _ in range(rounds):
+            run()
+        found.append(blocks() - before)
+    return found
+
+
+def quietly(run: Callable[[], Any], rounds: int, tries: int) -> list[int]:
+    """``grown`` after a first round, with the collector off and without warnings."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run()
+            return grown(run, rounds, tries)
+    finally:
+        if was:
+            gc.enable()
+
+
+HALF = {"autocast", "bfloat16"}  # its hook goes with the last array of that dtype: test_bfloat16_goes.py
+
+# What makes cycles, as PyTorch does: events know their parents, each call of save makes a class.
+CYCLES = {"profiler", "copies"}
+
+
+@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - CYCLES))
+def test_nothing_grows(name: str) -> None:
+    found = quietly(PROGRAMS[name], 16, 8)
+    assert found[-1] < 8, found
+    assert (slow_if_recording, slow_always) == ([], []) or name in HALF
+
+
+if __name__ == "__main__":
+    count = int(sys.argv[1])
+    for name in sys.argv[2:] or sorted(set(PROGRAMS) - CYCLES):
+        (first,) = quietly(PROGRAMS[name], count // 10, 1)
+        (rest,) = quietly(PROGRAMS[name], count - count // 10, 1)
+        print(f"{name}: {first} blocks after {count // 10} rounds, {rest} more after the others", flush=True)  # noqa: T201
