@@ -69,14 +69,14 @@ def test_the_file_is_closed_to_others():
 
 @posix
 @pytest.mark.parametrize(
-    "text, reason",
+    ("text", "reason"),
     [
         ("exit 1", "does not run"),
         ("echo gcc 1; [ \"$1\" = --version ] || { echo 'x.c: error: no' >&2; exit 1; }", "error: no"),
         ("echo gcc 1", "made no library"),
-        ("echo gcc 1; while [ $# -gt 1 ]; do [ \"$1\" = -o ] && printf 'half' > \"$2\"; shift; done", "made no library"),
+        ('echo gcc 1; while [ $# -gt 1 ]; do [ "$1" = -o ] && printf \'half\' > "$2"; shift; done', "made no library"),
         (
-            "echo gcc 1; while [ $# -gt 1 ]; do [ \"$1\" = -o ] && printf '\\177ELFhalf' > \"$2\"; shift; done",
+            'echo gcc 1; while [ $# -gt 1 ]; do [ "$1" = -o ] && printf \'\\177ELFhalf\' > "$2"; shift; done',
             "does not run here",
         ),
         ("kill -9 $$", "does not run"),

@@ -16,7 +16,6 @@ from op_cases import cases
 from wengert._compile.c.expressions import NAMES
 from wengert._compile.c.program import _REDUCTIONS, _RULES, CProgram
 
-
 pytestmark = pytest.mark.usefixtures("c_cache")
 HAVE_RULES = NAMES | frozenset(_RULES) | _REDUCTIONS
 BY_NAME: dict[str, list[int]] = collections.defaultdict(list)
@@ -48,7 +47,7 @@ def test_operators_with_rules(part, dtype, strided):
 
 
 def test_operators_without_rules_are_called():
-    many, program, got = run(WITHOUT, np.float64)
+    many, _, got = run(WITHOUT, np.float64)
     assert differences(many, got, 4) == []
 
 
@@ -64,8 +63,11 @@ SPECIAL = np.array(
     [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-40, 1e-45, 88.7, 89, -87, -100, -104, -150, 3e38, 1, -1, 0.5, 2.5],
     np.float32,
 )
-UNARY = "neg abs exp log sqrt tanh erf sigmoid relu reciprocal rsqrt sin cos floor ceil round trunc sign expm1 log1p".split()
-BINARY = "add sub mul div maximum minimum pow eq lt ge".split()
+UNARY = [
+    "neg", "abs", "exp", "log", "sqrt", "tanh", "erf", "sigmoid", "relu", "reciprocal", "rsqrt", "sin", "cos", "floor",
+    "ceil", "round", "trunc", "sign", "sgn", "expm1", "log1p",
+]  # fmt: skip
+BINARY = ["add", "sub", "mul", "div", "maximum", "minimum", "pow", "eq", "lt", "ge"]
 
 
 def test_special_numbers_are_eagers():
@@ -83,7 +85,9 @@ def test_special_numbers_are_eagers():
     for (name, _), g, w in zip(many.names, program(many.arrays), many.wanted, strict=True):
         with np.errstate(all="ignore"):
             same = (g == w) | (np.isnan(g) & np.isnan(w))
-            close = np.abs(g - w) <= 4 * np.spacing(np.maximum(np.abs(w), np.float32(1e-38)))
+            close = np.abs(g * 1.0 - w) <= 4 * np.spacing(np.maximum(np.abs(w * 1.0), np.float32(1e-38)))
+        if name in ("sigmoid", "_silu"):  # NumPy's 1 / (1 + e**-x) is 0 where the true value is subnormal
+            close |= (np.abs(g) < 1.2e-38) & (w == 0)
         if not np.all(same | close):
             bad.append((name, g[~(same | close)][:3], w[~(same | close)][:3]))
         zero = (g == 0) & (w == 0)
@@ -92,8 +96,9 @@ def test_special_numbers_are_eagers():
     assert bad == []
 
 
-@pytest.mark.parametrize("name, low, high, ulp", [
-    ("exp", -100, 88, 1.5), ("tanh", -12, 12, 2), ("erf", -5, 5, 1.5), ("sigmoid", -100, 100, 3), ("log", 1e-40, 1e30, 1.5),
+@pytest.mark.parametrize(("name", "low", "high", "ulp"), [
+    ("exp", -100, 88, 1.5), ("tanh", -12, 12, 2), ("erf", -5, 5, 1.5), ("sigmoid", -100, 100, 3),
+    ("log", 1e-40, 1e30, 1.5),
 ])  # fmt: skip
 def test_functions_of_one_number(name, low, high, ulp):
     """Against the same in float64, in units of the last digit."""

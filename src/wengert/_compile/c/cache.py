@@ -7,6 +7,7 @@ one, and is never loaded. The directory has to be the user's own, and closed to 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -113,10 +114,8 @@ def _forget(folder: str) -> None:
     names = [e for e in os.scandir(folder) if e.name.endswith(".lib")]
     for old in sorted(names, key=lambda e: e.stat().st_mtime)[: max(len(names) - KEPT, 0)]:
         for path in (old.path, old.path + ".sum"):
-            try:
+            with contextlib.suppress(OSError):
                 os.unlink(path)
-            except OSError:
-                pass
 
 
 def path_of(found: Compiler, source: str) -> str:
@@ -142,10 +141,8 @@ def library(body: str) -> ctypes.CDLL | None:
         if failed is not None or not _whole(path):
             say_once(failed or f"the cache directory {os.path.dirname(path)} does not keep what is written to it")
             return None
-    try:
+    with contextlib.suppress(OSError):
         os.utime(path)
-    except OSError:
-        pass
     try:
         return _loaded.setdefault(path, ctypes.CDLL(path))
     except OSError as error:

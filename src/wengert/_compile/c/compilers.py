@@ -7,6 +7,7 @@ loaded here. ``None`` stands for no compiler; the reason is said once, to the lo
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.util
@@ -96,7 +97,7 @@ def _candidates() -> list[tuple[str, ...]]:
             return [tuple(shlex.split(os.environ["CC"]))]
         except ValueError:
             return []
-    found = [(name,) for name in ("cc", "gcc", "clang") if shutil.which(name)]
+    found: list[tuple[str, ...]] = [(name,) for name in ("cc", "gcc", "clang") if shutil.which(name)]
     if importlib.util.find_spec("ziglang") is not None:
         found.append((sys.executable, "-m", "ziglang", "cc"))
     return found
@@ -151,10 +152,8 @@ def _read(process: Any, deadline: float) -> tuple[bytes, bool]:
 def _end(process: Any) -> None:
     """End a process with all that it started."""
     if os.name == "posix":
-        try:
+        with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
-        except (OSError, ProcessLookupError):
-            pass
     elif process.poll() is None:
         process.kill()
     process.wait()
@@ -176,10 +175,8 @@ def compiled(compiler: Compiler, source: str, to: str, seconds: float | None = N
     except OSError as error:
         return f"a program could not be written ({error})"
     finally:
-        try:
+        with contextlib.suppress(OSError):
             os.unlink(c)
-        except OSError:
-            pass
 
 
 def _line(text: str) -> str:

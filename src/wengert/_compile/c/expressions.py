@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
-C_TYPES = {
-    "float32": "float", "float64": "double", "bool": "u8", "int8": "int8_t", "uint8": "u8", "int16": "int16_t",
-    "int32": "int32_t", "int64": "i64",
+C_TYPES: dict[Any, str] = {
+    np.dtype(name): c
+    for name, c in {
+        "float32": "float", "float64": "double", "bool": "u8", "int8": "int8_t", "uint8": "u8", "int16": "int16_t",
+        "int32": "int32_t", "int64": "i64",
+    }.items()
 }  # fmt: skip
-SUFFIX = {"float32": "f", "float64": "d"}
+SUFFIX: dict[Any, str] = {np.dtype(np.float32): "f", np.dtype(np.float64): "d"}
 
 
 def literal(value: Any, dtype: Any) -> str:
@@ -89,9 +92,9 @@ _FLOATS = {
     "rad2deg": "{0} * (T)57.29577951308232",
 }
 for _name in (
-    "exp sqrt tanh erf log floor ceil trunc expm1 exp2 log2 log10 log1p sin cos tan asin acos atan sinh cosh asinh "
-    "acosh atanh erfc"
-).split():
+    "exp", "sqrt", "tanh", "erf", "log", "floor", "ceil", "trunc", "expm1", "exp2", "log2", "log10", "log1p", "sin",
+    "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "erfc",
+):  # fmt: skip
     _FLOATS[_name] = _name + "_{s}({0})"
 
 # Operands are cast to the dtype that they have in common; the result is a bool.
@@ -139,9 +142,7 @@ _POWERS = {2: "{0} * {0}", 3: "{0} * {0} * {0}", 0.5: "sqrt_{s}({0})", -1: "1 / 
 
 def _gelu(p: tuple[Any, ...]) -> str:
     if p[0] == "tanh":
-        return (
-            "(T)0.5 * {0} * (1 + tanh_{s}(({0} + (T)0.044715 * ({0} * {0} * {0})) * (T)0.7978845608028654))"
-        )
+        return "(T)0.5 * {0} * (1 + tanh_{s}(({0} + (T)0.044715 * ({0} * {0} * {0})) * (T)0.7978845608028654))"
     return "gelu_{s}({0})"
 
 
@@ -189,15 +190,16 @@ def _power(args: list[Any], s: str) -> str | None:
     return _POWERS.get(args[1], "pow_{s}({0}, {1})") if not isinstance(args[1], bool) else None
 
 
-def _cast(text: str, have: Any, want: Any) -> str | None:
+def _cast(operand: Any, want: Any) -> str | None:
     """An operand in another dtype, as NumPy casts it."""
+    text, have = operand
     if have == want:
         return text
     if want.kind == "b":
         return f"(u8)({text} != 0)"
     if have.kind == "f" and want.kind in "iu" and want.itemsize < 4:
         return None
-    return f"({C_TYPES[want.name]}){text}"
+    return f"({C_TYPES[want]}){text}"
 
 
 def expression(name: str, args: list[Any], p: tuple[Any, ...], out: Any) -> str | None:
@@ -206,7 +208,7 @@ def expression(name: str, args: list[Any], p: tuple[Any, ...], out: Any) -> str 
     ``args``: for an operand with elements ``(text, dtype)``; a Python number for a number.
     """
     dtypes = [a[1] for a in args if isinstance(a, tuple)]
-    if out.name not in C_TYPES or any(d.name not in C_TYPES for d in dtypes):
+    if out not in C_TYPES or any(d not in C_TYPES for d in dtypes):
         return None
     if any(not isinstance(a, (tuple, int, float)) for a in args):
         return None
@@ -225,7 +227,7 @@ def _expression(name: str, args: list[Any], p: tuple[Any, ...], out: Any, dtypes
     elif name == "_rpow" and out.kind == "f":
         template = "pow_{s}({p0}, {0})"
     elif name == "_to_copy":
-        return _cast(*args[0], out)
+        return _cast(args[0], out)
     elif name == "fill_number":
         return literal(p[0], out)
     elif name in _SELECTS:
@@ -240,12 +242,12 @@ def _expression(name: str, args: list[Any], p: tuple[Any, ...], out: Any, dtypes
         template = _template(name, p, out.kind)
     if template is None:
         return None
-    texts = [_cast(*a, w) if isinstance(a, tuple) else literal(a, w) for a, w in zip(args, wants, strict=True)]
+    texts = [_cast(a, w) if isinstance(a, tuple) else literal(a, w) for a, w in zip(args, wants, strict=True)]
     if None in texts:
         return None
     numbers = {f"p{k}": literal(v, out) for k, v in enumerate(p) if isinstance(v, (int, float)) and out.kind == "f"}
-    text = template.format(*texts, s=SUFFIX.get(out.name, ""), **numbers)
-    c = C_TYPES[out.name]
+    text = template.format(*texts, s=SUFFIX.get(out, ""), **numbers)
+    c = C_TYPES[out]
     return f"({c})({text.replace('(T)', f'({c})')})"
 
 

@@ -81,7 +81,7 @@ class Grouping:
         if op.name not in NAMES or len(op.outs) != 1 or op.effect or any(isinstance(a, list) for a in op.args):
             return False
         out = self.plan.values[op.outs[0]]
-        if not out.size or out.dtype.name not in C_TYPES:
+        if not out.size or out.dtype not in C_TYPES:
             return False
         shapes = [self.layout.places[r].shape for r in op.refs()]
         try:

@@ -89,7 +89,7 @@ def _plan(x: Place, t: Place, dim: int) -> tuple[int, tuple[int, ...]]:
 def gather(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | None:
     a, t = x
     o = outs[0]
-    if not is_index(t) or not a.ndim or a.ndim != t.ndim or a.dtype.name not in C_TYPES or a.dtype != o.dtype:
+    if not is_index(t) or not a.ndim or a.ndim != t.ndim or a.dtype not in C_TYPES or a.dtype != o.dtype:
         return None
     dim, others = _plan(a, t, op.p[0])
     if not ctx.checked(t, 0, a.shape[dim]):
@@ -126,7 +126,7 @@ def embedding(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]
     """Rows of a matrix."""
     w, t = x
     o = outs[0]
-    if not is_index(t) or w.ndim != 2 or w.dtype != o.dtype or w.dtype.name not in C_TYPES or w.strides[1] != 1:
+    if not is_index(t) or w.ndim != 2 or w.dtype != o.dtype or w.dtype not in C_TYPES or w.strides[1] != 1:
         return None
     if not ctx.checked(t, 0, w.shape[0]):
         return None
@@ -147,9 +147,9 @@ def take_rows(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]
         return None
     a, t = given
     dim, o = op.p[0][0], outs[0]
-    if not is_index(t) or a.dtype != o.dtype or a.dtype.name not in C_TYPES or not isinstance(dim, int) or not o.size:
+    if not is_index(t) or a.dtype != o.dtype or a.dtype not in C_TYPES or not isinstance(dim, int) or not o.size:
         return None
-    if not ctx.checked(t, 0, a.shape[dim]):
+    if not ctx.checked(t, -a.shape[dim], a.shape[dim]):
         return None
     pieces: list[Piece] = []
     a, t = ctx.dense(a, pieces), ctx.dense(t, pieces)
@@ -159,8 +159,8 @@ def take_rows(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]
     piece = Piece(o.size // inner, max(GRAIN // inner, 1))
     p, k, r = piece.pointer(a), piece.pointer(t), piece.pointer(o)
     piece.add(
-        f"  for (i64 q = from; q < to; q++) memcpy({r} + q * {inner}, {p} + (q / {t.size} * {n} + {k}[q % {t.size}]) * "
-        f"{inner}, {inner * a.dtype.itemsize});"
+        f"  for (i64 q = from; q < to; q++) memcpy({r} + q * {inner}, {p} + (q / {t.size} * {n} + "
+        f"from_end({k}[q % {t.size}], {n})) * {inner}, {inner * a.dtype.itemsize});"
     )
     return [*pieces, piece]
 
@@ -173,7 +173,9 @@ def index_back(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece
         return None
     g, t = given
     o = outs[0]
-    if not is_index(t) or g.dtype != o.dtype or g.dtype.kind != "f" or not ctx.checked(t, 0, size[0]):
+    if not is_index(t) or g.dtype != o.dtype or g.dtype.kind != "f":
+        return None
+    if not ctx.checked(t, -size[0], size[0]):
         return None
     pieces: list[Piece] = []
     g, t = ctx.dense(g, pieces), ctx.dense(t, pieces)
@@ -182,14 +184,16 @@ def index_back(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece
         return None
     piece = Piece()
     p, k, r = piece.pointer(g), piece.pointer(t), piece.pointer(o)
-    piece.add(f"  for (i64 q = 0; q < {t.size}; q++) {{ {C_TYPES[o.dtype.name]} *z = {r} + {k}[q] * {n};")
+    piece.add(
+        f"  for (i64 q = 0; q < {t.size}; q++) {{ {C_TYPES[o.dtype]} *z = {r} + from_end({k}[q], {size[0]}) * {n};"
+    )
     piece.add(f"    IVDEP for (i64 j = 0; j < {n}; j++) z[j] += {p}[q * {n} + j]; }}")
     return [*pieces, _zeros(o), piece]
 
 
 def triangle(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | None:
     a, o = x[0], outs[0]
-    if a.dtype.name not in C_TYPES or a.ndim < 2:
+    if a.dtype not in C_TYPES or a.ndim < 2:
         return None
     lead, (m, n), k = a.shape[:-2], a.shape[-2:], op.p[0]
     rows = math.prod(lead)
@@ -198,7 +202,9 @@ def triangle(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] 
     test = f"j - i <= {k}" if op.name == "lower_triangle" else f"j - i >= {k}"
     inside = index(["i", "j"], list(a.strides[-2:]))
     piece.add(f"  for (i64 q = from; q < to; q++) for (i64 i = 0; i < {m}; i++) for (i64 j = 0; j < {n}; j++)")
-    piece.add(f"    {r}[(q * {m} + i) * {n} + j] = {test} ? {p}[{_along(piece, 'q', lead, a.strides[:-2])} + {inside}] : 0;")
+    piece.add(
+        f"    {r}[(q * {m} + i) * {n} + j] = {test} ? {p}[{_along(piece, 'q', lead, a.strides[:-2])} + {inside}] : 0;"
+    )
     return [piece]
 
 
@@ -215,9 +221,7 @@ def repeat(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | 
         to += [k * step, step]
         source += [0, 0 if d < extra else a.strides[d - extra]]
     return [
-        copy(
-            o._replace(shape=tuple(shape), strides=tuple(to)), a._replace(shape=tuple(shape), strides=tuple(source))
-        )
+        copy(o._replace(shape=tuple(shape), strides=tuple(to)), a._replace(shape=tuple(shape), strides=tuple(source)))
     ]
 
 

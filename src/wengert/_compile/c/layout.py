@@ -14,7 +14,6 @@ from ..plan import Plan
 from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref, Value
 from .pieces import Place, dense_strides
 
-
 # Their results lie in the operand's memory where they can.
 RESHAPES = frozenset(("view", "reshape", "unsqueeze_dim", "squeeze_dim", "squeeze_dims", "squeeze_all", "alias"))
 
@@ -93,7 +92,7 @@ class Layout:
         for a in results:
             item = a.dtype.itemsize
             inside = type(a) is np.ndarray and np.may_share_memory(a, root) and a.dtype == root.dtype
-            if not inside and a.size or any(s % item for s in a.strides):
+            if (not inside and a.size) or any(s % item for s in a.strides):
                 self.copies.update(map(int, op.outs))
                 return False
             at = (a.__array_interface__["data"][0] - begin) // item if a.size else 0

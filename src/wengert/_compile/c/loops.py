@@ -1,7 +1,7 @@
 """Fused loops: elementwise operators on one shape become one pass over memory, with any strides and broadcasting.
 
 A sum of all elements at the end of such a loop joins it: the numbers go through a buffer of a block, which stays in
-the first cache, and a block's sum is added up as ``runtime/0_base.h`` does. The sums of blocks are added in their order.
+the first cache, and a block's sum is added up as ``runtime/0_base.h`` does. Blocks' sums are added in their order.
 """
 
 from __future__ import annotations
@@ -52,29 +52,28 @@ class Loop:
             last = Piece()
             o, q = last.pointer(to), last.pointer(part)
             last.add(f"  double t = 0; for (i64 k = 0; k < {blocks}; k++) t += {q}[k];")
-            last.add(f"  {o}[0] = ({C_TYPES[to.dtype.name]})(t * {literal(factor, np.dtype(np.float64))});")
+            last.add(f"  {o}[0] = ({C_TYPES[to.dtype]})(t * {literal(factor, np.dtype(np.float64))});")
             after.append(last)
         return [piece, *after]
 
     def _write(self, piece: Piece, inputs: Any, stores: Any, sums: Any, parts: Any, sizes: Any, strides: Any) -> None:
         names = [f"i{d}" for d in range(len(sizes))]
-        before, inside = [], []
+        before: list[str] = []
+        inside: list[str] = []
         known: dict[Any, tuple[str, Any]] = {}
         for k, place in enumerate(inputs):
             at = index(names, strides[k])
-            c = C_TYPES[place.dtype.name]
+            c = C_TYPES[place.dtype]
             line = f"  const {c} x{k} = {piece.pointer(place)}[{at}];"
             (before if at == "0" else inside).append(line)
             known[place] = (f"x{k}", place.dtype)
         order = {n: f"v{k}" for k, (n, *_) in enumerate(self.steps)}
         for n, name, args, p, dtype in self.steps:
-            operands = [
-                a[0] if isinstance(a, tuple) and not isinstance(a, Place) else known[a] for a in args
-            ]
+            operands = [a[0] if isinstance(a, tuple) and not isinstance(a, Place) else known[a] for a in args]
             text = expression(name, operands, p, dtype)
             if text is None:
                 raise ValueError(name)
-            inside.append(f"    const {C_TYPES[dtype.name]} {order[n]} = {text};")
+            inside.append(f"    const {C_TYPES[dtype]} {order[n]} = {text};")
             known[n] = (order[n], dtype)
         for k, (n, place) in enumerate(stores.items()):
             inside.append(f"    {piece.pointer(place)}[{index(names, strides[len(inputs) + k])}] = {order[n]};")
@@ -93,8 +92,11 @@ class Loop:
     def _write_blocks(self, piece: Piece, inside: Any, order: Any, sums: Any, parts: Any, size: int) -> None:
         dtypes = {n: dtype for n, *_, dtype in self.steps}
         for k, (n, _, _) in enumerate(sums):
-            piece.add(f"  {C_TYPES[dtypes[n].name]} b{k}[{BLOCK}];")
-        piece.add(f"  for (i64 b = from; b < to; b++) {{ const i64 e = (b + 1) * {BLOCK} < {size} ? (b + 1) * {BLOCK} : {size};")
+            piece.add(f"  {C_TYPES[dtypes[n]]} b{k}[{BLOCK}];")
+        piece.add(
+            f"  for (i64 b = from; b < to; b++) {{\n"
+            f"  const i64 e = (b + 1) * {BLOCK} < {size} ? (b + 1) * {BLOCK} : {size};"
+        )
         piece.add(f"  IVDEP\n  for (i64 i0 = b * {BLOCK}; i0 < e; i0++) {{")
         piece.lines += inside
         piece.lines += [f"    b{k}[i0 - b * {BLOCK}] = {order[n]};" for k, (n, _, _) in enumerate(sums)]

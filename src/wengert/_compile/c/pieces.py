@@ -1,6 +1,6 @@
 """What generated C is made of: places of values in memory, and functions on ranges of rows.
 
-A ``Piece`` is one C function ``static void f(void **A, i64 from, i64 to)``: ``A`` holds the addresses of its arrays, the
+A ``Piece`` is one C function ``static void f(void **A, i64 from, i64 to)``: ``A`` holds its arrays' addresses, the
 range says which part of the work to do. How the work is cut into ranges never changes a digit, so that threads may
 share it. Pieces of equal text are one function, called with other arrays.
 """
@@ -18,7 +18,7 @@ GRAIN = 1 << 15  # elements of a range: what two threads gain from fewer is less
 
 
 class Place(NamedTuple):
-    """An array: where it begins (the number of a memory, and elements from there), dtype, shape, strides in elements."""
+    """An array: where it begins (a memory's number, and elements from there), dtype, shape, strides in elements."""
 
     memory: int
     offset: int
@@ -51,9 +51,7 @@ class Place(NamedTuple):
     def broadcast(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The strides of this array broadcast to a shape."""
         extra = len(shape) - self.ndim
-        strides = tuple(
-            0 if k == 1 else s for k, s in zip(self.shape, self.strides, strict=True)
-        )
+        strides = tuple(0 if k == 1 else s for k, s in zip(self.shape, self.strides, strict=True))
         return (0,) * extra + strides
 
 
@@ -82,7 +80,7 @@ class Piece:
 
     def pointer(self, place: Place) -> str:
         """The name of a pointer to the first element of a place."""
-        c = C_TYPES[place.dtype.name]
+        c = C_TYPES[place.dtype]
         key = (place.memory, place.offset * place.dtype.itemsize, c)
         if key not in self._names:
             self._names[key] = f"a{len(self.arguments)}"

@@ -75,7 +75,7 @@ def product(ctx: Any, x: Place, y: Place, o: Place, add: bool = False) -> list[P
     if blas() is None:
         return None
     (x, (tx, lx)), (y, (ty, ly)) = forms
-    s = SUFFIX[o.dtype.name]
+    s = SUFFIX[o.dtype]
     count = int(np.prod(lead))
     piece = Piece(count)
     if count > 1 and m * n * k <= 64**3:  # OpenBLAS does such a one on one thread
@@ -100,7 +100,7 @@ def product(ctx: Any, x: Place, y: Place, o: Place, add: bool = False) -> list[P
 def _loops(x: Place, y: Place, o: Place, add: bool) -> Piece:
     """A small product, which the compiler unrolls."""
     m, n, k = o.shape[0], o.shape[1], x.shape[1]
-    t, s = C_TYPES[o.dtype.name], SUFFIX[o.dtype.name]
+    t, s = C_TYPES[o.dtype], SUFFIX[o.dtype]
     piece = Piece()
     a, b, c = piece.pointer(x), piece.pointer(y), piece.pointer(o)
     (xr, xc), (yr, yc) = x.strides, y.strides
@@ -113,13 +113,18 @@ def _loops(x: Place, y: Place, o: Place, add: bool) -> Piece:
         if not add:
             piece.add(f"    for (i64 j = 0; j < {n}; j++) {c}[i * {n} + j] = 0;")
         piece.add(f"    for (i64 k = 0; k < {k}; k++) {{ const {t} s = {a}[i * {xr} + k * {xc}];")
-        piece.add(f"    IVDEP for (i64 j = 0; j < {n}; j++) {c}[i * {n} + j] = FMA_{s}(s, {b}[k * {yr} + j], {c}[i * {n} + j]); }} }}")
+        piece.add(
+            f"    IVDEP for (i64 j = 0; j < {n}; j++) "
+            f"{c}[i * {n} + j] = FMA_{s}(s, {b}[k * {yr} + j], {c}[i * {n} + j]); }} }}"
+        )
     elif xc == 1 and yr == 1 and k >= 16:
         piece.add(f"  for (i64 i = 0; i < {m}; i++) for (i64 j = 0; j < {n}; j++)")
         piece.add(f"    {c}[i * {n} + j] = ({t})dot_{s}({a} + i * {xr}, {b} + j * {yc}, {k}){old};")
     else:
         piece.add(f"  for (i64 i = 0; i < {m}; i++) for (i64 j = 0; j < {n}; j++) {{ {t} s = 0;")
-        piece.add(f"    for (i64 k = 0; k < {k}; k++) s = FMA_{s}({a}[i * {xr} + k * {xc}], {b}[k * {yr} + j * {yc}], s);")
+        piece.add(
+            f"    for (i64 k = 0; k < {k}; k++) s = FMA_{s}({a}[i * {xr} + k * {xc}], {b}[k * {yr} + j * {yc}], s);"
+        )
         piece.add(f"    {c}[i * {n} + j] = s{old}; }}")
     return piece
 
@@ -154,7 +159,7 @@ def vec_vec(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] |
     pieces: list[Piece] = []
     a, b = (ctx.dense(q, pieces) for q in x)
     piece = Piece()
-    t, s = C_TYPES[a.dtype.name], SUFFIX[a.dtype.name]
+    t, s = C_TYPES[a.dtype], SUFFIX[a.dtype]
     p, q, o = piece.pointer(a), piece.pointer(b), piece.pointer(outs[0])
     piece.add(f"  {o}[0] = ({t})dot_{s}({p}, {q}, {a.size});")
     return [*pieces, piece]
@@ -178,6 +183,6 @@ def affine_mm(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]
 
 
 RULES = {
-    "mat_mat": mat_mat, "mat_vec": mat_vec, "vec_mat": vec_mat, "vec_vec": vec_vec, "matmul_nd": mat_mat, "bmm": mat_mat,
-    "linear": linear, "affine_mm": affine_mm, "affine_bmm": affine_mm,
+    "mat_mat": mat_mat, "mat_vec": mat_vec, "vec_mat": vec_mat, "vec_vec": vec_vec, "matmul_nd": mat_mat,
+    "bmm": mat_mat, "linear": linear, "affine_mm": affine_mm, "affine_bmm": affine_mm,
 }  # fmt: skip

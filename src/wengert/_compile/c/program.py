@@ -1,16 +1,15 @@
 """A plan as a C program: pieces of C in their order, with calls of operators' own functions between them.
 
 ``CProgram(plan)`` is called with the arrays of the inputs and returns the arrays of the results; what the plan
-updates is written into the inputs' memory. Everything that a call writes lies in a frame of its own (``_Frame``), so that
-a program may run in several threads at once.
+updates is written into the inputs' memory. Everything that a call writes lies in a frame of its own (``_Frame``), so
+that a program may run in several threads at once.
 """
 
 from __future__ import annotations
 
 import ctypes
-from weakref import ref
-import math
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -33,6 +32,7 @@ _REDUCTIONS = frozenset(
     ("sum_all", "mean_all", "sum_dim", "mean_dim", "sum_to", "column_sums", "amax", "amin", "max_all", "min_all")
 )
 _COPIES = frozenset(("view", "reshape", "clone", "contiguous", "permute", "transpose_dims", "matrix_t", "expand"))
+empty = np.empty
 _SCRATCH = -1  # the memory that one operator needs besides its operands
 _ALIGNED = 64
 
@@ -143,8 +143,12 @@ class CProgram:
         for k, r in enumerate(plan.results):
             place = layout.places[r]
             owner = k if self.owners is None else self.owners[k]
-            value = plan.values[r]
-            self.strides.append(getattr(value, "strides", None) if place.memory == int(r) and place.size else None)
+            wanted = getattr(plan.values[plan.tape.results[k]], "strides", None)
+            have = tuple(s * place.dtype.itemsize for s in place.strides)
+            moved = wanted is not None and any(
+                a != b for a, b, n in zip(wanted, have, place.shape, strict=True) if n > 1
+            )
+            self.strides.append(wanted if moved and place.size and 0 not in wanted else None)
             if plan.values[place.memory].source is not None:
                 if place.memory in written and int(r) not in stepped:
                     self.early.append((k, place))
@@ -241,7 +245,7 @@ class CProgram:
         try:
             args, outs = self._args(op), [self.at(o) for o in op.outs]
             given = [a for x in args for a in (x if isinstance(x, list) else [x]) if isinstance(a, Place)]
-            if any(p.dtype.name not in C_TYPES for p in (*given, *outs)) or any(not p.size for p in outs):
+            if any(p.dtype not in C_TYPES for p in (*given, *outs)) or any(not p.size for p in outs):
                 return None
             if op.name in _RULES:
                 return _RULES[op.name](self, op, args, outs)  # type: ignore[no-any-return]
@@ -264,7 +268,7 @@ class CProgram:
         for op in group.ops:
             if not grouping.fuses(op):
                 continue
-            args = []
+            args: list[Any] = []
             for a in op.args:
                 number = grouping.number(a)
                 if number is not None:
@@ -298,7 +302,7 @@ class CProgram:
         read, write = [], []
         for old, new in late:
             to, source = self.at(old), self.at(new)
-            if to.dtype.name not in C_TYPES or source.dtype.name not in C_TYPES:
+            if to.dtype not in C_TYPES or source.dtype not in C_TYPES:
                 raise Unsupported(f"an update of dtype {to.dtype}")
             if not to.size:
                 continue
@@ -332,7 +336,10 @@ class CProgram:
             if lines:
                 parts.append(f"EXPORT void run{k}(char **P) {{\n" + "\n".join(lines) + "\n}\n")
         parts.append(self._check_text())
-        parts.append("EXPORT void init(void **p) { shared = (parallel_t)p[0]; gemm_f = (sgemm_t)p[1]; gemm_d = (dgemm_t)p[2]; }\n")
+        parts.append(
+            "EXPORT void init(void **p) {\n"
+            "  shared = (parallel_t)p[0]; gemm_f = (sgemm_t)p[1]; gemm_d = (dgemm_t)p[2];\n}\n"
+        )
         return "\n".join(parts)
 
     def _pointer(self, memory: int, byte: int) -> str:
@@ -351,7 +358,9 @@ class CProgram:
                 at.append(f"i{d} * {step}")
             index = " + ".join(at) or "0"
             spared = f" && t[{index}] != {but}" if but is not None else ""
-            lines.append(f"    {loops}bad |= (t[{index}] < {low} || t[{index}] >= {high}){spared};\n    if (bad) return 0; }}")
+            lines.append(
+                f"    {loops}bad |= (t[{index}] < {low} || t[{index}] >= {high}){spared};\n    if (bad) return 0; }}"
+            )
         return "\n".join([*lines, "  return 1;\n}\n"])
 
     def _load(self) -> None:
@@ -372,6 +381,12 @@ class CProgram:
                 self._steps.append(fn)
             if k + 1 < len(self._runs):
                 self._steps.append(next(calls))
+        #: each result is an array that the program fills, and nothing else is to be done in Python
+        self.simple = not self.calls and all(
+            self.layout.places[r].memory == r and r in self.memories and self.plan.values[r].source is None
+            and k not in self.late and self.strides[k] is None
+            for k, r in enumerate(self.plan.results)
+        )  # fmt: skip
         self._frames: list[_Frame] = []
         self._sources = {v.number: v.source for v in self.plan.values if v.source is not None}
 
@@ -412,7 +427,13 @@ class _Frame:
         self.table = (ctypes.c_void_p * max(len(program.memories), 1))()
         self.address = ctypes.addressof(self.table)
         self.given: list[tuple[int, int, Any]] = []  # place in the table, index of the input, its strides
-        self.made: list[tuple[int, int]] = []  # place in the table, value
+        known = set(program.memories)  # an empty result has no place in the table
+        self.untouched = [
+            (m, program.plan.values[m].shape, program.plan.values[m].dtype)
+            for m in program.fresh_roots
+            if m not in known
+        ]
+        self.made: list[tuple[int, int, Any, Any]] = []  # place in the table, value, its shape and dtype
         self.last: list[Any] = []
         self.arrays: dict[Place, Any] = {}  # in the frame's own memory
         for k, m in enumerate(program.memories):
@@ -426,7 +447,7 @@ class _Frame:
             elif isinstance(source, Constant):
                 self.table[k] = np.asarray(source.array).__array_interface__["data"][0]
             elif m in program.roots:
-                self.made.append((k, m))
+                self.made.append((k, m, program.plan.values[m].shape, program.plan.values[m].dtype))
             else:
                 self.table[k] = self.begin + program.offsets[m]
 
@@ -436,9 +457,10 @@ class _Frame:
             a = inputs[index]
             if last[j]() is not a:
                 if a.strides != strides:
-                    inputs = self._as_expected(inputs, index, strides)
-                    if inputs is None:
+                    turned = self._as_expected(inputs, index, strides)
+                    if turned is None:
                         return None
+                    inputs = turned
                     a = inputs[index]
                 table[k] = address_of(a)
                 last[j] = ref(a)
@@ -446,10 +468,16 @@ class _Frame:
             return None
         if program.filled:
             self.memory[:] = 255
-        values = program.plan.values
-        own = {m: np.empty(values[m].shape, values[m].dtype) for m in program.fresh_roots}
-        for k, m in self.made:
-            table[k] = address_of(own[m])
+        own: dict[int, Any] = {}
+        for k, m, shape, dtype in self.made:
+            own[m] = a = empty(shape, dtype)
+            table[k] = address_of(a)
+        if program.simple:
+            for step in program._steps:
+                step(self.address)
+            return [own[r] for r in program.plan.results]
+        for m, shape, dtype in self.untouched:
+            own[m] = empty(shape, dtype)
         early = {k: np.array(self._array(p, inputs, own), order="K") for k, p in program.early}
         for step in program._steps:
             if type(step) is Call:
@@ -471,14 +499,13 @@ class _Frame:
 
     def _result(self, k: int, r: Any, inputs: list[Any], own: dict[int, Any]) -> Any:
         program = self.program
+        strides = program.strides[k]
+        if strides is not None:
+            turned = empty_like_strides(program.layout.places[r], strides)
+            turned[...] = self._array(program.layout.places[r], inputs, own)
+            return turned
         if r in own and k not in program.late:
-            made = own[r]
-            strides = program.strides[k]
-            if strides is not None and made.strides != strides:
-                turned = empty_like_strides(made, strides)
-                turned[...] = made
-                return turned
-            return made
+            return own[r]
         source = program._sources.get(int(r))
         if isinstance(source, Input) and k not in program.late:
             return inputs[source.index]
@@ -500,7 +527,9 @@ class _Frame:
             base = np.asarray(source.array)
         else:
             at = self.begin + self.program.offsets[place.memory]
-            made = self.arrays[place] = np.asarray(_Array(at, place, None)) if place.size else np.empty(place.shape, place.dtype)
+            made = self.arrays[place] = (
+                np.asarray(_Array(at, place, None)) if place.size else np.empty(place.shape, place.dtype)
+            )
             return made
         if whole:
             return base
@@ -524,7 +553,7 @@ class _Frame:
             if isinstance(op.info, Special):
                 results = [step.run(*args)]
             else:
-                made = step.run(*args, *op.p)
+                made: Any = step.run(*args, *op.p)
                 results = list(made) if op.many or len(step.outs) > 1 else [made]
         for place, r in zip(step.outs, results, strict=True):
             if place.size:

@@ -37,7 +37,7 @@ def _reduced(name: str, x: Place, out: Place, p: tuple[Any, ...]) -> tuple[int, 
 def reduction(name: str, x: Place, out: Place, p: tuple[Any, ...], partial: Any) -> list[Piece] | None:
     """A reduction's pieces; ``None`` if there is no rule."""
     fold = {"amax": "max", "amin": "min", "max_all": "max", "min_all": "min"}.get(name, "sum")
-    if x.dtype.name not in C_TYPES or not out.dense or not x.size:
+    if x.dtype not in C_TYPES or not out.dense or not x.size:
         return None
     dims = _reduced(name, x, out, p)
     if dims is None:
@@ -60,7 +60,7 @@ def reduction(name: str, x: Place, out: Place, p: tuple[Any, ...], partial: Any)
     return _any(x, out, sizes, strides, kinds, factor, fold)
 
 
-def _kept(piece: Piece, sizes: list[int], strides: list[int], kinds: list[bool], q: str = "q") -> str:
+def _kept(sizes: list[int], strides: list[int], kinds: list[bool], q: str = "q") -> str:
     """The C expression of where the elements of kept index ``q`` begin."""
     kept = [(n, s) for n, s, k in zip(sizes, strides, kinds, strict=True) if not k]
     steps = dense_strides(tuple(n for n, _ in kept))
@@ -80,7 +80,7 @@ def _rows(
 ) -> list[Piece] | None:
     if not sizes or not kinds[-1] or strides[-1] != 1:
         return None
-    s, c, n = SUFFIX[x.dtype.name], C_TYPES[x.dtype.name], sizes[-1]
+    s, c, n = SUFFIX[x.dtype], C_TYPES[x.dtype], sizes[-1]
     if len(sizes) == 1 and n >= 4 * _CHUNK:
         chunks = -(-n // _CHUNK)
         piece, last, part = Piece(chunks, GRAIN // _CHUNK), Piece(), partial(chunks)
@@ -90,11 +90,15 @@ def _rows(
             f"(k + 1) * {_CHUNK} < {n} ? {_CHUNK} : {n} - k * {_CHUNK});"
         )
         q, o = last.pointer(part), last.pointer(out)
-        last.add(f"  double t = 0; for (i64 k = 0; k < {chunks}; k++) t += {q}[k]; {o}[0] = ({c})(t * {_factor(factor)});")
+        last.add(
+            f"  double t = 0; for (i64 k = 0; k < {chunks}; k++) t += {q}[k]; {o}[0] = ({c})(t * {_factor(factor)});"
+        )
         return [piece, last]
     piece = Piece(out.size, max(GRAIN // max(x.size // out.size, 1), 1))
     a, o = piece.pointer(x), piece.pointer(out)
-    piece.add(f"  for (i64 q = from; q < to; q++) {{ const {c} *r = {a} + {_kept(piece, sizes, strides, kinds)}; double t = 0;")
+    piece.add(
+        f"  for (i64 q = from; q < to; q++) {{ const {c} *r = {a} + {_kept(sizes, strides, kinds)}; double t = 0;"
+    )
     outer = [(k, m, st) for k, (m, st, red) in enumerate(zip(sizes[:-1], strides, kinds, strict=False)) if red]
     loops = "".join(f"for (i64 j{k} = 0; j{k} < {m}; j{k}++) " for k, m, _ in outer)
     at = "".join(f" + j{k} * {st}" for k, _, st in outer)
@@ -108,7 +112,7 @@ def _columns(
 ) -> list[Piece] | None:
     if len(sizes) < 2 or kinds[-1] or strides[-1] != 1 or not kinds[-2] or sum(kinds) != 1:
         return None
-    s, n, m, row = SUFFIX[x.dtype.name], sizes[-1], sizes[-2], strides[-2]
+    s, n, m, row = SUFFIX[x.dtype], sizes[-1], sizes[-2], strides[-2]
     f = literal(factor, x.dtype)
     if len(sizes) == 2:
         blocks = -(-n // 256)
@@ -119,15 +123,17 @@ def _columns(
     rest = out.size // n
     piece = Piece(rest, max(GRAIN // (n * m), 1))
     a, o = piece.pointer(x), piece.pointer(out)
-    at = _kept(piece, sizes[:-2], strides[:-2], kinds[:-2])
-    piece.add(f"  for (i64 q = from; q < to; q++) sum_columns_{s}({o} + q * {n}, {a} + {at}, {m}, {n}, {row}, 0, {n}, {f});")
+    at = _kept(sizes[:-2], strides[:-2], kinds[:-2])
+    piece.add(
+        f"  for (i64 q = from; q < to; q++) sum_columns_{s}({o} + q * {n}, {a} + {at}, {m}, {n}, {row}, 0, {n}, {f});"
+    )
     return [piece]
 
 
 def _any(
     x: Place, out: Place, sizes: list[int], strides: list[int], kinds: list[bool], factor: float, fold: str
 ) -> list[Piece] | None:
-    c, o_type = C_TYPES[x.dtype.name], C_TYPES[out.dtype.name]
+    c, o_type = C_TYPES[x.dtype], C_TYPES[out.dtype]
     total = "double" if x.dtype.kind == "f" and fold == "sum" else o_type
     piece = Piece(out.size, max(GRAIN // max(x.size // out.size, 1), 1))
     a, o = piece.pointer(x), piece.pointer(out)
@@ -135,11 +141,14 @@ def _any(
     loops = "".join(f"for (i64 j{k} = 0; j{k} < {m}; j{k}++) " for k, m, _ in reduced)
     at = "".join(f" + j{k} * {st}" for k, _, st in reduced)
     first = "0" if fold == "sum" else "r[0]"
-    piece.add(f"  for (i64 q = from; q < to; q++) {{ const {c} *r = {a} + {_kept(piece, sizes, strides, kinds)}; {total} t = {first};")
+    piece.add(
+        f"  for (i64 q = from; q < to; q++) {{ const {c} *r = {a} + {_kept(sizes, strides, kinds)}; "
+        f"{total} t = {first};"
+    )
     if fold == "sum":
         piece.add(f"    {loops}t += r[0{at}];")
     else:
-        s = SUFFIX[x.dtype.name]
+        s = SUFFIX[x.dtype]
         piece.add(f"    {loops}t = {fold}_{s}(r[0{at}], t);")
     times = f" * {_factor(factor)}" if total == "double" and factor != 1 else ""
     piece.add(f"    {o}[q] = ({o_type})(t{times}); }}")

@@ -20,7 +20,7 @@ def _over(ctx: Any, x: list[Place], o: Place, n: int, call: str, tail: str = "")
     rows = o.size // n
     piece = Piece(rows, max(GRAIN // (4 * n), 1))
     names = [f"{piece.pointer(a)} + from * {n}" for a in (o, *given)]
-    piece.add(f"  {call}_{SUFFIX[o.dtype.name]}({', '.join(names)}, to - from, {n}{tail});")
+    piece.add(f"  {call}_{SUFFIX[o.dtype]}({', '.join(names)}, to - from, {n}{tail});")
     return [*pieces, piece]
 
 
@@ -33,7 +33,7 @@ _SOFTMAX = {
 def softmax(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | None:
     o = outs[0]
     if x[0] in ctx.later:
-        return _cross_entropy_back(ctx, *ctx.later[x[0]], x[1], o)
+        return _cross_entropy_back(ctx, ctx.later[x[0]], x[1], o)
     if not is_float(o, *x) or not o.ndim or op.p[0] % o.ndim != o.ndim - 1:
         return None
     return _over(ctx, x, o, o.shape[-1], _SOFTMAX[op.name])
@@ -44,7 +44,7 @@ def _number(v: float) -> str:
 
 
 def norm_layer(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | None:
-    o, (view, dims, eps, along, *_) = outs[0], op.p
+    o, (view, dims, eps, *_) = outs[0], op.p
     n = math.prod(view[1:])
     given = [a for a in x if a is not None]
     if not is_float(o, *given) or len(outs) != 1 or dims != (1,) or len(view) != 2:
@@ -52,14 +52,15 @@ def norm_layer(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece
     if any(a is not None and a.size != n for a in x[1:]):
         return None  # weights of groups
     pieces: list[Piece] = []
-    a, w, b = (None if q is None else ctx.dense(q, pieces) for q in x)
+    a = ctx.dense(x[0], pieces)
+    w, b = (None if q is None else ctx.dense(q, pieces) for q in x[1:])
     piece = Piece(view[0], max(GRAIN // (4 * n), 1))
     weights = [piece.pointer(q) if q is not None else "0" for q in (w, b)]
-    s = SUFFIX[o.dtype.name]
+    s = SUFFIX[o.dtype]
     if w is None and b is not None:
         return None
     piece.add(
-        f"  norm_rows_{s}({piece.pointer(o)} + from * {n}, {piece.pointer(a)} + from * {n}, {weights[0]}, {weights[1]}, "
+        f"  norm_rows_{s}({piece.pointer(o)} + from * {n}, {piece.pointer(a)} + from * {n}, {', '.join(weights)}, "
         f"to - from, {n}, {_number(eps)});"
     )
     return [*pieces, piece]
@@ -73,12 +74,12 @@ def _by_channel(
     n, c, m = view
     piece = Piece(c, max(GRAIN // (4 * n * m), 1))
     names = ["0" if q is None else piece.pointer(q) for q in (o, *given)]
-    piece.add(f"  {call}_{SUFFIX[o.dtype.name]}({', '.join(names)}, {n}, {c}, {m}, {_number(eps)}, from, to);")
+    piece.add(f"  {call}_{SUFFIX[o.dtype]}({', '.join(names)}, {n}, {c}, {m}, {_number(eps)}, from, to);")
     return [*pieces, piece]
 
 
 def norm_channels(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | None:
-    o, (view, dims, eps, along, *_) = outs[0], op.p
+    o, (view, dims, eps, *_) = outs[0], op.p
     if len(view) != 3 or len(outs) != 1 or dims != (0, 2) or not is_float(o, *[a for a in x if a is not None]):
         return None
     return _by_channel(ctx, "norm_channels", x[:1], x[1:], o, view, eps)
@@ -97,7 +98,7 @@ def standardize(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piec
         pieces: list[Piece] = []
         a = ctx.dense(x[0], pieces)
         piece = Piece(o.shape[0], max(GRAIN // (4 * n), 1))
-        s = SUFFIX[o.dtype.name]
+        s = SUFFIX[o.dtype]
         piece.add(
             f"  norm_rows_{s}({piece.pointer(o)} + from * {n}, {piece.pointer(a)} + from * {n}, 0, 0, to - from, {n}, "
             f"{_number(eps)});"
@@ -119,7 +120,7 @@ def nll(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | Non
     if not ctx.checked(t, 0, n, ignored):
         return None
     piece = Piece()
-    a, k, r, c = piece.pointer(y), piece.pointer(t), piece.pointer(o), C_TYPES[o.dtype.name]
+    a, k, r, c = piece.pointer(y), piece.pointer(t), piece.pointer(o), C_TYPES[o.dtype]
     at = f"{a}[i * {y.strides[0]} + {k}[i * {t.strides[0]}] * {y.strides[1]}]"
     skip = f"{k}[i * {t.strides[0]}] == {ignored if ignored is not None else 'INT64_MIN'}"
     if reduction == 0:
@@ -144,7 +145,7 @@ def nll_backward(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Pie
         ctx.later[o] = op, x  # one loop with what reads it
         return []
     piece = Piece()
-    k, r, c, q = piece.pointer(t), piece.pointer(o), C_TYPES[o.dtype.name], piece.pointer(g)
+    k, r, c, q = piece.pointer(t), piece.pointer(o), C_TYPES[o.dtype], piece.pointer(g)
     index = f"{k}[i * {t.strides[0]}]"
     skip = f"{index} == {ignored if ignored is not None else 'INT64_MIN'}"
     piece.add(f"  memset({r}, 0, {o.size * o.dtype.itemsize}); i64 m = 0;")
@@ -155,15 +156,15 @@ def nll_backward(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Pie
     return [piece]
 
 
-def _cross_entropy_back(ctx: Any, op: Any, x: list[Any], y: Place, o: Place) -> list[Piece]:
+def _cross_entropy_back(ctx: Any, later: Any, y: Place, o: Place) -> list[Piece]:
     """The cotangent of log_softmax where that of its results comes from targets alone."""
-    g, t, _ = x
+    op, (g, t, _) = later
     _, reduction, ignored = op.p
     pieces: list[Piece] = []
     y = ctx.dense(y, pieces)
     rows, n = o.shape
     piece = Piece(rows, max(GRAIN // (4 * n), 1))
-    k, c, q = piece.pointer(t), C_TYPES[o.dtype.name], piece.pointer(g)
+    k, c, q = piece.pointer(t), C_TYPES[o.dtype], piece.pointer(g)
     none = "INT64_MIN" if ignored is None else ignored
     count = f"{rows}"
     if ignored is not None and reduction == 1:
@@ -171,7 +172,7 @@ def _cross_entropy_back(ctx: Any, op: Any, x: list[Any], y: Place, o: Place) -> 
         count = "m"
     piece.add(f"  const {c} h = {q}[0]{f' / {count}' if reduction == 1 else ''};")
     piece.add(
-        f"  nll_log_softmax_back_{SUFFIX[o.dtype.name]}({piece.pointer(o)} + from * {n}, {piece.pointer(y)} + from * {n}, "
+        f"  nll_log_softmax_back_{SUFFIX[o.dtype]}({piece.pointer(o)} + from * {n}, {piece.pointer(y)} + from * {n}, "
         f"{k} + from, to - from, {n}, {none}, h);"
     )
     return [*pieces, piece]

@@ -1,8 +1,8 @@
 """Optimizers' steps as one loop: the kernel that the optimizer runs in NumPy, run once on names, is the C.
 
-A kernel gets its library of functions as an argument (``optim/_elementwise.py``). Here that library writes each function
-down. The numbers of a step (learning rate, corrections) are computed by the optimizer at each call and are operands of
-the loop, so that schedulers work; what a kernel asks of them (``weight < 0.5``) makes another loop.
+A kernel gets its library of functions as an argument (``optim/_elementwise.py``). Here that library writes each
+function down. The numbers of a step (learning rate, corrections) are computed by the optimizer at each call and are
+operands of the loop, so that schedulers work; what a kernel asks of them (``weight < 0.5``) makes another loop.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Recorder(Library):
     """The functions of ``ArrayLibrary``, written down as C. ``lines`` are the structure, ``numbers`` its operands."""
 
     def __init__(self, dtype: Any) -> None:
-        self.c, self.s = C_TYPES[dtype.name], SUFFIX[dtype.name]
+        self.c, self.s = C_TYPES[dtype], SUFFIX[dtype]
         self.lines: list[str] = []
         self.numbers: list[float] = []
 
@@ -92,7 +92,7 @@ class Recorder(Library):
         return self._call("abs", a)
 
     def sign(self, a: Any, out: Any = None) -> Any:
-        return self._call("sign", a)
+        return self.made(f"{a.text} != {a.text} ? {a.text} : sign_{self.s}({a.text})")  # NumPy's of nan is nan
 
     def maximum(self, a: Any, b: Any, out: Any = None) -> Any:
         return self._call("max", a, b)
@@ -112,8 +112,8 @@ class Recorder(Library):
     def ema_of_squares(self, average: Any, g: Any, decay: Any, t: Any) -> Any:  # type: ignore[override]
         return Library.ema_of_squares.__func__(self, average, g, decay, t)  # type: ignore[attr-defined]
 
-    def quotient_step(self, p: Any, numerator: Any, size: Any, denominator: Any, t: Any) -> Any:  # type: ignore[override]
-        return Library.quotient_step.__func__(self, p, numerator, size, denominator, t)  # type: ignore[attr-defined]
+    def quotient_step(self, p: Any, n: Any, size: Any, d: Any, t: Any) -> Any:  # type: ignore[override]
+        return Library.quotient_step.__func__(self, p, n, size, d, t)  # type: ignore[attr-defined]
 
 
 def _recorded(
@@ -186,8 +186,10 @@ class CStep:
         state = optimizer._state_of(group, p)
         copy = {k: v.clone() if hasattr(v, "clone") else v for k, v in state.items()}
         kernel, names, constants = optimizer._rule(group, copy, number)
-        if p._payload.dtype.name in SUFFIX:  # the loop is there when the first step comes
-            self._find(p._payload.dtype, kernel, len(names), constants, self._decay(group), group.get("maximize", False))
+        if p._payload.dtype in SUFFIX:  # the loop is there when the first step comes
+            self._find(
+                p._payload.dtype, kernel, len(names), constants, self._decay(group), group.get("maximize", False)
+            )
 
     @staticmethod
     def _decay(group: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ import threading
 from typing import Any
 
 from ..plan import Plan
+from .compilers import say_once
 from .program import CProgram, Unsupported
 
 _working: set[threading.Thread] = set()
@@ -32,6 +33,8 @@ class Tier:
             self.c = CProgram(Plan(self.numpy.tape), self.owners)
         except Unsupported:
             pass
+        except Exception as error:  # noqa: BLE001  a fault of ours must not end a user's program
+            say_once(f"a program could not be made ({type(error).__name__}: {error})")
         finally:
             _working.discard(threading.current_thread())
 

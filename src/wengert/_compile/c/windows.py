@@ -35,12 +35,15 @@ class _Sizes:
     @property
     def fits(self) -> bool:
         """Whether no place that an output reads lies outside of the padded image."""
-        return all(
-            (o - 1) * s + (k - 1) * d < i + 2 * p
-            for i, k, o, s, p, d in zip(
-                self.size, self.kernel, self.out, self.stride, self.padding, self.dilation, strict=True
+        return (
+            all(
+                (o - 1) * s + (k - 1) * d < i + 2 * p
+                for i, k, o, s, p, d in zip(
+                    self.size, self.kernel, self.out, self.stride, self.padding, self.dilation, strict=True
+                )
             )
-        ) and self.n * self.c * self.o * math.prod(self.out) * math.prod(self.kernel) > 0
+            and self.n * self.c * self.o * math.prod(self.out) * math.prod(self.kernel) > 0
+        )
 
     @property
     def text(self) -> str:
@@ -71,8 +74,8 @@ def _forward(ctx: Any, k: _Sizes, x: Place, w: Place, bias: Any, o: Place, flip:
     first = Piece()
     p, q = first.pointer(pack), first.pointer(w)
     first.add(
-        f"  for (i64 g = 0; g < {k.groups}; g++) conv_pack({p} + g * {room}, {q} + g * {k.o * k.c * taps}, {k.c}, {k.o}, "
-        f"{taps}, {int(flip)});"
+        f"  for (i64 g = 0; g < {k.groups}; g++) conv_pack({p} + g * {room}, {q} + g * {k.o * k.c * taps}, {k.c}, "
+        f"{k.o}, {taps}, {int(flip)});"
     )
     piece = Piece(k.n * k.groups, max(GRAIN * 8 // k.work, 1))
     a, b, c = piece.pointer(x), piece.pointer(pack), piece.pointer(o)
@@ -174,7 +177,7 @@ def conv_weight(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piec
     return pieces
 
 
-# ---------------------------------------------------------------------------------------------------------------- pooling
+# -------------------------------------------------------------------------------------------------------------- pooling
 def _two(values: Any, fill: int) -> Ints:
     values = tuple(values)
     return (fill,) * (2 - len(values)) + values
@@ -220,7 +223,6 @@ def pool_scatter(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Pie
     return [*pieces, piece]
 
 
-
 def _means(ctx: Any, a: Place, o: Place, rank: int, bounds: Any, back: bool) -> list[Piece] | None:
     """Means over boxes (or, ``back``, spread over them): ``bounds`` gives C for low, high of each dim and the count."""
     if not is_float(a, o) or rank > 2 or not a.size or not o.size:
@@ -263,9 +265,9 @@ def mean_parts(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece
 def mean_windows(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | None:
     back = op.name.endswith("backward")
     if back:
-        _, kernel, stride, padding, include, override = op.p
+        _, kernel, stride, padding, _, override = op.p
     else:
-        kernel, stride, padding, _, include, override = op.p
+        kernel, stride, padding, _, _, override = op.p
     if any(padding) or override:
         return None
     rank = len(kernel)

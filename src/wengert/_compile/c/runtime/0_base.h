@@ -80,7 +80,7 @@ INLINE float exp_f(float x) { /* about 1 ulp; 0 and inf where they belong, nan s
 INLINE float tanh_f(float x) {
   float a = fabsf(x), s = x * x;
   float p = -5.70498872745e-3f; p = FMA_f(p, s, 2.06390887954e-2f); p = FMA_f(p, s, -5.37397155531e-2f); p = FMA_f(p, s, 1.33314422036e-1f); p = FMA_f(p, s, -3.33332819422e-1f);
-  float small = FMA_f(p * s, x, x), big = copysignf(1.0f - 2.0f / (exp_f(2.0f * a) + 1.0f), x);
+  float small = copysignf(FMA_f(p * s, x, x), x), big = copysignf(1.0f - 2.0f / (exp_f(2.0f * a) + 1.0f), x);
   return a < 0.625f ? small : big;
 }
 INLINE float erf_f(float a) { /* after N. Juffa */
@@ -121,13 +121,13 @@ BOTH(atanh, atanhf, atanh) BOTH(erfc, erfcf, erfc)
 #define OF_TYPE(s, T) \
   INLINE T max_##s(T a, T b) { return a > b || a != a ? a : b; } \
   INLINE T min_##s(T a, T b) { return a < b || a != a ? a : b; } \
-  INLINE T relu_##s(T x) { return x <= 0 ? 0 : x; } \
-  INLINE T sign_##s(T x) { return x != x ? x : (T)((x > 0) - (x < 0)); }
+  INLINE T relu_##s(T x) { return x < 0 ? 0 : x; } \
+  INLINE T sign_##s(T x) { return (T)((x > 0) - (x < 0)); }
 OF_TYPE(f, float) OF_TYPE(d, double)
 INLINE float pow_f(float a, float b) { return powf(a, b); }
 INLINE double pow_d(double a, double b) { return pow(a, b); }
 INLINE float gelu_f(float x) { return 0.5f * x * (1.0f + erf_f(x * 0.70710678f)); }
-INLINE double gelu_d(double x) { return 0.5 * x * (1.0 + erf(x * 0.70710678118654752440)); }
+INLINE double gelu_d(double x) { return 0.5 * x * erfc(-x * 0.70710678118654752440); }
 
 /* -------------------------------------------------------------------------------------------------------------- sums */
 /* Four accumulators over a block of at most 4096 numbers, blocks into a double. */

@@ -1,0 +1,293 @@
+"""Compiled functions in C beside eager: steps, updates, views, errors, threads, and what a program is called with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wengert as torch
+from wengert._compile import c
+from wengert._compile.c import cache, compilers, program, threads
+from wengert._compile.dispatch import Compiled
+
+nn, F = torch.nn, torch.nn.functional
+pytestmark = pytest.mark.usefixtures("c_cache")
+
+
+def compiled(fn):
+    """The function, compiled for C, and a list of its programs."""
+    return Compiled(fn, "c", False)
+
+
+def ready(f):
+    """Wait for the compiler; the C programs of a function's forward passes."""
+    c.wait()
+    found = [p.forward.c for programs in f.programs.values() for p in programs]
+    assert found and None not in found, (f.broken, found)
+    return found
+
+
+def same(a, b, ulp=8):
+    a, b = (np.asarray(t.detach().numpy()) for t in (a, b))
+    assert a.shape == b.shape and a.dtype == b.dtype
+    room = ulp * np.spacing(np.maximum(np.abs(b), np.abs(b).max(initial=0) / 8).astype(b.dtype))
+    assert np.all((np.abs(a - b) <= room) | (a == b) | (np.isnan(a) & np.isnan(b)))
+
+
+def both(fn, *args, calls=3):
+    """Eager's and C's results of the last of some calls."""
+    f = compiled(fn)
+    f(*args)
+    ready(f)
+    for _ in range(calls - 1):
+        got = f(*args)
+    ready(f)
+    return f(*args), got, fn(*args), f
+
+
+def net(kind):
+    torch.manual_seed(0)
+    if kind == "mlp":
+        return nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3)), torch.randn(5, 6)
+    if kind == "conv":
+        layers = (
+            nn.Conv2d(2, 4, 3, padding=1, bias=False),
+            nn.BatchNorm2d(4),
+            nn.ReLU(),
+            nn.Conv2d(4, 4, 3, 2, groups=2),
+        )
+        return nn.Sequential(*layers, nn.MaxPool2d(2), nn.Flatten(), nn.Linear(16, 3)), torch.randn(5, 2, 9, 9)
+    layers = (nn.LayerNorm(6), nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 8), nn.SiLU(), nn.GroupNorm(2, 8))
+    return nn.Sequential(*layers, nn.Linear(8, 3)), torch.randn(5, 6)
+
+
+OPTIMIZERS = {
+    "SGD": {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.01, "nesterov": True}, "Adam": {"amsgrad": True}, "AdamW": {},
+    "RMSprop": {"centered": True, "momentum": 0.5}, "Adagrad": {}, "NAdam": {}, "RAdam": {}, "Adamax": {}, "ASGD": {},
+    "Rprop": {}, "Adadelta": {"maximize": True},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["mlp", "conv", "norms"])
+@pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
+def test_training_steps(kind, optimizer):
+    train(kind, optimizer)
+
+
+@pytest.mark.parametrize("optimizer", sorted(OPTIMIZERS))
+def test_optimizers(optimizer):
+    """The learning rate changes between calls; another number is not another program."""
+    found = train("mlp", optimizer)
+    assert all(set(p.calls) == {"optimizer_step"} for p in found)
+
+
+def step_of(model, o):
+    def step(x, y):
+        o.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        o.step()
+        return loss
+
+    return step
+
+
+def train(kind, optimizer):
+    runs = []
+    for in_c in (False, True):
+        model, x = net(kind)
+        o = getattr(torch.optim, optimizer)(model.parameters(), **OPTIMIZERS[optimizer])
+        schedule = torch.optim.lr_scheduler.ExponentialLR(o, 0.8)
+        y = torch.tensor([0, 1, 2, 1, 0])
+
+        step = step_of(model, o)
+        f = compiled(step) if in_c else step
+        losses = []
+        for k in range(7):
+            losses.append(f(x + k * 0.1, y).item())
+            schedule.step()
+            if in_c:
+                found = ready(f)
+        runs.append((losses, [p.detach().clone() for p in model.parameters()]))
+    (want, params), (got, others) = runs
+    np.testing.assert_allclose(got, want, rtol=2e-5)
+    for a, b in zip(others, params, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-3, atol=2e-5)
+    return found
+
+
+def test_forward_in_c_and_backward_in_c():
+    def fn(x, w):
+        return (torch.tanh(x @ w) * torch.sigmoid(x.sum(1, keepdim=True))).softmax(1)
+
+    torch.manual_seed(0)
+    x, w = torch.randn(4, 5, requires_grad=True), torch.randn(5, 3, requires_grad=True)
+    f = compiled(fn)
+    for k in range(3):
+        out = f(x, w)
+        c.wait()
+        want = fn(x, w)
+        g = torch.randn(3, 4).t() if k else torch.ones(()).expand(4, 3)  # cotangents of other strides
+        same(out, want)
+        for a, b in zip(torch.autograd.grad(out, (x, w), g), torch.autograd.grad(want, (x, w), g), strict=True):
+            same(a, b, 64)  # sums whose terms cancel
+    (one,) = [p for programs in f.programs.values() for p in programs]
+    assert one.forward.c is not None and one.backward.c is not None
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: x.t() + x.t(),
+        lambda x: (x.t(), x[1:], x.reshape(-1)),
+        lambda x: (x + 1)[:, ::2],
+        lambda x: torch.cat([x, x * 2], 1)[:, 1:-1].clone(),
+        lambda x: (x.unbind(0)[0], x.split(2, 1)[1] * 2, x.expand(2, 3, 4).sum(0)),
+        lambda x: x.sum((0, 1)) + x.mean(0).amax() + x.double().sum(1).float().max(),
+        lambda x: (x > 0, (x * 10).long() // 3, (x * 10).int() + 1, x.bool() & (x < 1)),
+        lambda x: torch.where(x > 0, x, -1.0).masked_fill(x == 0, 2.0).clamp(-0.5, 0.5),
+        lambda x: torch.empty(0, 4).add(x[:0]).sum(0),
+        lambda x: (x[:, None] * x[None]).sum((0, 2)),
+        lambda x: torch.stack([x, x.flip(0)], 1).permute(2, 0, 1).reshape(4, -1),
+        lambda x: (x.mT @ x).triu(1) @ torch.linspace(0, 1, 4),
+    ],
+)
+@pytest.mark.parametrize("strided", [False, True])
+def test_small_functions(fn, strided):
+    x = torch.from_numpy(np.random.default_rng(0).standard_normal((3, 8)).astype(np.float32))
+    x = x[:, ::2] if strided else x[:, :4].contiguous()
+    again, got, want, _ = both(fn, x)
+    for results in (again, got):
+        for a, b in zip(*((r if isinstance(r, tuple) else (r,)) for r in (results, want)), strict=True):
+            same(a.double() if a.dtype == torch.bool else a, b.double() if b.dtype == torch.bool else b)
+            assert a.stride() == b.stride()
+
+
+def test_results_are_the_callers_own():
+    f = compiled(lambda x: x * 2)
+    x = torch.ones(3)
+    f(x), ready(f)
+    first, second = f(x), f(x)
+    first.add_(1)
+    assert second.tolist() == [2, 2, 2] and x.tolist() == [1, 1, 1]
+
+
+def test_writes_into_inputs():
+    def fn(x, y):
+        old = x * 1.5
+        x.mul_(2)
+        y.copy_(old)
+        x[0] = 7
+        return x + y
+
+    torch.manual_seed(0)
+    ours, theirs = [[torch.arange(4.0), torch.zeros(4)] for _ in range(2)]
+    f = compiled(fn)
+    for _ in range(4):
+        same(f(*ours), fn(*theirs))
+        for a, b in zip(ours, theirs, strict=True):
+            same(a, b)
+        ready(f)
+
+
+def test_an_index_out_of_range_is_eagers_error():
+    """Nothing is written before all indices were checked."""
+    x, at = torch.randn(3, 4), torch.tensor([0, 3, 1])
+
+    def fn(x, at):
+        x.add_(1)
+        return F.cross_entropy(x, at)
+
+    f = compiled(fn)
+    f(x, at)
+    (made,) = ready(f)
+    assert made.calls == []
+    same(f(x, at), F.cross_entropy(x, at))
+    before = x.tolist()
+    assert made([x._payload, torch.tensor([0, 4, 1])._payload]) is None
+    assert x.tolist() == before
+    with pytest.raises((RuntimeError, IndexError)):
+        f(x, torch.tensor([0, 4, 1]))
+
+
+def test_threads_change_no_digit(monkeypatch):
+    def fn(x, w):
+        y = F.layer_norm(torch.tanh(x) * 3, (256,)).softmax(1)
+        z = F.conv2d(y.reshape(4, 2, 128, 256), w, padding=1)
+        return y, z, z.sum(), x.sum(0), x.mean(1), (x * x).sum()
+
+    torch.manual_seed(0)
+    x, w = torch.randn(1024, 256), torch.randn(3, 2, 3, 3)
+    f = compiled(fn)
+    f(x, w), ready(f)
+    found = []
+    for n in (1, 2, 3, 5):
+        monkeypatch.setattr(threads.threads, "requested", n)
+        found.append(f(x, w))
+    assert threads._told[1] == 5
+    for more in found[1:]:
+        for a, b in zip(found[0], more, strict=True):
+            np.testing.assert_array_equal(a.numpy(), b.numpy())
+    for a, b in zip(found[0], fn(x, w), strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=2e-4, atol=1e-4)
+
+
+def test_memory_full_of_nan_gives_the_same_digits():
+    model, x = net("conv")
+    f = compiled(lambda x: F.cross_entropy(model(x), torch.tensor([0, 1, 2, 1, 0])))
+    model.eval()
+    with torch.no_grad():
+        f(x)
+        (made,) = ready(f)
+        plain = f(x)
+        made.filled = True
+        assert f(x).item() == plain.item()
+
+
+def test_without_a_compiler_numpy_runs(monkeypatch):
+    monkeypatch.setattr(cache, "compiler", lambda: None)
+    f = compiled(lambda x: torch.tanh(x) * 1.25)
+    x = torch.ones(3)
+    for _ in range(3):
+        same(f(x), torch.tanh(x) * 1.25)
+        c.wait()
+    (one,) = [p for programs in f.programs.values() for p in programs]
+    assert one.forward.c is None and "def program" in one.source
+
+
+def test_an_error_of_ours_stays_on_its_thread(monkeypatch, caplog):
+    def broken(*args):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(program.CProgram, "_text", broken)
+    monkeypatch.setattr(compilers, "_said", set())
+    f = compiled(lambda x: x * 3)
+    assert f(torch.ones(2)).tolist() == f(torch.ones(2)).tolist() == [3, 3]
+    c.wait()
+    assert f(torch.ones(2)).tolist() == [3, 3]
+
+
+def test_loops_are_vectorised():
+    """As the machine's own disassembler shows: each function of many elements works on whole vectors."""
+    import platform
+    import shutil
+    import subprocess
+
+    if platform.machine() != "x86_64" or not shutil.which("objdump"):
+        pytest.skip("needs objdump, for x86")
+    f = compiled(
+        lambda x: (torch.tanh(x) * torch.sigmoid(x) + F.gelu(x), x.softmax(1), x.sum(1), F.layer_norm(x, (512,)))
+    )
+    f(torch.ones(512, 512))
+    (made,) = ready(f)
+    path = cache.path_of(compilers.compiler(), f"{cache.runtime()}\n{made.source}")
+    text = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True, check=True
+    ).stdout
+    parts = [part for part in text.split("\n\n") if "<f" in part[:60] or "rows" in part[:60] or "max" in part[:60]]
+    packed = [sum(line.count("ps ") for line in part.splitlines()) for part in text.split("\n\n")]
+    assert parts is not None and max(packed) > 20
+    loops = [
+        part for part in text.split("\n\n") if "mulss" in part and "mulps" not in part and part.count("mulss") > 30
+    ]
+    assert loops == []
