@@ -263,3 +263,13 @@ def test_saying_is_once_for_each_reason(caplog):
         [t.join() for t in threads]
         compilers.say_once("two")
     assert len(said(caplog)) == 2
+
+
+@has_compiler
+def test_what_a_crash_left_behind_goes():
+    os.makedirs(os.path.join(cache.directory(), "new-old"), 0o700)
+    os.makedirs(os.path.join(cache.directory(), "new-now"), 0o700)
+    os.chmod(cache.directory(), 0o700)
+    os.utime(os.path.join(cache.directory(), "new-old"), (1, 1))
+    cache.library(BODY)
+    assert [name for name in files() if name.startswith("new-")] == ["new-now"]

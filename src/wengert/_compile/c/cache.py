@@ -12,9 +12,11 @@ import ctypes
 import functools
 import hashlib
 import os
+import shutil
 import stat
 import sys
 import tempfile
+import time
 from importlib import resources
 
 from .compilers import Compiler, compiled, compiler, processor, say_once
@@ -110,7 +112,10 @@ def _make(found: Compiler, source: str, path: str) -> str | None:
 
 
 def _forget(folder: str) -> None:
-    """Remove the libraries that were not used for longest, if there are too many."""
+    """Remove the libraries that were not used for longest, if there are too many, and what a crash left behind."""
+    for e in os.scandir(folder):
+        if e.name.startswith("new-") and e.stat().st_mtime < time.time() - 3600:
+            shutil.rmtree(e.path, ignore_errors=True)
     names = [e for e in os.scandir(folder) if e.name.endswith(".lib")]
     for old in sorted(names, key=lambda e: e.stat().st_mtime)[: max(len(names) - KEPT, 0)]:
         for path in (old.path, old.path + ".sum"):
