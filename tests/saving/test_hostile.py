@@ -115,6 +115,14 @@ def test_no_address_comes_with_an_object_of_the_programs_class() -> None:
             wengert.load(saved(point))
 
 
+def test_a_trusted_file_may_set_private_names() -> None:
+    for x in (wengert.ones(4), wengert.nn.Parameter(wengert.ones(4))):
+        x._is_initialized = True
+        assert wengert.load(saved(x), weights_only=False)._is_initialized
+        with pytest.raises(pickle.UnpicklingError, match=r"the attribute '_is_initialized' of .* cannot be set"):
+            wengert.load(saved(x))
+
+
 def test_methods_cannot_be_replaced() -> None:
     for name in ("items", "get", "keys"):
         with pytest.raises(pickle.UnpicklingError, match="cannot be set from a file"):
