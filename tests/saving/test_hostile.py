@@ -115,11 +115,17 @@ def test_no_address_comes_with_an_object_of_the_programs_class() -> None:
             wengert.load(saved(point))
 
 
-def test_a_trusted_file_may_set_private_names() -> None:
+def test_private_names_are_plain_marks_unless_the_file_is_trusted() -> None:
     for x in (wengert.ones(4), wengert.nn.Parameter(wengert.ones(4))):
         x._is_initialized = True
-        assert wengert.load(saved(x), weights_only=False)._is_initialized
-        with pytest.raises(pickle.UnpicklingError, match=r"the attribute '_is_initialized' of .* cannot be set"):
+        assert wengert.load(saved(x))._is_initialized is True
+        x._own_table = {"a": 1}
+        assert wengert.load(saved(x), weights_only=False)._own_table == {"a": 1}
+        with pytest.raises(pickle.UnpicklingError, match=r"the attribute '_own_table' of .* cannot be set"):
+            wengert.load(saved(x))
+        del x._own_table
+        x._repr_html_ = "text"
+        with pytest.raises(pickle.UnpicklingError, match=r"the attribute '_repr_html_' of .* cannot be set"):
             wengert.load(saved(x))
 
 

@@ -132,8 +132,8 @@ _WITH_STATE = (rebuilding._rebuild_from_type_v2, rebuilding._rebuild_parameter_w
 def _check_state(cls: type, state: Any) -> None:
     if not hasattr(cls, "__setstate__"):  # which a class that the program has allowed may have
         for attributes in rebuilding.parts_of(state):
-            for name in attributes if isinstance(attributes, dict) else ():
-                rebuilding.check_attribute(cls, name)
+            for name, value in attributes.items() if isinstance(attributes, dict) else ():
+                rebuilding.check_attribute(cls, name, value=value)
 
 
 def _charge(budget: Budget, function: Any, args: tuple[Any, ...]) -> None:

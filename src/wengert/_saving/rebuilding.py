@@ -10,7 +10,8 @@ that must be checked, conversions) then waits until they have been read: ``when_
 NOTE [ Attributes ]
 Python, NumPy and notebooks ask an object for attributes by name, and believe what they find: NumPy reads memory at the
 address in an object's ``__array_interface__``. So a file that is not trusted may set only what a program could have set
-for itself: names without an underscore in front that the object's class does not have (``check_attribute``).
+for itself: names without an underscore in front that the object's class does not have, and private marks on tensors
+(``_is_initialized = True``), which are plain values (``check_attribute``).
 """
 
 from __future__ import annotations
@@ -180,9 +181,15 @@ def parts_of(state: Any) -> tuple[Any, ...]:
     return state if isinstance(state, tuple) and len(state) == 2 else (state,)
 
 
-def check_attribute(cls: type, name: Any, *own: str) -> None:
+_ASKED_FOR = ("__", "_repr_", "_ipython_")  # by Python and NumPy, by notebooks
+_PLAIN = {bool, int, float, str, type(None)}
+
+
+def check_attribute(cls: type, name: Any, *own: str, value: Any = ...) -> None:
     """Refuse a name that a file may not set, but for those in ``own``: see NOTE [ Attributes ]."""
-    fit = type(name) is str and (name in own or (name.isidentifier() and name[0] != "_"))
+    fit = type(name) is str and (name in own or name.isidentifier())
+    if fit and name not in own and name[0] == "_":
+        fit = type(value) in _PLAIN and not name.startswith(_ASKED_FOR)
     if fit and name not in own:
         found = getattr(cls, name, None)
         fit = not (callable(found) or isinstance(found, property) or hasattr(Tensor, name))
