@@ -630,3 +630,10 @@ def test_an_in_place_form_is_called_by_its_own_name(call, text):
     with pytest.raises(TypeError, match=text):
         call(x)
     assert x.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,)])
+def test_index_add_of_lines_to_a_scalar(shape: tuple[int, ...]) -> None:
+    with pytest.raises(RuntimeError, match=r"source tensor shape must match .* self.shape = \[\] source.shape = \["):
+        T.zeros(()).index_add_(0, T.zeros(shape, dtype=T.int64), T.ones(shape))
+    assert T.zeros(()).index_add_(0, T.tensor([0]), T.ones(())).item() == 1.0

@@ -586,3 +586,17 @@ def test_functions_of_pytorch_refuse_our_tensors(torch: Any) -> None:
             call()
     assert torch.tensor(w).tolist() == torch.as_tensor(w).tolist() == [1.0, 2.0]
     assert T.tensor(torch.ones(2)).tolist() == [1.0, 1.0]
+
+
+def test_a_number_beside_an_operator_while_classes_override() -> None:
+    """The guard of an operator takes no error of another function for the operator's own."""
+
+    class Overriding(T.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    Overriding(T.ones(1)) @ T.ones(1)
+    for x in (T.tensor(1.0), T.ones(3, 3)):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            x @ 0.5

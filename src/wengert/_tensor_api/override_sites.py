@@ -168,7 +168,9 @@ class Site:
         """
         state = STATE.get()
         found = _meet(overriding(args, kwargs)) if state.classes and state.all else []
-        error = sys.exception()
+        error = None if self.operator else sys.exception()  # an operator's guard catches none: it saw NotImplemented
+        if not found and error is None:
+            return None
         if _inside_another(frame or sys._getframe(2)):
             return None
         if not found:

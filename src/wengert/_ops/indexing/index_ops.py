@@ -125,6 +125,8 @@ def _line_put(name: str, self: Tensor, dim: int, index: Any, source: Tensor, int
         )
     shape = tuple(x._payload.shape)
     n = where._payload.size
+    if add and not self._payload.ndim and source._payload.ndim:
+        raise _wrong_source(self, tuple(source._payload.shape))
     if not source._payload.ndim and (not add or not self._payload.ndim):
         source = reshape_public(source, (1,) * len(shape) if n == 1 else (1,))
     (_check_added if add else _check_copied)(self, tuple(source._payload.shape), shape, dim, n)
@@ -145,7 +147,11 @@ def _check_added(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None:
                 f"{dim}"
             )
         return
-    raise RuntimeError(
+    raise _wrong_source(self, have)
+
+
+def _wrong_source(self: Tensor, have: Any) -> RuntimeError:
+    return RuntimeError(
         "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
         f"{list(self._payload.shape)} source.shape = {list(have)}"
     )
