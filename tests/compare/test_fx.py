@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import math
 import operator
 import pickle
@@ -334,3 +335,14 @@ def parts(torch: Any, how: dict[str, Any]) -> str:
 @pytest.mark.parametrize("how", HOW)
 def test_parts_are_the_same_text(torch: Any, how: dict[str, Any]) -> None:
     assert parts(wengert, how) == parts(torch, how)
+
+
+def test_each_library_reads_the_others_file(torch: Any) -> None:
+    for writer, reader in ((torch, wengert), (wengert, torch)):
+        written = writer.fx.symbolic_trace(writer.nn.Sequential(writer.nn.Linear(2, 2), writer.nn.ReLU()))
+        file = io.BytesIO()
+        writer.save(written, file)
+        file.seek(0)
+        read = reader.load(file, weights_only=False)
+        assert (type(read).__mro__[1], read.code) == (reader.fx.GraphModule, written.code)
+        assert read(reader.ones(1, 2)).tolist() == written(writer.ones(1, 2)).tolist()

@@ -406,17 +406,6 @@ def test_nothing_of_it_is_imported_at_the_start() -> None:
         assert f"'wengert.{name}'" not in loaded
 
 
-def test_fx_can_be_named_and_traces_nothing() -> None:
-    def double(x: Any) -> Any:
-        return x * 2
-
-    assert wengert.fx.wrap(double) is double
-    assert not isinstance(wengert.nn.Linear(1, 1), wengert.fx.GraphModule)
-    for call in (lambda: wengert.fx.symbolic_trace(double), wengert.fx.Tracer):
-        with pytest.raises(NotImplementedError, match=r"torch\.fx: wengert cannot trace programs"):
-            call()
-
-
 def test_futures() -> None:
     f = wengert.futures.Future()
     g, seen = f.then(lambda done: done.value() * 2), []
