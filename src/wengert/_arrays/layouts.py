@@ -3,7 +3,7 @@
 A declaration names the rule of its operator if NumPy's functions, which keep the order of their operands, differ from
 it: ``layout=rows``. A rule takes the operator's raw function and returns one whose results lie as PyTorch's do.
 
-``rows``
+``rows``, ``always_rows``
     row-major, whatever the operands: reductions, scans, indexing
 ``like``, ``keeping``
     as ``empty_like`` of the first operand: sorting, flips, copies in the order of memory; ``keeping``: its gaps too
@@ -153,11 +153,18 @@ def in_rows(r: Any) -> Any:
     """The array in row-major order, a copy if it is not."""
     if not r.flags.c_contiguous:
         return r.copy()
-    return r if 1 not in r.shape else relaid(r, row_major_strides(r.shape, r.itemsize))
+    if 1 not in r.shape or r.strides == _rows_of(r.shape, r.itemsize):
+        return r
+    return relaid(r, _rows_of(r.shape, r.itemsize))
+
+
+_rows_of = functools.lru_cache(4096)(row_major_strides)
 
 
 def in_columns(r: Any) -> Any:
     """The matrices of a batch in column-major order, a copy if they are not."""
+    if r.ndim == 2:
+        return r if r.flags.f_contiguous and 1 not in r.shape else r.copy("F")
     if r.ndim < 2:
         return r
     order = (*range(r.ndim - 2), r.ndim - 1, r.ndim - 2)
@@ -222,16 +229,6 @@ def _verdict(operands: list[Strides], shape: tuple[int, ...], d: int, e: int) ->
     return 0
 
 
-def _arrays_in(args: Any) -> list[Any]:
-    found: list[Any] = []
-    for a in args:
-        if type(a) is np.ndarray:
-            found.append(a)
-        elif type(a) is list:
-            found += _arrays_in(a)
-    return found
-
-
 def as_iterated(r: Any, operands: Any) -> Any:
     """An elementwise result in the order of the operands."""
     known = tuple([(a.shape, shown_strides(a.shape, a.strides, a.itemsize), a.itemsize) for a in operands])
@@ -276,15 +273,24 @@ def _each(place: Callable[[Any], Any], r: Any) -> Any:
 
 
 def rows(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Row-major results."""
+    """Row-major results, of a function whose results are so if the first operand is."""
 
     def run(*args: Any) -> Any:
-        r = fn(*args)
-        if type(r) is np.ndarray and r.flags.c_contiguous and 1 not in r.shape:  # the usual case
-            return r
-        return _each(in_rows, r)
+        r, a = fn(*args), args[0]
+        return r if type(a) is np.ndarray and a.flags.c_contiguous else _all_in_rows(r)
 
     return run
+
+
+def always_rows(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Row-major results, of any function."""
+    return lambda *args: _all_in_rows(fn(*args))
+
+
+def _all_in_rows(r: Any) -> Any:
+    if type(r) is np.ndarray:
+        return in_rows(r)
+    return tuple([in_rows(one) if type(one) is np.ndarray else one for one in r]) if type(r) is tuple else r
 
 
 def columns(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -306,8 +312,8 @@ def like(fn: Callable[..., Any]) -> Callable[..., Any]:
             a = a[0]
         if type(a) is not np.ndarray or r is a:  # the latter was written in place
             return r
-        if type(r) is np.ndarray and a.flags.c_contiguous and r.flags.c_contiguous and 1 not in a.shape:
-            return r  # the usual case
+        if a.flags.c_contiguous and 1 not in a.shape:  # the usual case: so are the results
+            return r
         return _each(functools.partial(_as, a), r)
 
     return run
@@ -321,21 +327,21 @@ def _as(a: Any, r: Any) -> Any:
 
 
 def iterated(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Elementwise results, in TensorIterator's order."""
+    """Elementwise results, in TensorIterator's order: row-major operands have row-major results."""
 
     def run(*args: Any) -> Any:
         r = fn(*args)
-        operands = _arrays_in(args)
-        if type(r) is np.ndarray and r.ndim > 1 and not (r.flags.c_contiguous and all_rows(operands, r.shape)):
-            return as_iterated(r, operands)
-        return r
+        if type(r) is not np.ndarray or r.ndim < 2:
+            return r
+        if r.flags.c_contiguous and 1 not in r.shape:
+            for a in args:
+                if type(a) is np.ndarray and not a.flags.c_contiguous:
+                    break
+            else:
+                return r
+        return as_iterated(r, [a for a in args if type(a) is np.ndarray])
 
     return run
-
-
-def all_rows(operands: Any, shape: tuple[int, ...]) -> bool:
-    """Whether all operands have this shape and are row-major."""
-    return all([a.shape == shape and a.flags.c_contiguous for a in operands])  # noqa: C419  faster so
 
 
 def keeping(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -359,14 +365,17 @@ def _by_rank(rank: int, r: Any) -> Any:
 
 def _by_channels(ranks: tuple[int, ...], of_weights: tuple[int, ...] = ()) -> Rule:
     """The rule for a first operand of these ranks, and for weights, the second operand, of these."""
+    both = (ranks, of_weights) if of_weights else (ranks,)
 
     def rule(fn: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any) -> Any:
             r = fn(*args)
-            for a, wanted in zip(args, (ranks, of_weights), strict=False):
-                if type(a) is np.ndarray and a.ndim in wanted and is_channels_last(a, True):
+            if args[0].flags.c_contiguous and (not of_weights or args[1].flags.c_contiguous):
+                return r  # the usual case
+            for a, wanted in zip(args, both, strict=False):
+                if a.ndim in wanted and not a.flags.c_contiguous and is_channels_last(a, True):
                     return _each(functools.partial(_by_rank, a.ndim), r)
-            return _each(in_rows, r)
+            return _all_in_rows(r)
 
         return run
 

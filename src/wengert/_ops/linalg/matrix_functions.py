@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import in_columns, in_rows, rows
+from ..._arrays.layouts import always_rows, in_columns, in_rows
 from ..._base.constants import type_name
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.dims import normal_dim
@@ -256,7 +256,7 @@ def _cross_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 
 @bilinear(
-    layout=rows,
+    layout=always_rows,
     self=lambda xp, g, self, other, dim: xp.cross_product(other, g, dim),
     other=lambda xp, g, self, other, dim: xp.cross_product(g, self, dim),
     node="LinalgCrossBackward0",

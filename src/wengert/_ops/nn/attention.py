@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.attention import block_weights, cut, mask_by_parts, over_cut
-from ..._arrays.layouts import like, rows
+from ..._arrays.layouts import always_rows, like
 from ..._base.grad_mode import is_grad_enabled
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
@@ -78,7 +78,7 @@ def _samples(rng: Any) -> Any:
 
 def _as_the_query(fn: Any) -> Any:
     """PyTorch's fused kernel, which wants heads and dense rows, lays the result out as the query; products do not."""
-    fused, plain = like(fn), rows(fn)
+    fused, plain = like(fn), always_rows(fn)
 
     def run(query: Any, *rest: Any) -> Any:
         return (fused if query.ndim == 4 and query.strides[-1] == query.itemsize else plain)(query, *rest)

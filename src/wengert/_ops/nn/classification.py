@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import all_below
-from ..._arrays.layouts import rows
+from ..._arrays.layouts import always_rows
 from ..._arrays.losses import MEAN, NONE, SUM, places_of_targets, weights_of_targets
 from ..._arrays.softmax_large import row_starts
 from ..._base.dtypes import INT64
@@ -110,7 +110,7 @@ def _nll_backward_samples(rng: Any) -> Any:
 
 
 @general(
-    layout=rows,
+    layout=always_rows,
     grad={
         "self": lambda xp, g, self_shape, target, weight, reduction, ignore_index: xp.nll_backward(
             g, target, weight, self_shape, reduction, ignore_index

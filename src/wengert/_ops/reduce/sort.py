@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.layouts import like, rows
+from ..._arrays.layouts import always_rows, like
 from ..._arrays.sorting import flat_rows, runs_of_rows
 from ..._base.constants import type_name
 from ..._base.registry import TENSORS, public
@@ -105,7 +105,10 @@ def msort(input: Tensor) -> Tensor:
 
 # ------------------------------------------------------------------------------------------------------- topk, kthvalue
 @with_places(
-    put_all, layout=rows, dtypes="fi", samples=[((3, 5), (2, 1, True)), ((3, 5), (3, 0, False)), ((3, 5), (0, 1, True))]
+    put_all,
+    layout=always_rows,
+    dtypes="fi",
+    samples=[((3, 5), (2, 1, True)), ((3, 5), (3, 0, False)), ((3, 5), (0, 1, True))],
 )
 def topk(lib, self, k, dim, largest):
     """The k largest (smallest) elements along a dim, sorted, and their indices."""
@@ -133,7 +136,7 @@ def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sort
     return TopkResult._make(topk(input, k, dim, largest))
 
 
-@with_places(layout=rows, dtypes="fi", samples=[((3, 5), (2, 1, False)), ((3, 5), (3, 0, True))])
+@with_places(layout=always_rows, dtypes="fi", samples=[((3, 5), (2, 1, False)), ((3, 5), (3, 0, True))])
 def kthvalue(lib, self, k, dim, keepdim):
     """The k-th smallest element along a dim, and its index."""
     return lib.kth_with_positions(self, k, dim, keepdim)

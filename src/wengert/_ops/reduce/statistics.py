@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import rows
+from ..._arrays.layouts import always_rows, rows
 from ..._arrays.order_statistics import median_along, median_of_all
 from ..._arrays.sums import count_of
 from ..._arrays.variance import narrowed, variance, variance_and_mean
@@ -228,13 +228,13 @@ def nanmedian_all(lib, self):
     return median_of_all(lib, self, True)
 
 
-@with_places(layout=rows, node="MedianBackward1", called="median", **_ALONG)
+@with_places(layout=always_rows, node="MedianBackward1", called="median", **_ALONG)
 def median_dim(lib, self, dim, keepdim):
     """The lower median along a dim, and its index."""
     return median_along(lib, self, dim, keepdim, False)
 
 
-@with_places(layout=rows, node="NanmedianBackward1", called="nanmedian", **_ALONG)
+@with_places(layout=always_rows, node="NanmedianBackward1", called="nanmedian", **_ALONG)
 def nanmedian_dim(lib, self, dim, keepdim):
     """The lower median along a dim of the elements that are not nan, and its index."""
     return median_along(lib, self, dim, keepdim, True)
@@ -275,7 +275,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 
 # ----------------------------------------------------------------------------------------------------------------- mode
-@with_places(layout=rows, **_ALONG)
+@with_places(layout=always_rows, **_ALONG)
 def mode(lib, self, dim, keepdim):
     """The most frequent element along a dim (the smallest of several), and its last index."""
     return lib.most_frequent(self, dim, keepdim)

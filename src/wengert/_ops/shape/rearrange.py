@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS
-from ..._arrays.layouts import like, rows
+from ..._arrays.layouts import always_rows, like, rows
 from ..._arrays.library import concatenate, copyto
 from ..._base.dtypes import as_dtype
 from ..._base.modes import slow_always
@@ -74,7 +74,7 @@ def rotate(lib, self, k, dims):
 
 
 @linear(
-    layout=rows,
+    layout=always_rows,
     transpose=lambda xp, g, shifts, dims: xp.roll_dims(g, tuple(-s for s in shifts), dims),
     node="RollBackward0",
     batch=lambda U, info, inner, mine, p: (
