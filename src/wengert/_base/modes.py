@@ -47,7 +47,7 @@ def leaving(*steps: tuple[ContextVar[Any], Any]) -> Any:
     """
     leave = _Leaving()
     ends = [map(not_, map(var.set, _stepped(iter(var.get, _NEVER), step))) for var, step in steps]
-    leave.close = (ends[0] if len(ends) == 1 else map(max, *ends)).__next__  # type: ignore[method-assign]
+    leave.close = (ends[0] if len(ends) == 1 else map(max, *ends)).__next__  # type: ignore[assignment,method-assign]
     return leave.__exit__
 
 

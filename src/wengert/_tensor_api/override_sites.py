@@ -428,10 +428,15 @@ def check_everything(more: int) -> None:
     So a tracer gets the arguments as the user wrote them. Without it a function asks its overriding arguments only
     where they make it fail.
     """
-    global _modes
     ready()
-    _modes += more
+    if more > 0:
+        _asked.append(_modes.mark())
+    else:
+        _asked.pop()
     _update()
+
+
+_asked: list[Any] = []
 
 
 @refused.set

@@ -191,9 +191,10 @@ def _close(level: _Level) -> None:
     level.depth.__exit__()
     if _record in modes.slow_hooks:
         modes.unwatch_operators(_record)
-    for observers, own in ((replaced.payload_replaced, _adopt), (graph.interceptors, _DUALS)):
+    lists: list[tuple[list[Any], Any]] = [(replaced.payload_replaced, _adopt), (graph.interceptors, _DUALS)]
+    for observers, own in lists:
         if own in observers:
-            observers.remove(own)  # type: ignore[attr-defined]
+            observers.remove(own)
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
