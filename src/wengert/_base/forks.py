@@ -1,4 +1,4 @@
-"""Locks across ``os.fork``: the child has only the thread that forked, so a lock that another one held stays shut."""
+"""Locks across a fork: the child has only the thread that forked, so a lock that another one held stays shut."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def leaving(*steps: tuple[ContextVar[Any], Any]) -> Any:
     """
     leave = _Leaving()
     ends = [map(not_, map(var.set, _stepped(iter(var.get, _NEVER), step))) for var, step in steps]
-    leave.close = (ends[0] if len(ends) == 1 else map(max, *ends)).__next__  # type: ignore[method-assign]
+    leave.close = (ends[0] if len(ends) == 1 else map(max, *ends)).__next__  # type: ignore[assignment,method-assign]
     return leave.__exit__
 
 
@@ -163,14 +163,17 @@ writes = threading.local()  # .op: the operator whose in-place form is running, 
 
 def watch_operators(hook: Any) -> None:
     """Wrap every operator in every thread: it becomes ``hook(info, args, proceed)``, and ``proceed()`` runs it."""
-    add_reason("watched")
+    slow_if_recording.append("watched")  # without calls of Python functions: all or nothing, see NOTE [ Interrupts ]
+    slow_always.append("watched")
     slow_hooks.append(hook)
 
 
 def unwatch_operators(hook: Any) -> None:
     """Undo one ``watch_operators``."""
     slow_hooks.remove(hook)
-    drop_reason("watched")
+    if slow_if_recording:  # already None when the interpreter shuts down
+        slow_if_recording.remove("watched")
+        slow_always.remove("watched")
 
 
 class Count(list[None]):

@@ -9,17 +9,24 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from .hooks import hook
+from .modes import OUTER, leaving
 
 
 class State(NamedTuple):
-    """The state of this thread or task: whether overrides of classes and modes are called, and the active modes."""
+    """The state of this thread or task: whether overrides of classes and modes are called, and the active modes.
+
+    ``outer`` is the state to go back to; ``mark`` counts it while there are modes (``modes.Marks``).
+    """
 
     classes: bool = True
     all: bool = True
     modes: tuple[Any, ...] = ()
+    outer: Any = None
+    mark: Any = None
 
 
-STATE: ContextVar[State] = ContextVar("wengert_overrides", default=State())  # noqa: B039  a tuple
+STATE: ContextVar[State] = ContextVar("wengert_overrides", default=State(outer=State()))  # noqa: B039  a tuple
+leave_modes = leaving((STATE, OUTER))
 
 
 def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 from .._base.constants import default_device
 from .._base.constants import device as Device
 from .._base.registry import PUBLIC
-from .._base.torch_function import STATE
+from .._base.torch_function import STATE, leave_modes
 from .._tape.tensor import CPU
 from .construct import FACTORIES
-from .override_sites import replace_modes
+from .override_sites import enter_modes, replace_modes
 
 
 class BaseTorchFunctionMode:
@@ -19,21 +19,15 @@ class BaseTorchFunctionMode:
 
     __module__ = "wengert.overrides"
 
-    _before: list[tuple[Any, ...]]  # the active modes before each entry
-
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         """Handle a call."""
         return func(*args, **(kwargs or {}))
 
     def __enter__(self) -> Any:
-        if not hasattr(self, "_before"):  # a subclass need not call __init__
-            self._before = []
-        self._before.append(STATE.get().modes)
-        replace_modes((*self._before[-1], self))
+        enter_modes((*STATE.get().modes, self))
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        replace_modes(self._before.pop())
+    __exit__ = leave_modes
 
 
 class TorchFunctionMode(BaseTorchFunctionMode):
@@ -103,7 +97,7 @@ class DeviceContext(TorchFunctionMode):
         others = tuple(m for m in modes if not isinstance(m, DeviceContext))
         replace_modes((self, *others) if self.device is not CPU or self._before[-1] else others)
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, *exc: object) -> None:  # type: ignore[override]
         others = tuple(m for m in STATE.get().modes if not isinstance(m, DeviceContext))
         replace_modes((*self._before.pop(), *others))
 

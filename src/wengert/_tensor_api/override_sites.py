@@ -28,6 +28,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._base.errors import INTERNAL, OtherLibraryError, warn
+from .._base.modes import Marks
 from .._base.registry import PUBLIC, REGISTRY, Operator
 from .._base.torch_function import (
     STATE,
@@ -45,7 +46,7 @@ from .construct import FACTORIES
 from .override_code import STAR, by_position, check_code, guard_code, with_constants
 from .torch_function import ask, of_another_library, overrides, overriding
 
-NOTHING, DUCKS, EVERYTHING = range(3)  # the sets of checked functions
+NOTHING, DUCKS, EVERYTHING, _UNSURE = range(4)  # the sets of checked functions
 
 OPERATORS = {
     "__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_",
@@ -148,6 +149,8 @@ class Site:
             found = overriding(args, kwargs) if state.classes and self.by_classes else []
             if found or state.modes:
                 return self.ask(found, args, kwargs, state)
+        if not (_modes or _subclasses):  # the last mode has ended, in C
+            _update()
         return self.unchanged(*args, **kwargs)
 
     def ask(self, found: list[Any], args: Any, kwargs: Any, state: State | None = None) -> Any:
@@ -352,24 +355,26 @@ def _takes_another(space: str, fn: Any) -> bool:
 # ----------------------------------------------------------------------------------------------------------- reasons
 _ducks: set[int] = set()  # ids of the living overriding classes: subclasses of Tensor and others
 _subclasses: set[int] = set()
-_modes = 0
+_modes = Marks()  # not empty while a mode is on, in any thread
 _level = NOTHING
 
 
-def _update() -> None:
-    """Give all functions the codes that are needed now."""
+def _update(modes: bool = False) -> None:
+    """Give all functions the codes that are needed now; ``modes``: those for modes too."""
     global _level
-    level = EVERYTHING if _modes or _subclasses else DUCKS if _ducks else NOTHING
-    if level == _level:
+    level = EVERYTHING if modes or _modes or _subclasses else DUCKS if _ducks else NOTHING
+    before = _level
+    if level == before:
         return
-    before, _level = _level, level
-    if EVERYTHING in (before, level):
+    _level = _UNSURE  # an interrupt in here leaves functions of both kinds: the next call of a checked one goes on
+    if before in (EVERYTHING, _UNSURE) or level == EVERYTHING:
         _check_members(level == EVERYTHING)
     for site in SITES.values():
         if level:
             site.check(level == EVERYTHING)
         else:
             site.uncheck()
+    _level = level
 
 
 def _meet(found: list[Any]) -> list[Any]:
@@ -406,12 +411,17 @@ def new_subclass(cls: Any) -> None:
 
 def replace_modes(modes: tuple[Any, ...]) -> None:
     """Replace the modes of this thread or task."""
-    global _modes
     ready()
+    _update(bool(modes))
+    STATE.set(STATE.get()._replace(modes=modes, mark=_modes.mark() if modes else None))
+
+
+def enter_modes(modes: tuple[Any, ...]) -> None:
+    """Replace the modes until ``leave_modes``."""
+    ready()
+    _update(bool(modes))
     state = STATE.get()
-    STATE.set(state._replace(modes=modes))
-    _modes += len(modes) - len(state.modes)
-    _update()
+    STATE.set(state._replace(modes=modes, outer=state, mark=_modes.mark() if modes else None))
 
 
 def check_everything(more: int) -> None:
@@ -420,10 +430,15 @@ def check_everything(more: int) -> None:
     So a tracer gets the arguments as the user wrote them. Without it a function asks its overriding arguments only
     where they make it fail.
     """
-    global _modes
     ready()
-    _modes += more
+    if more > 0:
+        _asked.append(_modes.mark())
+    else:
+        _asked.pop()
     _update()
+
+
+_asked: list[Any] = []
 
 
 @refused.set

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib.util
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 from .._base import dtypes as _dtypes
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import warn_once
+from .._base.modes import OUTER, leaving
+from .._base.torch_function import STATE
 from .._tape.tensor import Tensor
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
@@ -22,15 +23,23 @@ _DEVICES = ("cpu", "cuda", "xpu", "hpu", "mtia", "maia", "xla", "mps", "ipu")
 _LOW = (_dtypes.bfloat16, _dtypes.float16)
 
 
-class _State(threading.local):
-    def __init__(self) -> None:
-        self.enabled: dict[str, bool] = {}
-        self.dtypes: dict[str, Dtype] = {}
-        self.cache = True
-        self.nesting = 0
+class Settings(NamedTuple):
+    """What is set in this thread or task. ``outer``: what a region goes back to; ``casts``: the outermost region's."""
+
+    enabled: dict[str, bool] = {}
+    dtypes: dict[str, Dtype] = {}
+    cache: bool = True
+    nesting: int = 0
+    narrowing: Any = None  # the innermost region that converts arguments, or hides the ones around it
+    casts: dict[int, Any] | None = None  # the narrow copies of parameters that regions have made
+    outer: Any = None
 
 
-_state = _State()
+SETTINGS: ContextVar[Settings] = ContextVar("wengert_autocast", default=Settings(outer=Settings()))  # noqa: B039
+
+
+def _set(**changes: Any) -> None:
+    SETTINGS.set(SETTINGS.get()._replace(**changes))
 
 
 def _has_bfloat16() -> bool:
@@ -81,7 +90,7 @@ class autocast:
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         self.device = _checked(device_type)
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
-        self._cache_enabled = _state.cache if cache_enabled is None else cache_enabled
+        self._cache_enabled = SETTINGS.get().cache if cache_enabled is None else cache_enabled
         self._enabled = enabled and self._is_possible()
 
     def _is_possible(self) -> bool:
@@ -99,21 +108,37 @@ class autocast:
         return True
 
     def __enter__(self) -> autocast:
+        now, state = SETTINGS.get(), STATE.get()
         self.prev = is_autocast_enabled(self.device)
         self.prev_fastdtype = get_autocast_dtype(self.device)
-        self.prev_cache_enabled = _state.cache
-        self._mode = self._region()  # first, since its warning may be raised as an error
-        set_autocast_enabled(self.device, self._enabled)
-        set_autocast_dtype(self.device, self.fast_dtype)
-        _state.cache = self._cache_enabled
-        _state.nesting += 1
-        self._mode.__enter__()
+        self.prev_cache_enabled = now.cache
+        region = self._region()
+        inside = Settings(
+            {**now.enabled, self.device: self._enabled},
+            {**now.dtypes, self.device: self.fast_dtype},
+            self._cache_enabled,
+            now.nesting + 1,
+            now.narrowing if region is None else region,
+            {} if now.casts is None or not now.nesting else now.casts,
+            now,
+        )
+        if region is None:
+            STATE.set(state._replace(outer=state))
+        else:
+            region.__enter__()
+        try:  # last, so that an interrupt before it leaves nothing on
+            SETTINGS.set(inside)
+        except BaseException:
+            STATE.set(state)
+            raise
         return self
 
+    __exit__ = leaving((SETTINGS, OUTER), (STATE, OUTER))
+
     def _region(self) -> Any:
-        """The mode that converts arguments, or one that converts nothing. It hides the enclosing regions."""
+        """The mode that converts arguments, or one that converts nothing, which hides the enclosing regions."""
         if self.device != "cpu" or not (self._enabled or self.prev):
-            return contextlib.nullcontext()
+            return None
         from .narrowing import Narrowing
 
         if self._enabled and not _has_bfloat16() and self.fast_dtype is _dtypes.bfloat16:
@@ -121,17 +146,8 @@ class autocast:
                 "autocast('cpu'): torch.bfloat16 needs the package ml_dtypes (pip install 'wengert[bfloat16]'); "
                 "without it nothing is converted, and results are those of full precision."
             )
-            return contextlib.nullcontext()
+            return None
         return Narrowing(self.fast_dtype, self._cache_enabled, self._enabled)
-
-    def __exit__(self, *error: object) -> None:
-        self._mode.__exit__(*error)
-        _state.nesting -= 1
-        if not _state.nesting:
-            clear_autocast_cache()
-        set_autocast_enabled(self.device, self.prev)
-        set_autocast_dtype(self.device, self.prev_fastdtype)
-        _state.cache = self.prev_cache_enabled
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         if not callable(func):
@@ -160,54 +176,54 @@ def region_of_now() -> Callable[[], autocast]:
 # -------------------------------------------------------------------------------------------------- what can be asked
 def is_autocast_enabled(device_type: str | None = None) -> bool:
     """Whether an enabled region for a device type ("cuda" if not given) is active."""
-    return _state.enabled.get(_checked(device_type or "cuda"), False)
+    return SETTINGS.get().enabled.get(_checked(device_type or "cuda"), False)
 
 
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
     """Enter or leave a region without ``with``."""
     if enabled is None:
         device_type, enabled = "cuda", device_type
-    _state.enabled[_checked(device_type)] = bool(enabled)
+    _set(enabled={**SETTINGS.get().enabled, _checked(device_type): bool(enabled)})
 
 
 def get_autocast_dtype(device_type: str) -> Dtype:
     """The dtype of the regions of a device type."""
     default = _dtypes.float16 if device_type in ("cuda", "mps") else _dtypes.bfloat16
-    return _state.dtypes.get(_checked(device_type), default)
+    return SETTINGS.get().dtypes.get(_checked(device_type), default)
 
 
 def set_autocast_dtype(device_type: str, dtype: Dtype) -> None:
     """Set the dtype of the regions of a device type."""
-    _state.dtypes[_checked(device_type)] = dtype
+    _set(dtypes={**SETTINGS.get().dtypes, _checked(device_type): dtype})
 
 
 def is_autocast_cache_enabled() -> bool:
     """Whether regions cache converted weights."""
-    return _state.cache
+    return SETTINGS.get().cache
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
     """Set whether regions cache converted weights."""
-    _state.cache = bool(enabled)
+    _set(cache=bool(enabled))
 
 
 def clear_autocast_cache() -> None:
     """Drop the converted weights that this thread's regions have cached."""
-    forget = getattr(sys.modules.get("wengert.amp.narrowing"), "forget", None)
-    if forget is not None:
-        forget()
+    casts = SETTINGS.get().casts
+    if casts:
+        casts.clear()
 
 
 def autocast_increment_nesting() -> int:
     """Count one more region."""
-    _state.nesting += 1
-    return _state.nesting
+    _set(nesting=SETTINGS.get().nesting + 1)
+    return SETTINGS.get().nesting
 
 
 def autocast_decrement_nesting() -> int:
     """Count one region less."""
-    _state.nesting -= 1
-    return _state.nesting
+    _set(nesting=SETTINGS.get().nesting - 1)
+    return SETTINGS.get().nesting
 
 
 def is_autocast_cpu_enabled() -> bool:

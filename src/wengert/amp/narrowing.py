@@ -7,15 +7,14 @@ layers look up the region themselves (``nn.modules.rnn``).
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 from .._base import dtypes
 from .._base.grad_mode import is_grad_enabled
+from .._base.modes import OUTER, leaving
 from .._tape.tensor import Tensor
 from .._tensor_api.function_modes import BaseTorchFunctionMode
+from .autocast_mode import SETTINGS
 
 # In bfloat16 or float16: products, which save time in PyTorch and accumulate in float32.
 NARROW = frozenset((
@@ -38,28 +37,21 @@ WIDE = frozenset((
     "trace", "triangular_solve", "triplet_margin_loss", "view_as_complex",
 ))  # fmt: skip
 
-_here = threading.local()  # .region: the innermost region; .casts: the narrow copies of parameters it has made
-
-
-def forget() -> None:
-    """Drop the narrow copies of parameters that regions of this thread have made."""
-    _here.casts = {}
-
 
 def region_dtype() -> Any:
     """The narrow dtype of the region that this thread is in; ``None`` outside, or where nothing is converted."""
-    region = getattr(_here, "region", None)
+    region = SETTINGS.get().narrowing
     return region.dtype if region is not None and region.enabled else None
 
 
-@contextlib.contextmanager
-def hidden() -> Iterator[None]:
+class hidden:
     """A context in which nothing is converted."""
-    region, _here.region = getattr(_here, "region", None), None
-    try:
-        yield
-    finally:
-        _here.region = region
+
+    def __enter__(self) -> None:
+        now = SETTINGS.get()
+        SETTINGS.set(now._replace(narrowing=None, outer=now))
+
+    __exit__ = leaving((SETTINGS, OUTER))
 
 
 class Narrowing(BaseTorchFunctionMode):
@@ -69,22 +61,12 @@ class Narrowing(BaseTorchFunctionMode):
         self.dtype = dtype
         self._cache = cache
         self.enabled = enabled
-        self._outer: list[Any] = []
-
-    def __enter__(self) -> Narrowing:
-        self._outer.append(getattr(_here, "region", None))
-        _here.region = self
-        return super().__enter__()
-
-    def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
-        _here.region = self._outer.pop()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         """Run a function on converted arguments; calls inside it are not converted."""
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
-        if self.enabled and _here.region is self:
+        if self.enabled and SETTINGS.get().narrowing is self:
             if name in NARROW or name in WIDE:
                 target = self.dtype if name in NARROW else dtypes.float32
                 args = self._converted(args, target)
@@ -104,7 +86,9 @@ class Narrowing(BaseTorchFunctionMode):
         if not keep:
             return value.to(target)
         # One copy of a parameter for the whole region, as in PyTorch: gradients accumulate in the narrow dtype.
-        casts = _here.__dict__.setdefault("casts", {})
+        casts = SETTINGS.get().casts
+        if casts is None:
+            return value.to(target)
         if id(value) not in casts:
             casts[id(value)] = (value, value.to(target))  # the parameter is kept alive: its id must not be reused
         return casts[id(value)][1]

@@ -106,17 +106,32 @@ class detect_anomaly(set_detect_anomaly):
 def _set(mode: bool, check_nan: bool) -> None:
     global _enabled, _check_nan
     if mode and not _enabled:
-        modes.anomaly.add()
-        modes.watch_operators(_record)
-        _function.watchers.append(_record_call)
-        engine.observers.append(_watch)
+        try:
+            modes.anomaly.append(None)
+            modes.watch_operators(_record)
+            _function.watchers.append(_record_call)
+            engine.observers.append(_watch)
+        except BaseException:
+            _off()
+            raise
     elif not mode and _enabled:
-        modes.anomaly.drop()
-        modes.unwatch_operators(_record)
-        _function.watchers.remove(_record_call)
-        engine.observers.remove(_watch)
+        try:
+            _off()
+        except BaseException:
+            _off()
+            raise
     _enabled = bool(mode)
     _check_nan = bool(check_nan)
+
+
+def _off() -> None:
+    """Take away what is there."""
+    modes.anomaly.clear()
+    if _record in modes.slow_hooks:
+        modes.unwatch_operators(_record)
+    for observers, own in ((_function.watchers, _record_call), (engine.observers, _watch)):
+        if own in observers:
+            observers.remove(own)
 
 
 # ------------------------------------------------------------------------------------------------------------ recording

@@ -12,7 +12,6 @@ tensor) every primal is on the tape, as a hidden leaf if necessary. The primals'
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import weakref
 from typing import Any, NamedTuple
@@ -126,9 +125,10 @@ class DualTensor(Tensor):
 class _Level:
     """The level, of which only one can be open: its tag, its dual tensors, and the tensors to convert at its end."""
 
+    tag: int
+    depth: Any
+
     def __init__(self) -> None:
-        self.depth = entered()
-        self.tag = self.depth.__enter__()
         self.duals: WeakKeyDictionary[Any, Tensor] = WeakKeyDictionary()  # primal's node on the tape -> tangent
         self.hidden: WeakSet[Any] = WeakSet()  # hidden leaves for primals
         self.members: list[weakref.ref[Tensor]] = []
@@ -170,11 +170,31 @@ def enter_dual_level() -> int:
     """Open the level; ``dual_level`` does so in a ``with`` block."""
     if _level() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    _state.level = _Level()
-    modes.watch_operators(_record)
-    replaced.payload_replaced.append(_adopt)
-    graph.interceptors.append(_DUALS)
+    level = _Level()
+    depth = entered()
+    level.tag = depth.__enter__()
+    try:
+        level.depth = depth
+        modes.watch_operators(_record)
+        replaced.payload_replaced.append(_adopt)
+        graph.interceptors.append(_DUALS)
+        _state.level = level  # last: an interrupt before it leaves nothing on
+    except BaseException:
+        _close(level)
+        raise
     return 0
+
+
+def _close(level: _Level) -> None:
+    """Take away what ``enter_dual_level`` has put in place."""
+    _state.level = None
+    level.depth.__exit__()
+    if _record in modes.slow_hooks:
+        modes.unwatch_operators(_record)
+    lists: list[tuple[list[Any], Any]] = [(replaced.payload_replaced, _adopt), (graph.interceptors, _DUALS)]
+    for observers, own in lists:
+        if own in observers:
+            observers.remove(own)
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
@@ -186,12 +206,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
         )
-    _state.level = None
-    with contextlib.suppress(ValueError):  # closed in a different context than the one that opened it
-        now.depth.__exit__()
-    modes.unwatch_operators(_record)
-    replaced.payload_replaced.remove(_adopt)
-    graph.interceptors.remove(_DUALS)
+    _close(now)
     for ref in now.members:
         t = ref()
         if t is not None:
