@@ -14,7 +14,7 @@ STEPS = (
     "{a}.sin()", "{a}.tanh()", "{a}.relu()", "{a}.abs()", "{a} + {b}", "{a} * {b}", "{a} - {b}", "{a} @ {b} * 0.1",
     "{a}.t().contiguous().t()", "{a}.clone(); {v}[{k}] = {b}[0]", "{a} * 1; {v}.t()[{k}].mul_(2)",
     "{a} * 1; {v}.view(-1)[{k}:5].add_(1)", "{a} * 1; {v}[{k}].copy_({b}[1])", "torch.cat([{a}[:1], {b}[1:]])",
-    "{a}.sum(1, keepdim=True).expand(3, 3)", "x.mul_(0.5) + 0", "x.copy_({b}.detach()) + 0", 
+    "{a}.sum(1, keepdim=True).expand(3, 3)", "x.mul_(0.5) + 0", "x.copy_({b}.detach()) + 0",
     "torch.zeros_like({a}) + {b}",
     "{a}.detach().reshape(-1).view(3, 3) * 2", "torch.nn.functional.dropout({a}, 0.3)", "{a} + torch.randn(3)",
 )  # fmt: skip
