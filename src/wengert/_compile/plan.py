@@ -102,7 +102,7 @@ class Plan:
 
     def _same(self, a: Ref, b: Ref) -> bool:
         x, y = self.values[a], self.values[b]
-        return x.shape == y.shape and x.dtype == y.dtype
+        return x.shape == y.shape and x.dtype == y.dtype and x.strides == y.strides
 
     @staticmethod
     def _reordered(op: Op) -> bool:

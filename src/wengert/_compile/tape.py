@@ -115,6 +115,7 @@ class Special:
 
     ``draw``            ``lowered(*args)`` draws from the live stream and returns the array; mostly without operands
     ``check``           ``lowered(*args)`` raises if an operand's elements are not what eager accepts; no results
+    ``order``           ``lowered(a)`` copies a value into memory of the order that the written tensor has
     ``optimizer_step``  operands: the parameter, its gradient; ``p = (step,)``; ``step(gradient)`` is the optimizer's
                         own step of this parameter, with its state and the hyperparameters of that moment; it writes
                         into the parameter's memory, and the result is the parameter's new value. ``step.optimizer``,
@@ -128,7 +129,7 @@ class Special:
         return f"<{self.name}>"
 
 
-CHECK, DRAW, OPTIMIZER_STEP = Special("check"), Special("draw"), Special("optimizer_step")
+CHECK, DRAW, OPTIMIZER_STEP, ORDER = map(Special, ("check", "draw", "optimizer_step", "order"))
 
 
 def _refs(values: Any) -> Iterator[Ref]:

@@ -33,10 +33,10 @@ from .._payloads.meta_rules import REFUSED
 from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed
 from .._tape.node import AccumulateGrad, Box, Node, view_of
 from .._tape.replaced import _replace_views
-from .._tape.tensor import Tensor, alias_payload, note_view, wrap
+from .._tape.tensor import Tensor, alias_payload, in_memory, note_view, wrap
 from .._tape.views import count_write
 from ..optim._elementwise import number
-from .tape import CHECK, DRAW, OPTIMIZER_STEP, Constant, Input, Op, Ref, Tape
+from .tape import CHECK, DRAW, OPTIMIZER_STEP, ORDER, Constant, Input, Op, Ref, Tape
 
 TRACED_DEPTH = DEEPEST + 3  # a depth that no transform and no Meta has
 _ARRAYS = (np.ndarray, np.generic)
@@ -349,10 +349,18 @@ class Tracer:
         if not self.closed:
             self.tape.ops.append(Op(CHECK, [a.ref], (), [], self.line(), call))
 
-    def replaced(self, t: Tensor, _old: Any = None) -> None:
-        """Count a write to an input."""
+    def replaced(self, t: Tensor, old: Any = None) -> None:
+        """Count a write to an input; keep the order in memory that a written tensor has."""
         if id(t) in self.lifted:
             self.counts[id(t)] = self.counts.get(id(t), 0) + 1
+        now, before = t._payload, in_memory(old)
+        if type(now) is not Traced or self.closed or view_of(t) is not None or not isinstance(before, np.ndarray):
+            return
+        if now.array.shape == before.shape and now.array.strides != before.strides and before.size:
+            copy = InOrder(before)
+            result = self._new(copy(now.array))
+            self.tape.ops.append(Op(ORDER, [now.ref], (), [result.ref], self.line(), copy, False, True))
+            t._payload = result
 
     def records_step(self, optimizer: Any, group: dict[str, Any], p: Tensor, grad: Tensor) -> bool:
         """Write one parameter's step down, if a program can do it; it is done on a copy."""
@@ -519,6 +527,19 @@ def _fresh(arrays: list[Any], out: Any) -> bool:
     given = {id(_owner(a)) for a in arrays if isinstance(a, np.ndarray)}
     made = [id(_owner(a)) for a in outs if isinstance(a, np.ndarray)]
     return not given.intersection(made) and len(set(made)) == len(made)
+
+
+class InOrder:
+    """A copy in the order of dims in memory that another array has."""
+
+    __name__ = "in_order"
+
+    def __init__(self, like: Any) -> None:
+        self.order = sorted(range(like.ndim), key=lambda d: -like.strides[d])
+        self.back = [self.order.index(d) for d in range(like.ndim)]
+
+    def __call__(self, a: Any) -> Any:
+        return np.ascontiguousarray(a.transpose(self.order)).transpose(self.back)
 
 
 class Step:

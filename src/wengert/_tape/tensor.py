@@ -208,6 +208,11 @@ def device_of(a: Any) -> device:
     return CPU
 
 
+def in_memory(a: Any) -> Any:
+    """The payload whose order in memory counts: the array of one that is traced (``_compile.traced``), else itself."""
+    return a.array if getattr(a, "is_traced", False) else a
+
+
 make: Any = type.__call__.__get__(Tensor)  # a bare Tensor: the caller sets its slots
 
 

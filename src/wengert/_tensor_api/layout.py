@@ -25,7 +25,7 @@ from .._payloads.meta import Meta, laid_out, no_kernel, strides_of_view
 from .._tape.error_text import expect_tensor
 from .._tape.inference import is_inference
 from .._tape.node import view_of
-from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
+from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of, in_memory
 from .._tape.view_chain import chain_of
 from .._tape.views import base_of, check_inplace, count_write, writable
 from .legacy_types import dtype_of_type, name_of_type
@@ -129,7 +129,7 @@ def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -
     >>> torch.ones(2, 3).is_contiguous(), torch.ones(2, 3).t().is_contiguous()
     (True, False)
     """
-    a = self._payload
+    a = in_memory(self._payload)
     if not isinstance(a, np.ndarray):
         return laid_out(a, memory_format) if type(a) is Meta else True
     if memory_format is dtypes.channels_last:

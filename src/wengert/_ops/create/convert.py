@@ -20,7 +20,7 @@ from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transforme
 from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import refuse_detached
-from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
+from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, in_memory, new, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import meta_device
 from ..._tensor_api.protocol import array_of
@@ -99,7 +99,9 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     if type(a) is Meta:
         return self if laid_out(a, memory_format) else clone(self, _order(memory_format or _C, a.ndim))
     if type(a) is not np.ndarray:
-        return self
+        a = in_memory(a)
+        if type(a) is not np.ndarray:
+            return self
     if memory_format is None or memory_format is dtypes.contiguous_format:
         return self if a.flags.c_contiguous else clone(self, "C")
     if memory_format is dtypes.preserve_format:

@@ -15,7 +15,7 @@ from ..._payloads.meta import Meta, like, taken
 from ..._payloads.transforms import plain_dtype
 from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import META, Tensor, device_of, wrap
+from ..._tape.tensor import META, Tensor, device_of, in_memory, wrap
 from ..._tensor_api.construct import array_of, made, meta_device, moved_array
 from .create import (
     Options,
@@ -34,7 +34,7 @@ from .create import (
 # -------------------------------------------------------------------------------------------------------- like a tensor
 def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) -> Any:
     """An uninitialised array with a tensor's shape, in its memory order unless ``memory_format`` says otherwise."""
-    a = input._payload
+    a = in_memory(input._payload)
     if memory_format in (None, dtypes.preserve_format):
         if type(a) is np.ndarray and not a.flags.c_contiguous:
             return dense_like(a, np_dtype)
@@ -97,7 +97,7 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
                 a.fill(plain_element(value, np_dtype))
             return made(a)
     asked = Options(function, kwargs)
-    a = expect_tensor(function, "input", 1, input)._payload
+    a = in_memory(expect_tensor(function, "input", 1, input)._payload)
     np_dtype = logical_dtype(input) if asked.dtype is None else asked.dtype.np
     if (device_of(a) is META) if asked.device is None else meta_device(asked.device, function):
         a = without_data(a, np_dtype, asked.memory_format)
@@ -144,7 +144,7 @@ def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any
 
 # ----------------------------------------------------------------------------------------------------- methods: new_...
 def _new(function: str, self: Tensor, shape: tuple[int, ...], value: Any, asked: Options | None = None) -> Tensor:
-    a = self._payload
+    a = in_memory(self._payload)
     if asked is None and type(a) is np.ndarray:
         return made(allocate(np.empty, shape, a.dtype) if value is None else filled(shape, value, a.dtype))
     asked = asked or Options(function, {})

@@ -17,7 +17,7 @@ from ..._kinds.dims import normal_dim
 from ..._kinds.out import with_axis
 from ..._payloads.meta import Meta, restrided
 from ..._tape.fast_results import view_result
-from ..._tape.tensor import Tensor, alias_payload
+from ..._tape.tensor import Tensor, alias_payload, in_memory
 from ..._tape.view_chain import with_node_name
 from .views_primitive import (
     PERMUTE,
@@ -129,7 +129,8 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
         shape = _view_size(shape)
     a = self._payload
     if type(a) is not np.ndarray:
-        if type(a) is Meta and restrided(a, full_size(shape, a.shape)) is None:
+        b = Meta(a.shape, a.dtype, a.strides) if getattr(a, "is_traced", False) else a
+        if type(b) is Meta and restrided(b, full_size(shape, a.shape)) is None:
             raise _no_view(a, full_size(shape, a.shape))
         if not isinstance(a, np.generic):
             return view(self, full_size(shape, tuple(a.shape)))
@@ -204,7 +205,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @public("torch.ravel Tensor.ravel")
 def ravel(input: Tensor) -> Tensor:
     """Flatten to one dimension; a view if the tensor is contiguous."""
-    a = payload(input, "ravel")
+    a = in_memory(payload(input, "ravel"))
     if type(a) is np.ndarray and not a.flags.c_contiguous:
         return view_public(TENSORS.clone(input, "C"), (a.size,))
     return view_public(input, (a.size,))
