@@ -112,20 +112,17 @@ def no_grad() -> None:
 @program
 def set_grad_enabled() -> None:
     x = leaf(3)
-    with T.set_grad_enabled(False):
-        _ = x * 2
+    with T.enable_grad():  # the mode is on from the call: what comes before ``with`` or ``def`` has it too
+        with T.set_grad_enabled(False):
+            _ = x * 2
 
-    @T.set_grad_enabled(False)
-    def decorated() -> T.Tensor:
-        return x * 2
+        @T.set_grad_enabled(False)
+        def decorated() -> T.Tensor:
+            return x * 2
 
-    decorated()
-    before = T.is_grad_enabled()
-    try:
+        decorated()
         T.set_grad_enabled(False)
         _ = x * 2
-    finally:
-        T.set_grad_enabled(before)
 
 
 @program

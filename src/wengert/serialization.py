@@ -1,7 +1,8 @@
 """``torch.save`` and ``torch.load``: files in PyTorch's formats, written and read.
 
 ``load`` accepts only tensors and plain containers, unless the program allows more: a file cannot run code, read other
-files, or allocate more memory than it has bytes. ``save`` replaces a file completely or not at all.
+files or memory, or take memory and time out of proportion to its size. ``save`` replaces a file completely or not at
+all.
 
 >>> import os, tempfile, wengert as torch
 >>> path = os.path.join(tempfile.mkdtemp(), "weights.pt")
@@ -224,6 +225,7 @@ def save(
 
     Raises:
         RuntimeError: the folder does not exist, or tensors of different dtypes share memory.
+        PermissionError: the folder takes no new file: the old one is not overwritten in place.
         AttributeError: ``f`` is neither a path nor a file.
 
     >>> import io, wengert as torch

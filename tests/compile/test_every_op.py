@@ -5,8 +5,6 @@ The exceptions have formulas that compute with plain arrays in another order tha
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,15 +19,6 @@ ROUNDED = frozenset(("log_ndtr", "linalg_vector_norm", "standardize_backward", "
 NUMBERS: dict[str, list[int]] = {}
 for _name, _k in cases():
     NUMBERS.setdefault(_name, []).append(_k)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _fewer_objects() -> Iterator[None]:
-    """Leave what is there out of the searches for holders, which take the time that there are objects."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.mark.parametrize("name", NUMBERS)

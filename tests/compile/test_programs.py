@@ -14,6 +14,7 @@ from wengert._compile import source
 from wengert._compile.dispatch import Compiled
 
 F = torch.nn.functional
+MADE: Any
 
 
 def compiled(fn: Any, **options: Any) -> tuple[Any, Compiled]:
@@ -292,6 +293,49 @@ def test_draws_come_from_the_live_stream() -> None:
     got = [made(x) for _ in range(3)]
     g.manual_seed(3)
     assert all(torch.equal(t, x + torch.randn(4, generator=g)) for t in got)
+
+
+def test_what_our_own_objects_do_is_not_lost() -> None:
+    w = leaf()
+    optimizer = torch.optim.SGD([w], lr=1.0)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
+    loader = torch.utils.data.DataLoader([float(k) for k in range(4)], shuffle=True)
+
+    def scheduled(x: Any) -> Any:
+        (w * x).sum().backward()
+        optimizer.step()
+        scheduler.step()
+        return x + 1
+
+    def seeded(x: Any) -> Any:
+        torch.manual_seed(5)
+        return x + torch.randn(4)
+
+    def own(x: Any) -> Any:
+        return x + torch.randn(4, generator=torch.Generator().manual_seed(1))
+
+    def loaded(x: Any) -> Any:
+        return sum(batch.sum() * k for k, batch in enumerate(loader)) + x
+
+    def globally(x: Any) -> Any:
+        global MADE
+        MADE = x * 2
+        return MADE + 1
+
+    made, _ = compiled(scheduled)
+    for _ in range(4):
+        made(plain())
+    assert scheduler.last_epoch == 4 and optimizer.param_groups[0]["lr"] == 1 / 16
+    for fn in (seeded, own, globally):
+        made, _ = compiled(fn)
+        for _ in range(3):
+            x = plain()
+            assert torch.equal(made(x), fn(x))
+            made(x * 3)
+            if fn is globally:
+                assert torch.equal(MADE, x * 6)
+    made, _ = compiled(loaded)
+    assert len({float(made(torch.zeros(()))) for _ in range(12)}) > 1
 
 
 def test_running_statistics() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Self, TypeVar, overload
 
 from . import modes
-from .modes import MODE, State, changed
+from .modes import MODE, State, changed, leave_mode, replaced
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -60,20 +60,13 @@ class ContextDecorator:
 class _ModeDecorator(ContextDecorator):
     """The base class of the grad modes: one object may be entered repeatedly, also nested in itself."""
 
-    _entered: Any = None  # (token of MODE, the previous value of this attribute)
-
-    def _target(self) -> State | None:
+    def _target(self) -> State:
         raise NotImplementedError
 
     def __enter__(self) -> Any:
-        self._entered = (MODE.set(self._target()), self._entered)
+        MODE.set(self._target())
 
-    def __exit__(self, *exc: object) -> None:
-        token, self._entered = self._entered
-        try:
-            MODE.reset(token)
-        except ValueError:  # exited in another context than it was entered in: restore the setting by value
-            MODE.set(None if token.old_value is token.MISSING else token.old_value)
+    __exit__ = leave_mode
 
 
 class _StepsInMode:
@@ -139,8 +132,7 @@ class no_grad(_WithoutOptions):
     """
 
     def __enter__(self) -> None:
-        state = State(False, False, None) if MODE.get() is None else changed(grad=False)
-        self._entered = (MODE.set(state), self._entered)
+        MODE.set(State(False, False, None, None) if MODE.get() is None else changed(grad=False))
 
 
 class enable_grad(_WithoutOptions):
@@ -154,7 +146,7 @@ class enable_grad(_WithoutOptions):
     True
     """
 
-    def _target(self) -> State | None:
+    def _target(self) -> State:
         return changed(grad=True)
 
 
@@ -175,7 +167,7 @@ class set_grad_enabled(_ModeDecorator):
             )
         self.mode = mode
         self.prev: State | None = MODE.get()
-        MODE.set(changed(grad=self.mode))
+        MODE.set(replaced(grad=self.mode))
 
     def __call__(self, fn: _F) -> _F:
         MODE.set(self.prev)
@@ -185,10 +177,9 @@ class set_grad_enabled(_ModeDecorator):
         return grad_mode(self.mode)
 
     def __enter__(self) -> None:
-        MODE.set(changed(grad=self.mode))
-
-    def __exit__(self, *exc: object) -> None:
-        MODE.set(self.prev)
+        now = replaced(grad=self.mode) or State(True, False, None, None)
+        now.outer = self.prev
+        MODE.set(now)
 
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
@@ -216,7 +207,7 @@ class inference_mode(_ModeDecorator):
     def clone(self) -> Any:
         return inference_mode(self.mode)
 
-    def _target(self) -> State | None:
+    def _target(self) -> State:
         return changed(grad=not self.mode, inference=self.mode)
 
 
@@ -226,7 +217,7 @@ class grad_mode(_ModeDecorator):
     def __init__(self, mode: bool) -> None:
         self.mode = mode
 
-    def _target(self) -> State | None:
+    def _target(self) -> State:
         return changed(grad=self.mode)
 
 

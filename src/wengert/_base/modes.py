@@ -5,13 +5,77 @@ Everything that turns recording off or watches it (no-grad, inference mode, save
 volatile tensors, tensors of a subclass that overrides operators, memory with stale views) adds one entry to the list
 for as long as it lives, in any thread. The operator then looks up its own setting in ``MODE``, a context variable, so
 each thread and each asyncio task has its own.
+
+NOTE [ Interrupts ]
+    Python looks for signals where a function of Python begins: Ctrl-C may come before the first line of an
+    ``__exit__`` or a ``__del__``, which then does nothing, and the mode stays on. So modes end in C:
+
+    * What an entry of a context changes is one context variable, set last. Its value holds the one before as
+      ``outer``, and ``__exit__`` is a function of C that goes back there (``leaving``).
+    * What is counted as long as it lives holds a ``Mark``. A list has a weak reference to it, whose callback is
+      ``remove`` of that list (``Marks``).
 """
 
 from __future__ import annotations
 
+import _io
 import threading
+import weakref
 from contextvars import ContextVar
+from itertools import repeat
+from operator import not_
 from typing import Any
+
+
+class _Leaving(_io._IOBase):
+    """An object whose ``__exit__``, a function of C, calls its attribute ``close`` without arguments."""
+
+    closed = True  # so that nothing is called when the object dies
+
+
+_NEVER = object()
+
+
+OUTER: Any = object()
+
+
+def leaving(*steps: tuple[ContextVar[Any], Any]) -> Any:
+    """An ``__exit__`` of C that replaces the value of each variable by ``step(value)``, ``step`` a function of C too.
+
+    ``OUTER`` stands for the value's attribute ``outer``, ``None`` if it has none. See NOTE [ Interrupts ]. The result
+    is put into a class as it is: its arguments do not matter.
+    """
+    leave = _Leaving()
+    ends = [map(not_, map(var.set, _stepped(iter(var.get, _NEVER), step))) for var, step in steps]
+    leave.close = (ends[0] if len(ends) == 1 else map(max, *ends)).__next__  # type: ignore[method-assign]
+    return leave.__exit__
+
+
+def _stepped(values: Any, step: Any) -> Any:
+    return map(getattr, values, repeat("outer"), repeat(None)) if step is OUTER else map(step, values)
+
+
+class Mark:
+    """What an object holds as long as it counts."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Marks(list[Any]):
+    """A list that is not empty as long as a mark of it lives."""
+
+    __slots__ = ()
+
+    def mark(self, *more: list[Any]) -> Mark:
+        """The mark for one more object: a living one, or a new one, which ``more`` lists have an entry for too."""
+        known = self[-1]() if self else None
+        if known is not None:
+            return known  # type: ignore[no-any-return]
+        made = Mark()
+        for entries in (self, *more):
+            entries.append(weakref.ref(made, entries.remove))
+        return made
+
 
 slow_if_recording: list[Any] = []
 # The subset of reasons that also concern operators on tensors without history; plain no-grad is not one of them.
@@ -32,29 +96,24 @@ def drop_reason(name: str) -> None:
 
 
 class State:
-    """One setting of all modes; all but the default (``None`` in ``MODE``) are counted in ``slow_if_recording``.
+    """One setting of all modes; those that concern operators are counted in ``slow_if_recording`` while they live.
 
-    Immutable. The count decreases when the last context that refers to the setting is deleted, so a thread or task
-    that ends inside ``no_grad`` leaves nothing behind.
+    Immutable. A setting dies when the last context that refers to it is deleted, so a thread or task that ends inside
+    ``no_grad`` leaves nothing behind. ``outer`` is the setting to go back to.
     """
 
-    __slots__ = ("__weakref__", "grad", "hooks", "inference", "only_quiet")
+    __slots__ = ("__weakref__", "grad", "hooks", "inference", "only_quiet", "outer")
 
-    def __init__(self, grad: bool, inference: bool, hooks: tuple[Any, ...] | None):
+    def __init__(self, grad: bool, inference: bool, hooks: tuple[Any, ...] | None, outer: State | None):
         self.grad = grad
         self.inference = inference
         self.hooks = hooks
+        self.outer = outer
         self.only_quiet = not grad and not inference
-        if inference:
-            add_reason("mode")
-        elif slow_if_recording is not None:  # a generator may be closed at shutdown, when modules are empty
-            slow_if_recording.append("mode")
-
-    def __del__(self) -> None:
-        if self.inference:
-            drop_reason("mode")
-        elif slow_if_recording:
-            slow_if_recording.remove("mode")
+        if not grad or inference or hooks:
+            slow_if_recording.append(weakref.ref(self, slow_if_recording.remove))
+            if inference:
+                slow_always.append(weakref.ref(self, slow_always.remove))
 
 
 MODE: ContextVar[State | None] = ContextVar("wengert_mode", default=None)
@@ -78,14 +137,24 @@ def saved_tensors_hooks() -> tuple[Any, ...] | None:
     return None if state is None else state.hooks
 
 
-def changed(*, grad: bool | None = None, inference: bool | None = None, hooks: Any = ...) -> State | None:
-    """A copy of the current setting with some of its fields changed."""
+def changed(*, grad: bool | None = None, inference: bool | None = None, hooks: Any = ...) -> State:
+    """A setting for a context to enter: the current one with some of its fields changed."""
     now = MODE.get()
     old_grad, old_inference, old_hooks = (True, False, None) if now is None else (now.grad, now.inference, now.hooks)
     inference = old_inference if inference is None else inference
     grad = (old_grad if grad is None else grad) and not inference
-    hooks = old_hooks if hooks is ... else hooks
-    return None if grad and not inference and not hooks else State(grad, inference, hooks)
+    return State(grad, inference, old_hooks if hooks is ... else hooks, now)
+
+
+def replaced(*, grad: bool | None = None, hooks: Any = ...) -> State | None:
+    """A setting to go on with in the same context, or ``None`` for the default."""
+    now = MODE.get()
+    made = changed(grad=grad, hooks=hooks)
+    made.outer = None if now is None else now.outer
+    return made if made.outer or not made.grad or made.inference or made.hooks else None
+
+
+leave_mode = leaving((MODE, OUTER))
 
 
 slow_hooks: list[Any] = []  # the hooks around every operator, the latest outermost
@@ -121,36 +190,72 @@ class Count(list[None]):
         self.pop()
 
 
-inference_tensors = Count()  # living tensors made in inference mode; see _tape.inference
+inference_tensors = Marks()  # not empty while tensors made in inference mode live; see _tape.inference
 anomaly = Count()  # 1 while anomaly mode is on
-transforms = Count()  # active transforms of torch.func, in all threads
-_innermost: ContextVar[transform | None] = ContextVar("wengert_transform", default=None)
+transforms = Marks()  # not empty while a transform of torch.func runs its function, in any thread
+
+
+class _Running:
+    """A transform while it runs its function."""
+
+    __slots__ = ("__weakref__", "mark", "outer", "transform")
+
+    def __init__(self, transform: transform, outer: _Running | None) -> None:
+        self.transform = transform
+        self.outer = outer
+        self.mark = transforms.mark()
+
+
+_innermost: ContextVar[_Running | None] = ContextVar("wengert_transform", default=None)
 
 
 class transform:
     """Context in which a transform of torch.func runs its function: permanent changes to tensors are refused."""
 
-    __slots__ = ("adopted", "outer", "rebound", "token")
+    __slots__ = ("adopted", "outer", "rebound")
 
-    def __enter__(self) -> transform:
-        transforms.add()
-        self.outer = _innermost.get()
+    def __init__(self) -> None:
+        self.outer: transform | None = None
         self.rebound: list[Any] = []  # weak references to tensors, and their replaced payload and node
         self.adopted: list[Any] = []  # weak references to tensors whose history began with a write in place
-        self.token = _innermost.set(self)
+
+    def __enter__(self) -> transform:
+        around = _innermost.get()
+        self.outer = None if around is None else around.transform
+        _innermost.set(_Running(self, around))
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        transforms.drop()
-        _innermost.reset(self.token)
-        if exc and exc[0] is not None:  # a failed transform leaves nothing behind
-            for ref, a, fn in reversed(self.rebound):
-                t = ref()
-                if t is not None:
-                    t._payload, t._node, t._box = a, fn, None
-            self.rebound.clear()
+    __exit__ = leaving((_innermost, OUTER))
+
+    def undo(self) -> None:
+        """Give the tensors that were written to their old values: a failed transform leaves nothing behind."""
+        for ref, a, fn in reversed(self.rebound):
+            t = ref()
+            if t is not None:
+                t._payload, t._node, t._box = a, fn, None
+        self.rebound.clear()
+
+
+class undone:
+    """Context around a transform that undoes its writes to tensors from outside if it fails."""
+
+    def __init__(self, inside: transform) -> None:
+        self.inside = inside
+
+    def __enter__(self) -> transform:
+        return self.inside
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is not None:
+            self.inside.undo()
+
+
+def running() -> Any:
+    """What dies when the innermost transform ends."""
+    return _innermost.get()
 
 
 def in_transform() -> transform | None:
     """The innermost transform of torch.func that is running its function in this thread or task."""
-    return _innermost.get() if transforms else None
+    now = _innermost.get() if transforms else None
+    return None if now is None else now.transform

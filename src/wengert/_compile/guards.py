@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.random.generator import Generator
 from .._base.dtypes import Size, device, dtype
 from .._base.errors import INTERNAL
 from .._tape.tensor import Tensor, view_of
@@ -33,7 +34,12 @@ _BY_IDENTITY = (
     type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc, property, types.GenericAlias,
     types.WrapperDescriptorType, types.MethodDescriptorType, np.dtype, types.MappingProxyType,
 )  # fmt: skip
-_IMPURE = frozenset(("random", "time", "secrets", "uuid", "datetime", "_datetime", "_random", "_io", "posix", "nt"))
+_IMPURE = frozenset(
+    (
+        "_datetime", "_io", "_random", "datetime", "io", "logging", "nt", "os", "pathlib", "pickle", "posix", "queue",
+        "random", "secrets", "shutil", "socket", "subprocess", "tempfile", "threading", "time", "uuid", "warnings",
+    )
+)  # fmt: skip
 _IMPURE_NAMES = frozenset(("print", "input", "open", "next", "globals", "setattr", "delattr", "exec", "eval"))
 _DEEPEST = 6
 _LARGEST = 4096
@@ -276,10 +282,15 @@ class Finder:
     def object(self, value: Any, text: str, where: str, names: Any, depth: int) -> None:
         """Watch an object of a user's class: the attributes that the code names."""
         cls = type(value)
-        if hasattr(cls, "__next__") or not hasattr(value, "__dict__") or hasattr(cls, "__slots__"):
-            if cls.__module__.partition(".")[0] == "wengert" and not hasattr(cls, "__next__"):
-                self.need(f"{text} is {self.constant(value)}", f"{where} is the same object")
-                return
+        if isinstance(value, Generator) or (cls.__module__.startswith("wengert") and hasattr(cls, "__exit__")):
+            self.need(f"{text} is {self.constant(value)}", f"{where} is the same object")
+            return
+        if (
+            hasattr(cls, "__next__")
+            or not hasattr(value, "__dict__")
+            or hasattr(cls, "__slots__")
+            or cls.__module__.partition(".")[0] == "wengert"  # a loader, a scheduler, a scaler: our code is not watched
+        ):
             self.tracer.stop(f"{where} is of type {cls.__qualname__}, which cannot be watched")
             return
         self.need(f"{text} is {self.constant(value)}", f"{where} is the same object")
@@ -306,7 +317,9 @@ class Finder:
             table = frame.f_globals
             held = self.constant(table)
             for name in names:
-                if name in table:
+                if name not in table:  # the function may make it
+                    self.again.append((table, name, self))
+                else:
                     self.again.append((table, name, table[name]))
                     self.value(table[name], f"{held}[{name!r}]", name, names)
         local = frame.f_locals

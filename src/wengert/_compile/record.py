@@ -10,11 +10,14 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+import weakref
 from types import CellType
 from typing import Any
 
 import numpy as np
 
+from .._arrays.random.generator import _living as generators
+from .._arrays.random.generator import default_generator
 from .._base.modes import slow_hooks, unwatch_operators, watch_operators
 from .._base.registry import REGISTRY
 from .._base.tracing import TRACER
@@ -70,11 +73,16 @@ def record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
 def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:
     tracer = Tracer(tick())
     finder = Finder(tracer)
+    tensors, cells = _frozen_objects()
+    tracer.before.update((id(t), t) for t in tensors)
+    finder.cells.update(dict.fromkeys(cells))
     for o in gc.get_objects():
         if issubclass(type(o), Tensor):  # not isinstance, which asks an object for its __class__
             tracer.before[id(o)] = o
         elif type(o) is CellType:
             finder.cells[id(o)] = o
+    for g in (default_generator, *generators):
+        tracer.generators[id(g)] = g, g.get_state_array().tobytes()
     outer = sys.getprofile()
     top = True
 
@@ -149,6 +157,28 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
         TRACER.reset(token)
 
 
+_frozen: tuple[int, weakref.WeakSet[Any], list[int]] = (0, weakref.WeakSet(), [])
+
+
+def _frozen_objects() -> tuple[Any, list[int]]:
+    """The tensors, and the numbers of the cells, that ``gc.freeze`` hides from ``gc.get_objects``.
+
+    They are found once for each freeze, by a second one, since the collector does not tell of them otherwise.
+    """
+    global _frozen
+    count = gc.get_freeze_count()
+    if count > _frozen[0]:
+        gc.unfreeze()
+        gc.collect()
+        found = gc.get_objects()
+        tensors = weakref.WeakSet(o for o in found if issubclass(type(o), Tensor))
+        cells = [id(o) for o in found if type(o) is CellType]
+        del found
+        gc.freeze()
+        _frozen = gc.get_freeze_count(), tensors, cells
+    return (_frozen[1], _frozen[2]) if count else ((), [])
+
+
 def _own_gradients(tracer: Tracer) -> None:
     """Give gradients that share memory after the trace, which values of a tape may, memory of their own."""
     seen: set[int] = set()
@@ -214,7 +244,7 @@ def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
             return f"the array {ref!r} changes after it was used"
     for generator, state in tracer.generators.values():
         if generator.get_state_array().tobytes() != state:
-            return "something else draws from the random stream"
+            return "something else moves the random stream"
     r.grads, r.owners = [], []
     for k, e in enumerate(entries):
         reason = _effect_on(tracer, e, k, r)

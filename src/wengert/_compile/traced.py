@@ -321,9 +321,9 @@ class Tracer:
         """A draw from a stream: done, and written down."""
         now = generator.get_state_array().tobytes()
         self.first_states.setdefault(id(generator), (generator, now))
-        last = self.generators.setdefault(id(generator), (generator, now))
-        if last[1] != now:
-            self.stop("something else draws from the random stream")
+        last = self.generators.get(id(generator))
+        if last is None or last[1] != now:
+            self.stop("something else moves the random stream")
         a = np.asarray(call())
         if self.closed:
             return a

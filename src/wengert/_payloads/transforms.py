@@ -29,6 +29,7 @@ from .._arrays.library import BY_DTYPE, also_constants_for
 from .._base import registry
 from .._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, PYTHON_NUMBERS, REAL
 from .._base.grad_mode import grad_mode
+from .._base.modes import leaving
 from .._base.registry import TENSORS, TRANSFORMED, XP, Operator
 from .._tape.engine import run
 from .._tape.node import Parts, leaf_node
@@ -43,17 +44,17 @@ DEEPEST = 0xFF
 class entered:
     """Context manager of an active transform: ``with entered() as tag:``."""
 
-    __slots__ = ("token",)
+    __slots__ = ()
 
     def __enter__(self) -> int:
         depth = DEPTH.get() + 1
         if depth > DEEPEST:
             raise RuntimeError(f"transforms are nested more than {DEEPEST} deep")
-        self.token = DEPTH.set(depth)
-        return _count() << 8 | depth
+        tag = _count() << 8 | depth
+        DEPTH.set(depth)
+        return tag
 
-    def __exit__(self, *exc: object) -> None:
-        DEPTH.reset(self.token)
+    __exit__ = leaving((DEPTH, (-1).__add__))
 
 
 def level_of(t: Any) -> int:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from operator import itemgetter
+
+from .._base.modes import leaving
 
 LEVELS: ContextVar[tuple[tuple[str, int, int], ...]] = ContextVar("wengert_vmap_randomness", default=())
 
 
-@contextmanager
-def randomness_level(randomness: str, size: int, tag: int) -> Any:
+class randomness_level:
     """Context in which random operators follow vmap's argument ``randomness``."""
-    token = LEVELS.set((*LEVELS.get(), (randomness, size, tag)))
-    try:
-        yield
-    finally:
-        LEVELS.reset(token)
+
+    def __init__(self, randomness: str, size: int, tag: int) -> None:
+        self.level = (randomness, size, tag)
+
+    def __enter__(self) -> None:
+        LEVELS.set((*LEVELS.get(), self.level))
+
+    __exit__ = leaving((LEVELS, itemgetter(slice(-1))))

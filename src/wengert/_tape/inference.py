@@ -37,19 +37,12 @@ class _Ignored:
 class InferenceVersion(Version):
     """The version cell of a tensor made in inference mode, which does not count writes."""
 
-    __slots__ = ()
+    __slots__ = ("mark",)
     read_only = True  # for _tensor.alias_payload
 
     def __init__(self) -> None:
         super().__init__()
-        if not inference_tensors:
-            slow_if_recording.append("inference tensors")
-        inference_tensors.add()
-
-    def __del__(self) -> None:
-        inference_tensors.drop()
-        if not inference_tensors:
-            slow_if_recording.remove("inference tensors")
+        self.mark = inference_tensors.mark(slow_if_recording)
 
     def shown(self) -> int:
         """Raises RuntimeError: inference tensors have no version."""

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._base.forks import new_lock
-from .._base.modes import Count
+from .._base.modes import Marks
 
 ticks = itertools.count(1)  # the hot path draws with next(ticks), everything else with tick()
 tick: Callable[[], int] = ticks.__next__
@@ -106,20 +106,17 @@ class Hooks:
         self.grad_dtype: tuple[Any] | None = None  # a leaf's Tensor.grad_dtype: (NumPy's dtype,), or (None,) for any
 
 
-hooked_leaves = Count()  # leaves with hooks: while there are any, the order of accumulation matters
+hooked_leaves = Marks()  # leaves with hooks: while there are any, the order of accumulation matters
 
 
 class LeafHooks(Hooks):
     """The hooks of a leaf; while any exist, a pass accumulates into each leaf as soon as its gradient is complete."""
 
-    __slots__ = ()
+    __slots__ = ("mark",)
 
     def __init__(self) -> None:
         super().__init__()
-        hooked_leaves.add()
-
-    def __del__(self) -> None:
-        hooked_leaves.drop()
+        self.mark = hooked_leaves.mark()
 
 
 OTHER_ORDER = Hooks()  # of every leaf that is not row-major: its gradient takes the path of leaves with hooks

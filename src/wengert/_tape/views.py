@@ -44,7 +44,7 @@ from .._arrays.memory import unlocked
 from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
-from .._base.modes import MODE, Count, add_reason, drop_reason, in_transform, inference_tensors, slow_always, transforms
+from .._base.modes import MODE, Marks, add_reason, drop_reason, in_transform, inference_tensors, slow_always, transforms
 from .inference import is_inference, refuse_write
 from .node import AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
 from .promotion import cast
@@ -55,7 +55,7 @@ from .view_chain import AsStridedBackward0, CopySlices, chain_of
 # ------------------------------------------------------------------------------------------------- how a view was made
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
 
-no_grad_views = Count()  # living views, made under no_grad, of a tensor with a history
+no_grad_views = Marks()  # living views, made under no_grad, of a tensor with a history
 
 
 class NoGradView(int):
@@ -65,13 +65,10 @@ class NoGradView(int):
     """
 
     def __new__(cls, creation: int = NO_GRAD_VIEW) -> NoGradView:
-        no_grad_views.add()
         self = int.__new__(cls, creation)
+        self.mark = no_grad_views.mark()
         self.seq = tick()  # like a node's: the base's history at this time
         return self
-
-    def __del__(self) -> None:
-        no_grad_views.drop()
 
 
 def made_unrecorded(parent: Tensor, creation: int = NO_GRAD_VIEW) -> int:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from .._base.modes import MODE, changed
+from .._base.modes import MODE, changed, leave_mode, replaced
 from .._base.modes import saved_tensors_hooks as _active_hooks
 from .._tape.engine import current_pass
 from .._tape.inference import is_inference
@@ -95,17 +95,21 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 DISABLED: ContextVar[str | None] = ContextVar("wengert_saved_tensors_hooks_disabled", default=None)
 
 
-def push_hooks(pack_hook: Any, unpack_hook: Any) -> None:
-    """Push a pair of saved-tensor hooks, which apply until they are popped."""
+def _refuse_if_disabled() -> None:
     message = DISABLED.get()
     if message is not None:
         raise RuntimeError(message)
-    MODE.set(changed(hooks=(*(_active_hooks() or ()), (pack_hook, unpack_hook))))
+
+
+def push_hooks(pack_hook: Any, unpack_hook: Any) -> None:
+    """Push a pair of saved-tensor hooks, which apply until they are popped."""
+    _refuse_if_disabled()
+    MODE.set(replaced(hooks=(*(_active_hooks() or ()), (pack_hook, unpack_hook))))
 
 
 def pop_hooks() -> None:
-    """Remove the innermost pair, and nothing else: a hook may leave its context in the middle of a backward pass."""
-    MODE.set(changed(hooks=(_active_hooks() or ())[:-1] or None))
+    """Remove the innermost pair, and nothing else."""
+    MODE.set(replaced(hooks=(_active_hooks() or ())[:-1] or None))
 
 
 class saved_tensors_hooks:
@@ -128,10 +132,10 @@ class saved_tensors_hooks:
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        push_hooks(self.pack_hook, self.unpack_hook)
+        _refuse_if_disabled()
+        MODE.set(changed(hooks=(*(_active_hooks() or ()), (self.pack_hook, self.unpack_hook))))
 
-    def __exit__(self, *exc: object) -> None:
-        pop_hooks()
+    __exit__ = leave_mode
 
 
 class save_on_cpu(saved_tensors_hooks):

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import functools
 import math
+import weakref
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, ParamSpec
 
 import numpy as np
 
 from .._base.grad_mode import grad_mode
-from .._base.modes import is_grad_enabled, transform
+from .._base.modes import is_grad_enabled, running, transform, undone
 from .._base.registry import TENSORS
 from .._payloads.transforms import DEPTH, Dual, OwnTape, entered, without_lift
 from .._tape.engine import run
@@ -29,7 +31,6 @@ from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
 from ._levels import (
     VARIABLES,
-    Running,
     bare,
     check_adopted,
     check_captured,
@@ -52,28 +53,17 @@ class _Tape:
     def __init__(self) -> None:
         self.recording = is_grad_enabled()  # whether captured tensors may track the results
         self.lifted = DEPTH.get() > 0
-        self.level = entered() if self.lifted else None
-        self.tag = 0
+        self.level: Any = entered() if self.lifted else nullcontext(0)
+        self.inside = transform()
         self.inputs: list[Tensor] = []
         self.own: set[Any] = set()
-        self.running = Running()
 
-    def __enter__(self) -> _Tape:
-        if self.level is not None:
-            self.tag = self.level.__enter__()
-        self.mode = grad_mode(True)
-        self.mode.__enter__()
-        self.inside = transform().__enter__()
-        return self
+    tag: int
 
-    def __exit__(self, *exc: object) -> None:
-        self.running.now = False
-        self.inside.__exit__(*exc)
-        if self.inside.rebound and self.inside.outer is not None:  # examined after the results are freed
+    def hand_over(self) -> None:
+        """Let the transform around look at writes to tensors from outside, after the results are freed."""
+        if self.inside.rebound and self.inside.outer is not None:
             self.inside.outer.rebound += self.inside.rebound
-        self.mode.__exit__(*exc)
-        if self.level is not None:
-            self.level.__exit__(*exc)
 
     def variable(self, x: Any) -> Tensor:
         """A fresh variable for an argument."""
@@ -90,7 +80,7 @@ class _Tape:
         check_floating(t)
         leaf = leaf_node(t)
         self.own.add(leaf)
-        VARIABLES[leaf] = self.running
+        VARIABLES[leaf] = weakref.ref(running())
         self.inputs.append(t)
         return t
 
@@ -194,7 +184,8 @@ def grad_and_value(
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with _Tape() as tape:
+        tape = _Tape()
+        with undone(tape.inside), tape.level as tape.tag, grad_mode(True), tape.inside:
             chosen = _Chosen(func, argnums, args, kwargs)
             flat, spec = tree_flatten(chosen.values)
             inner = [tape.variable(x) for x in flat]
@@ -207,6 +198,7 @@ def grad_and_value(
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {value.dtype}")
             one = wrap(without_lift(payload_like(value._payload, np.ones), tape.tag))
             grads = tape.pulled_back([value], [one], False)
+        tape.hand_over()
         result = chosen.each(tree_unflatten(grads, spec))
         value = tape.left(value)
         return (result, (value, tree_map(tape.left, aux))) if has_aux else (result, value)
@@ -262,7 +254,8 @@ def vjp(
     >>> vjp_fn(torch.ones(2))
     (tensor([1., 1.]),)
     """
-    with _Tape() as tape:
+    tape = _Tape()
+    with undone(tape.inside), tape.level as tape.tag, grad_mode(True), tape.inside:
         flat, spec = tree_flatten(primals)
         inner = [tape.variable(x) for x in flat]
         out = func(*tree_unflatten(inner, spec))
@@ -277,6 +270,7 @@ def vjp(
                     "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
                     f"{y.dtype}"
                 )
+    tape.hand_over()
 
     def vjp_fn(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         given = cotangents[0] if len(cotangents) == 1 else cotangents
@@ -338,7 +332,7 @@ def jvp(
         for v in values:
             if not isinstance(v, Tensor):
                 raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(v)}")
-    with transform() as inside, entered() as tag:
+    with undone(transform()) as inside, inside, entered() as tag:
         inner = [_dual(x, v, tag) for x, v in zip(flat, flat_tangents, strict=True)]
         out = func(*tree_unflatten(inner, spec))
     out, aux = _parted(out, has_aux, _JVP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Container
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -72,17 +73,8 @@ def check_adopted(inside: Any, results: list[Any], message: str) -> None:
         )
 
 
-class Running:
-    """Whether a transform's function is still running. It holds nothing, since a value of ``VARIABLES`` may not lead to
-    its key: the entry would live for ever."""
-
-    __slots__ = ("now",)
-
-    def __init__(self) -> None:
-        self.now = True
-
-
-VARIABLES: WeakKeyDictionary[Node, Running] = WeakKeyDictionary()  # the variables of transforms
+# The variables of transforms, with a weak reference to what dies when the transform ends.
+VARIABLES: WeakKeyDictionary[Node, weakref.ref[Any]] = WeakKeyDictionary()
 
 
 def only_leads_to(roots: list[Node | None], own: Container[Node]) -> bool:
@@ -98,7 +90,7 @@ def only_leads_to(roots: list[Node | None], own: Container[Node]) -> bool:
             continue
         if type(n) is AccumulateGrad:
             running = VARIABLES.get(n)
-            if running is None or running.now:
+            if running is None or running() is not None:
                 return False
             continue
         stack.extend(m for m in n.edges() if m is not None and m not in seen)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from .._base.modes import transform
+from .._base.modes import transform, undone
 from .._base.registry import TENSORS
 from .._payloads.transforms import Batched, entered
 from .._payloads.vmap_randomness import randomness_level
@@ -155,7 +155,7 @@ def _size(flat: list[Any], dims: list[int | None]) -> int:
 
 # -------------------------------------------------------------------------------------------------------------- running
 def _run(func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any, size: int, randomness: str) -> Any:
-    with transform() as inside, entered() as tag:
+    with undone(transform()) as inside, inside, entered() as tag:
         inner = [x if d is None else _enter(x, d, tag) for x, d in zip(flat, dims, strict=True)]
         with randomness_level(randomness, size, tag):
             out = func(*tree_unflatten(inner, spec), **kwargs)

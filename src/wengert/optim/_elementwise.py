@@ -236,31 +236,29 @@ class ElementwiseOptimizer(Optimizer):
         frame = user_frame(getframe(1))
         with np.errstate(all="ignore"):  # whatever the program has set: a step that fails half-way cannot be repeated
             for group in self.param_groups:
-                self._step_group(group, frame)
+                differentiable = group.get("differentiable", False)
+                decay = 0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
+                maximize = group.get("maximize", False)
+                for p in group["params"]:
+                    fn = p._node
+                    grad = fn.grad if type(fn) is AccumulateGrad else p.grad
+                    if grad is None:
+                        continue
+                    g = grad._payload
+                    if type(g) is not np.ndarray and getattr(g, "is_sparse", False):
+                        self._step_sparse(group, p, g)
+                        continue
+                    a = p._payload
+                    if type(a) is not np.ndarray or not a.flags.writeable:
+                        a = writable(p)
+                    if differentiable or not isinstance(a, np.ndarray):
+                        self._step_recorded(group, p, grad)
+                    else:
+                        state = self._state_of(group, p)
+                        kernel, names, constants = self._rule(group, state, number)
+                        self._step_in_place(a, g, [state[n] for n in names], kernel, constants, decay, maximize)
+                        count_write_at(p, frame)
         return loss
-
-    def _step_group(self, group: dict[str, Any], frame: Any) -> None:
-        differentiable = group.get("differentiable", False)
-        decay = 0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
-        maximize = group.get("maximize", False)
-        for p in group["params"]:
-            fn = p._node
-            grad = fn.grad if type(fn) is AccumulateGrad else p.grad
-            if grad is None:
-                continue
-            if type(grad._payload) is not np.ndarray and getattr(grad._payload, "is_sparse", False):
-                self._step_sparse(group, p, grad._payload)
-                continue
-            a = p._payload
-            if type(a) is not np.ndarray or not a.flags.writeable:
-                a = writable(p)
-            if differentiable or not isinstance(a, np.ndarray):
-                self._step_recorded(group, p, grad)
-            else:
-                state = self._state_of(group, p)
-                kernel, names, constants = self._rule(group, state, number)
-                self._step_in_place(a, grad._payload, [state[n] for n in names], kernel, constants, decay, maximize)
-                count_write_at(p, frame)
 
     def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:
         """Step by a sparse gradient, which most optimizers do not support."""
