@@ -375,8 +375,8 @@ def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) 
     """Deprecated in PyTorch: see ``linalg.cholesky``."""
 def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``)."""
-def cholesky_solve(B: Tensor, L: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
+def cholesky_solve(input: Tensor, input2: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """X with ``A X = input`` where ``A = L L^H`` (``L^H L`` if ``upper``) and L is ``input2``."""
 def chunk(input: Tensor, chunks: _int, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """Split along a dimension into at most ``chunks`` views of equal size; the last may be smaller."""
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -808,7 +808,7 @@ def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1
     """Whether each element is close to the other: ``abs(input - other) <= atol + rtol * abs(other)``."""
 def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is neither infinite nor nan."""
-def isin(elements: Tensor | _float, test_elements: Tensor | _float, *, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None) -> Tensor:
+def isin(elements: Any = None, test_elements: Any = None, *, element: Any = None, test_element: Any = None, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None) -> Tensor:
     """Whether each element is among the test elements; ``invert`` negates the result."""
 def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is infinite; a complex element is infinite if either part is."""
@@ -1079,9 +1079,9 @@ def ones(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype 
     """A tensor of ones."""
 def ones_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """A tensor of ones with another tensor's shape and dtype."""
-def orgqr(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
-def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``linalg.householder_product`` under its older name."""
+def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: _bool = True, transpose: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
@@ -1172,7 +1172,7 @@ def repeat_interleave(input: Tensor, repeats: Tensor | Number | None = None, dim
     """Repeat each element, or each slice along ``dim``; ``repeats`` is one count for all or a tensor of counts."""
 def reshape(input: Tensor, *size: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
     """Reshape to ``size``: a view where the memory allows it, else a copy."""
-def resize_(self: Tensor, *sizes: _int | Sequence[_int], memory_format: _memory_format | None = None) -> Tensor:
+def resize_(self: Tensor, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: _memory_format | None = None) -> Tensor:
     """Change the size in place, in row-major order; larger memory is allocated if needed."""
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
     """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``."""
@@ -1180,8 +1180,8 @@ def resolve_conj(input: Tensor) -> Tensor:
     """Return the tensor itself: conjugates and negatives are always computed."""
 def resolve_neg(input: Tensor) -> Tensor:
     """Return the tensor itself: conjugates and negatives are always computed."""
-def result_type(tensor1: Any, tensor2: Any) -> _dtype:
-    """The dtype of the result of an operator on two tensors or numbers."""
+def result_type(*operands: Any, **named: Any) -> _dtype:
+    """The dtype of the result of an operator on two operands: ``tensor`` and ``other``, or ``scalar`` and ``tensor``."""
 def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
 def rnn_relu(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
@@ -1202,7 +1202,7 @@ def round_(input: Tensor, *, decimals: _int | None = None, out: Tensor | None = 
     """In-place form of ``round``."""
 def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenate tensors along the first dimension; vectors become rows."""
-def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False) -> Tensor:
+def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: _Generator | None = None) -> Tensor:
     """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds."""
 def rrelu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``rrelu``."""
@@ -1287,7 +1287,7 @@ def slice_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``slice``, as a copy."""
 def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with ``src`` in a slice of a dimension."""
-def slogdet(input: Tensor) -> _return_types.slogdet:
+def slogdet(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.slogdet:
     """See ``linalg.slogdet``."""
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(x) over its sum along a dim: positive numbers that add up to one. The input is converted to ``dtype`` first."""
@@ -1304,7 +1304,7 @@ sparse_csc: _layout
 sparse_csr: _layout
 def split(tensor: Tensor, split_size_or_sections: Any = None, dim: _int = 0, *, split_size: Any = None) -> _tuple[Tensor, ...]:
     """Split along a dimension into views of one size (the last may be smaller) or of the sizes in a list."""
-def split_copy(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``split`` with copies instead of views."""
 def split_with_sizes(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """Split along a dimension into views of the given sizes."""
@@ -1357,8 +1357,8 @@ def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Ten
     """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
 def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
     """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
-def swapaxes(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """A view with two dimensions exchanged."""
+def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
+    """``transpose`` under NumPy's name."""
 def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """A view with two dimensions exchanged."""
 def sym_float(a: Any) -> _float:
@@ -1397,11 +1397,11 @@ def tanh_(self: Tensor) -> Tensor:
     """In-place form of ``tanh``."""
 def tensor(data: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new leaf tensor with a copy of ``data``: a number, nested lists or tuples, a NumPy array, a tensor."""
-def tensor_split(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None, out: Tensor | None = None) -> _tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None, tensor_indices_or_sections: Any = None, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list."""
 def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[_int] = 2, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over some dimensions of a and as many of b."""
-def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
+def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold."""
 def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``threshold``."""
@@ -1423,13 +1423,13 @@ def triangular_solve(b: Tensor, A: Tensor, upper: _bool = True, transpose: _bool
     """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A copy with zeros above a diagonal (0: the main one) of the last two dimensions."""
-def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _layout | None = None) -> Tensor:
+def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _layout | None = None, pin_memory: Any = None, requires_grad: Any = False) -> Tensor:
     """The row and column numbers, as two rows, of the lower triangle of a matrix of this size."""
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 1) -> Tensor:
     """``nn.functional.triplet_margin_loss`` with the reduction as a number."""
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A copy with zeros below a diagonal (0: the main one) of the last two dimensions."""
-def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _layout | None = None) -> Tensor:
+def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _layout | None = None, pin_memory: Any = None, requires_grad: Any = False) -> Tensor:
     """The row and column numbers, as two rows, of the upper triangle of a matrix of this size."""
 def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``div`` without rounding."""

@@ -36,3 +36,34 @@ def test_an_attribute_called_meta_is_the_users() -> None:
     x = T.ones(2, requires_grad=True)
     Scaled.apply(x).sum().backward()
     assert x.grad.tolist() == [3.0, 3.0]
+
+
+def test_a_returned_input_after_another_tensor_was_reshaped_in_place() -> None:
+    """Its view is made again from its base's history by the operator that is noted for it."""
+
+    class Same(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g
+
+    T.zeros(2, 3).t_()
+    x = T.ones(2, requires_grad=True).clone()
+    view = Same.apply(x)
+    x.mul_(2)
+    with pytest.raises(RuntimeError, match="its base or another view of its base has been modified inplace"):
+        _ = view * 2
+
+
+@pytest.mark.parametrize("forward", [lambda ctx, x: x, lambda ctx, x: x.view_as(x), lambda ctx, x: x[:1]])
+def test_a_view_of_a_function_that_was_not_recorded(forward: Any) -> None:
+    """A write that would have to be recorded is refused, as after a call that was."""
+    F = type("F", (T.autograd.Function,), {"forward": staticmethod(forward)})
+    view = F.apply(T.ones(2))
+    view.add_(1)
+    for write in (lambda v, y: v.mul_(y), lambda v, y: v.copy_(y)):
+        with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+            write(view, T.ones(1, requires_grad=True))

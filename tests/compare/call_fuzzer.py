@@ -154,7 +154,7 @@ NOT_CALLED = re.compile(
     r"while_loop|typename|nelement|quantize|fake_quant|dequantize|q_|int_repr|get_default|inference|enable|no_grad|"
     r"Generator|hspmm|smm|sspaddmm|saddmm|mkldnn|miopen|cudnn|fbgemm|triton|batch_norm_|random_|module_load|normal|"
     r"rand|bernoulli|cauchy_|exponential_|geometric_|log_normal_|uniform_|dropout|multinomial|poisson|element_size|"
-    r"thread|autocast|clear|result_type|can_cast|promote_types|fill_)|unpickl|pickl|_packed|dropout"
+    r"thread|autocast|clear|wait$|result_type|can_cast|promote_types|fill_)|unpickl|pickl|_packed|dropout"
 )
 
 

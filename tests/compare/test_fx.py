@@ -1,4 +1,4 @@
-"""The same programs traced by both libraries: graphs, code and errors are the same text."""
+"""The same programs traced and divided by both libraries: graphs, code and errors are the same text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import operator
 import pickle
 import types
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -303,3 +304,33 @@ def test_a_pickle_of_pytorch_is_read(torch: Any) -> None:
     assert (function.__name__, body["_code"], imports) == ("reduce_graph_module", ours.code, ours.__reduce__()[1][1])
     assert pickle.loads(pickle.dumps(ours)).code == gm.code
     assert isinstance(ours.forward, types.MethodType)
+
+
+HOW = [{}, {"keep_original_order": True}, {"keep_original_node_name": True}, {"keep_original_input_name": False},
+       {"partition_affix": "a"}, {"tuple_return": True}]  # fmt: skip
+
+
+def parts(torch: Any, how: dict[str, Any]) -> str:
+    """A module divided in four."""
+    split_module = import_module(f"{torch.__name__}.fx.passes.split_module").split_module
+
+    class Model(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+            self.scale = torch.nn.Parameter(torch.ones(2))
+
+        def forward(self, x, y):  # type: ignore[no-untyped-def]
+            a, b = self.layers(x + y).split(1)
+            return torch.cat([a, b * self.scale]).sum(dim=0) * x, y
+
+    gm = torch.fx.symbolic_trace(Model())
+    order = {node: i for i, node in enumerate(gm.graph.nodes)}
+    names: dict[str, str] = {}
+    split = split_module(gm, gm, lambda node: order[node] // 4, names, **how)
+    return f"{split.code}{[(n, m.code) for n, m in split.named_children() if hasattr(m, 'code')]}{names}"
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_parts_are_the_same_text(torch: Any, how: dict[str, Any]) -> None:
+    assert parts(wengert, how) == parts(torch, how)

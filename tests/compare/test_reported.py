@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import pickle
+import re
 import warnings
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 
 import wengert
 
+PARSER = re.compile("missing|unexpected|invalid combination|positional argument")
 Pair = collections.namedtuple("Pair", "first second")
 
 
@@ -37,7 +39,11 @@ def outcome(T: Any, code: Any) -> Any:
         try:
             return seen(T, eval(code, scope) if isinstance(code, str) else code(T))
         except Exception as error:  # noqa: BLE001  it is compared
-            return type(error).__name__, str(error).split("\n")[0].split(". ")[0]
+            text = str(error).split("\n")[0].split(". ")[0]
+            by_parser = isinstance(error, TypeError) and PARSER.search(
+                text
+            )  # PyTorch's lists of overloads are not ours
+            return type(error).__name__, "" if by_parser else text
 
 
 def same(a: Any, b: Any) -> bool:
@@ -115,6 +121,38 @@ T.linalg.norm(T.zeros(0, 0), 1)
 T.linalg.norm(T.zeros(3, 0), 1)
 T.linalg.matrix_norm(T.zeros(2, 0, 3), float('inf'))
 F.batch_norm(T.zeros(0), T.zeros(0), T.zeros(0))
+T.zeros(2, requires_grad=None).requires_grad
+T.zeros_like(x, requires_grad=None).requires_grad
+T.tensor([1.], requires_grad=None)
+T.orgqr(x[:2, :2], input2=t([1., 1.]))
+T.ormqr(x[:2, :2], input2=t([1., 1.]), input3=x)
+T.cholesky_solve(T.eye(2), input2=T.eye(2))
+T.swapaxes(x, axis0=0, axis1=1)
+x.swapdims(dim0=0, dim1=1)
+T.isin(elements=t([1, 2]), test_element=1)
+T.isin(element=1, test_elements=t([1, 2]))
+str(T.result_type(tensor=x, other=x))
+str(T.result_type(scalar=1, tensor=x))
+T.zeros(4).resize_(size=(2, 2)).shape
+T.ones(4, 2).sum_to_size(size=(1, 2))
+T.tensor_split(x, tensor_indices_or_sections=t(2))
+T.tril_indices(2, 2, requires_grad=False, pin_memory=False)
+T.threshold(x, .5, 0., out=T.empty(0))
+T.slogdet(T.eye(2), out=(T.empty(0), T.empty(0)))
+T.split_copy(x, 1, out=[T.empty(1, 3), T.empty(1, 3)])
+T.rrelu(x, .1, .1, True, generator=T.Generator())
+x.clone().copy_(other=x)
+x.max(0, keepdim=2)
+T.pow(-2.0, t(1 + 2j, requires_grad=True))
+T.autograd.functional.vjp(lambda e: T.pow(-2.0, e), t(1 + 2j), t(1 + 0j))[1].abs()
+T.ldexp(t([1e-38, 1e38, 1., 0.]), t([200, -200, 130, 1000]))
+T.ldexp(t([1e-5], dtype=T.float16), t([20]))
+T.ldexp(x, t(.5))
+T.round(t([10000., 123.456], dtype=T.float16), decimals=2)
+T.linalg.lstsq(T.ones(3, 2, requires_grad=True), T.ones(3, 1)).residuals.requires_grad
+x.dsplit()
+x.flip(dim=0)
+T.tile(x, foo=1)
 T.diagonal_scatter(x, 1)
 T.slice_scatter(x, slice(None))
 x.masked_scatter_(2., x)
@@ -229,7 +267,30 @@ def printed_optimizer(T: Any) -> Any:
     return len(repr(T.optim.SGD(groups, lr=1)).split("\n\n"))
 
 
+def batched_gradients_of_another_dtype(T: Any) -> Any:
+    x = T.ones(3, requires_grad=True)
+    return T.autograd.grad(x * 2, x, T.eye(3, dtype=T.float64), is_grads_batched=True)
+
+
+def subclasses_that_are_asked_for_attributes(T: Any) -> Any:
+    asked: list[str] = []
+
+    def asking(base: Any) -> Any:
+        def __getattr__(self: Any, name: str) -> Any:
+            asked.append(name)
+            return base.__getattr__(self, name)
+
+        return type("Asking", (base,), {"__getattr__": __getattr__})
+
+    linear, norm = asking(T.nn.Linear)(2, 2), asking(T.nn.BatchNorm1d)(2)
+    asked.clear()
+    linear(T.ones(1, 2))
+    norm(T.ones(2, 2))
+    return sorted(set(asked))
+
+
 PROGRAMS = [
+    batched_gradients_of_another_dtype, subclasses_that_are_asked_for_attributes,
     arrays_that_were_pickled, hooks_of_unused_outputs, hooks_of_unused_outputs_of_functions,
     a_hook_may_not_replace_nothing, node_hooks_of_a_convolution, gradient_penalty, writes_of_shapes_with_ones,
     slices_by_tensors, grids_of_half_precision, printed_optimizer,

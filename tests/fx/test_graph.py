@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import io
 import math
 import pickle
@@ -191,7 +192,8 @@ def test_what_is_not_a_number_is_written_as_python() -> None:
 
 
 def test_hooks_are_told_of_changes() -> None:
-    gm, log = fx.GraphModule({}, chain()), []
+    log: list[tuple[str, ...]] = []
+    gm = fx.GraphModule({}, chain())
     gm._register_create_node_hook(lambda n: log.append(("made", n.name)))
     gm._register_erase_node_hook(lambda n: log.append(("erased", n.name)))
     x, relu, tanh, _ = gm.graph.nodes
@@ -219,3 +221,9 @@ def test_an_error_in_generated_code_shows_its_lines(capsys: Any) -> None:
 def test_the_module_is_imported_when_it_is_asked_for() -> None:
     program = "import sys, wengert; assert 'wengert.fx' not in sys.modules; wengert.fx.Graph()"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_page_in_docs_does_what_it_says() -> None:
+    page = Path(__file__).parents[2] / "docs" / "fx.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert (failed, tried > 5) == (0, True)

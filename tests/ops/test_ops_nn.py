@@ -689,3 +689,14 @@ def test_many_images_are_pooled_in_blocks(monkeypatch: pytest.MonkeyPatch, paddi
         found.append((array(y), array(index), array(x.grad)))
     for whole, blocks in zip(*found, strict=True):
         np.testing.assert_array_equal(blocks, whole)
+
+
+def test_a_mean_of_each_image_takes_any_rank() -> None:
+    """With an output size of 1, as in PyTorch; with another size the ranks of images are asked for."""
+    F = wg.nn.functional
+    for shape in ((3, 4), (2, 2, 2, 3, 4), (3, 0, 4)):
+        assert F.adaptive_avg_pool2d(wg.ones(shape), 1).shape == (*shape[:-2], 1, 1)
+        with pytest.raises(RuntimeError, match=r"Expected (3D or 4D tensor|input to have non-zero size)"):
+            F.adaptive_avg_pool2d(wg.ones(shape), 2)
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        F.adaptive_avg_pool3d(wg.ones(3, 4), 1)

@@ -33,13 +33,24 @@ _BINDING = re.compile(
 _BROADCAST = re.compile(r"broadcast|same shape|could not be broadcast")
 
 
-def explained(
+def refuse(
     function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception, method: bool = False
-) -> Exception | None:
-    """The error to raise in place of ``error``, which a public function's body raised; ``None``: it stands.
+) -> None:
+    """Raise PyTorch's error in place of ``error``, which a public function's body raised, unless ``error`` stands.
 
     ``method``: the first argument does not count, as in PyTorch's errors of methods.
     """
+    instead = _instead_of(function, args, kwargs, error, method)
+    if instead is not None:
+        try:
+            raise instead from error
+        finally:
+            del instead  # an error and a frame that hold each other would wait for the garbage collector
+
+
+def _instead_of(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception, method: bool
+) -> Exception | None:
     written = _annotated(function)
     origin = _origin(error)
     if origin == "user" or written is None:

@@ -26,7 +26,6 @@ from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor
 from .._tape.views import count_write, writable
-from .argument_errors import explained  # noqa: F401  the forms made from ``_FORM`` call it
 from .dims import NUMPY_NAMES
 
 
@@ -191,10 +190,10 @@ def outer(fn, rest):
                 return fn({names})
             return rest({values}, out, kwargs)
         except Exception as error:
-            instead = explained(fn, {values}, kwargs, error)
-            if instead is None:
-                raise
-            raise instead from error
+            from .argument_errors import refuse
+
+            refuse(fn, {values}, kwargs, error)
+            raise
     return form
 """
 

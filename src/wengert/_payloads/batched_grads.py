@@ -8,6 +8,7 @@ from .._base.errors import noted
 from .._base.registry import TENSORS
 from .._tape import graph
 from .._tape.graph import _input_node, _root, _run
+from .._tape.promotion import cast, logical_dtype
 from .._tape.tensor import Tensor, current_fn, wrap
 from .transforms import Batched, entered
 
@@ -38,6 +39,7 @@ def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep:
     roots: list[Any] = []
     with entered() as tag:
         for i, (y, g) in enumerate(zip(outputs, grads, strict=True)):
+            g = cast(g, logical_dtype(y))
             inside = g if create_graph and current_fn(g) is not None else g._payload
             value = Batched(inside, tag)
             roots.append((_root(i, y), wrap(value) if create_graph else value))

@@ -448,8 +448,8 @@ class Tensor(metaclass=TensorMeta):
         """Deprecated in PyTorch: see ``linalg.cholesky``."""
     def cholesky_inverse(self, upper: _bool = False) -> Tensor:
         """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``)."""
-    def cholesky_solve(self, L: Tensor, upper: _bool = False) -> Tensor:
-        """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
+    def cholesky_solve(self, input2: Tensor, upper: _bool = False) -> Tensor:
+        """X with ``A X = input`` where ``A = L L^H`` (``L^H L`` if ``upper``) and L is ``input2``."""
     def chunk(self, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Split along a dimension into at most ``chunks`` views of equal size; the last may be smaller."""
     def clamp(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
@@ -482,8 +482,8 @@ class Tensor(metaclass=TensorMeta):
         """The address of the first element; 0 if there is none."""
     def contiguous(self, memory_format: _memory_format | None = None) -> Tensor:
         """Return the tensor itself if it is contiguous in ``memory_format`` (row-major by default), else a copy that is."""
-    def copy_(self, src: Tensor | Number, non_blocking: _bool = False) -> Tensor:
-        """Write the values of ``src`` into this tensor, broadcast and converted to its dtype."""
+    def copy_(self, other: Tensor | Number, non_blocking: _bool = False) -> Tensor:
+        """Write the values of ``other`` into this tensor, broadcast and converted to its dtype."""
     def copysign(self, other: Tensor | Number) -> Tensor:
         """The absolute value of the first operand with the sign of the second."""
     def copysign_(self, other: Tensor | Number) -> Tensor:
@@ -1148,9 +1148,9 @@ class Tensor(metaclass=TensorMeta):
         """The number of elements."""
     def numpy(self, *, force: _bool = False) -> np.ndarray:
         """The elements as a NumPy array that shares the tensor's memory."""
-    def orgqr(self, tau: Tensor) -> Tensor:
-        """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
-    def ormqr(self, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False) -> Tensor:
+    def orgqr(self, input2: Tensor) -> Tensor:
+        """``linalg.householder_product`` under its older name."""
+    def ormqr(self, input2: Tensor, input3: Tensor, left: _bool = True, transpose: _bool = False) -> Tensor:
         """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
     def outer(self, vec2: Tensor) -> Tensor:
         """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
@@ -1239,7 +1239,7 @@ class Tensor(metaclass=TensorMeta):
         """``self.reshape(other.shape)``."""
     def resize(self, *sizes: _int | Sequence[_int]) -> Tensor:
         """*Legacy:* ``reshape``."""
-    def resize_(self, *sizes: _int | Sequence[_int], memory_format: _memory_format | None = None) -> Tensor:
+    def resize_(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: _memory_format | None = None) -> Tensor:
         """Change the size in place, in row-major order; larger memory is allocated if needed."""
     def resize_as(self, tensor: Tensor) -> Tensor:
         """*Legacy:* ``self.resize(tensor.shape)``."""
@@ -1384,12 +1384,12 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``sub``."""
     def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, **spelling: Any) -> Tensor:
         """Sum of all elements, or along one or several dims."""
-    def sum_to_size(self, *size: _int | Sequence[_int]) -> Tensor:
+    def sum_to_size(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None) -> Tensor:
         """Sum the elements down to the shape ``size``, which must broadcast to the shape of ``self``."""
     def svd(self, some: _bool = True, compute_uv: _bool = True) -> _return_types.svd:
         """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
-    def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
-        """A view with two dimensions exchanged."""
+    def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
+        """``transpose`` under NumPy's name."""
     def swapaxes_(self, dim0: _int, dim1: _int) -> Tensor:
         """In-place form of ``transpose``."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
@@ -1414,7 +1414,7 @@ class Tensor(metaclass=TensorMeta):
         """The hyperbolic tangent of each element."""
     def tanh_(self) -> Tensor:
         """In-place form of ``tanh``."""
-    def tensor_split(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+    def tensor_split(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None, tensor_indices_or_sections: Any = None) -> _tuple[Tensor, ...]:
         """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list."""
     def tile(self, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
         """``repeat`` with the numbers aligned to the last dimensions."""

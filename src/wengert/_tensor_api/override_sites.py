@@ -38,7 +38,6 @@ from .._base.torch_function import (
     refused_in_place,
     subclassed,
 )
-from .._kinds.argument_errors import explained
 from .._kinds.templates import first_call_of, variant
 from .._tape import graph
 from .._tape.tensor import Tensor
@@ -170,16 +169,14 @@ class Site:
         state = STATE.get()
         found = _meet(overriding(args, kwargs)) if state.classes and state.all else []
         error = sys.exception()
-        if not found and error is None:
-            return None
         if _inside_another(frame or sys._getframe(2)):
             return None
         if not found:
-            if self.operator or self.function.__name__.startswith("__"):
-                return None  # Python has words for these
-            instead = explained(self.function, args, kwargs, error, self.of_tensor)
-            if instead is not None:
-                raise instead from error
+            named = not self.operator and not self.function.__name__.startswith("__")  # Python has words for those
+            if named and isinstance(error, Exception):
+                from .._kinds.argument_errors import refuse
+
+                refuse(self.function, args, kwargs, error, self.of_tensor)
             return None
         args, kwargs = _given(self.unchanged if self.named is self.plain else self.written, self.named, args, kwargs)
         return lambda: self.ask(found, args, kwargs)

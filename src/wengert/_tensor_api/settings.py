@@ -10,6 +10,7 @@ from typing import Any
 
 from .._arrays import blas, threads
 from .._base import errors
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, device
 from .._base.dtypes import dtype as Dtype
 from .._base.registry import public
@@ -133,14 +134,22 @@ def set_default_device(device: Any) -> None:
 
 
 @public("torch.result_type")
-def result_type(tensor1: Any, tensor2: Any) -> Dtype:
-    """The dtype of the result of an operator on two tensors or numbers.
+def result_type(*operands: Any, **named: Any) -> Dtype:
+    """The dtype of the result of an operator on two operands: ``tensor`` and ``other``, or ``scalar`` and ``tensor``.
 
     >>> import wengert as torch
     >>> torch.result_type(torch.tensor([1, 2]), 1.0)
     torch.float32
     """
-    return BY_NUMPY[common_dtype((tensor1, tensor2))]
+    given = (*operands, *named.values())
+    if len(given) != 2 or not named.keys() <= {"tensor", "other", "scalar", "scalar1", "scalar2"}:
+        got = ", ".join([*map(type_name, operands), *(f"{k}={type_name(v)}" for k, v in named.items())])
+        raise TypeError(
+            f"result_type() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            " * (Tensor tensor, Tensor other)\n * (Number scalar, Tensor tensor)\n * (Tensor tensor, Number other)\n"
+            " * (Number scalar1, Number scalar2)\n"
+        )
+    return BY_NUMPY[common_dtype(given)]
 
 
 @public("torch.typename")

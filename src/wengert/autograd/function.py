@@ -288,11 +288,21 @@ class _Weak:
 
 
 def _alias_input(o: Any, args: tuple[Any, ...], ctx: Any) -> Any:
-    """Outputs of an unrecorded call: an input that is returned unchanged becomes a new tensor on the same memory."""
-    if isinstance(o, Tensor) and any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
+    """Outputs of an unrecorded call: an input that is returned unchanged becomes a new tensor on the same memory.
+
+    A view is marked as one that a custom function made, unless recording is off: see ``views.check_inplace``.
+    """
+    if not isinstance(o, Tensor) or any(o is d for d in ctx.dirty_tensors):
+        return o
+    if any(o is a for a in args):
         if of_transform(o._payload):
             return wrap(o._payload)
-        return o.view_as(o) if is_grad_enabled() else o.detach()
+        if not is_grad_enabled():
+            return o.detach()
+        o = o.view_as(o)
+    view = view_of(o)
+    if view is not None and is_grad_enabled():
+        o._view = (*view[:3], CUSTOM_VIEW)
     return o
 
 
@@ -373,7 +383,7 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
         a = alias_payload(o)
         t = wrap(a[...] if isinstance(a, np.ndarray) else a, node)
         if isinstance(a, np.ndarray):
-            t._view = (o, _ALIAS, (), CUSTOM_VIEW)
+            t._view = (o, _ALIAS, (a.shape,), CUSTOM_VIEW)
         return t
     view = view_of(o)
     if view is not None and node is not None:  # a view made in forward: its history is this function, not the view's
@@ -422,9 +432,9 @@ class _Alias:
     outputs = 1
 
     @staticmethod
-    def core(parent: Tensor) -> Tensor:
+    def core(parent: Tensor, shape: tuple[int, ...]) -> Tensor:
         """The same tensor, for replaying the view."""
-        return TENSORS.reshape(parent, tuple(parent.shape))
+        return TENSORS.reshape(parent, shape)
 
 
 _ALIAS = _Alias()

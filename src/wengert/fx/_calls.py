@@ -10,6 +10,7 @@ import functools
 import inspect
 from typing import Any
 
+from .._base.registry import PUBLIC
 from .._tensor_api.override_sites import SITES
 from ._naming import public_places
 
@@ -35,7 +36,12 @@ _BY_PLACE = {
         )
     )
     for name in names.split()
-} | {"multi_head_attention_forward": 13}
+}
+_WITH_INDICES = frozenset(
+    [f"{kind}max_pool{n}d" for kind in ("", "adaptive_", "fractional_") for n in (1, 2, 3)]
+)  # functions that PyTorch divides in two, by `return_indices`
+_BY_PLACE |= {f"{name}_with_indices": 2 for name in _WITH_INDICES}
+_BY_PLACE |= {"multi_head_attention_forward": 13, "linear_cross_entropy": 3}
 _OF_TORCH = frozenset(
     ["cdist", "norm", "split", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"]
 )  # all others are of nn.functional
@@ -66,16 +72,26 @@ def signature_of(fn: Any) -> inspect.Signature:
     return inspect.Signature([inspect.Parameter(n, kind, default=defaults.get(n, empty)) for n, kind in kinds])
 
 
-def as_pytorch_calls(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call as PyTorch's own function hands them on."""
+def is_written_in_python(fn: Any) -> bool:
+    """Whether PyTorch's public function of this name is written in Python."""
     space, name = public_places().get(id(fn), ("", ""))
-    count = _BY_PLACE.get(name)
-    if count is None or space != ("torch" if name in _OF_TORCH else "nn.functional"):
-        return args, kwargs
+    return name in _BY_PLACE and space == ("torch" if name in _OF_TORCH else "nn.functional")
+
+
+def as_pytorch_calls(fn: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The function and the arguments of a call as PyTorch's own function hands them on."""
+    if not is_written_in_python(fn):
+        return fn, args, kwargs
+    name = public_places()[id(fn)][1]
+    count = _BY_PLACE[name]
     try:
         bound = signature_of(fn).bind(*args, **kwargs)
     except TypeError as e:
         raise TypeError(f"{name}() {e}") from None
     bound.apply_defaults()
-    values = [(name, value) for name, value in bound.arguments.items() if name not in _OWN]
-    return tuple([v for _, v in values[:count]]), dict(values[count:])
+    values = [(key, value) for key, value in bound.arguments.items() if key not in _OWN]
+    if name in _WITH_INDICES and bound.arguments["return_indices"]:
+        fn = PUBLIC["nn.functional"][f"{name}_with_indices"]
+    if name == "l1_loss" and bound.arguments["weight"] is None:
+        values = values[:-1]
+    return fn, tuple([v for _, v in values[:count]]), dict(values[count:])

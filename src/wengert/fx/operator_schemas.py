@@ -14,8 +14,8 @@ from .. import nn
 from .._base.errors import warn
 from .._base.registry import PUBLIC
 from ..utils._aten import OpOverload, OpOverloadPacket
-from ._calls import signature_of
-from ._naming import is_ours
+from ._calls import is_written_in_python, signature_of
+from ._naming import is_ours, public_places
 
 __all__ = [
     "ArgsKwargsPair",
@@ -154,7 +154,13 @@ def normalize_function(
         except (TypeError, ValueError):
             return None
     try:
-        return _normalized(signature, args, kwargs or {}, normalize_to_only_use_kwargs)
+        return _normalized(
+            signature,
+            args,
+            kwargs or {},
+            normalize_to_only_use_kwargs,
+            not public_places().get(id(target)) or is_written_in_python(target),
+        )
     except TypeError:
         if is_ours(getattr(target, "__module__", None)):
             return None
@@ -186,13 +192,17 @@ def normalize_module(
     return _normalized(signature, args, kwargs or {}, normalize_to_only_use_kwargs)
 
 
-def _normalized(sig: inspect.Signature, args: Any, kwargs: Any, only_kwargs: bool) -> ArgsKwargsPair | None:
+def _normalized(
+    sig: inspect.Signature, args: Any, kwargs: Any, only_kwargs: bool, defaults: bool = True
+) -> ArgsKwargsPair | None:
     names = list(sig.parameters)
     takers = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     if any(p.kind not in takers for p in sig.parameters.values()) and names != ["input", "from", "to", "generator"]:
         return None
     bound = sig.bind(*args, **kwargs)
-    bound.apply_defaults()
+    if defaults:  # a compiled function of PyTorch has other ones in each overload
+        bound.apply_defaults()
     placed = 0 if only_kwargs else len(args)
     values = bound.arguments
-    return ArgsKwargsPair(tuple([values[n] for n in names[:placed]]), {n: values[n] for n in names[placed:]})
+    named = {n: values[n] for n in names[placed:] if n in values}
+    return ArgsKwargsPair(tuple([values[n] for n in names[:placed]]), named)

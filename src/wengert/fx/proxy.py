@@ -344,7 +344,7 @@ class Proxy:
         if is_tensor_method_or_property(orig_method):
             name = orig_method.__name__
             return tracer.create_proxy("call_method", {"__pow__": "pow"}.get(name, name), args, kwargs)
-        args, kwargs = as_pytorch_calls(orig_method, args, kwargs)
+        orig_method, args, kwargs = as_pytorch_calls(orig_method, args, kwargs)
         name = tracer.graph._target_to_str(function_name(orig_method))
         return tracer.create_proxy("call_function", orig_method, args, kwargs, name=name)
 

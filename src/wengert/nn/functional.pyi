@@ -266,7 +266,7 @@ def relu_(input: Tensor) -> Tensor:
     """In-place form of ``relu``."""
 def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
-def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False) -> Tensor:
+def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: _Generator | None = None) -> Tensor:
     """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds."""
 def rrelu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``rrelu``."""
@@ -298,7 +298,7 @@ def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent of each element."""
 def tanhshrink(input: Tensor) -> Tensor:
     """``x - tanh(x)``."""
-def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
+def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold."""
 def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``threshold``."""

@@ -162,7 +162,8 @@ class Options:
         if self.pin_memory:
             no_pinning(self.pin_memory)
         if type(self.requires_grad) is not bool:
-            check_flag(self.requires_grad, function)
+            if self.requires_grad is not None:
+                check_flag(self.requires_grad, function)
         if self.dtype is not None and type(self.dtype) is not Dtype:
             self.dtype = as_dtype(self.dtype, function)
 

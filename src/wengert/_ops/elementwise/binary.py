@@ -444,6 +444,10 @@ def ldexp(lib, input, other):
     >>> torch.ldexp(torch.tensor([1.]), torch.tensor([3]))
     tensor([8.])
     """
+    if other.dtype.kind == "f" and input.dtype.kind == "f":
+        whole = lib.rint(other)
+        if lib.all(whole == other):  # in one step: the power alone may be too large or too small
+            return lib.ldexp(input, lib.clip(whole, -30000, 30000).astype(lib.int32)).astype(input.dtype)
     return input * lib.exp2(other)
 
 

@@ -132,7 +132,9 @@ def _log(base: Any) -> Any:
 
 @parametric(
     grad=lambda xp, g, self, result, base: (
-        g * (result * _log(base)) if base else xp.where(self >= 0, 0, g * (result * _log(base)))
+        g * (result * _log(complex(base) if is_complex(self) else base))
+        if base
+        else xp.where(self >= 0, 0, g * (result * _log(base)))
     ),
     node="PowBackward2",
     saved_as={"self": "exponent", "base": "self"},

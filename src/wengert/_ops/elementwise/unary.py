@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
 from ..._arrays.library import NUMBERS
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
-from ..._base.registry import REGISTRY, public, publish
+from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
@@ -327,6 +328,8 @@ def round(input):
 )
 def _round_decimals(lib, self, decimals):
     """The nearest number with ``decimals`` decimal places."""
+    if self.dtype.itemsize == 2:  # a half-precision product overflows
+        return ARRAYS._round_decimals(self.astype(np.float32), decimals).astype(self.dtype)
     scale = 10.0**decimals if decimals >= 0 else 10.0**-decimals
     if decimals < 0:
         return lib.rint(self / scale) * scale

@@ -148,18 +148,18 @@ def copy_into(self: Tensor, src: Tensor) -> Tensor:
 
 
 @public("Tensor.copy_")
-def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Write the values of ``src`` into this tensor, broadcast and converted to its dtype.
+def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Write the values of ``other`` into this tensor, broadcast and converted to its dtype.
 
     >>> import wengert as torch
     >>> torch.zeros(2, 2).copy_(torch.tensor([1, 2]))
     tensor([[1., 2.],
             [1., 2.]])
     """
-    if type(src) is Tensor:
-        a, s = self._payload, src._payload
+    if type(other) is Tensor:
+        a, s = self._payload, other._payload
         if type(a) is type(s) is np.ndarray and a.dtype is s.dtype and a.ndim >= s.ndim and a.flags.writeable:
-            if unrecorded(self, src._node):
+            if unrecorded(self, other._node):
                 try:
                     a[...] = s
                 except ValueError:  # the checks below raise the error
@@ -167,19 +167,19 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
                 else:
                     count_write_at(self, getframe(1))
                     return self
-    elif not isinstance(src, Tensor):
-        if not isinstance(src, (bool, int, float, complex)):
-            raise not_a_tensor("copy_", "other", 1, src)
+    elif not isinstance(other, Tensor):
+        if not isinstance(other, (bool, int, float, complex)):
+            raise not_a_tensor("copy_", "other", 1, other)
         from .setitem import number
 
-        src = wrap(number(src, logical_dtype(self)))
-    if type(src._payload) is Meta and type(self._payload) is not Meta:
+        other = wrap(number(other, logical_dtype(self)))
+    if type(other._payload) is Meta and type(self._payload) is not Meta:
         raise no_data()
-    if self._payload.shape != src._payload.shape:
-        if self._node is not None or src._node is not None:
+    if self._payload.shape != other._payload.shape:
+        if self._node is not None or other._node is not None:
             check_inplace(self, True)
-        _check_broadcast(self, src)
-    return _written_over(self, src, "CopyBackwards")
+        _check_broadcast(self, other)
+    return _written_over(self, other, "CopyBackwards")
 
 
 def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:

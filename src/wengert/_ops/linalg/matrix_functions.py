@@ -103,7 +103,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     a, tags = opened(A.detach()._payload)
     s = np.linalg.svd(a, compute_uv=False)
     rank = (s > threshold(s, 0.0, rcond, a)[..., None]).sum(-1)
-    residuals = wrap(np.zeros(0, np.zeros(0, logical_dtype(A)).real.dtype))
+    residuals = TENSORS.abs(TENSORS.reshape(X, (-1,))[:0])  # with a history, as PyTorch's
     if m > n and driver != "gelsy" and np.all(rank == n):
         residuals = (TENSORS.abs(matmul(A, X) - B) ** 2).sum(-2)
     if driver == "gels":
@@ -413,7 +413,7 @@ def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Ten
     return r if increasing else r.flip(-1)
 
 
-@public("linalg.householder_product torch.orgqr Tensor.orgqr")
+@public("linalg.householder_product")
 @with_out(safely("torch.linalg.householder_product"))
 @laid_out(in_columns)
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
@@ -449,6 +449,13 @@ def _reflected(Q: Any, v: Any, tau: Any) -> Any:
     return Q - scale * matmul(v, matmul(adjoint(v), Q))
 
 
+@public("torch.orgqr Tensor.orgqr")
+@with_out(safely("torch.linalg.householder_product"))
+def orgqr(input: Tensor, input2: Tensor) -> Tensor:
+    """``linalg.householder_product`` under its older name."""
+    return householder_product(input, input2)
+
+
 @public("torch.ormqr Tensor.ormqr")
 @with_out(
     exactly(
@@ -457,8 +464,9 @@ def _reflected(Q: Any, v: Any, tau: Any) -> Any:
     )
 )
 @laid_out(in_columns)
-def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
+    tau, other = input2, input3
     for name, t in (("input", input), ("other", other)):
         if t._payload.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")

@@ -176,6 +176,7 @@ def slogdet(A: Tensor) -> Any:
 
 
 @public("torch.slogdet Tensor.slogdet")
+@with_out(EXACT)
 def old_slogdet(input: Tensor) -> Any:
     """See ``linalg.slogdet``."""
     return OldSlogdet(slogdet(input))
@@ -336,8 +337,9 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 
 @public("torch.cholesky_solve Tensor.cholesky_solve")
 @with_out(safely("cholesky_solve"))
-def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
-    """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
+def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+    """X with ``A X = input`` where ``A = L L^H`` (``L^H L`` if ``upper``) and L is ``input2``."""
+    B, L = input, input2
     for name, t in (("b", B), ("u", L)):
         if t._payload.ndim < 2:
             raise RuntimeError(

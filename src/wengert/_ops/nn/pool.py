@@ -253,7 +253,7 @@ def avg_pool1d(
 def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
     """The output's size; ``None`` keeps a dimension."""
     shape = tuple(input._payload.shape)
-    if len(shape) < k + 1 and k > 1:
+    if len(shape) < k + 1 and k > 1 and isinstance(output_size, (tuple, list)):
         raise ValueError(f"Input dimension should be at least {k + 1}")
     if len(shape) not in (k + 1, k + 2):
         raise RuntimeError(f"{name}(): Expected {k + 1}D or {k + 2}D tensor, but got {list(shape)}")
@@ -290,9 +290,13 @@ def _negative_size(name: str, k: int, shape: Ints, out: Ints) -> RuntimeError:
 
 
 def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
+    rank = input._payload.ndim
+    if type(output_size) is int and output_size == 1:  # a mean, which PyTorch takes of any rank
+        if rank < k:
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {-k})")
+        return TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True)
     out = _wanted(f"adaptive_avg_pool{k}d", k, input, output_size)
     if all(o == 1 for o in out):
-        rank = input._payload.ndim
         return with_channels_of(input, TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True))
     return TENSORS.mean_parts(input, out)
 

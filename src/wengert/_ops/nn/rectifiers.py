@@ -24,6 +24,7 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tensor_api.generator import Generator
 from ..elementwise._common import activation, floats_only, on_floats, plain_number
 from ..random._common import closed, opened
 
@@ -257,6 +258,7 @@ def _threshold(lib, self, threshold, value):
 
 
 @activation("torch.threshold nn.functional.threshold", "torch.threshold_ nn.functional.threshold_")
+@with_out(SAME)
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold.
 
@@ -277,7 +279,13 @@ def _threshold_of(input: Tensor, threshold: float, value: float) -> Tensor:
 
 @activation("torch.rrelu nn.functional.rrelu", "torch.rrelu_ nn.functional.rrelu_")
 def rrelu(
-    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds.
 
@@ -286,7 +294,7 @@ def rrelu(
     tensor([-1.,  4.])
     """
     if inplace:
-        return apply_composed_inplace(rrelu, input, (lower, upper, training))
+        return apply_composed_inplace(lambda x, *p: rrelu(x, *p, generator=generator), input, (lower, upper, training))
     floats_only(input, "rrelu", "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu")
     lower, upper = plain_number(lower), plain_number(upper)
     if lower > upper:
@@ -295,16 +303,18 @@ def rrelu(
         return _rrelu(input, (lower + upper) / 2)
     if logical_dtype(input) == np.float16:
         raise not_implemented(REGISTRY["_rrelu"], input, "rrelu_with_noise_out_cpu")
-    return _rrelu_with_noise(input, _rrelu_noise(input, lower, upper))
+    return _rrelu_with_noise(input, _rrelu_noise(input, lower, upper, generator))
 
 
-def _rrelu_noise(input: Tensor, lower: float, upper: float) -> Tensor:
+def _rrelu_noise(input: Tensor, lower: float, upper: float, generator: Generator | None) -> Tensor:
     """The slopes: 1 where the input is positive, else one draw in double precision per element, as in PyTorch."""
     if on_meta(input):
         return input.detach().clone()
     values, tags = opened(input._payload)
     negative = values <= 0
-    draws = PUBLIC["torch"]["empty"](int(negative.sum()), dtype=DTYPES["float64"]).uniform_(lower, upper)
+    draws = PUBLIC["torch"]["empty"](int(negative.sum()), dtype=DTYPES["float64"]).uniform_(
+        lower, upper, generator=generator
+    )
     noise = np.ones(negative.shape, values.dtype)
     noise[negative] = draws._payload
     return wrap(closed(noise, tags))

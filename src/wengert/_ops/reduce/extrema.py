@@ -17,6 +17,7 @@ from ..._arrays.large import MANY
 from ..._arrays.layouts import rows
 from ..._arrays.sums import SMALL
 from ..._arrays.threads import LARGE, among_rows, reduce_all
+from ..._base.constants import type_name
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, numpy_names, rank
 from ..._kinds.general import general
@@ -259,12 +260,12 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
 
 def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, bool]:
     given = dict(zip(("dim", "keepdim"), args, strict=False)) | kwargs
+    if not isinstance(given.get("keepdim", False), (bool, np.bool_)):
+        raise TypeError(f"{name}(): argument 'keepdim' must be bool, not {type_name(given['keepdim'])}")
     known = isinstance(input, Tensor) and set(given) <= {"dim", "keepdim"} and len(args) <= 2 and "dim" in given
     dim = given.get("dim")
     is_int = hasattr(dim, "__index__") and not isinstance(dim, bool)
     if not known or not (dim is None or is_int):
-        from ..._base.constants import type_name
-
         got = ", ".join([type_name(a) for a in (input, *args)] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"

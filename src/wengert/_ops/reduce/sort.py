@@ -411,7 +411,13 @@ def isin(lib, elements, test_elements, invert):
 
 @reduction("torch.isin", out_rule=EXACT)
 def isin_public(
-    elements: Tensor | float, test_elements: Tensor | float, *, assume_unique: bool = False, invert: bool = False
+    elements: Any = None,
+    test_elements: Any = None,
+    *,
+    element: Any = None,
+    test_element: Any = None,
+    assume_unique: bool = False,
+    invert: bool = False,
 ) -> Tensor:
     """Whether each element is among the test elements; ``invert`` negates the result.
 
@@ -419,7 +425,10 @@ def isin_public(
     >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 5]))
     tensor([False,  True, False])
     """
-    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
+    elements = element if elements is None else elements
+    test_elements = test_element if test_elements is None else test_elements
+    both = (elements, test_elements)
+    if not any(isinstance(e, Tensor) for e in both) or any(e is None for e in both):
         raise TypeError(
             f"isin() received an invalid combination of arguments - got ({type_name(elements)}, "
             f"{type_name(test_elements)}), but expected one of:\n * (Tensor elements, Tensor test_elements)\n"

@@ -95,14 +95,14 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @public("Tensor.sum_to_size")
-def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+def sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Sum the elements down to the shape ``size``, which must broadcast to the shape of ``self``.
 
     >>> import wengert as torch
     >>> torch.ones(2, 3).sum_to_size(1, 3)
     tensor([[2., 2., 2.]])
     """
-    size = ints(size, "sum_to_size")
+    size = ints(sizes if size is None else (size,), "sum_to_size")
     shape = tuple(self._payload.shape)
     lead = len(shape) - len(size)
     if lead < 0 or any(n not in (1, shape[i + lead]) for i, n in enumerate(size)):

@@ -430,10 +430,27 @@ def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
     return -(-n // chunks), n, dim
 
 
+def _given_one(name: str, spelt: tuple[Any, ...]) -> Any:
+    """The argument that was given under one of its names."""
+    for where in spelt:
+        if where is not None:
+            return where
+    raise TypeError(
+        f"{name}() received an invalid combination of arguments - got (Tensor), but expected one of:\n"
+        " * (Tensor input, int sections)\n * (Tensor input, tuple of ints indices)\n"
+    )
+
+
 @public("torch.tensor_split Tensor.tensor_split")
 @with_axis
 def tensor_split(
-    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+    input: Tensor,
+    indices_or_sections: Any = None,
+    dim: int = 0,
+    *,
+    indices: Any = None,
+    sections: Any = None,
+    tensor_indices_or_sections: Any = None,
 ) -> tuple[Tensor, ...]:
     """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list.
 
@@ -441,7 +458,8 @@ def tensor_split(
     >>> torch.arange(5).tensor_split((1, 3))
     (tensor([0]), tensor([1, 2]), tensor([3, 4]))
     """
-    where = next(w for w in (indices_or_sections, indices, sections) if w is not None)
+    spelt = (indices_or_sections, indices, sections, tensor_indices_or_sections)
+    where = _given_one("tensor_split", spelt)
     if isinstance(where, Tensor):
         if where._payload.dtype.kind != "i" or where._payload.dtype.itemsize != 8:
             raise RuntimeError(
@@ -478,7 +496,7 @@ def _split_along(name: str, dim: int, least: int) -> Any:
     def along(
         input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
     ) -> tuple[Tensor, ...]:
-        where = next(w for w in (indices_or_sections, indices, sections) if w is not None)
+        where = _given_one(name, (indices_or_sections, indices, sections))
         shape = payload(input, name).shape
         if len(shape) < least:
             raise RuntimeError(

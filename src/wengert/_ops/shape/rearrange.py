@@ -26,7 +26,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tape.views import count_write_at, unrecorded
-from ..._tensor_api.construct import placed
+from ..._tensor_api.construct import no_pinning, placed
 from ..create.convert import clone
 from ..create.create import allocate, element
 from ..indexing.copy_fill import fill_
@@ -150,6 +150,14 @@ _kept_outside = functools.lru_cache(16)(_new_outside)
 _zero = functools.lru_cache(32)(lambda dtype: np.zeros((), dtype))
 
 
+def _spelt(numbers: tuple[Any, ...], given: dict[str, Any], name: str, function: str) -> tuple[Any, ...]:
+    """The ints of a function that takes any number of them, or one argument of this name."""
+    for key in given:
+        if key != name:
+            raise TypeError(f"{function}() got an unexpected keyword argument '{key}'")
+    return (given[name],) if given else numbers
+
+
 @public("torch.flip Tensor.flip")
 def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     """A copy with some dimensions in reverse order.
@@ -159,7 +167,7 @@ def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     tensor([2, 1, 0])
     """
     ndim = payload(input, "flip").ndim
-    return flip_dims(input, normal_dims(ints((given["dims"],) if given else dims, "flip", "dims"), ndim, "flip"))
+    return flip_dims(input, normal_dims(ints(_spelt(dims, given, "dims", "flip"), "flip", "dims"), ndim, "flip"))
 
 
 @public("torch.fliplr Tensor.fliplr")
@@ -259,8 +267,13 @@ triu = _triangle("triu", upper_triangle, "below")
 
 def _triangle_indices(name: str, rows: Any) -> None:
     def indices(
-        row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None
-    ) -> Tensor:
+        row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None,
+        pin_memory: Any = None, requires_grad: Any = False,
+    ) -> Tensor:  # fmt: skip
+        if requires_grad:
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        if pin_memory:
+            no_pinning(pin_memory)
         for what, n in (("row", row), ("col", col)):
             if n < 0:
                 raise RuntimeError(f"{what} must be non-negative, got{n}")
@@ -406,7 +419,7 @@ def repeat_public(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    counts = ints((given["repeats"],) if given else repeats, "repeat", "repeats") if given or repeats else ()
+    counts = ints(_spelt(repeats, given, "repeats", "repeat"), "repeat", "repeats") if given or repeats else ()
     if len(counts) < self._payload.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if any(n < 0 for n in counts):
@@ -426,7 +439,7 @@ def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     >>> torch.tensor([[1, 2]]).tile(2)
     tensor([[1, 2, 1, 2]])
     """
-    counts = ints((given["dims"],) if given else dims, "tile", "dims") if given or dims else ()
+    counts = ints(_spelt(dims, given, "dims", "tile"), "tile", "dims") if given or dims else ()
     return repeat_public(input, (1,) * (payload(input, "tile").ndim - len(counts)) + counts)
 
 

@@ -99,7 +99,7 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
 
 
 @public("Tensor.resize_ torch.resize_")
-def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+def resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = None) -> Tensor:
     """Change the size in place, in row-major order; larger memory is allocated if needed.
 
     New elements are uninitialised. Memory cannot grow in place: tensors that shared the old memory keep it when larger
@@ -110,7 +110,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     tensor([[0, 1],
             [2, 3]])
     """
-    size = ints(sizes, "resize_")
+    size = ints(sizes if size is None else (size,), "resize_")
     if self._node is not None and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in size):

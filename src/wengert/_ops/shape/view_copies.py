@@ -112,12 +112,6 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
     return _pieces(chunk(input, chunks, dim), "UnsafeSplitBackward0")
 
 
-@public("torch.split_copy")
-def split_copy(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split`` with copies instead of views."""
-    return _copies(split_public(input, split_size, dim), "SplitBackward0_copy")
-
-
 def _into_each(fn: Any) -> Any:
     """Decorator: accept ``out=``, a list with one tensor for each result; as in PyTorch, nothing is returned then."""
     inner = with_out(EXACT)(fn)
@@ -130,6 +124,13 @@ def _into_each(fn: Any) -> Any:
         return None
 
     return form
+
+
+@public("torch.split_copy")
+@_into_each
+def split_copy(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """``split`` with copies instead of views."""
+    return _copies(split_public(input, split_size, dim), "SplitBackward0_copy")
 
 
 @public("torch.split_with_sizes_copy")

@@ -289,7 +289,7 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
 
 
 # -------------------------------------------------------------------------------------------------- order of dimensions
-@public("torch.transpose Tensor.transpose torch.swapaxes Tensor.swapaxes torch.swapdims Tensor.swapdims")
+@public("torch.transpose Tensor.transpose torch.swapdims Tensor.swapdims")
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions exchanged.
 
@@ -305,6 +305,12 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
             return view_result(TRANSPOSE, input, p, a.swapaxes(dim0, dim1))
     ndim = payload(input, "transpose").ndim
     return transpose_dims(input, normal_dim(dim0, ndim, "transpose"), normal_dim(dim1, ndim, "transpose"))
+
+
+@public("torch.swapaxes Tensor.swapaxes")
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """``transpose`` under NumPy's name."""
+    return transpose(input, axis0, axis1)
 
 
 @public("torch.t Tensor.t")

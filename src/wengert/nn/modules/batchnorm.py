@@ -100,11 +100,17 @@ class _NormBase(Module):
 class _BatchNorm(_NormBase):
     """Base of batch normalisation for any number of dimensions."""
 
+    _asks = False  # whether a subclass has a ``__getattr__`` of its own, which must be asked
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        cls._asks = cls.__getattr__ is not Module.__getattr__
+
     def forward(self, input: Tensor) -> Tensor:
         """The input with mean 0 and variance 1 by channel, times ``weight``, plus ``bias``."""
         self._check_input_dim(input)
         training, track = self.training, self.track_running_stats
-        parameters, buffers = self._parameters, self._buffers
+        parameters, buffers = ({}, {}) if self._asks else (self._parameters, self._buffers)
         try:  # reads the attributes without the cost of __getattr__
             weight, bias = parameters["weight"], parameters["bias"]
             mean, var, tracked = buffers["running_mean"], buffers["running_var"], buffers["num_batches_tracked"]

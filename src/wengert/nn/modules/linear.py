@@ -71,9 +71,19 @@ class Linear(Module):
         except KeyError:  # replaced by a parametrization or by functional_call
             return F.linear(input, self.weight, self.bias)
 
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if cls.__getattr__ is not Module.__getattr__ and cls.forward is Linear.forward:
+            cls.forward = _by_attributes  # type: ignore[method-assign,assignment]
+
     def extra_repr(self) -> str:
         """The sizes."""
         return f"{listed(self, 'in_features', 'out_features')}, bias={self.bias is not None}"
+
+
+def _by_attributes(self: Linear, input: Tensor) -> Tensor:
+    """``Linear.forward`` of a subclass with a ``__getattr__`` of its own, which must be asked."""
+    return F.linear(input, self.weight, self.bias)
 
 
 class NonDynamicallyQuantizableLinear(Linear):

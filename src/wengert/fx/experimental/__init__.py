@@ -1,0 +1,1 @@
+"""Programs as operators (`proxy_tensor`), and modules made faster for inference (`optimization`)."""

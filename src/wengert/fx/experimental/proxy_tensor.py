@@ -1,0 +1,365 @@
+"""``make_fx``: a graph of the operators that a function runs on example tensors, forward and backward.
+
+The function runs on its arguments, once. A dispatch mode writes each operator as a node (``torch.ops.aten``); a
+function mode writes what no operator computes: new tensors, and writes in place, as one node each; sums of cotangents
+are written where the engine makes them. A tensor is known by
+its memory, because the backward pass hands on arrays. One that is neither known nor older than the trace is an error,
+not a constant.
+
+NOTE [ Replayed at once ]: wengert's operators have arguments of their own. A node is given PyTorch's name only if the
+public function of that name computes the same from these arguments, which is tried when the node is written; otherwise
+the node calls wengert's operator itself. So a graph computes what the function computed, whatever its nodes are called.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import operator
+from collections.abc import Callable
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import wengert as torch
+
+from ..._base.errors import noted
+from ..._tape import delivery
+from ..._tape.node import Parts
+from ..._tape.passes import Pass
+from ..._tape.tensor import Tensor, wrap
+from ...nn.modules.module import Module
+from ...nn.parameter import Parameter
+from ...overrides import TorchFunctionMode
+from ...utils import _pytree as pytree
+from ...utils._aten import OpOverload
+from ...utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from .._codegen import _PyTreeCodeGen, _PyTreeInfo
+from .._naming import function_name
+from .._symbolic_trace import Tracer
+from ..graph import Graph
+from ..graph_module import GraphModule
+from ..node import Node
+
+__all__ = ["ProxyTorchDispatchMode", "PythonKeyTracer", "get_proxy_mode", "make_fx"]
+
+_RANDOM = ("rand", "bernoulli", "dropout", "multinomial", "normal", "poisson", "exponential", "uniform", "cauchy")
+_FILLED = ("empty", "full", "ones", "rand", "randint", "randn", "zeros")
+_MAKERS = frozenset(
+    {*_FILLED, *[f"{name}_like" for name in _FILLED], *[f"new_{name}" for name in ("empty", "full", "ones", "zeros")]}
+    | {"arange", "empty_strided", "eye", "linspace", "logspace", "normal", "randperm"}
+)
+_WRITES = frozenset({"__setitem__"} | {f"__i{name}__" for name in (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul"
+)})  # fmt: skip
+_CONSTANTS = frozenset({"as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"})
+_FIRST_ALONE = frozenset({"clone"})  # operators whose other arguments concern memory only
+_LEAVES_ALONE = frozenset({"requires_grad_", "retain_grad", "share_memory_"})
+
+
+class PythonKeyTracer(Tracer):
+    """Writes the graph: parameters are ``_param_constant0``, other tensors from outside ``_tensor_constant0``."""
+
+    def __init__(self) -> None:
+        super().__init__(autowrap_modules=())
+        self.root = Module()
+        self.graph = Graph(tracer_cls=Tracer)
+        self.tensor_attrs = {}
+        self.nodes: dict[Any, tuple[Any, Node]] = {}  # by memory; the payload keeps it from being used again
+        self.outside = {_memory(t): t for t in _all_tensors()}  # kept, so that no other tensor gets their memory
+
+    def note(self, tensor: Tensor, node: Node) -> None:
+        """A tensor's value is this node's from now on."""
+        node.meta.setdefault("val", tensor.detach())
+        self.nodes[_memory(tensor)] = (tensor._payload, node)
+
+    def node_of(self, tensor: Tensor) -> Node:
+        """The node of a tensor's value; one that the function took from outside becomes an attribute."""
+        known = self.nodes.get(_memory(tensor))
+        if known is None:
+            if _memory(tensor) not in self.outside and not (tensor.numel() == 1 and bool(tensor == 1)):  # a pass begins
+                raise noted(
+                    NotImplementedError("make_fx: a tensor was made that no operator computed"),
+                    "Why: values inside of torch.func.vmap and jvp, and of NumPy, are no operators' results.",
+                )
+            name = self.get_fresh_qualname("_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant")
+            if isinstance(tensor, Parameter):
+                setattr(self.root, name, tensor)
+            else:
+                self.root.register_buffer(name, tensor.detach())
+            node = self.create_node("get_attr", name, (), {})
+            self.note(tensor, node)
+            return node
+        return known[1]
+
+    def create_arg(self, a: Any) -> Any:
+        """An argument with nodes in place of tensors."""
+        return self.node_of(a) if isinstance(a, Tensor) else super().create_arg(a)
+
+    def call(self, target: Any, args: Any, kwargs: Any) -> Node:
+        """A node for a call, named as the function without its overload."""
+        name = target.overloadpacket.__name__ if isinstance(target, OpOverload) else None
+        return self.create_node("call_function", target, args, kwargs, name=name and self.graph._target_to_str(name))
+
+    def note_results(self, results: Any, node: Node) -> None:
+        """Give each tensor of a result its node: an item of it, if the result is a tuple."""
+        if isinstance(results, Tensor):
+            self.note(results, node)
+        elif isinstance(results, (tuple, list)):
+            for i, item in enumerate(results):
+                if isinstance(item, (Tensor, tuple, list)):
+                    self.note_results(item, self.create_node("call_function", operator.getitem, (node, i), {}))
+
+
+def _all_tensors() -> list[Tensor]:
+    """The tensors of the process."""
+    frozen = gc.get_freeze_count()
+    if frozen:  # the collector does not list what a program has frozen
+        gc.unfreeze()
+    found = [o for o in gc.get_objects() if issubclass(type(o), Tensor)]
+    if frozen:
+        gc.freeze()
+    return found
+
+
+def _memory(tensor: Tensor) -> Any:
+    """What tells a tensor's value from others: where it lies, and how."""
+    payload = tensor._payload
+    if getattr(payload, "size", 0) and hasattr(payload, "ctypes"):
+        return payload.ctypes.data, payload.shape, payload.strides, payload.dtype.str
+    return id(payload)
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two results are the same to the bit."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.shape == b.shape and a.dtype == b.dtype and bool(torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)))
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
+    return bool(a == b)
+
+
+def _replays(func: Any, args: Any, result: Any) -> bool:
+    """Whether PyTorch's operator of this name gives the result for these arguments (NOTE [ Replayed at once ])."""
+    if any(part in func.name() for part in _RANDOM):
+        return False
+    try:
+        with _disable_current_modes(), torch.no_grad():
+            named = getattr(getattr(torch.ops.aten, func.overloadpacket.__name__), func._overloadname)
+            return _same(named(*args), result)
+    except Exception:  # noqa: BLE001 - it is another function
+        return False
+
+
+class ProxyTorchDispatchMode(TorchDispatchMode):
+    """Writes each operator that runs."""
+
+    def __init__(self, tracer: PythonKeyTracer, tracing_mode: str = "real") -> None:
+        super().__init__()
+        self.tracer, self.tracing_mode = tracer, tracing_mode
+        self.quiet = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        given = self.tracer.create_arg(tuple(args)) if not self.quiet else None
+        result = func(*args, **kwargs)
+        if given is not None:
+            target, given = _call_of(self.tracer, func, args, given, result)
+            self.tracer.note_results(result, self.tracer.call(target, given, {}))
+        return result
+
+    @contextmanager
+    def silent(self) -> Any:
+        """A context in which nothing is written."""
+        self.quiet += 1
+        try:
+            yield
+        finally:
+            self.quiet -= 1
+
+
+def _call_of(tracer: PythonKeyTracer, func: Any, args: Any, given: Any, result: Any) -> tuple[Any, Any]:
+    """What a node calls, and with which arguments."""
+    aten = torch.ops.aten
+    if func.info is not None and func.info.name == "linear" and args[1].ndim == 2 and args[0].ndim == 2:
+        turned = tracer.call(aten.t.default, (given[1],), {})
+        if len(args) > 2 and args[2] is not None:
+            return aten.addmm.default, (given[2], given[0], turned)
+        return aten.mm.default, (given[0], turned)
+    if func.info is not None and func.info.name in _FIRST_ALONE:
+        given, args = given[:1], args[:1]
+    if _replays(func, args, result):
+        return getattr(getattr(aten, func.overloadpacket.__name__), func._overloadname), given
+    return func.info.op, given
+
+
+class _Makers(TorchFunctionMode):
+    """Writes what no operator computes: new tensors, and writes in place."""
+
+    def __init__(self, mode: ProxyTorchDispatchMode) -> None:
+        super().__init__()
+        self.mode = mode
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self.mode.quiet:
+            return func(*args, **kwargs)
+        name = function_name(func)
+        if func in (torch.Tensor.backward, torch.autograd.backward):
+            raise noted(
+                NotImplementedError("make_fx: a call of backward() writes into leaves, which a graph does not show"),
+                "What to do: return torch.autograd.grad(loss, leaves).",
+            )
+        in_place = name in _WRITES or (name[-1:] == "_" and name[-2:] != "__" and name not in _LEAVES_ALONE)
+        if name in _CONSTANTS:
+            result = func(*args, **kwargs)
+            self.mode.tracer.outside[_memory(result)] = result
+            return result
+        if in_place or name in _MAKERS or kwargs.get("out") is not None:
+            return self._whole(func, name, args, kwargs)
+        return func(*args, **kwargs)
+
+    def _whole(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+        """One node for a call, whatever operators it runs."""
+        tracer = self.mode.tracer
+        given, named = tracer.create_arg(tuple(args)), tracer.create_arg(dict(kwargs))
+        with self.mode.silent():
+            result = func(*args, **kwargs)
+        target: Any = operator.setitem if name == "__setitem__" else _aten(name, args) or func
+        if name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
+            given = (list(given),)
+        node = tracer.call(target, given, named)
+        written = kwargs.get("out") if kwargs.get("out") is not None else args[0] if name == "__setitem__" else result
+        tracer.note_results(written, node)
+        return result
+
+
+def _aten(name: str, args: Any) -> Any:
+    """The operator of PyTorch that has a function's name, or None."""
+    if name.startswith("__i"):
+        return getattr(operator, name.strip("_"))
+    second = len(args) > 1 and isinstance(args[1], (Tensor, int, float))
+    overload = "Tensor" if name in ("add_", "sub_", "mul_", "div_") and second else "default"
+    return getattr(getattr(torch.ops.aten, name, None), overload, None)
+
+
+# ------------------------------------------------------------------------------------------------------------- tracing
+_current: list[ProxyTorchDispatchMode] = []
+
+
+@contextmanager
+def _sums_written(mode: ProxyTorchDispatchMode) -> Any:
+    """A context in which the backward pass writes the sums of cotangents, and hands on results without losing them."""
+    plain, tracer = Pass.add, mode.tracer
+
+    def add(self: Pass, node: Any, old: Any, new: Any) -> Any:
+        if old is None or type(old) is Parts:
+            return plain(self, node, old, new)
+        with mode.silent():
+            given = tuple([tracer.node_of(x if isinstance(x, Tensor) else wrap(x)) for x in (old, new)])
+            result = plain(self, node, old, new)
+            written = tracer.call(torch.ops.aten.add.Tensor, given, {})
+            tracer.note(result if isinstance(result, Tensor) else wrap(result), written)
+        return result
+
+    def own(g: Any) -> Any:  # the tracer refers to all arrays, so a result is always copied: it stays the same node's
+        copied = own_plainly(g)
+        if copied is not g:
+            tracer.note(wrap(copied), tracer.node_of(wrap(g)))
+        return copied
+
+    own_plainly = delivery._own
+    Pass.add, delivery._own = add, own  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Pass.add, delivery._own = plain, own_plainly  # type: ignore[method-assign]
+
+
+def get_proxy_mode() -> ProxyTorchDispatchMode | None:
+    """The mode of the ``make_fx`` that is running, or None.
+
+    >>> import wengert as torch
+    >>> torch.fx.experimental.proxy_tensor.get_proxy_mode() is None
+    True
+    """
+    return _current[-1] if _current else None
+
+
+@contextmanager
+def disable_proxy_modes_tracing(enable_current: bool = False) -> Any:
+    """A context in which nothing is written."""
+    mode = get_proxy_mode()
+    with mode.silent() if mode is not None else nullcontext():
+        yield
+
+
+def make_fx(
+    f: Callable[..., Any], decomposition_table: Any = None, tracing_mode: str = "real", *_: Any, **__: Any
+) -> Callable[..., GraphModule]:
+    """The graph of the operators that a function runs: ``make_fx(f)(*examples)`` is a module that runs them again.
+
+    Shapes, numbers and branches are those of the examples. Gradients that the function computes are in the graph.
+
+    Args:
+        f: a function, or a module.
+        tracing_mode: ``"real"``; the other modes of PyTorch run the examples too.
+
+    Raises:
+        NotImplementedError: the function calls ``backward()``, or ``decomposition_table`` is given.
+
+    >>> import wengert as torch
+    >>> from wengert.fx.experimental.proxy_tensor import make_fx
+    >>> def slope(x):
+    ...     return torch.func.grad(lambda x: torch.sin(x).sum())(x)
+    >>> gm = make_fx(slope)(torch.ones(2))
+    >>> [n.name for n in gm.graph.nodes if "cos" in n.name]
+    ['cos']
+    >>> torch.equal(gm(torch.zeros(2)), torch.ones(2))
+    True
+    """
+    if decomposition_table:
+        raise NotImplementedError("make_fx: decomposition_table is not supported")
+
+    @functools.wraps(f if not isinstance(f, Module) else type(f).forward)
+    def wrapped(*args: Any) -> GraphModule:
+        tracer = PythonKeyTracer()
+        names = _parameter_names(f, len(args))
+        leaves, spec = pytree.tree_flatten(args)
+        nested = not all(child.is_leaf() for child in spec.children())
+        flat_names = _leaf_names(names, spec) if nested else [f"{name}_1" for name in names]
+        inputs = []
+        for name, leaf in zip(flat_names, leaves, strict=True):
+            node = tracer.graph.placeholder(name)
+            if isinstance(leaf, Tensor):
+                leaf = leaf.detach().requires_grad_(leaf.requires_grad) if leaf.is_leaf else leaf
+                tracer.note(leaf, node)
+            inputs.append(leaf)
+        mode = ProxyTorchDispatchMode(tracer, tracing_mode)
+        _current.append(mode)
+        try:
+            with mode, _Makers(mode), _sums_written(mode):
+                result = f(*pytree.tree_unflatten(inputs, spec))
+        finally:
+            _current.pop()
+        outputs, out_spec = pytree.tree_flatten(result)
+        if nested or not (out_spec.is_leaf() or all(child.is_leaf() for child in out_spec.children())):
+            tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec)))
+            result = outputs
+        tracer.graph.output(tracer.create_arg(result))
+        return GraphModule(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
+
+    return wrapped
+
+
+def _parameter_names(f: Any, count: int) -> list[str]:
+    """The names of the inputs: those of the function's parameters, ``arg0`` where it has none of its own."""
+    code = getattr(f, "__code__", None)
+    names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
+    return names[:count] if len(names) >= count else [f"arg{i}" for i in range(count)]
+
+
+def _leaf_names(names: list[str], spec: Any) -> list[str]:
+    """The names of the leaves: ``d_1``, ``d_2`` for those of ``d``."""
+    return [
+        f"{name}_{i + 1}" for name, child in zip(names, spec.children(), strict=True) for i in range(child.num_leaves)
+    ]

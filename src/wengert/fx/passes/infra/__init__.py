@@ -1,0 +1,1 @@
+"""Passes as objects (`pass_base`), and several of them in order (`pass_manager`)."""

@@ -1,0 +1,51 @@
+"""Errors of public functions in place of those that NumPy, SciPy and Python raise inside of them."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as torch
+
+CALLS = {
+    "diagonal_scatter(): argument 'src' (position 2) must be Tensor, not int": lambda x: torch.diagonal_scatter(x, 1),
+    "cumsum(): argument 'dim' (position 2) must be int, not str": lambda x: torch.cumsum(x, "a"),  # type: ignore[arg-type]
+    "gather(): argument 'index' (position 3) must be Tensor, not float": lambda x: torch.gather(x, 0, 1.5),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_the_argument_is_named_and_nothing_waits_for_the_collector(text: str, no_gc: None) -> None:
+    x = torch.ones(3, 3)
+    alive = weakref.ref(x)
+    with pytest.raises(TypeError) as raised:
+        CALLS[text](x)
+    assert str(raised.value) == text
+    del raised, x
+    assert alive() is None
+
+
+def test_errors_of_the_program_itself_stand() -> None:
+    class Own(ValueError):
+        pass
+
+    def hook(g: Any) -> Any:
+        raise Own("mine")
+
+    x = torch.ones(2, requires_grad=True)
+    x.register_hook(hook)
+    with pytest.raises(Own, match="mine"):
+        x.sum().backward()
+    with pytest.raises(ZeroDivisionError):
+        torch.func.grad(lambda x: x.sum() / (1 // 0))(x)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
+        torch.cumsum(x, 0, foo=1)  # type: ignore[call-arg]
+
+
+def test_numpys_dtypes_may_be_equal_without_being_identical() -> None:
+    other = np.dtype("f8").newbyteorder("=")
+    a = np.ones(3).view(np.dtype(other.str))
+    assert (torch.from_numpy(a) + torch.ones(3, dtype=torch.float64)).dtype is torch.float64
