@@ -115,6 +115,20 @@ def test_no_address_comes_with_an_object_of_the_programs_class() -> None:
             wengert.load(saved(point))
 
 
+def test_private_names_are_plain_marks_unless_the_file_is_trusted() -> None:
+    for x in (wengert.ones(4), wengert.nn.Parameter(wengert.ones(4))):
+        x._is_initialized = True
+        assert wengert.load(saved(x))._is_initialized is True
+        x._own_table = {"a": 1}
+        assert wengert.load(saved(x), weights_only=False)._own_table == {"a": 1}
+        with pytest.raises(pickle.UnpicklingError, match=r"the attribute '_own_table' of .* cannot be set"):
+            wengert.load(saved(x))
+        del x._own_table
+        x._repr_html_ = "text"
+        with pytest.raises(pickle.UnpicklingError, match=r"the attribute '_repr_html_' of .* cannot be set"):
+            wengert.load(saved(x))
+
+
 def test_methods_cannot_be_replaced() -> None:
     for name in ("items", "get", "keys"):
         with pytest.raises(pickle.UnpicklingError, match="cannot be set from a file"):

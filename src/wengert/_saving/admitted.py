@@ -119,9 +119,21 @@ def _parameter(budget: Budget, data: Any = None, requires_grad: Any = True) -> A
 def _rebuilt(function: Any) -> Callable[..., Any]:
     def call(budget: Budget, *args: Any) -> Any:
         _charge(budget, function, args)
+        if function in _WITH_STATE and len(args) == 4:
+            _check_state(args[1] if isinstance(args[1], type) else Parameter, args[3])
         return function(*args)
 
     return call
+
+
+_WITH_STATE = (rebuilding._rebuild_from_type_v2, rebuilding._rebuild_parameter_with_state)
+
+
+def _check_state(cls: type, state: Any) -> None:
+    if not hasattr(cls, "__setstate__"):  # which a class that the program has allowed may have
+        for attributes in rebuilding.parts_of(state):
+            for name, value in attributes.items() if isinstance(attributes, dict) else ():
+                rebuilding.check_attribute(cls, name, value=value)
 
 
 def _charge(budget: Budget, function: Any, args: tuple[Any, ...]) -> None:

@@ -9,8 +9,9 @@ that must be checked, conversions) then waits until they have been read: ``when_
 
 NOTE [ Attributes ]
 Python, NumPy and notebooks ask an object for attributes by name, and believe what they find: NumPy reads memory at the
-address in an object's ``__array_interface__``. So a file may set only what a program could have set for itself: names
-without an underscore in front that the object's class does not have.
+address in an object's ``__array_interface__``. So a file that is not trusted may set only what a program could have set
+for itself: names without an underscore in front that the object's class does not have, and private marks on tensors
+(``_is_initialized = True``), which are plain values (``check_attribute``).
 """
 
 from __future__ import annotations
@@ -164,26 +165,41 @@ def _rebuild_from_type_v2(func: Any, new_type: Any, args: Any, state: Any) -> An
 
 
 def with_attributes(tensor: Tensor, state: Any) -> Tensor:
-    """Set the program's attributes on a tensor."""
-    named, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
-    for attributes in (named, slots):
+    """Set the program's attributes on a tensor; names of Tensor's own attributes raise an error."""
+    for attributes in parts_of(state):
         if attributes is not None and not isinstance(attributes, dict):
             raise pickle.UnpicklingError(f"a tensor's attributes must be a dict, but got {type(attributes)}")
         for name, value in (attributes or {}).items():
-            check_attribute(tensor, name)
+            if type(name) is not str or hasattr(Tensor, name):
+                raise _not_from_a_file(type(tensor), name)
             setattr(tensor, name, value)
     return tensor
 
 
-def check_attribute(obj: Any, name: Any, *own: str) -> None:
+def parts_of(state: Any) -> tuple[Any, ...]:
+    """The dict of a state, or both of one with slots."""
+    return state if isinstance(state, tuple) and len(state) == 2 else (state,)
+
+
+_ASKED_FOR = ("__", "_repr_", "_ipython_")  # by Python and NumPy, by notebooks
+_PLAIN = {bool, int, float, str, type(None)}
+
+
+def check_attribute(cls: type, name: Any, *own: str, value: Any = ...) -> None:
     """Refuse a name that a file may not set, but for those in ``own``: see NOTE [ Attributes ]."""
-    fit = type(name) is str and (name in own or (name.isidentifier() and name[0] != "_"))
+    fit = type(name) is str and (name in own or name.isidentifier())
+    if fit and name not in own and name[0] == "_":
+        fit = type(value) in _PLAIN and not name.startswith(_ASKED_FOR)
     if fit and name not in own:
-        found = getattr(type(obj), name, None)
+        found = getattr(cls, name, None)
         fit = not (callable(found) or isinstance(found, property) or hasattr(Tensor, name))
     if not fit:
-        shown = ascii(name[:40]) if type(name) is str else type(name)
-        raise pickle.UnpicklingError(f"the attribute {shown} of {type(obj)} cannot be set from a file")
+        raise _not_from_a_file(cls, name)
+
+
+def _not_from_a_file(cls: type, name: Any) -> pickle.UnpicklingError:
+    shown = ascii(name[:40]) if type(name) is str else type(name)
+    return pickle.UnpicklingError(f"the attribute {shown} of {cls} cannot be set from a file")
 
 
 def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, requires_grad: Any) -> Tensor:

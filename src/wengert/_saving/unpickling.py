@@ -161,7 +161,7 @@ class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
                 raise UnpicklingError(f"Can only set attributes of an OrderedDict from a dict, but got {type(state)}")
             self._charge(2 * ITEM * len(state))
             for name in state:
-                rebuilding.check_attribute(obj, name, "_metadata")  # the versions of a state_dict's modules
+                rebuilding.check_attribute(OrderedDict, name, "_metadata")  # the versions of a state_dict's modules
             obj.__dict__.update(state)
         elif id(type(obj)) in self._user_values:
             _set_state(obj, state)
