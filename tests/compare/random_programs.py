@@ -24,6 +24,7 @@ import numpy as np
 
 NAMES = "abcdefgh"
 OVERLAP = "operands share memory"
+BROKEN = "an error inside of PyTorch"
 AGAIN = "a second pass"  # PyTorch keeps tensors that it does not need, and refuses more of them
 # ``b`` stands for another variable
 READ = """
@@ -305,6 +306,8 @@ def _run(T: ModuleType, lines: list[str], seed: int) -> list[Any]:
             outcome = type(error).__name__
             if "single memory location" in str(error):
                 outcome = OVERLAP
+            if "INTERNAL ASSERT" in str(error):
+                outcome = BROKEN
             if "second time" in str(error):
                 outcome = AGAIN
         state: dict[str, Any] = {}
@@ -324,7 +327,7 @@ def _ends(outcome: str, state: dict[str, Any]) -> bool:
     """
     seen = [value for name, value in state.items() if name in NAMES and isinstance(value, tuple)]
     return (
-        outcome in (OVERLAP, AGAIN, "NotImplementedError")
+        outcome in (OVERLAP, AGAIN, BROKEN, "NotImplementedError")
         or "RuntimeError" in state.values()
         or any(v[0][1:3] == ("bool", True) for v in seen)
     )
