@@ -536,7 +536,7 @@ def test_the_ten_mistakes_are_explained(mistake: Any, code: str, text: str) -> N
     notes = "\n".join(error.__notes__)
     assert "Why:" in notes
     assert "What to do:" in notes or code == "W010"
-    assert notes.rstrip().endswith(f"docs/errors.md, {code}")
+    assert notes.rstrip().endswith(f"docs/errors.md, {code} (python -m wengert explain {code})")
     source = Path(__file__).read_text().splitlines()
     start = next(i for i, line in enumerate(source) if line.startswith(f"def {mistake.__name__}("))
     end = next(i for i in range(start + 1, len(source)) if not source[i])
