@@ -40,8 +40,7 @@ def attribute(name: str) -> Callable[[Callable[[Any], Any]], property]:
     return decorate
 
 
-@attribute("Tensor._backward_hooks")
-def _backward_hooks(self: Tensor) -> Any:
+def _hooks_by_id(self: Tensor) -> Any:
     """The hooks of ``register_hook`` by their handles' ids; ``None`` if there are none."""
     fn = current_fn(self)
     if fn is None or fn.h is None or not fn.h.tensor_pre:
@@ -49,8 +48,7 @@ def _backward_hooks(self: Tensor) -> Any:
     return fn.h.tensor_pre
 
 
-@_backward_hooks.setter
-def _backward_hooks(self: Tensor, hooks: Any) -> None:
+def _replace_hooks(self: Tensor, hooks: Any) -> None:
     """Replace the hooks. Those of a tensor that requires no grad are kept and never run, as in PyTorch."""
     fn = current_fn(self)
     if fn is None:
@@ -59,26 +57,23 @@ def _backward_hooks(self: Tensor, hooks: Any) -> None:
         hooks_of(fn).tensor_pre = hooks
 
 
-@_backward_hooks.deleter
-def _backward_hooks(self: Tensor) -> None:
+def _keep_hooks(self: Tensor) -> None:
     raise RuntimeError("Deletion of _backwards_hooks not allowed!")
 
 
-publish(_backward_hooks, "Tensor._backward_hooks")
+publish(property(_hooks_by_id, _replace_hooks, _keep_hooks), "Tensor._backward_hooks")
 
 
-@attribute("Tensor._grad_fn")
 def _grad_fn(self: Tensor) -> Any:
     """``grad_fn`` under its older name."""
     return self.grad_fn
 
 
-@_grad_fn.deleter
-def _grad_fn(self: Tensor) -> None:
+def _keep_grad_fn(self: Tensor) -> None:
     raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
 
 
-publish(_grad_fn, "Tensor._grad_fn")
+publish(property(_grad_fn, None, _keep_grad_fn), "Tensor._grad_fn")
 
 
 @attribute("Tensor._post_accumulate_grad_hooks")
