@@ -185,7 +185,7 @@ class Plan:
 def _key(op: Op, args: list[Any], p: tuple[Any, ...]) -> Any:
     """What makes two operators the same; ``None`` if that cannot be told."""
     try:
-        key = (op.name, *[tuple(map(_typed, a)) if isinstance(a, list) else _typed(a) for a in args], _exact(p))
+        key = (op.name, *[tuple([_typed(x) for x in a]) if isinstance(a, list) else _typed(a) for a in args], _exact(p))
         hash(key)
     except TypeError:
         return None
@@ -198,7 +198,7 @@ def _typed(a: Any) -> Any:
 
 
 def _exact(p: Any) -> Any:
-    return tuple(map(_exact, p)) if type(p) is tuple else _typed(p)
+    return tuple([_exact(x) for x in p]) if type(p) is tuple else _typed(p)
 
 
 def is_input(value: Value) -> bool:

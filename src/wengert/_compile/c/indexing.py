@@ -83,7 +83,7 @@ def _along(piece: Piece, q: str, shape: tuple[int, ...], strides: tuple[int, ...
 
 def _plan(x: Place, t: Place, dim: int) -> tuple[int, tuple[int, ...]]:
     dim %= x.ndim
-    return dim, tuple(0 if d == dim else s for d, s in enumerate(x.strides))
+    return dim, tuple([0 if d == dim else s for d, s in enumerate(x.strides)])
 
 
 def gather(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | None:

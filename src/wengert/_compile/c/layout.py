@@ -58,7 +58,7 @@ class Layout:
     def _given(self, number: int, a: Any) -> None:
         if type(a) is not np.ndarray or any(s % a.dtype.itemsize for s in a.strides):
             raise ValueError("an operand is no array")
-        self.places[number] = Place(number, 0, a.dtype, a.shape, tuple(s // a.dtype.itemsize for s in a.strides))
+        self.places[number] = Place(number, 0, a.dtype, a.shape, tuple([s // a.dtype.itemsize for s in a.strides]))
         self._stands[number] = a
 
     def _stand(self, r: int) -> Any:
@@ -96,7 +96,7 @@ class Layout:
                 self.copies.update(map(int, op.outs))
                 return False
             at = (a.__array_interface__["data"][0] - begin) // item if a.size else 0
-            found.append(Place(self.places[source].memory, at, a.dtype, a.shape, tuple(s // item for s in a.strides)))
+            found.append(Place(self.places[source].memory, at, a.dtype, a.shape, tuple([s // item for s in a.strides])))
         for o, place, a in zip(op.outs, found, results, strict=True):
             self.places[int(o)], self._stands[int(o)] = place, a
             self.views.add(int(o))

@@ -51,7 +51,7 @@ class Place(NamedTuple):
     def broadcast(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The strides of this array broadcast to a shape."""
         extra = len(shape) - self.ndim
-        strides = tuple(0 if k == 1 else s for k, s in zip(self.shape, self.strides, strict=True))
+        strides = tuple([0 if k == 1 else s for k, s in zip(self.shape, self.strides, strict=True)])
         return (0,) * extra + strides
 
 

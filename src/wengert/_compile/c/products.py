@@ -27,7 +27,7 @@ def blas() -> tuple[Any, Any] | None:
         found = [getattr(library, f"scipy_cblas_{t}gemm64_") for t in "sd"]
     except (AttributeError, OSError, TypeError):
         return None
-    return tuple(ctypes.cast(f, ctypes.c_void_p).value for f in found)  # type: ignore[return-value]
+    return tuple([ctypes.cast(f, ctypes.c_void_p).value for f in found])  # type: ignore[return-value]
 
 
 def _matrix(x: Place) -> tuple[int, int] | None:

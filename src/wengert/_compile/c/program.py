@@ -57,7 +57,7 @@ class _Array:
         self.base = base
         self.__array_interface__ = {
             "shape": place.shape, "typestr": place.dtype.str, "data": (at + place.offset * item, False),
-            "strides": tuple(s * item for s in place.strides), "version": 3,
+            "strides": tuple([s * item for s in place.strides]), "version": 3,
         }  # fmt: skip
 
 
@@ -144,7 +144,7 @@ class CProgram:
             place = layout.places[r]
             owner = k if self.owners is None else self.owners[k]
             wanted = getattr(plan.values[plan.tape.results[k]], "strides", None)
-            have = tuple(s * place.dtype.itemsize for s in place.strides)
+            have = tuple([s * place.dtype.itemsize for s in place.strides])
             moved = wanted is not None and any(
                 a != b for a, b, n in zip(wanted, have, place.shape, strict=True) if n > 1
             )
@@ -442,7 +442,7 @@ class _Frame:
                 self.table[k] = self.begin + -(-program.nbytes // _ALIGNED) * _ALIGNED
             elif isinstance(source, Input):
                 place = program.layout.places[m]
-                self.given.append((k, source.index, tuple(s * place.dtype.itemsize for s in place.strides)))
+                self.given.append((k, source.index, tuple([s * place.dtype.itemsize for s in place.strides])))
                 self.last.append(_nothing)
             elif isinstance(source, Constant):
                 self.table[k] = np.asarray(source.array).__array_interface__["data"][0]

@@ -17,7 +17,7 @@ def _dims(x: Place, dim: Any) -> tuple[int, ...] | None:
     if dim is None:
         return tuple(range(x.ndim))
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
-    return tuple(d % x.ndim for d in dims) if x.ndim else ()
+    return tuple([d % x.ndim for d in dims]) if x.ndim else ()
 
 
 def _reduced(name: str, x: Place, out: Place, p: tuple[Any, ...]) -> tuple[int, ...] | None:
@@ -29,7 +29,7 @@ def _reduced(name: str, x: Place, out: Place, p: tuple[Any, ...]) -> tuple[int, 
     if name == "sum_to":
         extra = x.ndim - out.ndim
         return tuple(range(extra)) + tuple(
-            d for d in range(extra, x.ndim) if out.shape[d - extra] == 1 and x.shape[d] != 1
+            [d for d in range(extra, x.ndim) if out.shape[d - extra] == 1 and x.shape[d] != 1]
         )
     return _dims(x, p[0] if p else None)
 
@@ -51,7 +51,7 @@ def reduction(name: str, x: Place, out: Place, p: tuple[Any, ...], partial: Any)
         if out.dtype != np.int64:
             return None
     factor = 1 / count if name.startswith("mean") else 1.0
-    flags = tuple(d in dims for d in range(x.ndim))
+    flags = tuple([d in dims for d in range(x.ndim)])
     sizes, (strides,), kinds = merged(x.shape, [x.strides], flags)
     if fold == "sum" and x.dtype.kind == "f":
         made = _rows(x, out, sizes, strides, kinds, factor, partial) or _columns(x, out, sizes, strides, kinds, factor)
@@ -63,7 +63,7 @@ def reduction(name: str, x: Place, out: Place, p: tuple[Any, ...], partial: Any)
 def _kept(sizes: list[int], strides: list[int], kinds: list[bool], q: str = "q") -> str:
     """The C expression of where the elements of kept index ``q`` begin."""
     kept = [(n, s) for n, s, k in zip(sizes, strides, kinds, strict=True) if not k]
-    steps = dense_strides(tuple(n for n, _ in kept))
+    steps = dense_strides(tuple([n for n, _ in kept]))
     terms = []
     for d, ((n, s), step) in enumerate(zip(kept, steps, strict=True)):
         at = q if step == 1 else f"{q} / {step}"

@@ -17,6 +17,11 @@ from .program import CProgram, Unsupported
 _working: set[threading.Thread] = set()
 
 
+# NOTE [ Tuples in the compiler's thread ]
+# The tape asks ``gc.get_referrers`` who holds an array. If it meets a tuple that another thread is building from a
+# generator, that thread's tuple() fails with a SystemError. So what runs in this thread builds tuples from lists.
+
+
 class Tier:
     """``run(arrays)``, ``source`` and ``plan`` are those of the tier that is there."""
 

@@ -108,7 +108,7 @@ def _transposed(
         return None
     if set(stride) == {1}:
         around = tuple(
-            d * (n - 1) - p for d, n, p in zip(_three(dilation, 1), k.kernel, _three(padding, 0), strict=True)
+            [d * (n - 1) - p for d, n, p in zip(_three(dilation, 1), k.kernel, _three(padding, 0), strict=True)]
         )
         back = _Sizes(g.shape, w.shape, o.shape, stride, (), dilation, groups)
         back.padding = around
