@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 
 from wengert._compile.c import compilers
@@ -11,8 +9,7 @@ from wengert._compile.c import compilers
 
 @pytest.fixture(scope="session")
 def c_cache(tmp_path_factory):
-    """A cache directory for the session; what conftest froze is seen by the recorder again."""
-    gc.unfreeze()
+    """A cache directory for the session."""
     path = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WENGERT_CACHE_DIR", str(path / "c"))

@@ -224,8 +224,11 @@ def dtype_name(dtype: Any) -> str:
 def known_values(x: Tensor, name: str) -> Any:
     if on_meta(x):
         raise no_places() if name == "nonzero" else no_kernel(name)
-    if isinstance(x._payload, Transformed) and isinstance(x._payload.primal(), (np.ndarray, np.generic)):
-        return x._payload.primal()  # forward mode
+    if isinstance(x._payload, Transformed):
+        if hasattr(type(x._payload), "__array__"):
+            return np.asarray(x._payload)  # torch.compile records no further
+        if isinstance(x._payload.primal(), (np.ndarray, np.generic)):
+            return x._payload.primal()  # forward mode
     if not is_plain(x):
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
