@@ -67,7 +67,13 @@ class Recording:
 def record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:
     """(the call's result, its recording or why there is none, where it broke)."""
     with _lock:
-        return _record(fn, args, kwargs)
+        collecting = gc.isenabled()
+        gc.disable()  # its callbacks would run in the program's frames, and end the recording
+        try:
+            return _record(fn, args, kwargs)
+        finally:
+            if collecting:
+                gc.enable()
 
 
 def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:

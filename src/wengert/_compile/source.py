@@ -20,6 +20,7 @@ from .plan import Plan, array_for
 from .tape import DRAW, OPTIMIZER_STEP, Constant, Input, Op, Ref, Tape
 
 _count = itertools.count(1).__next__
+_ended: list[str] = []  # names of programs that are gone: the debugger may be walking through the cache meanwhile
 FILL: Any = None  # tests put a number here: what buffers hold before each call
 SHARING = True  # tests switch this off
 
@@ -66,12 +67,14 @@ class NumpyProgram:
         body = "\n".join(f"    {line}" for line in self.lines)
         self.name = f"<compiled {title} {_count()}>"
         self.source = f"def program({names}):\n{body}\n"
+        while _ended:
+            linecache.cache.pop(_ended.pop(), None)
         linecache.cache[self.name] = (len(self.source), None, self.source.splitlines(True), self.name)
         exec(compile(self.source, self.name, "exec"), self.scope)
         self.program = self.scope["program"]
 
     def __del__(self) -> None:
-        linecache.cache.pop(getattr(self, "name", ""), None)
+        _ended.append(getattr(self, "name", ""))
 
     def run(self, arrays: list[Any]) -> tuple[Any, ...]:
         """Run the program on the inputs' arrays."""

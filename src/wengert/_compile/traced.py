@@ -294,11 +294,10 @@ class Tracer:
         fn = lowered(info, arrays, plain, out)
         many = info.outputs != 1
         results = [self._new(a) for a in out] if many else [self._new(out)]
+        refs = [r.ref for r in results]  # a signal's handler may end the recording at any later line
         given = args if info.arity >= 0 else [args]
         fresh = _fresh([*arrays, *plain], out)
-        self.tape.ops.append(
-            Op(info, given, self._parameter(tuple(p)), [r.ref for r in results], self.line(), fn, many, fresh)
-        )
+        self.tape.ops.append(Op(info, given, self._parameter(tuple(p)), refs, self.line(), fn, many, fresh))
         return tuple(results) if many else results[0]
 
     def _new(self, a: Any) -> Traced:
