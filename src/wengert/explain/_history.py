@@ -106,7 +106,9 @@ def _uses(x: Tensor) -> str:
     """The lines that used a leaf, or a sentence that nothing has."""
     if x._node is None:
         return "  Nothing that was recorded has used it."
-    users = [node for node in gc.get_objects() if isinstance(node, Node) and type(node) is not Port]
+    users = [
+        o for o in gc.get_objects() if issubclass(type(o), Node) and type(o) is not Port
+    ]  # some objects lie about __class__
     lines = {str(line): line for node in users if x._node in node.edges() and (line := line_of(node))}
     if not lines:
         return "  No graph that is alive uses it."
