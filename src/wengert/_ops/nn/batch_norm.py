@@ -123,7 +123,7 @@ def batch_norm(
         _check(input, shape, view, statistics, weight, bias, training, eps)
     along = (c, *(1,) * (len(shape) - 2))
     if len(shape) < 2:  # without a dimension of channels
-        if training:
+        if math.prod(shape):
             raise out_of_range(1, len(shape))
         return input.clone()
     if not training:

@@ -294,7 +294,7 @@ def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
     if type(output_size) is int and output_size == 1:  # a mean, which PyTorch takes of any rank
         if rank < k:
             raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {-k})")
-        return TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True)
+        return with_channels_of(input, TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True))
     out = _wanted(f"adaptive_avg_pool{k}d", k, input, output_size)
     if all(o == 1 for o in out):
         return with_channels_of(input, TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True))
