@@ -538,6 +538,8 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     for n in shape:
         size = size // n if n else 0
         steps.append(max(size, 1))
+    if type(a) is not np.ndarray:
+        return tuple(wrap(a // step % max(n, 1)) for step, n in zip(steps, shape, strict=True))
     counts = np.array([max(n, 1) for n in shape], a.dtype)
     found = a[..., None] // np.array(steps, a.dtype) % counts  # as in PyTorch the results are slices of one tensor
     return tuple(wrap(found[..., d]) for d in range(len(shape)))
