@@ -83,6 +83,7 @@ class Program:
         self.forward = NumpyProgram(r.forward, title, owners)
         self.backward = None if r.backward is None else NumpyProgram(r.backward, f"{title} backward")
         self.runner = self.forward.run
+        self.always = callable(backend)
         if callable(backend):
             self.runner = _through_callable(backend, self.forward, example)
         elif backend is not None:
@@ -278,6 +279,8 @@ class Compiled:
         mode = _mode()
         for program in self.programs.get(mode, ()):
             inputs = program.guards.check(args, kwargs)
+            if inputs is not None and not (program.always or program.forward.pays):
+                return self.fn(*args, **kwargs)
             if inputs is not None and program.lock.acquire(blocking=False):
                 try:
                     return program.run(inputs, lambda: self.fn(*args, **kwargs))

@@ -46,8 +46,13 @@ def _by_vector(x: Place, y: Place) -> bool:
     (m, k), n = x.shape, y.shape[1]
     if m * n * k > _BY_VECTOR:
         return False
-    return k == 1 and y.strides[1] == 1 or m == 1 and n > 1 and y.strides[1] == 1 or (
-        1 in (m, n) and x.strides[1] == 1 and y.strides[0] == 1
+    return (
+        k == 1
+        and y.strides[1] == 1
+        or m == 1
+        and n > 1
+        and y.strides[1] == 1
+        or (1 in (m, n) and x.strides[1] == 1 and y.strides[0] == 1)
     )
 
 
