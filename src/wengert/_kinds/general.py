@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.layouts import when_needless
 from .._base import registry
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import nearest
@@ -35,7 +36,7 @@ from .._tape.tensor import Tensor, make, new, note_view, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW
 from .backward import Call, backward_step
 from .declare import Formula, camel, declared, enter, formula_names, names_of, node_class, not_saved
-from .recording import ANYTHING, PLAIN_ARRAYS, one, parameters
+from .recording import ANYTHING, PLAIN_ARRAYS, one, outputs, parameters
 from .slow_path import lift_to_common_level
 from .templates import Shape, hot, piece
 
@@ -112,7 +113,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
     promoting, sequence = info.promote is not None, count < 0
     flags: dict[str, Any] = {
         "records": records, "many": many, "keep_result": bool(plan.kept_results) and not many,
-        "broadcast": broadcast, "sequence": sequence,
+        "broadcast": broadcast, "sequence": sequence, "few": 1 < info.outputs < 5,
     }  # fmt: skip
     operands = [f"operands[{k}]" for k in range(count)]
     parts = {
@@ -125,7 +126,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
         return whole, whole
     if count == 1:
         return whole, one(info, saved=plan.listed(["input"], "a", "fx", 1) if records else "", **flags)
-    parts = parts | parameters(info)
+    parts = parts | parameters(info) | (outputs(info) if flags["few"] else {})
     if sequence:
         parts |= {
             "args": f"tensors{parts['p']}", "given": "tensors", "values": "arrays",
@@ -147,6 +148,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
             "edges": f"({', '.join(f'{x}f' for x in xs)})", "shapes": f"({', '.join(f'{x}a.shape' for x in xs)})",
             "saved": plan.listed(xs, "x{}a", "x{}f", sure),
         }  # fmt: skip
+        flags["needless"] = when_needless(info.layout, *[f"{x}a" for x in xs])
     return whole, Shape("plain", PLAIN_ARRAYS, parts["args"], parts, **flags)
 
 
@@ -227,7 +229,7 @@ def _plain_dtype(a: Any) -> Any:
 _NAMES: dict[str, Any] = {
     "JUST_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN,
     "lift_to_common_level": lift_to_common_level, "no_broadcast": _no_broadcast,
-    "note_view": note_view, "plain_dtype": _plain_dtype, "promoted": _promoted,
+    "note_view": note_view, "plain_dtype": _plain_dtype, "Port": Port, "new": new, "promoted": _promoted,
     "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
 }  # fmt: skip
 

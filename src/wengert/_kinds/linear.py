@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.layouts import when_needless
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY, FLOAT32
 from .._base.registry import ARRAYS, Operator, publish
@@ -231,7 +232,8 @@ def affine(
             )  # fmt: skip
 
         x, y, c = info.params[:3]
-        shape = _product(x, y, c, parameters(info), ranks, own_shapes=own_shapes)
+        needless = when_needless(info.layout, "xa", "ya")
+        shape = _product(x, y, c, parameters(info), ranks, own_shapes=own_shapes, needless=needless)
         return enter(info, With, _product_jvp(info.name, spread), shape, scope, names)
 
     return declare
