@@ -279,10 +279,13 @@ def needless(condition: str, operands: int = 1) -> Callable[[Rule], Rule]:
     return decorate
 
 
-def when_needless(rule: Rule | None, *arrays: str) -> str:
-    """The text of a rule's condition for these operands, "" if it has none."""
+def when_needless(rule: Rule | None, *arrays: str, sure: int | None = None) -> str:
+    """The text of a rule's condition for these operands, "" if it has none; those after ``sure`` may be ``None``."""
     condition, operands = getattr(rule, "needless", ("", 0))
-    return " and ".join(condition.format(a=a) for a in arrays[: operands or None]) if condition else ""
+    texts = [condition.format(a=a) for a in arrays[: operands or None]]
+    for k in range(len(texts) if sure is None else sure, len(texts)):
+        texts[k] = f"({arrays[k]} is None or {texts[k]})"
+    return " and ".join(texts) if condition else ""
 
 
 def _each(place: Callable[[Any], Any], r: Any) -> Any:

@@ -148,7 +148,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
             "edges": f"({', '.join(f'{x}f' for x in xs)})", "shapes": f"({', '.join(f'{x}a.shape' for x in xs)})",
             "saved": plan.listed(xs, "x{}a", "x{}f", sure),
         }  # fmt: skip
-        flags["needless"] = when_needless(info.layout, *[f"{x}a" for x in xs])
+        flags["needless"] = when_needless(info.layout, *[f"{x}a" for x in xs], sure=sure)
     return whole, Shape("plain", PLAIN_ARRAYS, parts["args"], parts, **flags)
 
 
