@@ -13,7 +13,7 @@ import numpy as np
 from .._arrays.layouts import when_needless
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY, FLOAT32
-from .._base.registry import ARRAYS, Operator, publish
+from .._base.registry import ARRAYS, REGISTRY, Impl, Operator, publish
 from .._tape.error_text import cpp_name
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, slotted
 from .recording import PRODUCT, one, parameters
@@ -29,6 +29,7 @@ def linear(
     node: str | None = None,
     names: str | None = None,
     otherwise: Any = None,
+    along: str | None = None,
     **facts: Any,
 ) -> Callable[[Any], Any]:
     """Declare an operator that is linear in its one tensor; the other arguments are plain positional parameters.
@@ -36,7 +37,8 @@ def linear(
     ``transpose(xp, g[, self_shape], *parameters)`` is the vjp. The node saves the parameters and, if named, the input's
     shape, never the array; so such a graph can be walked any number of times. ``view``: the result shares the input's
     memory, and the operator can make it again from the same input. ``otherwise``: the public function, which calls
-    this operator if the tensor is the only argument, as in ``x.sum()``, and handles all other calls itself.
+    this operator if the tensor is the only argument, as in ``x.sum()``, and handles all other calls itself. ``along``:
+    the operator with the parameters ``(dims, keepdim)`` that the public function is for one dim, as in ``x.sum(1)``.
     """
     uses = formula_names(transpose)
     keep_shape = uses[:1] == ("self_shape",)
@@ -57,12 +59,13 @@ def linear(
             return getattr(xp, info.name)(tangents[0], *p)
 
         def scope() -> dict[str, Any]:
-            return names_of(info, N, otherwise=otherwise)
+            dims = {} if along is None else {"along": Impl(along), "Along": REGISTRY[along].node}
+            return names_of(info, N, otherwise=otherwise, **dims)
 
         shape = one(info, view=view, keep_shape=keep_shape)
         op = enter(info, N, jvp, shape, scope, names if otherwise is None else None)
         if names and otherwise is not None:
-            alone = one(info, "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
+            alone = one(info, "input, *args, **kwargs", keep_shape=keep_shape, alone=True, along=along is not None)
             publish(in_front_of(otherwise, alone, scope), names)
         return op
 

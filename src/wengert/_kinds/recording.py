@@ -159,14 +159,27 @@ return t
 ONE = """
 if {mode}:  #? modes
     return slow(info, ({args},))
-if args or kwargs or slow_if_recording:  #? alone
-    return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
+#? alone
+    if args or kwargs or slow_if_recording:
+        #? along
+            dim = args[0] if args else kwargs.get("dim")
+            if type(dim) is int and len(args) + len(kwargs) == 1 and not slow_if_recording:
+                @body(one_dim="yes", table="along", N="Along", p=", dim, False", ps="(dim, False)")
+        return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
+@body
+"""
+PIECES["body"] = """
 try:
     fx = input._node  #? records
     a = input._payload
 except AttributeError:
+    return otherwise(input, dim)  #? one_dim
     return refuse(info, (input,), ({args},))  #? general
-    return refuse_first(info, input{p})  #? not general
+    return refuse_first(info, input{p})  #? not (general or one_dim)
+#? one_dim
+    if not -a.ndim <= dim < a.ndim:
+        return otherwise(input, dim)
+    dim = (dim if dim >= 0 else dim + a.ndim,)
 #? elementwise
     if fx is not None and slow_if_recording:  #? modes and records
         return slow(info, ({args},))
@@ -190,10 +203,10 @@ try:
         else:  #| slope
             {to}elementwise(raw, a{p})
     else:  #| elementwise
-        {to}(bare if type(a) is ndarray and {needless} else table[type(a)])(a{p})  #? needless
-        {to}table[type(a)](a{p})  #? not needless
+        {to}(bare if type(a) is ndarray and {needless} else {table}[type(a)])(a{p})  #? needless
+        {to}{table}[type(a)](a{p})  #? not needless
 except ARITHMETIC:
-    {to}silently(table[type(a)], a{p})
+    {to}silently({table}[type(a)], a{p})
 if fx is None:  #| records
     @unrecorded  #? not many
     {plain_outputs}  #? outputs
@@ -236,7 +249,7 @@ def outputs(info: Operator) -> dict[str, str]:
 
 def one(info: Operator, head: str | None = None, saved: str | None = None, **flags: Any) -> Shape:
     """The shape of an operator on one tensor. ``saved``: the values that a general operator's node lists."""
-    parts = {"p": "", "ps": "()"} if head else parameters(info)
+    parts = {**({"p": "", "ps": "()"} if head else parameters(info)), "table": "table"}
     args = parts["args"] = f"input{parts['p']}"
     parts["mode"] = "slow_always" if flags.get("elementwise") else "slow_if_recording"
     parts["to"] = "r = " if flags.get("many") else "t._payload = r = " if flags.get("keep_result") else "t._payload = "

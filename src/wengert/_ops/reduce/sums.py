@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._arrays.layouts import rows
-from ..._arrays.library import ARITHMETIC
 from ..._arrays.sums import (
     FALSE,
     SMALL,
@@ -25,19 +24,17 @@ from ..._arrays.sums import (
     empty,
     multiply_up,
     no_mean,
-    sum_along,
 )
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
-from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_axis, with_keywords, write_out
 from ..._tape.promotion import cast, default_np, logical_dtype
-from ..._tape.tensor import Tensor, make
+from ..._tape.tensor import Tensor
 
 if TYPE_CHECKING:
     from ..._base.dtypes import dtype as DType
@@ -156,24 +153,10 @@ def sum(
     """
     if dtype is None and out is None and not spelling:
         try:
-            a = input._payload
-            ndim = a.ndim
+            ndim = input._payload.ndim
         except AttributeError:
             ndim = rank(input, "sum")
-        if type(dim) is int and -ndim <= dim < ndim:
-            dims: tuple[int, ...] = (dim if dim >= 0 else dim + ndim,)
-            if (
-                keepdim is False and input._node is None and type(a) is np.ndarray and not slow_if_recording
-            ):  # nothing is recorded
-                t = make()
-                t._box = t._node = None
-                try:
-                    t._payload = sum_along(a, dims, False)
-                    return t
-                except ARITHMETIC:  # a warning that the program turned into an error
-                    pass
-        else:
-            dims = wanted_dims(dim, ndim, "sum")
+        dims = wanted_dims(dim, ndim, "sum")
         if keepdim and keepdim is not True:
             raise no_keepdim("sum", keepdim)
         return sum_all(input) if dim is None and not keepdim else sum_dim(input, dims, keepdim)
@@ -202,6 +185,7 @@ def spread(xp: Any, g: Any, shape: tuple[int, ...], n: int) -> Any:
     libname="sum_of_all",
     names="torch.sum Tensor.sum",
     otherwise=sum,
+    along="sum_dim",
 )
 def sum_all(self):
     """Sum of all elements."""
@@ -274,8 +258,7 @@ def mean(
             ndim = input._payload.ndim
         except AttributeError:
             ndim = rank(input, "mean")
-        one = type(dim) is int and -ndim <= dim < ndim
-        dims = (dim if dim >= 0 else dim + ndim,) if one else wanted_dims(dim, ndim, "mean")
+        dims = wanted_dims(dim, ndim, "mean")
         if keepdim and keepdim is not True:
             raise no_keepdim("mean", keepdim)
         return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
@@ -301,6 +284,7 @@ def mean(
     libname="mean_of_all",
     names="torch.mean Tensor.mean",
     otherwise=mean,
+    along="mean_dim",
 )
 def mean_all(self):
     """Mean of all elements."""
