@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .._arrays.layouts import when_needless
@@ -162,24 +163,40 @@ if {mode}:  #? modes
 #? alone
     if args or kwargs or slow_if_recording:
         #? along
-            dim = args[0] if args else kwargs.get("dim")
-            if type(dim) is int and len(args) + len(kwargs) == 1 and not slow_if_recording:
-                @body(one_dim="yes", table="along", N="Along", p=", dim, False", ps="(dim, False)")
+            @front(table="along", N="Along", p=", dim, keepdim", ps="(dim, keepdim)")
         return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
 @body
+"""
+FRONT = """
+if not (args or kwargs):  #? without
+    return without(input)  #? without
+@front
+return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
+"""  # a public function along one dim
+PIECES["front"] = """
+dim = args[0] if args else kwargs.get("dim")
+count = len(args) + len(kwargs)
+if {asked} and not slow_if_recording:
+    keepdim = False if count < 2 else {second}kwargs.get("keepdim")  #? keepdim
+    if {counted}:
+        @body(one_dim="yes")
 """
 PIECES["body"] = """
 try:
     fx = input._node  #? records
     a = input._payload
 except AttributeError:
-    return otherwise(input, dim)  #? one_dim
-    return refuse(info, (input,), ({args},))  #? general
+    return otherwise(input, *args, **kwargs)  #? one_dim
+    return refuse(info, (input,), ({args},))  #? general and not one_dim
     return refuse_first(info, input{p})  #? not (general or one_dim)
 #? one_dim
-    if not -a.ndim <= dim < a.ndim:
-        return otherwise(input, dim)
-    dim = (dim if dim >= 0 else dim + a.ndim,)
+    if type(a) is not ndarray or not {in_range}{unless}:
+        return otherwise(input, *args, **kwargs)
+    if dim is None:  #? whole
+        dim = EVERY_DIM[a.ndim]  #? whole
+    else:  #| whole
+        dim = (dim if dim >= 0 else dim + a.ndim,)  #? dims
+        dim = dim if dim >= 0 else dim + a.ndim  #? not dims
 #? elementwise
     if fx is not None and slow_if_recording:  #? modes and records
         return slow(info, ({args},))
@@ -234,6 +251,39 @@ def parameters(info: Operator) -> dict[str, str]:
     return {"p": "".join(f", {name}" for name in names), "ps": f"({', '.join(names)},)" if names else "()"}
 
 
+def along_one_dim(own: Shape, values: str, unless: str, named: bool, without: bool) -> Shape:
+    """The shape of a public function along one dim: that of its operator, ``own``, and a reader of the arguments.
+
+    ``values``: the texts of the operator's parameters, of ``dim`` (``dims``: a tuple of it, or of all dims if none is
+    given) and ``keepdim`` (``keepdim=``: never by position). ``unless``: when the function itself is needed. ``named``:
+    whether it returns a named tuple. ``without``: whether another function is called without arguments.
+    """
+    by_name, values = "keepdim=" in values, values.replace("=", "")
+    texts = values.replace("dims", "dim").split(", ")
+    parts = {k: re.sub(r"\bp(\d)\b", lambda m: texts[int(m[1])], text) for k, text in own.parts.items()}
+    for key in ("outputs", "plain_outputs") if named else ():
+        parts[key] = parts[key].replace("return t0, t1", "return named((t0, t1))")
+    parts |= reading("keepdim" in texts, by_name, "dims" in values) | {"unless": unless and f" or {unless}"}
+    dims = {
+        "dims": "dims" in values,
+        "whole": "dims" in values,
+        "keepdim": "keepdim" in texts,
+        "modes": False,
+        "without": without,
+    }
+    return Shape("one", FRONT, "input, *args, **kwargs", parts, **{**own.flags, "modes": False, **dims})
+
+
+def reading(keepdim: bool = True, by_name: bool = False, whole: bool = False) -> dict[str, str]:
+    """The texts that tell a call with one dim."""
+    return {
+        "asked": "(type(dim) is int or not count)" if whole else "type(dim) is int",
+        "second": "" if by_name else "args[1] if len(args) > 1 else ",
+        "counted": "count < 3 and type(keepdim) is bool" if keepdim else "count == 1",
+        "in_range": "(dim is None or -a.ndim <= dim < a.ndim)" if whole else "-a.ndim <= dim < a.ndim",
+    }
+
+
 def outputs(info: Operator) -> dict[str, str]:
     """The texts that return a few results, each with its port where it is recorded, and without."""
     ks = [str(k) for k in range(info.outputs)]
@@ -249,13 +299,14 @@ def outputs(info: Operator) -> dict[str, str]:
 
 def one(info: Operator, head: str | None = None, saved: str | None = None, **flags: Any) -> Shape:
     """The shape of an operator on one tensor. ``saved``: the values that a general operator's node lists."""
-    parts = {**({"p": "", "ps": "()"} if head else parameters(info)), "table": "table"}
+    parts = {**({"p": "", "ps": "()"} if head else parameters(info)), "table": "table", **reading()}
     args = parts["args"] = f"input{parts['p']}"
     parts["mode"] = "slow_always" if flags.get("elementwise") else "slow_if_recording"
     parts["to"] = "r = " if flags.get("many") else "t._payload = r = " if flags.get("keep_result") else "t._payload = "
     if saved is not None:
         parts |= {"edges": "(fx,)", "saved": saved} | (outputs(info) if flags.get("few") else {})
-    return Shape("one", ONE, head or args, parts, **{"records": True, "general": saved is not None, "needless": when_needless(info.layout, "a"), **flags})
+    usual = {"records": True, "general": saved is not None, "needless": when_needless(info.layout, "a")}
+    return Shape("one", ONE, head or args, parts, **{**usual, **flags})
 
 
 # ----------------------------------------------------------------------------------------- products, and a tensor added

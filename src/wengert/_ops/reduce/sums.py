@@ -31,7 +31,7 @@ from ..._base.errors import noted
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.general import general
-from ..._kinds.linear import linear
+from ..._kinds.linear import in_one_dim, linear
 from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_axis, with_keywords, write_out
 from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor
@@ -56,10 +56,13 @@ def restored(xp: Any, g: Any, shape: tuple[int, ...], dim: int | tuple[int, ...]
     return g if keepdim else xp.reshape(g, kept(shape, dim))
 
 
-def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callable[[Any], Any]:
+def reduction(
+    *names: str, out_rule: Any = None, in_out: bool = False, one_dim: tuple[Any, ...] | None = None
+) -> Callable[[Any], Any]:
     """Decorator: publish a reduction that also accepts ``axis=``, ``keepdims=`` and ``out=`` (``_kinds.out``).
 
-    ``in_out``: without ``dtype=`` the reduction computes in the dtype of ``out``.
+    ``in_out``: without ``dtype=`` the reduction computes in the dtype of ``out``. ``one_dim``: the operator that it is
+    along one dim, and the other arguments of ``in_one_dim``.
     """
 
     def decorate(fn: Any) -> Any:
@@ -77,9 +80,15 @@ def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callab
                 rule = EXACT
             return write_out(out, fn, args, kwargs, rule)
 
-        return public(*names)(with_keywords(fn, otherwise))
+        form = with_keywords(fn, otherwise)
+        return public(*names)(form if one_dim is None else in_one_dim(form, *one_dim))
 
     return decorate
+
+
+# when a public function is not its operator along one dim
+NOT_FLOATING, NOT_REAL = 'a.dtype.kind != "f"', 'a.dtype.kind not in "fiub"'
+NOT_REAL_OR_EMPTY = f"not a.size or {NOT_REAL}"
 
 
 def no_keepdim(name: str, keepdim: Any) -> TypeError:
@@ -222,7 +231,7 @@ def nansum(lib, self, dim, keepdim):
 _NANSUM = convertible("\"nansum_cpu\" not implemented for '{Out}'", NotImplementedError)
 
 
-@reduction("torch.nansum Tensor.nansum", out_rule=_NANSUM, in_out=True)
+@reduction("torch.nansum Tensor.nansum", out_rule=_NANSUM, in_out=True, one_dim=("nansum", "dims, keepdim", NOT_REAL))
 def nansum_public(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Sum of the elements that are not nan.
 
@@ -379,7 +388,7 @@ def prod_dim(lib, self, dim, keepdim):
     return multiply_up(lib, self, dim, keepdim)
 
 
-@reduction("torch.prod Tensor.prod", in_out=True)
+@reduction("torch.prod Tensor.prod", in_out=True, one_dim=("prod_dim", "dim, keepdim"))
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Product of all elements, or along one dim. Gradients of every order are right where elements are zero.
 
@@ -426,7 +435,11 @@ def any_dim(lib, self, dim, keepdim):
     return as_truth(lib.logical_or.reduce(self, dim, None, None, keepdim), self)
 
 
-@reduction("torch.all Tensor.all", out_rule=exactly("all only supports bool tensor for result, got: {Out}"))
+@reduction(
+    "torch.all Tensor.all",
+    out_rule=exactly("all only supports bool tensor for result, got: {Out}"),
+    one_dim=("all_dim",),
+)
 def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
 
@@ -437,7 +450,11 @@ def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     return all_dim(input, normal_dims(dim, rank(input, "all"), "all"), keepdim)
 
 
-@reduction("torch.any Tensor.any", out_rule=exactly("any only supports bool tensor for result, got: {Out}"))
+@reduction(
+    "torch.any Tensor.any",
+    out_rule=exactly("any only supports bool tensor for result, got: {Out}"),
+    one_dim=("any_dim",),
+)
 def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
 
