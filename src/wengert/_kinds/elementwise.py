@@ -155,12 +155,13 @@ def binary(
             binary, body, facts, arity=2, batch="elementwise", to_float=to_float, integers=integers, numbers=numbers
         )
         info.underived = tuple(k for k, f in enumerate((self, other)) if getattr(f, "underived", False))
+        sure = 1 + (self is not None or not numbers)  # else the second may be a number there
         asked = {
             "records": self is not None, **_kept(used),
             "xx": "self" in x_names, "xy": "other" in x_names, "yx": "self" in y_names, "yy": "other" in y_names,
             "both_x": "self" in used, "both_y": "other" in used, "by_shape": not {"self", "other"}.intersection(used),
             "check": to_float or integers, "number": bool(numbers), "x": "input",
-            "x_needless": when_needless(info.layout, "xa"), "needless": when_needless(info.layout, "xa", "ya"),
+            "x_needless": when_needless(info.layout, "xa"), "needless": when_needless(info.layout, "xa", "ya", sure=sure),
             "keep_number": "other" in x_names or scalar_node is not None,  # the node's name depends on it
         }  # fmt: skip
         members: dict[str, Any] = {}
