@@ -161,7 +161,8 @@ def binary(
             "xx": "self" in x_names, "xy": "other" in x_names, "yx": "self" in y_names, "yy": "other" in y_names,
             "both_x": "self" in used, "both_y": "other" in used, "by_shape": not {"self", "other"}.intersection(used),
             "check": to_float or integers, "number": bool(numbers), "x": "input",
-            "x_needless": when_needless(info.layout, "xa"), "needless": when_needless(info.layout, "xa", "ya", sure=sure),
+            "x_needless": when_needless(info.layout, "xa"),
+            "needless": when_needless(info.layout, "xa", "ya", sure=sure),
             "keep_number": "other" in x_names or scalar_node is not None,  # the node's name depends on it
         }  # fmt: skip
         members: dict[str, Any] = {}
