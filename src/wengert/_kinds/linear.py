@@ -16,9 +16,9 @@ from .._base.dtypes import BY_NUMPY, FLOAT32
 from .._base.registry import ARRAYS, REGISTRY, Impl, Operator, publish
 from .._tape.error_text import cpp_name
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, slotted
-from .dims import EVERY_DIM
-from .recording import PRODUCT, along_one_dim, one, parameters
-from .templates import Shape, first_call_of, hot
+from .fronts import in_front_of
+from .recording import PRODUCT, one, parameters
+from .templates import Shape
 
 # --------------------------------------------------------------------------------------------- linear in its one tensor
 
@@ -72,28 +72,6 @@ def linear(
         return op
 
     return declare
-
-
-def in_front_of(otherwise: Any, shape: Shape, scope: Callable[[], dict[str, Any]]) -> Any:
-    """A public function that is its operator in the usual call and passes any other call to ``otherwise``."""
-    fn = hot(otherwise.__name__, shape, scope, otherwise.__doc__)
-    fn.__wrapped__ = otherwise
-    return fn
-
-
-def in_one_dim(
-    otherwise: Any, name: str, values: str = "dims, keepdim", unless: str = "", result: Any = None, alone: Any = None
-) -> Any:
-    """A public function that along one dim is its operator ``name``, on its ``values`` (see ``along_one_dim``).
-
-    ``unless``: a condition on the array ``a`` for which it is not. ``result``: the class of several results. ``alone``:
-    the function of the tensor alone.
-    """
-    own = first_call_of(REGISTRY[name].op)
-    assert own is not None
-    more = {"otherwise": otherwise, "named": getattr(result, "_make", None), "EVERY_DIM": EVERY_DIM, "without": alone}
-    shape = along_one_dim(own.shape, values, unless, named=result is not None, without=alone is not None)
-    return in_front_of(otherwise, shape, lambda: own.names() | more)
 
 
 # ---------------------------------------------------------------------------------------- linear in each of two tensors

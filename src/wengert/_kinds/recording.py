@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from .._arrays.layouts import when_needless
@@ -167,7 +166,7 @@ if {mode}:  #? modes
         return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
 @body
 """
-FRONT = """
+ONE_DIM = """
 if not (args or kwargs):  #? without
     return without(input)  #? without
 @front
@@ -179,19 +178,25 @@ count = len(args) + len(kwargs)
 if {asked} and not slow_if_recording:
     keepdim = False if count < 2 else {second}kwargs.get("keepdim")  #? keepdim
     if {counted}:
-        @body(one_dim="yes")
+        @body(front="yes", one_dim="yes", unless=not_one_dim, passed="input, *args, **kwargs")
 """
+USUAL = """
+if {unusual}:
+    return otherwise({passed})
+@body(front="yes")
+"""  # a public function with its usual arguments
 PIECES["body"] = """
 try:
     fx = input._node  #? records
     a = input._payload
 except AttributeError:
-    return otherwise(input, *args, **kwargs)  #? one_dim
-    return refuse(info, (input,), ({args},))  #? general and not one_dim
-    return refuse_first(info, input{p})  #? not (general or one_dim)
+    return otherwise({passed})  #? front
+    return refuse(info, (input,), ({args},))  #? general and not front
+    return refuse_first(info, input{p})  #? not (general or front)
+#? front
+    if type(a) is not ndarray{unless}:
+        return otherwise({passed})
 #? one_dim
-    if type(a) is not ndarray or not {in_range}{unless}:
-        return otherwise(input, *args, **kwargs)
     if dim is None:  #? whole
         dim = EVERY_DIM[a.ndim]  #? whole
     else:  #| whole
@@ -251,36 +256,14 @@ def parameters(info: Operator) -> dict[str, str]:
     return {"p": "".join(f", {name}" for name in names), "ps": f"({', '.join(names)},)" if names else "()"}
 
 
-def along_one_dim(own: Shape, values: str, unless: str, named: bool, without: bool) -> Shape:
-    """The shape of a public function along one dim: that of its operator, ``own``, and a reader of the arguments.
-
-    ``values``: the texts of the operator's parameters, of ``dim`` (``dims``: a tuple of it, or of all dims if none is
-    given) and ``keepdim`` (``keepdim=``: never by position). ``unless``: when the function itself is needed. ``named``:
-    whether it returns a named tuple. ``without``: whether another function is called without arguments.
-    """
-    by_name, values = "keepdim=" in values, values.replace("=", "")
-    texts = values.replace("dims", "dim").split(", ")
-    parts = {k: re.sub(r"\bp(\d)\b", lambda m: texts[int(m[1])], text) for k, text in own.parts.items()}
-    for key in ("outputs", "plain_outputs") if named else ():
-        parts[key] = parts[key].replace("return t0, t1", "return named((t0, t1))")
-    parts |= reading("keepdim" in texts, by_name, "dims" in values) | {"unless": unless and f" or {unless}"}
-    dims = {
-        "dims": "dims" in values,
-        "whole": "dims" in values,
-        "keepdim": "keepdim" in texts,
-        "modes": False,
-        "without": without,
-    }
-    return Shape("one", FRONT, "input, *args, **kwargs", parts, **{**own.flags, "modes": False, **dims})
-
-
-def reading(keepdim: bool = True, by_name: bool = False, whole: bool = False) -> dict[str, str]:
+def read_dim(keepdim: bool = True, by_name: bool = False, whole: bool = False, unless: str = "") -> dict[str, str]:
     """The texts that tell a call with one dim."""
+    in_range = "(dim is None or -a.ndim <= dim < a.ndim)" if whole else "-a.ndim <= dim < a.ndim"
     return {
         "asked": "(type(dim) is int or not count)" if whole else "type(dim) is int",
         "second": "" if by_name else "args[1] if len(args) > 1 else ",
         "counted": "count < 3 and type(keepdim) is bool" if keepdim else "count == 1",
-        "in_range": "(dim is None or -a.ndim <= dim < a.ndim)" if whole else "-a.ndim <= dim < a.ndim",
+        "not_one_dim": f" or not {in_range}{unless}",
     }
 
 
@@ -299,7 +282,7 @@ def outputs(info: Operator) -> dict[str, str]:
 
 def one(info: Operator, head: str | None = None, saved: str | None = None, **flags: Any) -> Shape:
     """The shape of an operator on one tensor. ``saved``: the values that a general operator's node lists."""
-    parts = {**({"p": "", "ps": "()"} if head else parameters(info)), "table": "table", **reading()}
+    parts = {**({"p": "", "ps": "()"} if head else parameters(info)), "table": "table", **read_dim()}
     args = parts["args"] = f"input{parts['p']}"
     parts["mode"] = "slow_always" if flags.get("elementwise") else "slow_if_recording"
     parts["to"] = "r = " if flags.get("many") else "t._payload = r = " if flags.get("keep_result") else "t._payload = "

@@ -17,8 +17,8 @@ from ..._arrays.threads import LARGE, elementwise
 from ..._base.errors import warn
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim, rank
+from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
-from ..._kinds.linear import in_one_dim
 from ..._kinds.out import EXACT, of_kind
 from ..._tape.tensor import Tensor
 from ..reduce.extrema import along_one

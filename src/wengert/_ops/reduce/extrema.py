@@ -21,8 +21,8 @@ from ..._arrays.threads import LARGE, among_rows, reduce_all
 from ..._base.constants import type_name
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, numpy_names, rank
+from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
-from ..._kinds.linear import in_one_dim
 from ..._kinds.out import EXACT, exactly, write_out
 from ..._kinds.return_types import return_type
 from ..._tape.tensor import Tensor, wrap
