@@ -122,7 +122,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
         "saved": plan.listed(operands, "arrays[{}]", "edges[{}]", 0, "operands", "p[{}]"),
     }  # fmt: skip
     whole = Shape("anything", ANYTHING, "*args", parts, **flags, count=count, promoting=promoting, view=info.view)
-    if not count or info.view or (broadcast and many) or (count == 1 and (broadcast or promoting or info.outputs < 0)):
+    if not count or info.view or (broadcast and many) or (count == 1 and (promoting or info.outputs < 0)):
         return whole, whole
     if count == 1:
         return whole, one(info, saved=plan.listed(["input"], "a", "fx", 1) if records else "", **flags)

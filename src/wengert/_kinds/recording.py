@@ -237,6 +237,7 @@ if fx is None:  #| records
     @node
     n.p = {ps}  #? not general
     n.shape = a.shape  #? keep_shape
+    n.shapes = (a.shape,)  #? broadcast
     n.x = input._box or box_of(input)  #? keep_self
     @keep_result  #? keep_result
     n.r = b  #? keep_result and not general
