@@ -58,21 +58,23 @@ def in_one_dim(
     return in_front_of(otherwise, shape, lambda: own.names() | more)
 
 
-def in_usual_call(otherwise: Any, name: str, values: str = "", unless: str = "") -> Any:
+def in_usual_call(otherwise: Any, name: str, values: str = "", unless: str = "", **names: Any) -> Any:
     """A public function that without ``out=`` and ``inplace`` is its operator ``name``.
 
     ``values``: the texts of the operator's parameters, of the function's own. ``unless``: a condition on these and on
-    the array ``a`` for which it is not.
+    the array ``a`` for which it is not, and ``names`` what it names.
     """
     own = _own(name)
     head, passed = [], []
     unusual = ["slow_if_recording"]
     for p in inspect.signature(otherwise).parameters.values():
+        by_name = p.kind is p.KEYWORD_ONLY
+        head += ["*"] if by_name and "*" not in head else []
         head.append(p.name if p.default is p.empty else f"{p.name}={p.default!r}")
-        passed.append(p.name)
-        if p.name == "inplace":
-            unusual.insert(0, "inplace")
-    if "out" in (otherwise.__kwdefaults__ or ()):
+        passed.append(f"{p.name}={p.name}" if by_name else p.name)
+        if p.name in ("inplace", "out"):
+            unusual.insert(0, "inplace" if p.name == "inplace" else "out is not None")
+    if "out" in (otherwise.__kwdefaults__ or ()) and "*" not in head:  # see ``with_keywords``
         head += ["*", "out=None", "**kwargs"]
         passed += ["out=out", "**kwargs"]
         unusual = ["out is not None", "kwargs", *unusual]
@@ -80,4 +82,4 @@ def in_usual_call(otherwise: Any, name: str, values: str = "", unless: str = "")
         "passed": ", ".join(passed), "unusual": " or ".join(unusual), "unless": unless and f" or {unless}",
     }  # fmt: skip
     shape = Shape("one", USUAL, ", ".join(head), parts, **{**own.shape.flags, "modes": False})
-    return in_front_of(otherwise, shape, lambda: own.names() | {"otherwise": otherwise})
+    return in_front_of(otherwise, shape, lambda: own.names() | {"otherwise": otherwise, **names})
