@@ -220,6 +220,8 @@ def _no_broadcast(operands: Any) -> Exception:
 # --------------------------------------------------------------------------------------------------- what a node saves
 def _plain_dtype(a: Any) -> Any:
     """The array library's dtype of an operand, also behind the dtype of a transform's value."""
+    if type(a) is np.ndarray:
+        return a.dtype
     while isinstance(a, Tensor):
         a = a._payload
     dtype = getattr(a, "dtype", None)
@@ -308,7 +310,7 @@ class SavePlan:
                 parts.append({
                     "param": p.format(i),
                     "shape": f"{a}.shape" if i < sure else f"getattr({a}, 'shape', ())",
-                    "dtype": f"{a}.dtype" if i < sure else f"plain_dtype({a})",
+                    "dtype": f"{a}.dtype" if i < sure and len(operands) > 1 else f"plain_dtype({a})",
                     "result": "b" if self.info.outputs == 1 else "None",  # ``wrap_many`` replaces it
                     "operands": f"[box_of(t) if isinstance(t, Tensor) else t for t in {sequence}[{i}:]]",
                     "shapes": "[a.shape for a in arrays]",
