@@ -66,7 +66,7 @@ def in_usual_call(otherwise: Any, name: str, values: str = "", unless: str = "",
     """
     own = _own(name)
     head, passed = [], []
-    unusual = ["slow_if_recording"]
+    unusual = ["slow_always"]
     for p in inspect.signature(otherwise).parameters.values():
         by_name = p.kind is p.KEYWORD_ONLY
         head += ["*"] if by_name and "*" not in head else []

@@ -175,7 +175,7 @@ return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
 PIECES["front"] = """
 dim = args[0] if args else kwargs.get("dim")
 count = len(args) + len(kwargs)
-if {asked} and not slow_if_recording:
+if {asked} and not slow_always:
     keepdim = False if count < 2 else {second}kwargs.get("keepdim")  #? keepdim
     if {counted}:
         @body(front="yes", one_dim="yes", unless=not_one_dim, passed="input, *args, **kwargs")
@@ -195,6 +195,8 @@ except AttributeError:
     return refuse_first(info, input{p})  #? not (general or front)
 #? front
     if type(a) is not ndarray{unless}:
+        return otherwise({passed})
+    if fx is not None and slow_if_recording:  #? records
         return otherwise({passed})
 #? one_dim
     if dim is None:  #? whole
