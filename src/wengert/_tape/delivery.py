@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from .._arrays.library import ARITHMETIC
 from .hooks import before, call_leaf_hooks, call_prehooks
-from .node import AccumulateGrad, Node, named, tick, version_of
+from .node import AccumulateGrad, Node, tick, version_of
 from .tensor import Tensor, make, wrap
 
 lock = AccumulateGrad.lock
@@ -159,9 +159,31 @@ def _laid_out_as(a: Any, g: Any) -> Any:
     return laid_out
 
 
+class CopyBackwards(Node):
+    """The node of the copy that a recorded pass puts into a leaf's ``.grad``; it is also that of ``copy_``."""
+
+    __slots__ = ("fx",)
+    __module__ = "builtins"
+
+    def __init__(self, source: Node) -> None:
+        self.fx = source
+        self.h = None
+        self.seq = tick()
+        self.code, self.lasti = source.code, source.lasti
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return (None, self.fx)
+
+    def name(self) -> str:
+        return "torch::autograd::CopyBackwards"
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        return (self.fx, g)
+
+
 def _recorded_copy(g: Tensor) -> Tensor:
     """A copy of the gradient, because ``.grad`` may be written to."""
     copy = g.clone()  # type: ignore[attr-defined]
     if copy._node is not None:
-        named(copy._node, "torch::autograd::CopyBackwards")
+        copy._node = CopyBackwards(g._node)  # type: ignore[arg-type]
     return copy

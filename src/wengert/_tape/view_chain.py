@@ -111,9 +111,6 @@ class CopySlices(Node):
     def name(self) -> str:
         return "torch::autograd::CopySlices"
 
-    def __repr__(self) -> str:
-        return f"<CopySlices object at {id(self):#x}>"
-
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         pairs: list[Any] = []
         if self.fx is not None:
