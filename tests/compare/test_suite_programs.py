@@ -130,7 +130,40 @@ def plain(ctx, i): p, q = i.clone(), i.clone(); ctx.mark_non_differentiable(q); 
     """,
 )
 
-TABLES = {"no_grad views": NO_GRAD_VIEWS, "hooks": HOOKS, "nodes": NODES, "dirty": DIRTY}
+CONJUGATES = (
+    """
+x = T.tensor([[1 + 2j, 3 - 1j], [2j, 1]], requires_grad=True); a = x * 1; d = a.detach().clone(); c = d.conj()
+""",
+    """
+    r = c.is_conj(), c._is_view(), c._base is d, c.conj().is_conj(), c.resolve_conj().is_conj(), c.clone().is_conj()
+    r = c.detach().is_conj(), c.view(-1).is_conj(), c[0].is_conj(), T.is_conj(d.mH), d.mH.mH.is_conj(), d.T.is_conj()
+    v = c.imag; r = v, v.is_neg(), c.real.is_neg(), v._neg_view().is_neg(), v.resolve_neg().is_neg(), d.imag.is_neg()
+    c.mul_(1j); r = d, c, d._version, c._version
+    d[0] = 5 + 1j; r = c
+    c[1] = 1j; c.imag.fill_(3); r = d, c
+    c.conj().add_(1); r = d, c
+    d.zero_(); c.copy_(T.ones(2, 2) * 1j); r = d
+    d.mH[0] = 0; d.H[:, 1] = 7j; d.adjoint().mul_(2j); r = d
+    T.add(d, 1, out=d); r = c; T.mul(d, 2j, out=c); r = r, d
+    c.masked_fill_(c.real > 2, 1j); c.index_put_((T.tensor([1]),), T.tensor(3j)); r = d
+    v = d._neg_view(); v[0].add_(10); v.t()[1] = 3; r = d, v, v.is_neg()
+    c = a.conj(); c.mul_(2j); (a * (1 + 1j)).sum().abs().backward(); r = x.grad, a.grad_fn, c.grad_fn
+    c = a.conj(); a.mul_(2j); (c * (1 + 1j)).sum().abs().backward(); r = x.grad, c.grad_fn
+    c = a.mH; c[0].mul_(2j); a[1].mul_(3); (c * a).sum().abs().backward(); r = x.grad + 0j
+    p = a[..., :1]; c = p.conj(); a.mH.imag.add_(1); p.copy_(c); (a * a).sum().abs().backward(); r = x.grad
+    v = a.conj().imag; v[0].mul_(10); (a * a).sum().abs().backward(); r = x.grad
+    c = a.conj(); w = a * a; c.mul_(2j); w.sum().abs().backward()
+    c = a.conj(); c.mul_(a); a.sum().abs().backward()
+    x.conj().mul_(2)
+    T.set_grad_enabled(False); c = x.conj(); r = c.requires_grad, c.is_leaf; c.mul_(2); r = r, x
+    T.set_grad_enabled(False); c = a.conj(); T.set_grad_enabled(True); c.mul_(2)
+    T.view_as_real(c)
+    s = T.tensor(1 + 1j); c = s.conj(); c.mul_(2); r = s, c
+    level = A.forward_ad.dual_level(); level.__enter__(); t = d.clone(); p = A.forward_ad.make_dual(c, t); r = A.forward_ad.unpack_dual(p)[1] is t, A.forward_ad.unpack_dual(p)[1]
+    """,
+)
+
+TABLES = {"no_grad views": NO_GRAD_VIEWS, "hooks": HOOKS, "nodes": NODES, "dirty": DIRTY, "conjugates": CONJUGATES}
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n", "\n"), id=f"{name}: {line.strip()}")
     for name, (preparation, lines) in TABLES.items()

@@ -43,7 +43,8 @@ class Box:
 class Version:
     """The version of one storage: the number of writes, and the time and line of the latest write."""
 
-    __slots__ = ("code", "lasti", "rebased", "seq", "version", "writer", "writes")
+    __slots__ = ("code", "followers", "lasti", "rebased", "seq", "version", "writer", "writes")
+    followers: Any  # of memory with conjugate views: ``_tape.conjugates``
 
     def __init__(self) -> None:
         self.version = 0

@@ -306,14 +306,22 @@ class StaleVersion:
         return self.version_before
 
 
+def _root_cell(cell: Any) -> Any:
+    """The cell in which this one counts, if it is that of a conjugate view."""
+    while (shared := getattr(cell, "shared", None)) is not None:
+        cell = shared
+    return cell
+
+
 def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion]) -> Tensor:
     """An alias that replaces another operand on self's storage (``StaleVersion``)."""
     if getattr(a, "_view", None) is None and (a._box is None or a._box.cell is None) and a is not self:
         if a is not base_of(self):
             return a
     shared = version_of(self)
-    if version_of(a) is not shared:
+    if _root_cell(version_of(a)) is not _root_cell(shared):
         return a
+    refresh(a)  # the twin is no view, whose history would be renewed
     cell = StaleVersion(shared)
     cells.append(cell)
     twin = wrap(a._payload, a._node)
