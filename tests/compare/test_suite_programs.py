@@ -59,6 +59,7 @@ def post(name): return lambda i, o: log.append((name, i, o))
     b.register_hook(note('b')); b.retain_grad(); b.mul_(3); b.register_hook(note('b2')); b.sum().backward(); r = log, b.grad
     v.grad_fn.register_prehook(note('p')); v.mul_(2); (v * v).sum().backward(); r = log
     b.register_hook(note('b')); b.grad_fn.register_prehook(note('p')); b.sum().backward(inputs=(b,)); r = log, b.grad
+    c = a.clone(); T.set_grad_enabled(False); a.set_(T.ones(3)); T.set_grad_enabled(True); A.grad(c.sum(), a)
     c = a.exp(); c.sum().backward(inputs=(c,)); c.sum().backward()
     c = a.exp(); A.grad(c.sum(), c); c.sum().backward(); r = a.grad
     c = b * 2; d = b + c; b.register_hook(note('b')); r = A.grad(d.sum(), (c,)), log
@@ -163,7 +164,30 @@ x = T.tensor([[1 + 2j, 3 - 1j], [2j, 1]], requires_grad=True); a = x * 1; d = a.
     """,
 )
 
-TABLES = {"no_grad views": NO_GRAD_VIEWS, "hooks": HOOKS, "nodes": NODES, "dirty": DIRTY, "conjugates": CONJUGATES}
+DUAL = (
+    """
+fw = A.forward_ad; level = fw.dual_level(); level.__enter__()
+d = fw.make_dual(T.ones(2), T.tensor([2., 3.])); plain = T.tensor([1., 0.])
+""",
+    """
+    r = d == plain, d.eq_(plain), fw.unpack_dual(d).tangent
+    d.gt_(plain); r = d * 2, fw.unpack_dual(d).tangent
+    T.igamma(d, d)
+    T.igammac(d, plain)
+    ones = T.ones(1, 2, 3, 3); w = fw.make_dual(T.ones(4, 2, 2, 2), T.ones(4, 2, 2, 2)); r = T.ops.aten.convolution_backward(T.ones(1, 4, 2, 2), ones, w, (4,), (1, 1), (0, 0), (1, 1), False, (0, 0), 1, (False, True, True))
+    level.__exit__(None, None, None); r = T.ops.aten._new_zeros_with_same_feature_meta(T.ones(2, 5), T.ones(3, 4).t(), self_num_batch_dims=1).stride()
+    b = T.arange(24.).view(2, 3, 4); s = b[:, 1:2].detach(); r = T.ops.aten.slice_inverse(s, b, 1, 1, 2).shape
+    """,
+)
+
+TABLES = {
+    "no_grad views": NO_GRAD_VIEWS,
+    "hooks": HOOKS,
+    "nodes": NODES,
+    "dirty": DIRTY,
+    "conjugates": CONJUGATES,
+    "dual": DUAL,
+}
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n", "\n"), id=f"{name}: {line.strip()}")
     for name, (preparation, lines) in TABLES.items()

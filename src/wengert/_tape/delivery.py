@@ -125,10 +125,15 @@ _ARRAYS = frozenset((ndarray, np.float32, np.float64))
 def _add_to_grad(m: Any, g: Any) -> None:
     old = m.grad
     if isinstance(g, Tensor):  # create_graph: the sum is recorded
-        m.grad = _recorded_copy(g) if old is None else old + g
+        m.grad = _recorded_copy(g) if old is None else g + old if _is_sparse(old) else old + g
         return
     want = m.box.a.dtype if m.h is None or m.h.grad_dtype is None else g.dtype
-    if g.dtype is not want and hasattr(want, "kind") and hasattr(g, "astype"):  # a transform's value has no kind
+    if (  # a transform's value has no kind; a sparse tensor may have a dense gradient
+        g.dtype is not want
+        and hasattr(want, "kind")
+        and hasattr(g, "astype")
+        and not getattr(m.box.a, "is_sparse", False)
+    ):
         if g.dtype.kind == "c" and want.kind != "c":
             g = g.real
         g = g.astype(want)
@@ -141,11 +146,18 @@ def _add_to_grad(m: Any, g: Any) -> None:
             np.add(a, g, a, casting="same_kind")
         except ARITHMETIC:  # as in Sums.add
             g = None
+    elif _is_sparse(old) and type(g) is np.ndarray:
+        m.grad = wrap(g + a)
+        return
     else:
         old._payload = a + g
         if old._box is not None:
             old._box.a = old._payload
     version_of(old).write(tick())  # a write that no line of the user's program made
+
+
+def _is_sparse(t: Tensor) -> bool:
+    return getattr(t._payload, "is_sparse", False)
 
 
 def _laid_out_as(a: Any, g: Any) -> Any:

@@ -273,6 +273,8 @@ def _adopt(t: Tensor, old: Any) -> None:
     level = _level()
     if level is None:
         return
+    if type(t) is DualTensor and isinstance(old, Dual) and not isinstance(t._payload, Dual):  # written by ``eq_``
+        t._payload = Dual(t._payload, np.zeros(t._payload.shape, t._payload.dtype), level.tag)
     level.adopt(t)
     if type(t) is DualTensor and isinstance(old, Dual) and old.tag == t._payload.tag == level.tag:
         _write_through(t, old, level)
