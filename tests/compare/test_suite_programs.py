@@ -180,6 +180,28 @@ d = fw.make_dual(T.ones(2), T.tensor([2., 3.])); plain = T.tensor([1., 0.])
     """,
 )
 
+CHECKPOINTS = (
+    """
+checkpoint = __import__(T.__name__ + '.utils.checkpoint', fromlist=['x']).checkpoint
+a, b, kept = T.ones(1, requires_grad=True), T.tensor(1.), []
+class Keeps(A.Function):
+    @staticmethod
+    def forward(ctx, x, y): ctx.save_for_backward(y); return x * 1
+    @staticmethod
+    def backward(ctx, g): kept.extend(ctx.saved_tensors); return g, None
+class Nan(A.Function):
+    @staticmethod
+    def forward(ctx, x): return x.sum(0, keepdim=True)
+    @staticmethod
+    def backward(ctx, g): g = g.expand(3).clone(); g[0] = 0; g[0] /= 0; return g
+""",
+    """
+    checkpoint(Keeps.apply, a, b, use_reentrant=False).backward(); r = kept[0] is b
+    with A.graph.saved_tensors_hooks(lambda x: x, lambda x: x): c = Keeps.apply(a, b)\\nc.backward(); r = kept[0] is b
+    o = Nan.apply(T.ones(3, requires_grad=True))\\nwith A.set_detect_anomaly(True): o.backward()
+    """,
+)
+
 TABLES = {
     "no_grad views": NO_GRAD_VIEWS,
     "hooks": HOOKS,
@@ -187,6 +209,7 @@ TABLES = {
     "dirty": DIRTY,
     "conjugates": CONJUGATES,
     "dual": DUAL,
+    "checkpoints": CHECKPOINTS,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n", "\n"), id=f"{name}: {line.strip()}")

@@ -443,7 +443,13 @@ def _save(ctx: Any, results: list[Any]) -> None:
             from .._tape.saved_hooks import pack_box
 
             boxes.append(
-                pack_box(ctx, box, ctx._output_node(k) if k is not None else t._node, hooks[-1], k is not None)
+                pack_box(
+                    ctx,
+                    box,
+                    ctx._output_node(k) if k is not None else t._node or weakref.ref(t),
+                    hooks[-1],
+                    k is not None,
+                )
             )
         else:
             boxes.append((box, k if k is not None else weakref.ref(t) if t._node is None else t._node))
