@@ -105,6 +105,8 @@ def _run_for(
     """Run only the nodes that lead to ``inputs``, and return the cotangents of ``inputs``."""
     wanted: dict[Node, Node] = {m: m for m in inputs}
     needed = leading_to(roots, wanted)
+    if not sums.returned:  # as in PyTorch, backward(inputs=) also runs, and frees, the nodes of intermediate results
+        needed.update(m for m in wanted if m.seq and type(m) is not Port)
     got: dict[Node, Any] = {}
     only = (wanted, needed, got)
     plain = not (create_graph or observers)
@@ -116,7 +118,7 @@ def _run_for(
                 _run_node(n, g, buf, leaves, heap, sums, keep, create_graph)
         elif plain and type(g) is not Parts:
             _walk(n, g, buf, leaves, heap, sums, keep, only)
-        else:
+        elif n in needed or n in wanted:
             if n.h is not None and type(g) is not Parts:
                 g = before(n, g, create_graph)
             if n in wanted:
@@ -202,13 +204,17 @@ def _walk(
     last = xp = None
     while True:
         h = n.h
-        if h is not None and type(g) is not Parts:
-            g = before(n, g, False)
         if only is not None:
+            if n not in only[1] and n not in only[0]:
+                return
+            if h is not None and type(g) is not Parts:
+                g = before(n, g, False)
             if n in only[0]:
                 _capture(n, g, only, sums)
-            if n not in only[1]:
-                return
+                if n not in only[1]:
+                    return
+        elif h is not None and type(g) is not Parts:
+            g = before(n, g, False)
         dtype = g.dtype
         if dtype is not last:
             last = dtype

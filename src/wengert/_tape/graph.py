@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._base.dtypes import BY_NUMPY, make_size
 from .._base.errors import noted, warn_once
 from .._base.grad_mode import grad_mode
 from .._base.hooks import hook
 from .._base.modes import in_transform, is_grad_enabled, transforms
 from .delivery import accumulate
 from .engine import run
-from .node import AccumulateGrad, Node, port_of
+from .node import AccumulateGrad, Node, NoHistory, port_of
 from .properties import retain_grad
 from .stochastic import seeded
 from .tensor import Tensor, current_fn, payload_like, stale_views, wrap
@@ -64,7 +66,7 @@ def _listed_inputs(inputs: Any, who: str) -> list[Any]:
 def _root(i: int, t: Any) -> Node:
     """The node that a pass starts from."""
     edge = edge_node(t)
-    if edge is None:
+    if edge is None or type(edge) is NoHistory:
         raise noted(
             RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn"),
             "Why: nothing that this tensor was computed from requires grad, or it was computed under no_grad, "
@@ -130,14 +132,18 @@ def _cotangent(i: int, t: Any, g: Any, create_graph: bool) -> Any:
         return wrap(g) if create_graph else g
     if not isinstance(g, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    if isinstance(t, Tensor):
+    if not isinstance(t, Tensor):
+        shape, dtype = _edge_shape(t)
+        if shape is not None:
+            _check_cotangent(i, SimpleNamespace(shape=make_size(shape), dtype=BY_NUMPY[dtype]), g)
+    else:
         _check_cotangent(i, t, g)
         if g._payload.dtype is not t._payload.dtype and isinstance(g._payload.dtype, np.dtype):
             g = g.to(t.dtype)
     return g if create_graph else g._payload
 
 
-def _check_cotangent(i: int, t: Tensor, g: Tensor) -> None:
+def _check_cotangent(i: int, t: Any, g: Tensor) -> None:
     if tuple(g.shape) != tuple(t.shape):
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
@@ -253,7 +259,7 @@ def _input_node(t: Any) -> Node:
             "What to do: ask for gradients only of tensors that were made with requires_grad=True or computed from "
             "such.",
         )
-    return node
+    return NoHistory() if type(node) is NoHistory else node  # nothing leads to it
 
 
 def grad(

@@ -43,7 +43,8 @@ class Box:
 class Version:
     """The version of one storage: the number of writes, and the time and line of the latest write."""
 
-    __slots__ = ("code", "lasti", "rebased", "seq", "version", "writer", "writes")
+    __slots__ = ("code", "followers", "lasti", "rebased", "seq", "version", "writer", "writes")
+    followers: Any  # of memory with conjugate views: ``_tape.conjugates``
 
     def __init__(self) -> None:
         self.version = 0
@@ -203,7 +204,10 @@ class Node:
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """``(node, output index)`` of each input; ``(None, 0)`` if the input needs no gradient."""
         inputs = self.edges()
-        return tuple((m.fx, m.k) if type(m) is Port else (m if m is None else m.looked_at(), 0) for m in inputs)
+        return tuple(
+            (None, 0) if m is None or type(m) is NoHistory else (m.fx, m.k) if type(m) is Port else (m.looked_at(), 0)
+            for m in inputs
+        )
 
     def looked_at(self) -> Node:
         """The node to show to the user, under the right name if PyTorch has several names for its operator."""
@@ -236,7 +240,7 @@ class Node:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{self.name().rpartition('::')[2]} object at {id(self):#x}>"
 
 
 @functools.cache
@@ -353,8 +357,26 @@ class AccumulateGrad(Node):
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
-    def __repr__(self) -> str:
-        return f"<AccumulateGrad object at {id(self):#x}>"
+
+class NoHistory(Node):
+    """The node of a view that was made under ``no_grad`` of a tensor with a history.
+
+    As in PyTorch, operators on such a view are recorded, and what comes back to it goes nowhere.
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.seq = tick()
+        self.h = None
+        self.code = None
+        self.lasti = 0
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        return ()
+
+
+LEAVES = frozenset((type(None), AccumulateGrad, NoHistory))  # the types of nodes of leaves
 
 
 def leaf_node(tensor: Any) -> AccumulateGrad:

@@ -176,7 +176,8 @@ _RUNNER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_cli", "run.
 def _watch(n: Any, g: Any, step: Any) -> Any:
     _running.append(n)
     try:
-        pairs = step()
+        with np.errstate(all="ignore"):  # the mode itself tells of NaN
+            pairs = step()
     except Exception:
         _tell(n)
         raise

@@ -151,11 +151,18 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     return [a for a in overriding(args, kwargs) if not isinstance(a, Tensor)]
 
 
+_FORMULAS = frozenset(("convolution_backward", "_new_zeros_with_same_feature_meta", "slice_inverse", "sym_size"))
+
+
 def _find_public(name: str) -> Any:
     if name.startswith("_foreach_"):
         from .._tensor_api import foreach
 
         return getattr(foreach, name, None)
+    if name in _FORMULAS:
+        from . import _aten_functions
+
+        return getattr(_aten_functions, name)
     for space in ("torch", "Tensor", "nn.functional", "linalg", "special", "fft"):
         for short in (name, name.lstrip("_"), name.removeprefix(f"{space}_")):
             if short in PUBLIC.get(space, {}):
