@@ -6,7 +6,6 @@ turned into text only when an error is raised.
 
 from __future__ import annotations
 
-import linecache
 import os
 import sys
 import warnings
@@ -51,25 +50,13 @@ def here() -> tuple[Any, int]:
     return frame.f_code, frame.f_lasti
 
 
-def line_number(code: Any, lasti: int) -> int:
-    """The line of an instruction, of the nearest one before it that has a line otherwise."""
-    line: int = code.co_firstlineno
-    for i, position in enumerate(code.co_positions()):
-        if i * 2 > lasti:
-            break
-        if position[0] is not None:
-            line = position[0]
-    return line
-
-
 def where(code: Any, lasti: int) -> str:
     """The position as text: ``File "x.py", line 3, in f`` and the line itself."""
     if code is None:
         return ""
-    line = line_number(code, lasti)
-    text = linecache.getline(code.co_filename, line).strip()
-    place = f'File "{code.co_filename}", line {line}, in {code.co_name}'
-    return f"{place}\n    {text}" if text else place
+    from .places import place
+
+    return place(code, lasti)
 
 
 class OtherLibraryError(TypeError):
@@ -85,11 +72,7 @@ LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 
 
 def noted(error: E, *notes: str, code: str | None = None) -> E:
-    """The error with notes added; ``code`` names its section in docs/errors.md.
-
-    The error that it replaces, NumPy's mostly, is not shown with it.
-    """
-    error.__suppress_context__ = True
+    """The error with notes added; ``code`` names its section in docs/errors.md."""
     for note in notes:
         if note:
             error.add_note(note)

@@ -13,6 +13,7 @@ from .._base.errors import noted, warn_once
 from .._base.grad_mode import grad_mode
 from .._base.hooks import hook
 from .._base.modes import in_transform, is_grad_enabled, transforms
+from .._base.tracebacks import shortens
 from .delivery import accumulate
 from .engine import run
 from .node import AccumulateGrad, Node, port_of
@@ -149,6 +150,7 @@ def _check_cotangent(i: int, t: Tensor, g: Tensor) -> None:
         )
 
 
+@shortens
 def backward(
     tensors: Any,
     grad_tensors: Any = None,
@@ -256,6 +258,7 @@ def _input_node(t: Any) -> Node:
     return node
 
 
+@shortens
 def grad(
     outputs: Any,
     inputs: Any,
@@ -331,6 +334,7 @@ def zeros_like(t: Any) -> Tensor:
     )
 
 
+@shortens
 def tensor_backward(
     self: Tensor,
     gradient: Tensor | None = None,

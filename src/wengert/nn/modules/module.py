@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 from ..._base.grad_mode import no_grad
+from ..._base.tracebacks import Exit, with_handler
 from ..._tape.tensor import Tensor
 from ..._tensor_api.settings import typename
 from ..parameter import Buffer, Parameter
@@ -91,6 +92,13 @@ def _told(hooks: dict[int, Any], module: Any, name: str, value: Any) -> Any:
     return value
 
 
+def _leave(frame: Any) -> None:
+    """Called when an error leaves the call of a module: name the layer, and cut the traceback."""
+    from ._failures import leave
+
+    leave(frame)
+
+
 class Module(Hooked, Stateful, Named):
     """The base class of all layers and models.
 
@@ -139,6 +147,7 @@ class Module(Hooked, Stateful, Named):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
+    __call__.__code__ = with_handler(__call__.__code__, Exit(_leave))
     _call_impl = _wrapped_call_impl = __call__
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
