@@ -44,6 +44,18 @@ def user_frame(frame: Any) -> Any:
     return frame
 
 
+_user_frame = user_frame
+
+
+def program_frame(frame: Any) -> Any:
+    """``user_frame`` for what makes no node: anomaly mode replaces that one, and watches ``user_code``."""
+    global user_code
+    code = user_code
+    found = _user_frame(frame)
+    user_code = code
+    return found
+
+
 def here() -> tuple[Any, int]:
     """The pair (code, offset) of the user's line that is running now."""
     frame = user_frame(sys._getframe(1))
@@ -91,7 +103,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that points at the user's line, however deep inside this package it is raised."""
-    frame = user_frame(sys._getframe(1))
+    frame = program_frame(sys._getframe(1))
     warnings.warn_explicit(
         message,
         category,

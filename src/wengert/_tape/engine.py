@@ -176,7 +176,7 @@ def _stepped(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
 
 def _observed(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """Run the step, wrapped by the observers."""
-    step: Any = partial(_stepped, n, g, keep, create_graph)
+    step: Any = partial(_stepped if _has_node_hooks(n.h) else backward_of, n, g, keep, create_graph)
     for observer in observers:
         step = partial(observer, n, g, step)
     return step()  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .._base.errors import user_frame
+from .._base.errors import program_frame
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 
@@ -60,7 +60,7 @@ def causes(loss: Tensor, frame: Any = None) -> list[str]:
 
     Empty if the source cannot be read or nothing is found.
     """
-    frame = frame if frame is not None else user_frame(sys._getframe(1))
+    frame = frame if frame is not None else program_frame(sys._getframe(1))
     try:
         tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
     except (SyntaxError, ValueError):

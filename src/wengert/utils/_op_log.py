@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
 from typing import Any, NoReturn
 
-from .._base import errors as lines
+from .._base.errors import program_frame
 from .._base.modes import unwatch_operators, watch_operators
 from .._tape.tensor import Tensor
 
@@ -38,7 +39,7 @@ class OpLog:
         given = ", ".join(self._show(a) for a in args)
         place = len(self.lines)
         self.lines.append(f"aten.{info.name}({given})")
-        frame = lines.user_frame(lines.sys._getframe(1))
+        frame = program_frame(sys._getframe(1))
         stack = traceback.extract_stack(frame)
         self.calls.append([f"{s.filename}:{s.lineno}:{s.name}" for s in reversed(stack)])
         result = proceed()
