@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -114,11 +114,11 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     )
 
 
-def warn_once(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning that the process shows once, like PyTorch's TORCH_WARN_ONCE."""
+def warn_once(message: str, category: type[Warning] = UserWarning, more: Callable[[], str] = str) -> None:
+    """Issue a warning that the process shows once, like PyTorch's TORCH_WARN_ONCE; ``more()`` is added to its text."""
     if always or message not in warned:
         warned.add(message)
-        warn(message, category)
+        warn(message + more(), category)
 
 
 warned: set[str] = set()

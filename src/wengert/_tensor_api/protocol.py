@@ -20,7 +20,7 @@ from .._base.modes import inference_tensors, is_grad_enabled
 from .._base.registry import TENSORS, public, publish
 from .._payloads.meta import Meta, no_data, no_item
 from .._payloads.transforms import Batched, Constant, Dual, Transformed
-from .._tape.error_text import expect_tensor
+from .._tape.error_text import expect_tensor, warn_of_lost_gradient
 from .._tape.inference import is_inference
 from .._tape.node import box_of, hooks_of, leaf_node
 from .._tape.tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap
@@ -276,6 +276,8 @@ def _conversion(kind: type, cpp: str) -> Any:
     """The conversion of a tensor of one element to a real number of Python; ``cpp``: the name of its type in errors."""
 
     def convert(self: Tensor) -> Any:
+        if kind is float and self._node is not None:
+            warn_of_lost_gradient(self)
         a = self._payload
         if _OF_SCALAR.get(type(a), complex) is not complex:
             return kind(a)
@@ -290,6 +292,8 @@ method("Tensor.__int__")(_conversion(int, "int64_t"))
 
 @method("Tensor.__complex__")
 def _complex(self: Tensor) -> complex:
+    if self._node is not None:
+        warn_of_lost_gradient(self)
     return complex(_single(self, _NO_ITEM))
 
 

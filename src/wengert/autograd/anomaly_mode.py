@@ -158,7 +158,8 @@ def _traced(frame: Any) -> Any:
     line = _Line()
     line.f_code = frame.f_code
     line.f_lasti = trace = _Trace(frame.f_lasti)
-    trace.stack = stack = []
+    stack: list[Any] = []
+    trace.stack = stack
     trace.within = _running[-1] if _running else None
     note = stack.append
     while frame:
