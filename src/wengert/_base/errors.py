@@ -101,6 +101,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean '{found[0]}'?" if found else ""
 
 
+def unexpected_keyword(function: str, word: str, known: Iterable[str], more: str = "") -> TypeError:
+    """Python's error for an unknown keyword, with a note that names the nearest known one."""
+    error = TypeError(f"{function}() got an unexpected keyword argument '{word}'")
+    guess = nearest(word, known).removeprefix("; ")
+    return noted(error, f"What to do: {guess}" if guess else f"Known: {', '.join(sorted(known))}.", more)
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that points at the user's line, however deep inside this package it is raised."""
     frame = program_frame(sys._getframe(1))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.errors import noted, warn_once
+from .._base.errors import noted, unexpected_keyword, warn, warn_once
 from .._base.grad_mode import grad_mode
 from .._base.hooks import hook
 from .._base.modes import in_transform, is_grad_enabled, transforms
@@ -36,6 +36,9 @@ interceptors: list[Interceptor] = []
 
 def _taken_by(values: Sequence[Any]) -> Interceptor | None:
     return next((i for i in interceptors if i.concerns(values)), None)
+
+
+_MISSING: Any = object()
 
 
 @hook
@@ -152,21 +155,20 @@ def _check_cotangent(i: int, t: Tensor, g: Tensor) -> None:
 
 @shortens
 def backward(
-    tensors: Any,
+    tensors: Any = _MISSING,
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     grad_variables: Any = None,
     inputs: Any = None,
-    *,
-    retain_variables: bool | None = None,
+    **former: Any,
 ) -> None:
     """Accumulate the gradients of ``tensors`` into the leaves they were computed from.
 
     ``grad_tensors`` are the cotangents (``None`` for scalars), of the tensors' shapes. ``retain_graph`` (default: the
     value of ``create_graph``) keeps the nodes' saved values, so that the graph can be walked again. ``create_graph``
-    records the pass itself. ``inputs`` limits the pass to those tensors. ``grad_variables`` and ``retain_variables``
-    are the names of PyTorch 0.1.
+    records the pass itself. ``inputs`` limits the pass to those tensors. ``variables``, ``grad_variables`` and
+    ``retain_variables`` are the names of PyTorch 0.1, with a FutureWarning.
 
     >>> import wengert as torch
     >>> x = torch.tensor([1., 2.], requires_grad=True)
@@ -182,10 +184,12 @@ def backward(
             ),
             "Why: a transform's function has its results as its only effect; .grad of a tensor would be another.",
         )
-    if retain_variables is not None:
-        retain_graph = retain_variables
+    if former:
+        tensors, retain_graph = _of_former_names(tensors, retain_graph, former)
+    if tensors is _MISSING:
+        raise TypeError("backward() missing 1 required positional argument: 'tensors'")
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        _tell_of_former_name("grad_variables", "grad_tensors")
         if grad_tensors is not None:
             raise RuntimeError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
@@ -215,6 +219,30 @@ def backward(
         _run(roots, keep, create_graph, None)
     else:
         _accumulate_into(nodes, _run(roots, keep, create_graph, nodes), create_graph)
+
+
+def _of_former_names(tensors: Any, retain_graph: Any, former: dict[str, Any]) -> tuple[Any, Any]:
+    """``variables=`` and ``retain_variables=``, as the arguments were called in PyTorch 0.1."""
+    for word in former:
+        if word not in FORMER:
+            known = ("tensors", "grad_tensors", "retain_graph", "create_graph", "inputs", *FORMER)
+            eras = "; ".join(f"{new} was {old} until PyTorch {era}" for old, (new, era) in FORMER.items())
+            raise unexpected_keyword("backward", word, known, f"Former names: {eras}.")
+        _tell_of_former_name(word, FORMER[word][0])
+    if "variables" in former and tensors is not _MISSING:
+        raise TypeError("backward() got multiple values for argument 'tensors'")
+    keep = former.get("retain_variables")
+    return former.get("variables", tensors), retain_graph if keep is None else keep
+
+
+def _tell_of_former_name(old: str, new: str) -> None:
+    warn(f"`{old}` is deprecated. Use `{new}` instead.", FutureWarning)
+
+
+FORMER = {
+    "variables": ("tensors", "0.3"), "grad_variables": ("grad_tensors", "0.3"),
+    "retain_variables": ("retain_graph", "0.1.12"),
+}  # fmt: skip
 
 
 def _roots(tensors: list[Any], grads: list[Any], create_graph: bool) -> list[tuple[Node, Any]]:
@@ -367,9 +395,11 @@ def tensor_backward(
     ):
         run([(fn, _ONE)], keep=bool(retain_variables if retain_graph is None else retain_graph))
         return
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs, retain_variables=retain_variables)
+    keep = retain_graph if retain_variables is None else retain_variables
+    backward(self, gradient, keep, create_graph, inputs=inputs)
 
 
+tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"  # in Python's errors
 _ONE = np.float32(1)
 
 
