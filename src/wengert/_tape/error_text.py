@@ -88,6 +88,6 @@ def warn_of_lost_gradient(x: Tensor) -> None:
 
 _LOST = (
     "Why: the number has no gradient, and neither has an array or a list that it is put into.\n"
-    "What to do: torch.zeros(...) in place of np.zeros(...), or torch.stack([...]), keep the gradient; item() says that "
-    "none is wanted."
+    "What to do: torch.zeros(...) in place of np.zeros(...), or torch.stack([...]), keep the gradient; item() says "
+    "that none is wanted."
 )

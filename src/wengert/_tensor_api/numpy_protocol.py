@@ -205,7 +205,7 @@ def _detached(x: Any) -> Any:
 
 
 def _like(name: str) -> Any:
-    """A maker of arrays like another one, for a tensor that requires grad: what is written into a tensor is recorded."""
+    """A maker of arrays like another one, for a tensor that requires grad: writes into a tensor are recorded."""
 
     def like(a: Any, *args: Any, **kwargs: Any) -> Any:
         x = _tensor(a)

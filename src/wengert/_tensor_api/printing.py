@@ -47,8 +47,8 @@ def set_printoptions(
         edgeitems: how many elements are shown at either end of a dimension when summarising (3 at first).
         linewidth: characters to a line (80 at first); a row of a summarised tensor breaks too.
         profile: `"default"`, `"short"` or `"full"`: values for the four above, which the other arguments override.
-            As in PyTorch, another name changes nothing. With `"0.3"` tensors are printed as by PyTorch 0.1 to 0.3, until
-            another profile is set: `Variable containing:` and `[torch.FloatTensor of size 3x4]`.
+            As in PyTorch, another name changes nothing. With `"0.3"` tensors are printed as by PyTorch 0.1 to 0.3,
+            until another profile is set: `Variable containing:` and `[torch.FloatTensor of size 3x4]`.
         sci_mode: scientific notation always (True), never (False), or where the numbers call for it (None).
             As in PyTorch, every call sets it: a call that does not mention it goes back to None.
 
