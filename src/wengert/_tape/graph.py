@@ -184,12 +184,11 @@ def backward(
             ),
             "Why: a transform's function has its results as its only effect; .grad of a tensor would be another.",
         )
-    if former:
-        tensors, retain_graph = _of_former_names(tensors, retain_graph, former)
+    if former or grad_variables is not None:
+        tensors, retain_graph = _of_former_names(tensors, retain_graph, grad_variables, former)
     if tensors is _MISSING:
         raise TypeError("backward() missing 1 required positional argument: 'tensors'")
     if grad_variables is not None:
-        _tell_of_former_name("grad_variables", "grad_tensors")
         if grad_tensors is not None:
             raise RuntimeError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
@@ -221,22 +220,19 @@ def backward(
         _accumulate_into(nodes, _run(roots, keep, create_graph, nodes), create_graph)
 
 
-def _of_former_names(tensors: Any, retain_graph: Any, former: dict[str, Any]) -> tuple[Any, Any]:
-    """``variables=`` and ``retain_variables=``, as the arguments were called in PyTorch 0.1."""
+def _of_former_names(tensors: Any, retain_graph: Any, grads: Any, former: dict[str, Any]) -> tuple[Any, Any]:
+    """The arguments ``tensors`` and ``retain_graph``, as they may have been called in PyTorch 0.1, with one warning."""
     for word in former:
         if word not in FORMER:
             known = ("tensors", "grad_tensors", "retain_graph", "create_graph", "inputs", *FORMER)
             eras = "; ".join(f"{new} was {old} until PyTorch {era}" for old, (new, era) in FORMER.items())
             raise unexpected_keyword("backward", word, known, f"Former names: {eras}.")
-        _tell_of_former_name(word, FORMER[word][0])
+    used = [*former] if grads is None else [*former, "grad_variables"]
+    warn(" ".join(f"`{old}` is deprecated. Use `{FORMER[old][0]}` instead." for old in used), FutureWarning)
     if "variables" in former and tensors is not _MISSING:
         raise TypeError("backward() got multiple values for argument 'tensors'")
     keep = former.get("retain_variables")
     return former.get("variables", tensors), retain_graph if keep is None else keep
-
-
-def _tell_of_former_name(old: str, new: str) -> None:
-    warn(f"`{old}` is deprecated. Use `{new}` instead.", FutureWarning)
 
 
 FORMER = {
