@@ -545,8 +545,8 @@ def test_backward_takes_the_keywords_of_pytorch_0_1() -> None:
     with pytest.warns(FutureWarning) as caught:
         wengert.autograd.backward(variables=[y], grad_variables=[wengert.ones(2)], retain_variables=True)
     told = (
-        "`variables` is deprecated. Use `tensors` instead. `retain_variables` is deprecated. Use `retain_graph` instead. "
-        "`grad_variables` is deprecated. Use `grad_tensors` instead."
+        "`variables` is deprecated. Use `tensors` instead. `retain_variables` is deprecated. Use `retain_graph` "
+        "instead. `grad_variables` is deprecated. Use `grad_tensors` instead."
     )
     assert [str(w.message) for w in caught] == [told]
     assert all(w.filename == __file__ for w in caught)

@@ -5,6 +5,7 @@ Imported when an error is raised. A place is a pair (code object, offset of an i
 
 from __future__ import annotations
 
+import ast
 import itertools
 import linecache
 import sys
@@ -45,6 +46,21 @@ def text_of(code: types.CodeType, lasti: int) -> str:
     lines[-1] = lines[-1][: at.end_column]
     lines[0] = lines[0][at.column :]
     return b"".join(lines).decode(errors="replace")
+
+
+def loop_around(code: types.CodeType, lasti: int) -> int | None:
+    """The line of the innermost loop around a place in its function; None if there is none or the text is unknown."""
+    line = span(code, lasti).line
+    try:
+        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
+    except (SyntaxError, ValueError):
+        return None
+    loops = [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max((first for first in loops if first >= code.co_firstlineno), default=None)
 
 
 def place(code: types.CodeType, lasti: int) -> str:

@@ -69,6 +69,16 @@ def broadcast_error(x: Any, y: Any) -> RuntimeError:
     )
 
 
+def two_dtypes(message: str) -> RuntimeError:
+    """The error of a product or a layer whose operands have several dtypes."""
+    return noted(
+        RuntimeError(message),
+        "Why: products convert nothing; NumPy's numbers are float64 (from_numpy keeps it), parameters float32.",
+        "What to do: x.float() for the input, or model.double() for the layers.",
+        code="W011",
+    )
+
+
 def _origin(name: str, t: Any) -> str:
     fn = getattr(t, "_node", None)
     if fn is None or type(fn) is AccumulateGrad:

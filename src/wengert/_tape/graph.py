@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.errors import noted, unexpected_keyword, warn, warn_once
+from .._base.errors import noted, program_frame, unexpected_keyword, warn, warn_once
 from .._base.grad_mode import grad_mode
 from .._base.hooks import hook
 from .._base.modes import in_transform, is_grad_enabled, transforms
@@ -36,6 +37,11 @@ interceptors: list[Interceptor] = []
 
 def _taken_by(values: Sequence[Any]) -> Interceptor | None:
     return next((i for i in interceptors if i.concerns(values)), None)
+
+
+@hook
+def probable_causes(tensor: Tensor, frame: Any) -> list[str]:
+    """Sentences on what cut the history of a tensor, from the text of the program. Set by ``_tensor_api.publish``."""
 
 
 _MISSING: Any = object()
@@ -69,14 +75,34 @@ def _root(i: int, t: Any) -> Node:
     """The node that a pass starts from."""
     edge = edge_node(t)
     if edge is None:
+        causes = probable_causes.run(t, program_frame(sys._getframe(1)))
+        why = (
+            "Why: nothing that this tensor was computed from requires grad, or it was computed under no_grad, or its "
+            "history was cut by detach(), .data or numpy()."
+        )
         raise noted(
             RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn"),
-            "Why: nothing that this tensor was computed from requires grad, or it was computed under no_grad, "
-            "or its history was cut by detach(), .data or numpy().",
-            "What to do: make a leaf with requires_grad=True before computing the result.",
+            *([f"Probably: {cause}." for cause in causes] or [why]),
+            _advice_on(causes),
             code="W003",
         )
     return edge
+
+
+_MENDS = {
+    "no_grad": "compute the loss outside of that block", "inference_mode": "compute the loss outside of that block",
+    "derivative": "compute the loss from the values before it (cross_entropy of the scores, not their argmax)",
+    "copies values": "torch.stack([...]) or torch.cat([...]) make one tensor of many and keep their gradients; one "
+    "tensor needs no copy",
+    "a plain number": "use the tensor itself", "gives an array": "use torch's functions in place of NumPy's",
+    "leaves the graph": "leave it out where the gradient must pass", "requires grad": "p.requires_grad_(True) for "
+    "those that are to be trained",
+}  # fmt: skip  # by words of a cause
+
+
+def _advice_on(causes: list[str]) -> str:
+    mends = dict.fromkeys(mend for cause in causes for words, mend in _MENDS.items() if words in cause)
+    return f"What to do: {'; '.join(mends) or 'make a leaf with requires_grad=True before computing the result'}."
 
 
 def edge_node(t: Any) -> Node | None:
@@ -143,8 +169,14 @@ def _cotangent(i: int, t: Any, g: Any, create_graph: bool) -> Any:
 
 def _check_cotangent(i: int, t: Tensor, g: Tensor) -> None:
     if tuple(g.shape) != tuple(t.shape):
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
+        raise noted(
+            RuntimeError(
+                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of "
+                f"{t.shape}."
+            ),
+            "What to do: give a gradient of the output's shape: torch.ones_like(output) adds the gradients of its "
+            "elements.",
+            code="W004",
         )
     if g.dtype.is_complex != t.dtype.is_complex:
         raise RuntimeError(
@@ -338,6 +370,8 @@ def grad(
                 f"Which: input {i}" + (f", of shape {list(ins[i].shape)}." if isinstance(ins[i], Tensor) else "."),
                 "Why: no operation leads from it to the outputs; perhaps it was replaced, detached or computed after "
                 "them.",
+                "What to do: compute the outputs from it; or allow_unused=True for None, materialize_grads=True for "
+                "zeros.",
                 code="W010",
             )
     if materialize_grads:

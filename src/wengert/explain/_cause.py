@@ -129,7 +129,7 @@ def _cut(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Attribute) and node.attr in CUTS and node.attr not in _COPIES:
         yield f"line {node.lineno}: `{_spelled(node)}` {CUTS[node.attr]}"
     if isinstance(node, ast.Call) and node.args and _spelled(node.func).rpartition(".")[2] in _COPIES:
-        if not isinstance(node.args[0], (ast.Constant, ast.List)):
+        if any(isinstance(part, (ast.Name, ast.Call, ast.Attribute)) for part in ast.walk(node.args[0])):
             yield f"line {node.lineno}: `{_spelled(node)}` copies values, not history"
     if isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
         yield f"line {node.lineno}: the comparison `{_spelled(node)}` has no derivative"
