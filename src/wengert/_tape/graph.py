@@ -40,8 +40,8 @@ def _taken_by(values: Sequence[Any]) -> Interceptor | None:
 
 
 @hook
-def probable_causes(tensor: Tensor, frame: Any) -> list[str]:
-    """Sentences on what cut the history of a tensor, from the text of the program. Set by ``_tensor_api.publish``."""
+def probable_causes(tensor: Tensor, frame: Any) -> Any:
+    """A list of sentences on what cut the history of a tensor, from the program's text. Set by ``_tensor_api.publish``."""
 
 
 _MISSING: Any = object()

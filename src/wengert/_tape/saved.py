@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 from .._arrays.library import BY_DTYPE
 from .._base.dtypes import BY_NUMPY
-from .._base.errors import noted, program_frame, where
+from .._base.errors import noted, where
 from .._base.modes import anomaly
 from .._base.registry import TENSORS
 from .inference import InferenceVersion, not_saved
@@ -29,6 +28,9 @@ def is_complex(value: Any) -> bool:
     return bool(payload_dtype(value).kind == "c")
 
 
+SECOND_PASS = "What to do: call the earlier backward with retain_graph=True, or compute the result anew."
+
+
 def stale(n: Node, box: Box) -> None:
     """Raise the error for a saved value that was freed or overwritten."""
     if box is FREED:
@@ -41,7 +43,7 @@ def stale(n: Node, box: Box) -> None:
             ),
             _made(n),
             "Why: what this node saved was freed by an earlier backward pass.",
-            _after_a_first_pass(n),
+            SECOND_PASS,
             code="W001",
         )
     cell = box.cell
@@ -78,42 +80,6 @@ def _is_step(cell: Any) -> bool:
     from .._base.places import text_of
 
     return text_of(cell.code, cell.lasti).partition("(")[0].endswith(".step")
-
-
-def _after_a_first_pass(n: Any) -> str:
-    """What to do about a second pass through a node: its line, and the loop around ``backward``, tell what was meant.
-
-    A younger node of the same line in the graph is one of a later iteration: the old one came with what is carried.
-    """
-    from .._base.places import loop_around, span
-    from .engine import current_pass
-
-    now = current_pass()
-    roots = [root for root, _ in now.roots] if now is not None else []
-    if any((m.code, m.lasti) == (n.code, n.lasti) and m.seq > n.seq for m in _graph(roots)):
-        return (
-            "What to do: a tensor of the iteration before carries its history into this one: write h = h.detach() for "
-            "it where an iteration begins (or .item() for a number)."
-        )
-    frame = program_frame(sys._getframe(1))
-    loop = loop_around(frame.f_code, frame.f_lasti) if frame.f_code is n.code else None
-    if loop is not None and span(n.code, n.lasti).line < loop:
-        return (
-            f"What to do: this line is before the loop of line {loop}, so its graph is made once and freed by the "
-            "first pass: move it into the loop. (Or .detach() its result, if it needs no gradient from here.)"
-        )
-    return "What to do: call the earlier backward with retain_graph=True, or compute the result anew."
-
-
-def _graph(roots: list[Any]) -> Iterator[Any]:
-    """The nodes that can be reached from ``roots``."""
-    seen, waiting = set(roots), list(roots)
-    while waiting:
-        n = waiting.pop()
-        yield n
-        new = {m for m in n.edges() if m is not None} - seen
-        seen |= new
-        waiting += new
 
 
 class DetachedVersion(Version):
