@@ -301,14 +301,21 @@ def test_the_part_of_the_line_is_marked() -> None:
 
 
 def test_lines_typed_at_a_prompt_are_found_in_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
-    typed = ["x = torch.ones(2)", "def f(x):", "    return x.exp()", "", "y = 1 +", "y = f(x.requires_grad_())"]
+    typed = [
+        "x = torch.ones(2)",
+        "def f(x):",
+        "    z = x + 1",
+        "    return z.exp()",
+        "y = 1 +",
+        "y = f(x.requires_grad_())",
+    ]
     history = types.ModuleType("readline")
     history.get_current_history_length = lambda: len(typed)  # type: ignore[attr-defined]
     history.get_history_item = lambda k: typed[k - 1]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "readline", history)
     scope: dict[str, Any] = {"torch": torch}
-    for statement in (typed[0], "\n".join(typed[1:3]) + "\n", typed[5]):
+    for statement in (typed[0], "\n".join(typed[1:4]) + "\n", typed[5]):
         exec(compile(statement + "\n", "<stdin>", "single"), scope)
     node = scope["y"].grad_fn
     shown = places.place(node.code, node.lasti)
-    assert shown.split("\n") == ['File "<stdin>", line 2, in f', "    return x.exp()", "           ^^^^^^^"]
+    assert shown.split("\n") == ['File "<stdin>", line 3, in f', "    return z.exp()", "           ^^^^^^^"]

@@ -130,17 +130,26 @@ def _typed(code: types.CodeType) -> list[str]:
     lines = [readline.get_history_item(k) or "" for k in range(max(1, count - MOST_HISTORY), count + 1)]
     for start in reversed(range(len(lines))):
         for stop in range(start + 1, len(lines) + 1):
-            typed = "\n".join(lines[start:stop]) + "\n"
-            try:
-                compiled = compile(typed, "<stdin>", "single", dont_inherit=True)
-            except (SyntaxError, ValueError):
-                if not lines[start].rstrip().endswith((":", "(", "[", "{", "\\", ",")) and stop == start + 1:
-                    break
-                continue
-            if any(_same(code, part) for part in _parts(compiled)):
+            compiled = _compiled("\n".join(lines[start:stop]) + "\n")
+            if compiled is not None and any(_same(code, part) for part in _parts(compiled)):
                 return lines[start:stop]
-            break
+            if not _goes_on(lines, stop, compiled):
+                break
     return []
+
+
+def _compiled(typed: str) -> types.CodeType | None:
+    try:
+        return compile(typed, "<stdin>", "single", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _goes_on(lines: list[str], stop: int, compiled: types.CodeType | None) -> bool:
+    """Whether the statement may have more lines than those before ``stop``."""
+    if compiled is None:  # an open bracket or a block without a body
+        return lines[stop - 1].rstrip().endswith((":", "(", "[", "{", "\\", ",")) or lines[stop - 1][:1] in " \t@"
+    return stop < len(lines) and lines[stop].startswith((" ", "\t", "else", "elif", "except", "finally"))
 
 
 def _parts(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -41,7 +41,7 @@ def _taken_by(values: Sequence[Any]) -> Interceptor | None:
 
 @hook
 def probable_causes(tensor: Tensor, frame: Any) -> Any:
-    """A list of sentences on what cut the history of a tensor, from the program's text. Set by ``_tensor_api.publish``."""
+    """Sentences on what cut a tensor's history, from the program's text. Set by ``_tensor_api.publish``."""
 
 
 _MISSING: Any = object()
