@@ -6,6 +6,7 @@ converts the arguments for the hot path and calls the operator again, or raises 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,12 @@ def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     if stale_views and is_grad_enabled():
         refresh_all(args)
         prune()
-    return _between(tuple(slow_hooks), info, args) if slow_hooks else _in_mode(info, args)
+    if not slow_hooks:
+        return _in_mode(info, args)
+    hooks = tuple(slow_hooks)
+    if len(hooks) == 1:
+        return hooks[0](info, args, partial(_in_mode, info, args))
+    return _between(hooks, info, args)
 
 
 def _between(hooks: tuple[Any, ...], info: Operator, args: tuple[Any, ...]) -> Any:

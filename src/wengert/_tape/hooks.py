@@ -179,9 +179,11 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
     if nothing and not n.runs_on_nothing:
         pairs = tuple(x for m in n.edges() if m is not None for x in (m, None))
     else:
-        pairs = backward_of(n, Parts({}) if nothing else g, keep, create_graph)
+        pairs = backward_of(n, Parts({}) if nothing else g, keep or bool(h.post), create_graph)
     if h.post:
         pairs = call_posthooks(n, pairs, create_graph, gs)
+        if not keep:  # not before: hooks may read the saved values
+            n.release()
     return pairs
 
 

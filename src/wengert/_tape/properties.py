@@ -113,7 +113,8 @@ def grad_of_other(self: Tensor) -> Tensor | None:
             "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
             "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
             "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
-            f"more informations. (It was made at {where(self._node.code, self._node.lasti)}; docs/errors.md, W009)",
+            "more information. More: docs/errors.md, W009 (python -m wengert explain W009)\n"
+            f"Where: it was made at {where(self._node.code, self._node.lasti)}",
             UserWarning,
             stacklevel=3,
         )

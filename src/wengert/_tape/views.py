@@ -195,7 +195,13 @@ def check_result(self: Tensor, result: Tensor) -> None:
     if r.shape != a.shape:
         raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(r.shape)}")
     if r.dtype is not a.dtype and not can_cast(BY_NUMPY[r.dtype], BY_NUMPY[a.dtype]):
-        raise RuntimeError(f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}")
+        raise noted(
+            RuntimeError(f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}"),
+            f"Why: an in-place operator keeps the dtype of its tensor, {BY_NUMPY[a.dtype]}.",
+            "What to do: use the out-of-place form (x = x + 0.5 rather than x += 0.5), or convert first: x = "
+            "x.float().",
+            code="W022",
+        )
 
 
 def _cpp(a: Any) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
 from typing import Any, NoReturn
 
-from .._base import errors as lines
+from .._base.errors import program_frame
 from .._base.modes import unwatch_operators, watch_operators
 from .._tape.tensor import Tensor
 from ._aten import overload_of
@@ -39,7 +40,7 @@ class OpLog:
         given = ", ".join(self._show(a) for a in args)
         place = len(self.lines)
         self.lines.append(f"torch._ops.{overload_of(info, args)}({given})")
-        frame = lines.user_frame(lines.sys._getframe(1))
+        frame = program_frame(sys._getframe(1))
         stack = traceback.extract_stack(frame)
         self.calls.append([f"{s.filename}:{s.lineno}:{s.name}" for s in reversed(stack)])
         result = proceed()
@@ -100,8 +101,8 @@ class Journal:
             f"Operations executed during the original forward:\n\n{self.first.text()}\n\n"
             f"Operations executed during recomputation:\n\n{self.again.text()}\n\n"
             "ERROR: Detected non-determinism while running activation checkpointing\n\n"
-            "You are seeing this error because you passed `debug=True` to checkpoint and tensors to be saved during the "
-            "original forward differ from those saved during recomputation. Compare the two lists:\nwhere they part, the function did something else the second time (a branch on a global, "
-            "a cache, random numbers).\nThe original forward is listed whole; recomputation ends early where early "
+            "You are seeing this error because you passed `debug=True` to checkpoint and tensors to be saved during "
+            "the original forward differ from those saved during recomputation. Compare the two lists:\nwhere they "
+            "part, the function did something else the second time (a branch on a global, a cache, random numbers).\nThe original forward is listed whole; recomputation ends early where early "
             "stop is on.\n"
         ) from error
