@@ -103,6 +103,6 @@ class Journal:
             "ERROR: Detected non-determinism while running activation checkpointing\n\n"
             "You are seeing this error because you passed `debug=True` to checkpoint and tensors to be saved during "
             "the original forward differ from those saved during recomputation. Compare the two lists:\nwhere they "
-            "part, the function did something else the second time (a branch on a global, a cache, random numbers).\nThe original forward is listed whole; recomputation ends early where early "
-            "stop is on.\n"
+            "part, the function did something else the second time (a branch on a global, a cache, random numbers).\n"
+            "The original forward is listed whole; recomputation ends early where early stop is on.\n"
         ) from error
