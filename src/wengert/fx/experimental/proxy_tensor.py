@@ -114,7 +114,7 @@ class PythonKeyTracer(Tracer):
 def _memory(tensor: Tensor) -> Any:
     """What tells a tensor's value from others: where it lies, and how."""
     payload = tensor._payload
-    if getattr(payload, "size", 0) and hasattr(payload, "ctypes"):
+    if type(payload).__name__ == "ndarray" and payload.size:
         return payload.ctypes.data, payload.shape, payload.strides, payload.dtype.str
     return id(payload)
 
@@ -153,7 +153,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         given = self.tracer.create_arg(tuple(args)) if not self.quiet else None
         result = func(*args, **kwargs)
         if given is not None:
-            target, given = _call_of(self.tracer, func, args, given, result)
+            with self.silent():
+                target, given = _call_of(self.tracer, func, args, given, result)
             self.tracer.note_results(result, self.tracer.call(target, given, {}))
         return result
 
