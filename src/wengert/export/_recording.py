@@ -59,6 +59,7 @@ class Recorder(PythonKeyTracer):
     """
 
     record_stack_traces = True
+    last = ""  # the operator that was run last, for errors
 
     def __init__(self, on_value: Callable[[str, Tensor], None]) -> None:
         super().__init__()
@@ -138,6 +139,7 @@ class Recorder(PythonKeyTracer):
     def run(self, name: str, overload: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run one overload, and write it."""
         op = getattr(getattr(torch.ops.aten, name), overload)
+        Recorder.last = str(op)
         self.note_grad_mode()
         given, named = self.create_arg(args), self.create_arg(kwargs)
         with self.dispatch.silent():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import wengert as torch
@@ -138,11 +139,12 @@ def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str
             held[id(tensor)] = target
     args, kwargs = pytree.tree_unflatten(leaves, in_spec)
     inputs: list[Any] = []
+    copies: dict[int, Tensor] = {}
     before = len(specs)
     for name, leaf in zip(_leaf_names(mod, args, kwargs), leaves, strict=True):
         node = recorder.graph.placeholder(name)
         if isinstance(leaf, Tensor):
-            leaf = leaf.detach().requires_grad_(leaf.requires_grad) if leaf.is_leaf else leaf
+            leaf = _input_copies(leaf, copies)
             recorder.note(leaf, node)
             argument: Any = TensorArgument(node.name)
         else:
@@ -152,7 +154,7 @@ def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str
         inputs.append(leaf)
     args, kwargs = pytree.tree_unflatten(inputs, in_spec)
     grad = torch.is_grad_enabled()
-    with recorder.recording():
+    with _kept(mod), recorder.recording():
         result = mod(*args, **kwargs)
     outputs, out_spec = pytree.tree_flatten(result)
     _restore_grad_mode(recorder, grad)
@@ -168,6 +170,28 @@ def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str
     recorder.graph.output(tuple([recorder.node_of(x) if isinstance(x, Tensor) else x for x in outputs]))
     constants = _lift(recorder, mod, specs, before)
     return Trace(recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs)
+
+
+def _input_copies(leaf: Tensor, copies: dict[int, Tensor]) -> Tensor:
+    """A tensor in place of the user's, which a program may write to."""
+    if id(leaf) not in copies:
+        copies[id(leaf)] = leaf.detach().clone().requires_grad_(leaf.requires_grad)
+    return copies[id(leaf)]
+
+
+@contextmanager
+def _kept(mod: Module) -> Iterator[None]:
+    """A context after which buffers and the random stream are as they were before."""
+    before = [(b, b.detach().clone()) for b in mod.buffers()]
+    state = torch.get_rng_state()
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)
+        with torch.no_grad():
+            for b, value in before:
+                if not torch.equal(b, value):
+                    b.copy_(value)
 
 
 def _restore_grad_mode(recorder: Recorder, grad: bool) -> None:

@@ -54,6 +54,12 @@ VIEWS = frozenset(
 )
 
 
+def _is_copy(node: Node, name: str) -> bool:
+    """Whether an operator that gives a view where it can had to copy."""
+    argument: Any = node.args[0]
+    return name in ("reshape", "flatten", "contiguous") and not argument.meta["val"].is_contiguous()
+
+
 class Builder:
     """An ONNX graph.
 
@@ -67,9 +73,9 @@ class Builder:
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self.values: dict[Node, Any] = {}
-        self.written: dict[Node, Node] = {}  # what was written in place -> the node of its value now
-        self.views: dict[Node, Node] = {}
-        self.stale: set[Node] = set()
+        self.places: dict[Node, tuple[Node, tuple[Node, ...]]] = {}  # of views and of results of writes
+        self.versions: dict[Node, int] = {}  # how often a memory was written to
+        self.taken_at: dict[Node, int] = {}  # the version that a view was taken of
         self.used: dict[str, int] = {}
         self.known: dict[Any, str] = {}
         self.node: Any = None  # that is being emitted
@@ -181,11 +187,15 @@ class Builder:
             name = name[:-1]
         if name == "_assert_tensor_metadata":
             return
-        if name in VIEWS and isinstance(node.args[0], Node):
-            self.views[node] = self.root(node.args[0])
-        self.values[node] = self.made(node, name)
+        made = self.made(node, name)
         if in_place:
-            self.write(node)
+            self.write(node, made)
+            return
+        self.values[node] = made
+        if name in VIEWS and isinstance(node.args[0], Node) and not _is_copy(node, name):
+            root, path = self.place(node.args[0])
+            self.places[node] = root, (*path, node)
+            self.taken_at[node] = self.versions.get(root, 0)
 
     def made(self, node: Node, name: str) -> Any:
         """The values of a node: of constants at once, and else by its emitter."""
@@ -242,71 +252,49 @@ class Builder:
         return Value(self.const(computed, name=node.name), meta.dtype, tuple(meta.shape), computed)
 
     # --------------------------------------------------------------------------------------------------- writes in place
-    def root(self, node: Node) -> Node:
-        """The node whose memory a view is."""
-        while node in self.views:
-            node = self.views[node]
-        return self.first(node)
-
-    def first(self, node: Node) -> Node:
-        """The node that made the memory into which a node wrote."""
-        seen = {v: k for k, v in self.written.items()}
-        while node in seen:
-            node = seen[node]
-        return node
+    def place(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
+        """The node that made the memory of a value, and the views that lead from there to it."""
+        return self.places.get(node, (node, ()))
 
     def value(self, node: Node) -> Any:
-        """What a node's value is now."""
-        while node in self.written:
-            node = self.written[node]
-        if node in self.stale:
-            self.stale.discard(node)
-            outer, self.node = self.node, node
-            target: Any = node.target
-            self.values[node] = self.made(node, target.overloadpacket.__name__)
+        """What a node's value is now: a view of what was written since is taken again."""
+        root, path = self.place(node)
+        if not path:
+            return self.values[root]
+        view = path[-1]
+        version = self.versions.get(root, 0)
+        if self.taken_at[view] != version:
+            outer, self.node = self.node, view
+            target: Any = view.target
+            self.values[view] = self.made(view, target.overloadpacket.__name__)
+            self.taken_at[view] = version
             self.node = outer
-        return self.values[node]
+        return self.values[view]
 
-    def write(self, node: Node) -> None:
-        """After a write in place: the value has the written argument's dtype and shape, and views see it."""
+    def write(self, node: Node, new: Value) -> None:
+        """After a write in place: the memory has new contents, which its views see."""
         place: Any = node.args[0]
-        old, new = self.value(place), self.values[node]
-        name = new.name
-        if new.dtype != old.dtype:
-            name = self.cast(new, old.dtype)
+        old = self.value(place)
+        name = self.cast(new, old.dtype)
         if new.shape != old.shape:
             name = self.emit("Expand", name, self.shape_of(old))
-        self.values[node] = old._replace(name=name, array=None)
-        if place in self.views or (place in self.first_views()):
-            self.write_through(place, self.values[node])
-        self.written[place] = node
-        base = self.root(place)
-        self.stale.update(v for v in self.views if v is not place and v is not node and self.root(v) is base)
+        root, path = self.places[node] = self.place(place)
+        if path:
+            name = self.scattered(self.values[root], path, name, old)
+        self.values[root] = self.values[root]._replace(name=name, array=None)
+        self.versions[root] = self.versions.get(root, 0) + 1
 
-    def first_views(self) -> set[Node]:
-        """Views into which was written."""
-        return {v for v in self.written.values() if self.first(v) in self.views}
-
-    def write_through(self, place: Node, value: Value) -> None:
-        """A write into a view: the elements' places in the memory below are counted, and scattered to."""
-        chain = []
-        at = self.first(place)
-        while at in self.views:
-            chain.append(at)
-            at = self.first(at.args[0])  # type: ignore[arg-type]
-        old = self.value(at)
-        if not all(isinstance(s, int) for s in (*old.shape, *value.shape)):
-            raise self.unsupported("it writes into a view whose sizes may differ")
-        places = torch.arange(int(np.prod(old.shape, dtype=int))).reshape(old.shape)
-        for view in reversed(chain):
+    def scattered(self, whole: Value, path: tuple[Node, ...], name: str, part: Value) -> str:
+        """A value with other elements where a view is: their places are counted now."""
+        if not all(isinstance(s, int) for s in (*whole.shape, *part.shape)):
+            raise self.unsupported("it writes into a view of a value whose sizes may differ")
+        places = torch.arange(int(np.prod(whole.shape, dtype=int))).reshape(whole.shape)
+        for view in path:
             target: Any = view.target
             places = target(places, *view.args[1:], **view.kwargs)
-        flat = [self.emit("Reshape", v, self.const([-1], torch.int64)) for v in (old.name, value.name)]
+        flat = [self.emit("Reshape", v, self.const([-1], torch.int64)) for v in (whole.name, name)]
         new = self.emit("ScatterElements", flat[0], self.const(places.reshape(-1).numpy()), flat[1], axis=0)
-        name = self.emit("Reshape", new, self.const(list(old.shape), torch.int64))
-        while at in self.written:
-            at = self.written[at]
-        self.values[at] = old._replace(name=name, array=None)
+        return str(self.emit("Reshape", new, self.const(list(whole.shape), torch.int64)))
 
 
 def map_values(tree: Any, function: Callable[[Value], Any]) -> Any:

@@ -120,7 +120,7 @@ def zero(self: Any) -> Any:
     return torch.zeros_like(self)
 
 
-def sym_size_int(self: Any, dim: int) -> int:
+def sym_size(self: Any, dim: int) -> int:
     return int(self.shape[dim])
 
 

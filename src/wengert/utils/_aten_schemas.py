@@ -204,7 +204,7 @@ diagonal_scatter: default(T self,T src,int offset=0,int dim1=0,int dim2=1)
 diff: default(T self,int n=1,int dim=-1,T? prepend=None,T? append=None)
 dist: default(T self,T other,S p=2)
 dot: default(T self,T tensor)
-einsum: default(str equation,T[] tensors,*,int[]? path=None) 
+einsum: default(str equation,T[] tensors,*,int[]? path=None)
 elu: default(T self,S alpha=1,S scale=1,S input_scale=1)
 embedding: default(T weight,T indices,int padding_idx=-1,bool scale_grad_by_freq=False,bool sparse=False)
 empty: memory_format(int[] size,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
