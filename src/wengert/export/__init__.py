@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from ._files import load, save
 from ._tracing import export
 from .dynamic_shapes import AdditionalInputs, Constraint, Dim, ShapesCollection, dims
 from .exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature, default_decompositions
@@ -16,5 +17,5 @@ from .graph_signature import ExportBackwardSignature, ExportGraphSignature
 
 __all__ = [
     "AdditionalInputs", "Constraint", "Dim", "ExportBackwardSignature", "ExportGraphSignature", "ExportedProgram",
-    "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection", "default_decompositions", "dims", "export",
+    "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection", "default_decompositions", "dims", "export", "load", "save",
 ]  # fmt: skip

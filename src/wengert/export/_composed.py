@@ -12,6 +12,7 @@ from typing import Any
 
 import wengert as torch
 
+from ..nn.modules import batchnorm
 from ..nn.modules.rnn import RNNBase
 from ..nn.utils.rnn import PackedSequence
 
@@ -620,10 +621,11 @@ def _recurrent(r: Any) -> Any:
 
 @contextmanager
 def layers_replaced(r: Any) -> Iterator[None]:
-    """A context in which recurrent layers are PyTorch's."""
-    plain = RNNBase.forward
+    """A context in which recurrent layers are PyTorch's, and batch norms count by an operator."""
+    plain, count = RNNBase.forward, batchnorm._count
     RNNBase.forward = _recurrent(r)  # type: ignore[method-assign]
+    batchnorm._count = lambda tracked: tracked.add_(1)
     try:
         yield
     finally:
-        RNNBase.forward = plain  # type: ignore[method-assign]
+        RNNBase.forward, batchnorm._count = plain, count  # type: ignore[method-assign]

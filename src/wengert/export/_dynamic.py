@@ -62,7 +62,7 @@ def made_dynamic(
         leaves = _resized(trace.inputs, found, tried)
         changed = next(s for s in symbols if tried[s] != base[s])
         try:
-            traces.append(traced(mod, leaves, in_spec, refuse_value))
+            traces.append(traced(mod, leaves, in_spec, refuse_value, trace))
         except Exception as e:
             raise _violated(changed, f"with {tried[changed]} in place of {base[changed]} {Recorder.last} fails: {e}", None) from e
     merged = _Merged(trace, traces, sizes, found)

@@ -56,13 +56,14 @@ class Recorder(PythonKeyTracer):
 
     Args:
         on_value: called with the name of a function that takes a number out of a tensor, and the tensor.
+        outside: the tensors that were there before, of an earlier trace of the same program.
     """
 
     record_stack_traces = True
     last = ""  # the operator that was run last, for errors
 
-    def __init__(self, on_value: Callable[[str, Tensor], None]) -> None:
-        super().__init__()
+    def __init__(self, on_value: Callable[[str, Tensor], None], outside: dict[Any, Tensor] | None = None) -> None:
+        super().__init__(outside)
         self.on_value = on_value
         self.of_object: dict[int, tuple[Tensor, Node]] = {}  # the tensor keeps its id from being used again
         self.constants: dict[Node, Tensor] = {}

@@ -18,7 +18,7 @@ from ..nn.modules.module import Module
 from ..utils import _pytree as pytree
 from ._recording import Recorder
 from .dynamic_shapes import DynamicSize, dynamic_sizes, named_arguments
-from .exported_program import ExportedProgram
+from .exported_program import ExportedProgram, placeholder
 from .graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -41,6 +41,7 @@ class Trace(NamedTuple):
     out_spec: Any
     outputs: list[Any]
     inputs: list[Any]
+    outside: dict[Any, Tensor]
 
 
 def export(
@@ -82,17 +83,25 @@ def export(
         raise user_error(
             "INVALID_INPUT", f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}"
         )
-    args, kwargs = tuple(args), dict(kwargs or {})
+    return exported(mod, args, dict(kwargs or {}), refuse_value, dynamic_shapes)
+
+
+def exported(
+    mod: Module, args: Any, kwargs: dict[str, Any], on_value: Callable[[str, Tensor], None], dynamic_shapes: Any = None
+) -> ExportedProgram:
+    """``export``, which calls ``on_value`` where the module takes a number out of a tensor."""
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
     found, known = dynamic_sizes(mod, args, kwargs, leaves, dynamic_shapes)
-    trace = traced(mod, leaves, in_spec, refuse_value)
+    trace = traced(mod, leaves, in_spec, on_value)
     ranges = {}
     if found:
         from ._dynamic import made_dynamic
 
         ranges = made_dynamic(mod, trace, in_spec, found, known)
+    state = mod.state_dict(keep_vars=True)
+    constants = {name: b for name, b in mod.named_buffers() if name not in state} | trace.constants
     return ExportedProgram(
-        trace.graph, trace.signature, _state(mod), trace.constants, in_spec, trace.out_spec, ranges,
+        trace.graph, trace.signature, state, constants, in_spec, trace.out_spec, ranges,
         (args, kwargs), type(mod).__name__, _dynamic_places(found),
     )  # fmt: skip
 
@@ -118,14 +127,12 @@ def refuse_value(name: str, tensor: Tensor) -> None:
     )
 
 
-def _state(mod: Module) -> dict[str, Any]:
-    return mod.state_dict(keep_vars=True)
-
-
 # ------------------------------------------------------------------------------------------------------------ one run
-def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None]) -> Trace:
-    """Run a module on these inputs."""
-    recorder = Recorder(on_value)
+def traced(
+    mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None], first: Trace | None = None
+) -> Trace:
+    """Run a module on these inputs; ``first`` is an earlier run with others."""
+    recorder = Recorder(on_value, first and first.outside)
     specs: list[InputSpec] = []
     held: dict[int, str] = {}
     for kind, prefix, pairs in (
@@ -142,7 +149,7 @@ def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str
     copies: dict[int, Tensor] = {}
     before = len(specs)
     for name, leaf in zip(_leaf_names(mod, args, kwargs), leaves, strict=True):
-        node = recorder.graph.placeholder(name)
+        node = placeholder(recorder.graph, name)
         if isinstance(leaf, Tensor):
             leaf = _input_copies(leaf, copies)
             recorder.note(leaf, node)
@@ -169,7 +176,7 @@ def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str
             raise user_error("INVALID_OUTPUT", f"the module returns a {type(leaf).__name__}, which no graph can hold")
     recorder.graph.output(tuple([recorder.node_of(x) if isinstance(x, Tensor) else x for x in outputs]))
     constants = _lift(recorder, mod, specs, before)
-    return Trace(recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs)
+    return Trace(recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs, recorder.outside)
 
 
 def _input_copies(leaf: Tensor, copies: dict[int, Tensor]) -> Tensor:

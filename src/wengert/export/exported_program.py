@@ -21,6 +21,13 @@ __all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default
 Tensor = torch.Tensor
 
 
+def placeholder(graph: Graph, name: str) -> Any:
+    """A placeholder of just this name, which may be one of Python's own: ``input``."""
+    node = graph.placeholder(name)
+    node.name = name
+    return node
+
+
 class ModuleCallSignature:
     """For annotations."""
 
@@ -149,6 +156,13 @@ class ExportedProgram:
         Traceback (most recent call last):
         AssertionError: Guard failed: input.size()[0] == 4
         """
+        made = self.made_module(GraphModule)
+        if check_guards:
+            made.register_forward_pre_hook(_Guards(self), with_kwargs=True)
+        return made
+
+    def made_module(self, cls: type[GraphModule]) -> GraphModule:
+        """The program as a module of a class, whose inputs are not checked."""
         root = Module()
         graph = Graph()
         copied: dict[Any, Any] = {}
@@ -170,10 +184,7 @@ class ExportedProgram:
             copied[node] = graph.node_copy(node, copied.__getitem__)
         names, in_spec = _parameters(self._in_spec, inputs, self.example_inputs)
         graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, in_spec, self._out_spec)))
-        made = GraphModule(root, graph)
-        if check_guards:
-            made.register_forward_pre_hook(_Guards(self), with_kwargs=True)
-        return made
+        return cls(root, graph)
 
     def __str__(self) -> str:
         text = self._graph_module._readable("GraphModule", False, {}).strip("\n").replace("\n", "\n    ")

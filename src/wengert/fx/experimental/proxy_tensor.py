@@ -59,14 +59,16 @@ _LEAVES_ALONE = frozenset({"requires_grad_", "retain_grad", "share_memory_"})
 class PythonKeyTracer(Tracer):
     """Writes the graph: parameters are ``_param_constant0``, other tensors from outside ``_tensor_constant0``."""
 
-    def __init__(self) -> None:
+    def __init__(self, outside: dict[Any, Tensor] | None = None) -> None:
         super().__init__(autowrap_modules=())
         self.root = Module()
         self.graph = Graph(tracer_cls=Tracer)
         self.tensor_attrs = {}
         self.nodes: dict[Any, tuple[Any, Node]] = {}  # by memory; the payload keeps it from being used again
         # kept, so that no other tensor gets their memory
-        self.outside = {_memory(t): t for t in living() if issubclass(type(t), Tensor)}
+        if outside is None:
+            outside = {_memory(t): t for t in living() if issubclass(type(t), Tensor)}
+        self.outside = outside
 
     def note(self, tensor: Tensor, node: Node) -> None:
         """A tensor's value is this node's from now on."""
