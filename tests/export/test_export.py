@@ -169,12 +169,13 @@ def test_a_size_that_is_not_dynamic_is_an_error_that_names_the_operator(forward:
 
 def test_layers_with_any_batch_and_length() -> None:
     b, t = Dim("b"), Dim("t")
-    for model in (nn.LSTM(3, 4, 2, bidirectional=True, batch_first=True), nn.TransformerEncoderLayer(3, 1, 8, batch_first=True)):
+    for model in (
+        nn.LSTM(3, 4, 2, bidirectional=True, batch_first=True),
+        nn.TransformerEncoderLayer(3, 1, 8, batch_first=True),
+    ):
         program = torch.export.export(model.eval(), (torch.randn(2, 5, 3),), dynamic_shapes=({0: b, 1: t},))
         x = torch.randn(4, 9, 3)
-        for got, expected in zip(
-            pytree.tree_leaves(program.module()(x)), pytree.tree_leaves(model(x)), strict=True
-        ):
+        for got, expected in zip(pytree.tree_leaves(program.module()(x)), pytree.tree_leaves(model(x)), strict=True):
             torch.testing.assert_close(got, expected)
 
 
@@ -193,6 +194,30 @@ def test_jit_trace_runs_the_operators_of_the_examples(tmp_path: Any) -> None:
     def branch(x: Any) -> Any:
         return x * 2 if x.sum() > 0 else -x
 
-    with pytest.warns(torch.jit.TracerWarning, match="Converting a tensor to a Python boolean"), pytest.warns(DeprecationWarning):
+    with (
+        pytest.warns(torch.jit.TracerWarning, match="Converting a tensor to a Python boolean"),
+        pytest.warns(DeprecationWarning),
+    ):
         positive = torch.jit.trace(branch, torch.ones(2))
     assert positive(-torch.ones(2)).tolist() == [-2, -2]
+
+
+def test_a_tensor_that_no_operator_made_is_no_constant() -> None:
+    class Hidden(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x + torch.func.vmap(lambda r: r * 2)(x)
+
+    kept = torch.ones(2)
+
+    class Captured(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x + kept
+
+    try:
+        program = torch.export.export(Hidden(), (torch.ones(2),))
+    except NotImplementedError as e:
+        assert "a tensor was made that no operator computed" in str(e)
+    else:
+        assert program.module()(torch.ones(2) * 3).tolist() == [9, 9]
+    program = torch.export.export(Captured(), (torch.ones(2),))
+    assert program.graph_signature.lifted_tensor_constants == ("lifted_tensor_0",)

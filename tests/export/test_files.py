@@ -131,7 +131,22 @@ def test_random_changes_are_clear_errors_or_programs(monkeypatch: pytest.MonkeyP
     """Values and keys anywhere in a file are changed for others; what loads is of known operators only."""
     base = written(small())
     tensors = base.pop("tensors")
-    values: list[Any] = [None, True, -1, 3, 1 << 70, 2.5, "x", "aten.add.Tensor", [], {}, [[]], {"node": 1}, {"list": [1]}, torch.ones(1)]
+    values: list[Any] = [
+        None,
+        True,
+        -1,
+        3,
+        1 << 70,
+        2.5,
+        "x",
+        "aten.add.Tensor",
+        [],
+        {},
+        [[]],
+        {"node": 1},
+        {"list": [1]},
+        torch.ones(1),
+    ]
     random.seed(0)
 
     def places(tree: Any, found: list[Any]) -> list[Any]:

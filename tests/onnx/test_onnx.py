@@ -14,7 +14,9 @@ import wengert as torch
 from wengert.utils import _pytree as pytree
 
 onnx = pytest.importorskip("onnx", reason="ONNX models are made with the package onnx: pip install 'wengert[onnx]'")
-ort = pytest.importorskip("onnxruntime", reason="ONNX models are run by onnxruntime, to compare: pip install onnxruntime")
+ort = pytest.importorskip(
+    "onnxruntime", reason="ONNX models are run by onnxruntime, to compare: pip install onnxruntime"
+)
 
 nn, F = torch.nn, torch.nn.functional
 
@@ -83,7 +85,9 @@ class Basic(nn.Module):
 class ResNet18(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1))
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)
+        )
         blocks = [Basic(64, 64, 1), Basic(64, 64, 1)]
         for inside in (64, 128, 256):
             blocks += [Basic(inside, 2 * inside, 2), Basic(2 * inside, 2 * inside, 1)]
@@ -99,7 +103,9 @@ def test_resnet18() -> None:
 
 
 @pytest.mark.parametrize("layer", ["LSTM", "GRU", "RNN"])
-@pytest.mark.parametrize("options", [{}, {"num_layers": 2, "bidirectional": True, "batch_first": True}, {"bias": False}])
+@pytest.mark.parametrize(
+    "options", [{}, {"num_layers": 2, "bidirectional": True, "batch_first": True}, {"bias": False}]
+)
 def test_recurrent_layers(layer: str, options: Any) -> None:
     model = getattr(nn, layer)(3, 4, **options)
     check(model, (torch.randn(5, 2, 3),), (torch.randn(7, 4, 3),), dynamic_axes={"input": {0: "t", 1: "b"}})
@@ -258,4 +264,8 @@ def test_options_and_the_program() -> None:
     with pytest.raises(torch.onnx.OnnxExporterError, match="Unsupported ONNX opset version: 9"):
         torch.onnx.export(model, x, opset_version=9)
     for opset in (14, 15, 18, 20, 21):
-        check(nn.Sequential(nn.Conv1d(2, 2, 1), nn.GELU(), nn.Flatten(1), nn.LayerNorm(6)), (torch.ones(1, 2, 3),), opset_version=opset)
+        check(
+            nn.Sequential(nn.Conv1d(2, 2, 1), nn.GELU(), nn.Flatten(1), nn.LayerNorm(6)),
+            (torch.ones(1, 2, 3),),
+            opset_version=opset,
+        )

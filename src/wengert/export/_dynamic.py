@@ -62,9 +62,11 @@ def made_dynamic(
         leaves = _resized(trace.inputs, found, tried)
         changed = next(s for s in symbols if tried[s] != base[s])
         try:
-            traces.append(traced(mod, leaves, in_spec, refuse_value, trace))
+            traces.append(traced(mod, leaves, in_spec, refuse_value))
         except Exception as e:
-            raise _violated(changed, f"with {tried[changed]} in place of {base[changed]} {Recorder.last} fails: {e}", None) from e
+            raise _violated(
+                changed, f"with {tried[changed]} in place of {base[changed]} {Recorder.last} fails: {e}", None
+            ) from e
     merged = _Merged(trace, traces, sizes, found)
     merged.constants()
     merged.nodes()
@@ -81,7 +83,9 @@ def _other_sizes(base: dict[str, int], ranges: dict[str, ValueRanges]) -> list[d
     """Sizes to trace with: two others of each, and others of all."""
     others = {}
     for symbol, size in base.items():
-        near = sorted((1, 3, 2, 5, 4, -1, -2, -3), key=lambda d, s=size, r=ranges[symbol]: not r.lower <= s + d <= r.upper)
+        near = sorted(
+            (1, 3, 2, 5, 4, -1, -2, -3), key=lambda d, s=size, r=ranges[symbol]: not r.lower <= s + d <= r.upper
+        )
         others[symbol] = [size + d for d in near if size + d > 1][:3]
     tried = [base | {s: v} for s, values in others.items() for v in values[:2]]
     if len(base) > 1:
@@ -111,11 +115,17 @@ def _violated(symbol: str, why: str, node: Node | None) -> Exception:
 class _Merged:
     """One graph of several traces."""
 
-    def __init__(self, trace: Trace, traces: list[Trace], sizes: list[dict[str, int]], found: list[DynamicSize]) -> None:
+    def __init__(
+        self, trace: Trace, traces: list[Trace], sizes: list[dict[str, int]], found: list[DynamicSize]
+    ) -> None:
         self.graph, self.traces, self.sizes = trace.graph, traces, sizes
         self.symbols = list(sizes[0])
         self.lists = [list(t.graph.nodes) for t in traces]
-        users = [n for n, s in zip(self.lists[0], trace.signature.input_specs, strict=False) if s.kind is InputKind.USER_INPUT]
+        users = [
+            n
+            for n, s in zip(self.lists[0], trace.signature.input_specs, strict=False)
+            if s.kind is InputKind.USER_INPUT
+        ]
         self.sources = {size.symbol: (users[size.leaf], size.dim) for size in reversed(found)}
         self.known: dict[Any, Node] = {}
         self.last_input = self.lists[0][len(trace.signature.input_specs) - 1]
@@ -142,13 +152,17 @@ class _Merged:
             node = nodes[0]
             if any((n.op, n.target, n.name) != (node.op, node.target, node.name) for n in nodes):
                 other = next(n for n in nodes if n.target != node.target or n.name != node.name)
-                raise _violated(self.changed(), f"the module calls {node.target} or {other.target}, as the size is", node)
+                raise _violated(
+                    self.changed(), f"the module calls {node.target} or {other.target}, as the size is", node
+                )
             with self.graph.inserting_before(node):
                 node.args = self.merged([n.args for n in nodes], node)
                 node.kwargs = self.merged([n.kwargs for n in nodes], node)
             self.note_shape(nodes)
         if len({len(nodes) for nodes in self.lists}) > 1:
-            raise _violated(self.changed(), "the module calls more or fewer operators, as the size is", self.lists[0][-2])
+            raise _violated(
+                self.changed(), "the module calls more or fewer operators, as the size is", self.lists[0][-2]
+            )
 
     def merged(self, given: list[Any], node: Node) -> Any:
         """One argument for the traces' arguments."""
@@ -167,7 +181,9 @@ class _Merged:
             return first
         coefficients = self.fitted(given) if all(type(g) is int for g in given) else None
         if coefficients is None:
-            text = f"{node.target} is given {first!r} or {given[-1]!r}, as the size is {self.sizes[0]} or {self.sizes[-1]}"
+            text = (
+                f"{node.target} is given {first!r} or {given[-1]!r}, as the size is {self.sizes[0]} or {self.sizes[-1]}"
+            )
             raise _violated(self.changed(), text, node)
         return self.expression(coefficients)
 

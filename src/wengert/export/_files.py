@@ -66,7 +66,9 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
     tensor([0., 1.])
     """
     if not isinstance(ep, ExportedProgram):
-        raise TypeError(f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead.")
+        raise TypeError(
+            f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead."
+        )
     places: dict[Node, int] = {}
     nodes = []
     for node in ep.graph.nodes:
@@ -249,17 +251,26 @@ class _Reader:
         in_spec, out_spec = (self.tree(self.read.get(key)) for key in ("in_spec", "out_spec"))
         users = [s for s in specs if s.kind is InputKind.USER_INPUT]
         children = in_spec.children()
-        if in_spec.type is not tuple or len(children) != 2 or children[0].type is not tuple or children[1].type is not dict:
+        if (
+            in_spec.type is not tuple
+            or len(children) != 2
+            or children[0].type is not tuple
+            or children[1].type is not dict
+        ):
             _refuse("the structure of the inputs is not that of a call")
         for key in children[1].context or ():
             _identifier(key)
         if in_spec.num_leaves != len(users) or out_spec.num_leaves != len(outputs):
             _refuse("the structures do not fit the inputs and outputs")
         made = [
-            OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(o.name) if isinstance(o, Node) else ConstantArgument("", o))
+            OutputSpec(
+                OutputKind.USER_OUTPUT, TensorArgument(o.name) if isinstance(o, Node) else ConstantArgument("", o)
+            )
             for o in outputs
         ]
-        state = {name: tensors[name] for name in _item(self.read, "state", list) if isinstance(name, str) and name in tensors}
+        state = {
+            name: tensors[name] for name in _item(self.read, "state", list) if isinstance(name, str) and name in tensors
+        }
         ranges, dynamic = self.ranges(), self.dynamic(len(users))
         return ExportedProgram(
             self.graph, ExportGraphSignature(specs, made), state, {k: v for k, v in tensors.items() if k not in state},
@@ -321,7 +332,12 @@ class _Reader:
     def note(self, node: Node, written: Any, spec: InputSpec | None) -> None:
         """Note a value's shape, strides and dtype."""
         val = written.get("val")
-        if spec is not None and spec.kind is InputKind.USER_INPUT and isinstance(spec.arg, TensorArgument) and val is None:
+        if (
+            spec is not None
+            and spec.kind is InputKind.USER_INPUT
+            and isinstance(spec.arg, TensorArgument)
+            and val is None
+        ):
             _refuse("the shape of an input is missing")
         if "symbol" in written:
             node.meta["symbol"] = _symbol(written["symbol"])
@@ -343,7 +359,11 @@ class _Reader:
 
     def sizes(self, v: Any) -> list[int]:
         """A list of sizes."""
-        if not isinstance(v, list) or not all(type(s) is int and 0 <= s < 1 << 40 for s in v) or math.prod(v) >= 1 << 50:
+        if (
+            not isinstance(v, list)
+            or not all(type(s) is int and 0 <= s < 1 << 40 for s in v)
+            or math.prod(v) >= 1 << 50
+        ):
             _refuse("the shape of a value is damaged")
         return list(v)
 
@@ -365,7 +385,12 @@ class _Reader:
             return torch.device(value)
         if kind == "constant" and isinstance(value, str) and value in _CONSTANTS:
             return _CONSTANTS[value]
-        if kind == "complex" and isinstance(value, list) and len(value) == 2 and all(isinstance(v, float) for v in value):
+        if (
+            kind == "complex"
+            and isinstance(value, list)
+            and len(value) == 2
+            and all(isinstance(v, float) for v in value)
+        ):
             return complex(*value)
         _refuse("an argument is of no known form")
 

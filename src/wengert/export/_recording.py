@@ -9,6 +9,7 @@ functions is written operator by operator, as ``make_fx`` does.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -51,19 +52,31 @@ _LEAVE_TENSORS = frozenset(["item", "tolist", "numpy", "__bool__", "__int__", "_
 _MAKE_CONSTANTS = frozenset(["tensor", "as_tensor", "asarray", "from_numpy", "frombuffer"])
 
 
+@contextmanager
+def _set_apart() -> Iterator[None]:
+    """A context in which the collector lists only objects that were made inside, which tells constants from results."""
+    frozen = gc.get_freeze_count()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        if frozen:  # as the program had it
+            gc.freeze()
+
+
 class Recorder(PythonKeyTracer):
     """The graph that is being written, and the node of each tensor.
 
     Args:
         on_value: called with the name of a function that takes a number out of a tensor, and the tensor.
-        outside: the tensors that were there before, of an earlier trace of the same program.
     """
 
     record_stack_traces = True
     last = ""  # the operator that was run last, for errors
 
-    def __init__(self, on_value: Callable[[str, Tensor], None], outside: dict[Any, Tensor] | None = None) -> None:
-        super().__init__(outside)
+    def __init__(self, on_value: Callable[[str, Tensor], None]) -> None:
+        super().__init__({})
         self.on_value = on_value
         self.of_object: dict[int, tuple[Tensor, Node]] = {}  # the tensor keeps its id from being used again
         self.constants: dict[Node, Tensor] = {}
@@ -77,7 +90,13 @@ class Recorder(PythonKeyTracer):
         """A context in which calls are written."""
         from ._composed import layers_replaced
 
-        with layers_replaced(self), self.dispatch, self.mode, torch.fx.traceback.preserve_node_meta(False):
+        with (
+            layers_replaced(self),
+            self.dispatch,
+            self.mode,
+            torch.fx.traceback.preserve_node_meta(False),
+            _set_apart(),
+        ):
             yield
 
     # ------------------------------------------------------------------------------------------------ tensors and nodes
@@ -92,7 +111,7 @@ class Recorder(PythonKeyTracer):
         known = self.of_object.get(id(tensor)) or self.nodes.get(_memory(tensor))
         if known is not None:
             return known[1]
-        if _memory(tensor) not in self.outside:
+        if any(o is tensor for o in gc.get_objects()):  # made since the trace began
             raise noted(
                 NotImplementedError("torch.export: a tensor was made that no operator computed"),
                 "Why: values of NumPy, and inside of torch.func's transforms, are no operators' results.",
@@ -218,7 +237,38 @@ class _Functions(TorchFunctionMode):
 
 
 _METADATA = frozenset(
-    ["size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "is_contiguous", "element_size", "is_floating_point", "is_complex", "is_signed", "get_device", "data_ptr", "untyped_storage", "storage", "__len__", "__repr__", "__str__", "__format__", "__hash__", "register_hook", "retain_grad", "has_names", "is_shared", "names", "dim_order", "is_set_to", "__deepcopy__", "is_inference"]
+    [
+        "size",
+        "dim",
+        "ndimension",
+        "numel",
+        "nelement",
+        "stride",
+        "storage_offset",
+        "is_contiguous",
+        "element_size",
+        "is_floating_point",
+        "is_complex",
+        "is_signed",
+        "get_device",
+        "data_ptr",
+        "untyped_storage",
+        "storage",
+        "__len__",
+        "__repr__",
+        "__str__",
+        "__format__",
+        "__hash__",
+        "register_hook",
+        "retain_grad",
+        "has_names",
+        "is_shared",
+        "names",
+        "dim_order",
+        "is_set_to",
+        "__deepcopy__",
+        "is_inference",
+    ]
 )
 
 

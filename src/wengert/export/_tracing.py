@@ -41,7 +41,6 @@ class Trace(NamedTuple):
     out_spec: Any
     outputs: list[Any]
     inputs: list[Any]
-    outside: dict[Any, Tensor]
 
 
 def export(
@@ -128,11 +127,9 @@ def refuse_value(name: str, tensor: Tensor) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ one run
-def traced(
-    mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None], first: Trace | None = None
-) -> Trace:
-    """Run a module on these inputs; ``first`` is an earlier run with others."""
-    recorder = Recorder(on_value, first and first.outside)
+def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None]) -> Trace:
+    """Run a module on these inputs."""
+    recorder = Recorder(on_value)
     specs: list[InputSpec] = []
     held: dict[int, str] = {}
     for kind, prefix, pairs in (
@@ -176,7 +173,7 @@ def traced(
             raise user_error("INVALID_OUTPUT", f"the module returns a {type(leaf).__name__}, which no graph can hold")
     recorder.graph.output(tuple([recorder.node_of(x) if isinstance(x, Tensor) else x for x in outputs]))
     constants = _lift(recorder, mod, specs, before)
-    return Trace(recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs, recorder.outside)
+    return Trace(recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs)
 
 
 def _input_copies(leaf: Tensor, copies: dict[int, Tensor]) -> Tensor:

@@ -95,7 +95,9 @@ class Builder:
         while given and not given[-1]:
             given.pop()
         attributes = {k: v for k, v in attributes.items() if v is not None}
-        self.nodes.append(self.onnx.helper.make_node(op, given, names, name=self.fresh(f"node_{names[0]}"), **attributes))
+        self.nodes.append(
+            self.onnx.helper.make_node(op, given, names, name=self.fresh(f"node_{names[0]}"), **attributes)
+        )
         return names[0] if outputs == 1 else names
 
     def const(self, value: Any, dtype: Any = None, name: str | None = None) -> str:
@@ -105,7 +107,9 @@ class Builder:
         if key in self.known:
             return self.known[key]
         made = self.fresh(name or "c")
-        self.initializers.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), made))
+        self.initializers.append(
+            self.onnx.numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), made)
+        )
         if key is not None:
             self.known[key] = made
         return made

@@ -47,9 +47,7 @@ class ONNXProgram:
         """The outputs as onnxruntime computes them, which must be installed."""
         import onnxruntime
 
-        session = onnxruntime.InferenceSession(
-            self.model_proto.SerializeToString(), providers=["CPUExecutionProvider"]
-        )
+        session = onnxruntime.InferenceSession(self.model_proto.SerializeToString(), providers=["CPUExecutionProvider"])
         given = [t for t in pytree.tree_leaves((args, kwargs)) if isinstance(t, Tensor)]
         names = [i.name for i in session.get_inputs()]
         results = session.run(None, {n: t.detach().numpy() for n, t in zip(names, given, strict=True)})

@@ -146,7 +146,9 @@ def _adaptive(b: Builder, x: Value, size: list[int], op: str) -> Any:
     if set(size) == {1}:
         if x.rank == n + 2:
             return b.emit(f"Global{op}", x)
-        return b.reduce("ReduceMean" if op == "AveragePool" else "ReduceMax", x.name, list(range(x.rank - n, x.rank)), True)
+        return b.reduce(
+            "ReduceMean" if op == "AveragePool" else "ReduceMax", x.name, list(range(x.rank - n, x.rank)), True
+        )
     given = [b.size(x, d - n) for d in range(n)]
     if any(g % s for g, s in zip(given, size, strict=True)):
         raise b.unsupported("the output's sizes must divide the input's")
@@ -185,8 +187,14 @@ def upsample(b: Builder, x: Value, size: Any, *rest: Any) -> Any:
     nearest = "nearest" in name
     aligned = not nearest and rest[0]
     mode = "nearest" if nearest else "cubic" if "cubic" in name else "linear"
-    how = "asymmetric" if nearest else "align_corners" if aligned else "half_pixel" if mode == "cubic" else (
-        "pytorch_half_pixel"
+    how = (
+        "asymmetric"
+        if nearest
+        else "align_corners"
+        if aligned
+        else "half_pixel"
+        if mode == "cubic"
+        else ("pytorch_half_pixel")
     )
     attributes = {"mode": mode, "coordinate_transformation_mode": how}
     if nearest:
@@ -386,9 +394,7 @@ def lstm_cell(
 
 
 @emits("gru_cell")
-def gru_cell(
-    b: Builder, x: Value, h: Value, w_ih: Value, w_hh: Value, b_ih: Any = None, b_hh: Any = None
-) -> Any:
+def gru_cell(b: Builder, x: Value, h: Value, w_ih: Value, w_hh: Value, b_ih: Any = None, b_hh: Any = None) -> Any:
     mine, theirs = _projected(b, x, w_ih, b_ih, 3), _projected(b, h, w_hh, b_hh, 3)
     r, z = (b.emit("Sigmoid", b.emit("Add", mine[i], theirs[i])) for i in (0, 1))
     n = b.emit("Tanh", b.emit("Add", mine[2], b.emit("Mul", r, theirs[2])))
@@ -440,4 +446,3 @@ def im2col(b: Builder, x: Value, kernel: Any, dilation: Any, padding: Any, strid
         dilations=_each(dilation, 2), group=channels,
     )  # fmt: skip
     return b.emit("Reshape", made, b.const([0, channels * size, -1], INT))
-

@@ -312,7 +312,9 @@ def gather(b: Builder, x: Value, dim: int, index: Value, *, sparse_grad: bool = 
 
 @emits("take_along_dim")
 def take_along_dim(b: Builder, x: Value, indices: Value, dim: Any = None) -> Any:
-    if dim is None or any(a != c for d, (a, c) in enumerate(zip(x.shape, indices.shape, strict=True)) if d != dim % x.rank):
+    if dim is None or any(
+        a != c for d, (a, c) in enumerate(zip(x.shape, indices.shape, strict=True)) if d != dim % x.rank
+    ):
         raise b.unsupported("only for indices with the tensor's other sizes")
     return b.emit("GatherElements", x, indices, axis=dim)
 

@@ -59,9 +59,7 @@ def trace(
         %mul : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%x, 2), kwargs = {})
         return (mul,)
     """
-    warn(
-        "`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning
-    )
+    warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning)
     from ._traced import TracedModule, traced
 
     if _isinstance(func, TracedModule):
