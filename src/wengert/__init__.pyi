@@ -26,6 +26,7 @@ from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
 from . import explain as explain
+from . import export as export
 from . import fft as fft
 from . import func as func
 from . import fx as fx
@@ -1818,6 +1819,7 @@ __all__ = [
     "explain",
     "expm1",
     "expm1_",
+    "export",
     "eye",
     "feature_alpha_dropout",
     "feature_alpha_dropout_",
