@@ -221,11 +221,6 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
             "None)\n"
         )
     flags[: len(rest)] = rest
-    if type(device) is int:
-        raise noted(
-            RuntimeError("Cannot access accelerator device when none is available."),
-            "What to do: wengert computes on the CPU: give 'cpu', or leave the device out.",
-        )
     place = None if device is None else META if meta_device(device, "to") else CPU
     return None if dtype is None else as_dtype(dtype, "to"), place, bool(flags[1]), kwargs.get("memory_format")
 
