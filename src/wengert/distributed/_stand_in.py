@@ -11,8 +11,6 @@ from typing import Any
 
 from .._base import constants
 from .._saving import places
-from .._tape.tensor import Tensor
-from ..nn.modules.module import Module
 from . import _groups
 
 __all__ = ["VARIABLE", "install"]
@@ -60,8 +58,6 @@ def install(count: int) -> None:
     )
     places.packages.append((11, lambda storage: None, lambda s, tag: s if tag.partition(":")[0] in _KINDS else None))
     places.packages.sort(key=lambda package: package[0])
-    Tensor.cuda = lambda self, *args, **kwargs: self  # type: ignore[attr-defined]
-    Module.cuda = lambda self, *args, **kwargs: self  # type: ignore[method-assign]
 
 
 def _check(index: int, count: int) -> None:

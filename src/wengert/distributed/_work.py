@@ -138,8 +138,11 @@ class Work:
         return self._error
 
     def result(self) -> Any:
-        """Its tensors, when it is done."""
-        self.wait()
+        """Its tensors. Raises RuntimeError if it is not done."""
+        if not self._done:
+            raise RuntimeError(
+                "Work needs to be completed before calling result(). Should call wait() before result()."
+            )
         return self._tensors
 
     def source_rank(self) -> int:

@@ -283,6 +283,8 @@ def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
 
 def _absent(name: str) -> None:
     def absent(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if dtypes.device(name) is CPU:  # which stands for such devices, under `python -m wengert run --stand-in`
+            return self
         raise noted(
             AssertionError(f"Torch not compiled with {name.upper()} enabled"),
             "What to do: wengert computes with NumPy on the CPU: leave the call out, or ask torch.cuda.is_available() "
