@@ -32,6 +32,6 @@ open_rows(globals())
 from .device_mesh import DeviceMesh, init_device_mesh  # noqa: E402
 
 __all__ = [  # noqa: PLE0604
-    *_in_objects, *_in_stores, *_in_c10d,
+    *_in_objects, *_in_c10d, *(name for name in _in_stores if name not in _in_c10d),
     "DeviceMesh", "init_device_mesh", "register_rendezvous_handler", "rendezvous",
 ]  # fmt: skip

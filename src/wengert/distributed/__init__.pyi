@@ -94,6 +94,7 @@ from ..distributed._stores import Store as Store
 from ..distributed._stores import TCPStore as TCPStore
 from ..distributed._work import Work as Work
 from ..distributed.device_mesh import DeviceMesh as DeviceMesh
+from ..distributed.device_mesh import init_device_mesh as init_device_mesh
 from ..distributed.distributed_c10d import all_gather as all_gather
 from ..distributed.distributed_c10d import all_gather_coalesced as all_gather_coalesced
 from ..distributed.distributed_c10d import all_gather_into_tensor as all_gather_into_tensor
@@ -119,8 +120,6 @@ _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 default_pg_timeout: Any
-def init_device_mesh(*args: Any, **kwargs: Any) -> Any:
-    """Not possible here: RuntimeError."""
 
 __all__ = [
     "AllToAllOptions",

@@ -129,7 +129,7 @@ def gather(group: Any, outputs: Sequence[Tensor] | None, t: Tensor, root: int) -
     a = readable(t)
     rows = None if outputs is None else _rows(outputs, a.shape, a.dtype)
     yield group.comm.Igather(raw(a), None if rows is None else raw(rows), root).Test
-    if outputs is not None:
+    if outputs is not None and rows is not None:
         for one, row in zip(outputs, rows, strict=True):
             written(one, row)
 

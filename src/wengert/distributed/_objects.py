@@ -31,7 +31,7 @@ def _numbers(values: Any) -> Tensor:
     return wrap(np.array(values, np.int64))
 
 
-def _bytes(count: int) -> Tensor:
+def _bytes(count: Any) -> Tensor:
     return wrap(np.empty(int(count), np.uint8))
 
 

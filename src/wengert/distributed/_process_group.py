@@ -80,7 +80,8 @@ class ProcessGroup:
         self.group_desc, self.bound_device_id = desc or "undefined", None
         self._rank: int = comm.rank
         self._size: int = comm.size
-        self._timeout, self._line, self._broken = timeout, deque[Work](), None
+        self._timeout, self._line = timeout, deque[Work]()
+        self._broken: BaseException | None = None
         self._sequence, self._tag = 0, comm.Get_attr(_mpi.MPI.TAG_UB)
         self._gathered = bytearray(_PRINT.size * self._size)
 
@@ -235,7 +236,7 @@ class ProcessGroup:
         self, output: Tensor, input: Tensor, output_splits: Any = (), input_splits: Any = (), opts: Any = None
     ) -> Work:
         """A part of every rank's tensor to every rank."""
-        wrong, lists = None, []
+        wrong, lists = None, list[list[Tensor]]()
         for t, splits in ((output, output_splits), (input, input_splits)):
             n = len(t) if t.dim() else 0
             if not splits and n % self._size:
@@ -243,7 +244,8 @@ class ProcessGroup:
             elif splits and (len(splits) != self._size or sum(splits) != n):
                 wrong = wrong or ("Number of tensor splits not equal to group size" if len(splits) != self._size
                                   else "Split sizes doesn't match total dim 0 size")  # fmt: skip
-            lists.append([] if wrong else list(t.detach().split(list(splits) or max(n // self._size, 1))))
+            parts = list(splits) if splits else max(n // self._size, 1)
+            lists.append([] if wrong else list(t.detach().split(parts)))
             if not wrong and not n:
                 lists[-1] = [t.detach()] * self._size
         body = steps.all_to_all(self, lists[0], lists[1])
@@ -336,7 +338,7 @@ def _listed(tensors: Any) -> list[Tensor]:
 
 
 def _nested(tensors: Any) -> list[Tensor]:
-    return tensors[0] if tensors and isinstance(tensors[0], (list, tuple)) else tensors
+    return list(tensors[0]) if tensors and isinstance(tensors[0], (list, tuple)) else tensors  # type: ignore[no-any-return]
 
 
 def _op(opts: Any) -> RedOpType:

@@ -18,12 +18,10 @@ class RedOpType(IntEnum):
 
     SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM, UNUSED = range(10)
 
-    __str__ = IntEnum.__repr__
-
     def __repr__(self) -> str:
         return f"<RedOpType.{self.name}: {self.value}>"
 
-    def __str__(self) -> str:  # noqa: F811
+    def __str__(self) -> str:
         return f"RedOpType.{self.name}"
 
 
@@ -37,12 +35,12 @@ class ReduceOp:
     <RedOpType.SUM: 0>
     """
 
-    RedOpType = RedOpType
+    RedOpType: Any = RedOpType
     SUM, AVG, PRODUCT, MIN = RedOpType.SUM, RedOpType.AVG, RedOpType.PRODUCT, RedOpType.MIN
     MAX, BAND, BOR, BXOR = RedOpType.MAX, RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR
     PREMUL_SUM, UNUSED = RedOpType.PREMUL_SUM, RedOpType.UNUSED
 
-    def __init__(self, op: RedOpType) -> None:
+    def __init__(self, op: Any) -> None:
         self.op = RedOpType(op)
 
     def __eq__(self, other: Any) -> bool:
