@@ -30,7 +30,7 @@ def example(rank, use_zero, **options):
         optimizer.step()
         scheduler.step()
         print(f"rank {rank} zero {use_zero} loss {loss.item():.6f} lr {optimizer.param_groups[0]['lr']:.6f}")
-    print(f"params sum is: {sum(p.double().sum() for p in model.parameters()):.4f}")
+    print(f"params sum is: {sum(p.double().sum() for p in model.parameters()):.3f}")
     return ddp_model, optimizer
 
 
