@@ -7,6 +7,10 @@ all processes reduce in the same order. When the backward pass ends, the results
 The first pass of a model uses the order of its parameters. It also notes the order in which gradients came; buckets are
 made anew after it, in the order that process 0 saw.
 
+NOTE [ Hooks that communicate again ]: The callback of a communication hook's future may call a collective. When it runs
+depends on the time, and all processes must call collectives in one order. So the hook of a bucket is called only when
+the future of the bucket before is done. Hooks that are known to have no such callback say so (``communicates_once``).
+
 NOTE [ Unused parameters ]: A parameter that is not in the graph of the outputs is ready from the start, with zeros.
 One that no process used keeps its ``grad``, None or not. So processes add up, per parameter, whether they used it.
 """
@@ -15,7 +19,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -190,6 +194,7 @@ class Reducer:
                 self._next += 1
         if self._next == len(self._buckets):
             if self.find_unused and not self.static_graph:
+                self._settle(self._buckets[-1].work)
                 self._start_used()
             Variable._execution_engine.queue_callback(self._finish)
 
@@ -236,10 +241,17 @@ class Reducer:
     def _start(self, index: int) -> None:
         """Begin the reduction of a bucket."""
         bucket = self._buckets[index]
+        if index:
+            self._settle(self._buckets[index - 1].work)
         if self.hook is None and not bucket.sparse:
             bucket.work = dist.all_reduce(bucket.flat, group=self.process_group, async_op=True)
         else:
             bucket.work = self._run_comm_hook(GradBucket(bucket, index, index == len(self._buckets) - 1))
+
+    def _settle(self, work: Any) -> None:
+        """Let the callbacks of a hook come first: see NOTE [ Hooks that communicate again ]."""
+        if self.hook is not None and not getattr(self.hook[1], "communicates_once", False):
+            _result(work)
 
     def _run_comm_hook(self, bucket: GradBucket) -> Any:
         """The future of a bucket's reduction."""
@@ -406,14 +418,18 @@ class Reducer:
     def _set_forward_pass_work_handle(self, work: Any, divide_by_world: bool) -> None:
         self._forward_work, self._divide_by_world = work, divide_by_world
 
-    def _get_zeros_like_grad_buckets(self) -> Iterator[GradBucket]:
-        """The buckets of a process that has no inputs left."""
+    def reduce_zeros(self) -> None:
+        """The collectives of one backward pass, by a process that has no inputs left."""
+        works = []
         for index, bucket in enumerate(self._buckets):
             flat = torch.zeros_like(bucket.flat)
-            yield GradBucket(bucket, index, index == len(self._buckets) - 1, flat)
-
-    def _get_local_used_map(self) -> Tensor:
-        return torch.zeros(len(self.parameters), dtype=torch.int32)
+            works.append(self._run_comm_hook(GradBucket(bucket, index, index == len(self._buckets) - 1, flat)))
+            self._settle(works[-1])
+        for work in works:
+            work.wait()
+        if self.find_unused:
+            dist.all_reduce(torch.zeros(len(self.parameters), dtype=torch.int32), group=self.process_group)
+        self._push_all_rebuilt_params()
 
     def _update_process_group(self, group: Any) -> None:
         self.process_group = group

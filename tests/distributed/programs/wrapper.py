@@ -12,7 +12,7 @@ from torch.nn.parallel import DistributedDataParallel as DDP
 def tell(name, f):
     try:
         print(name, f())
-    except Exception as error:
+    except (RuntimeError, ValueError, TypeError) as error:
         print(name, type(error).__name__, str(error).splitlines()[0])
 
 
@@ -35,8 +35,15 @@ def buckets():
     names = {id(p): n for n, p in model.module.named_parameters()}
 
     def hook(state, bucket):
-        got.append((bucket.index(), bucket.is_last(), [names[id(p)] for p in bucket.parameters()],
-                    tuple(bucket.buffer().shape), [tuple(g.shape) for g in bucket.gradients()]))
+        got.append(
+            (
+                bucket.index(),
+                bucket.is_last(),
+                [names[id(p)] for p in bucket.parameters()],
+                tuple(bucket.buffer().shape),
+                [tuple(g.shape) for g in bucket.gradients()],
+            )
+        )
         return dist.all_reduce(bucket.buffer().div_(2), async_op=True).get_future().then(lambda f: f.value()[0])
 
     model.register_comm_hook(None, hook)
@@ -175,8 +182,20 @@ wrapped = DDP(Two())
 print(repr(wrapped))
 data = wrapped._get_ddp_logging_data()
 print({k: data[k] for k in ("module_name", "world_size", "rank", "bucket_sizes", "dtypes", "backend_name")})
-for f in (buckets, views, pickled, sparse, buffers, ignored, twice, two_passes, layouts, group_of_one, hook_result,
-          hooked_twice):
+for f in (
+    buckets,
+    views,
+    pickled,
+    sparse,
+    buffers,
+    ignored,
+    twice,
+    two_passes,
+    layouts,
+    group_of_one,
+    hook_result,
+    hooked_twice,
+):
     tell(f.__name__, f)
 tell("static", lambda: changed(False, True, static_graph=True))
 tell("static", lambda: changed(True, False, static_graph=True))

@@ -26,7 +26,14 @@ from ..._saving.pickling import StorageTable, make_pickler
 from ..._saving.replacing import replacing
 from ..._saving.unpickling import WeightsUnpickler
 from . import metadata as classes
-from .metadata import BytesStorageMetadata, ChunkStorageMetadata, Metadata, MetadataIndex, TensorStorageMetadata
+from .metadata import (
+    BytesStorageMetadata,
+    ChunkStorageMetadata,
+    Metadata,
+    MetadataIndex,
+    TensorProperties,
+    TensorStorageMetadata,
+)
 
 __all__ = ["FileSystemReader", "FileSystemWriter"]
 
@@ -110,7 +117,9 @@ class FileSystemWriter:
 # -------------------------------------------------------------------------------------------------------------- reading
 def _path(*parts: Any) -> str:
     """A folder's name, in place of an object of pathlib."""
-    return "/".join(part for part in parts if type(part) is str)
+    texts = [part for part in parts if type(part) is str]
+    _need(sum(map(len, texts)) < 10_000, "a path is long")
+    return "/".join(texts)
 
 
 _ADMITTED: dict[str, Any] = {
@@ -122,13 +131,29 @@ _ADMITTED: dict[str, Any] = {
 }  # fmt: skip
 
 
+_RECORDS = (*(getattr(classes, name) for name in classes.__all__), _StorageInfo)
+
+
 class _MetadataUnpickler(WeightsUnpickler):
-    """Reads ``.metadata``: the classes of ``metadata`` only, also in the fourth version of pickle, which PyTorch uses."""
+    """Reads ``.metadata``: the classes of ``metadata`` only, also in version 4 of pickle, which PyTorch writes."""
 
     def __init__(self, file: Any, limit: int) -> None:
         super().__init__(file, limit, lambda ident: None)
         self._user = dict(_ADMITTED)
         self._user_values = {id(value) for value in _ADMITTED.values()}
+
+    def load_build(self) -> None:
+        obj, state = self.stack[-2:]
+        if isinstance(obj, _RECORDS):  # a large state could be given to many objects
+            small = type(state) in (dict, tuple) and len(state) < 10
+            _need(small and (type(state) is tuple) == (type(obj) is TensorProperties), "an object's state")
+        super().load_build()
+        if type(obj) is MetadataIndex:  # it will be hashed
+            _need(type(obj.fqn) is str and (obj.offset is None or type(obj.offset) is Size), "a name")
+
+    def _called(self, function: Any, args: tuple[Any, ...], refusal: str) -> Any:
+        _need(function not in _RECORDS, "an object with arguments")
+        return super()._called(function, args, refusal)
 
     def load_stack_global(self) -> None:
         name, module = self.stack.pop(), self.stack.pop()
@@ -216,7 +241,9 @@ def _check(found: Any) -> None:
                 _need(_is_size(chunk.offsets) and _is_size(chunk.sizes), "a part's size")
                 _need(len(chunk.offsets) == len(chunk.sizes) == len(entry.size), "a part's dimensions")
                 ends = [a + b for a, b in zip(chunk.offsets, chunk.sizes, strict=True)]
-                _need(all(end <= n for end, n in zip(ends, entry.size, strict=True)), "a part reaches out of its tensor")
+                _need(
+                    all(end <= n for end, n in zip(ends, entry.size, strict=True)), "a part reaches out of its tensor"
+                )
     for index, info in places.items():
         _need(type(index) is MetadataIndex and type(index.fqn) is str, "a name")
         _need(index.offset is None or _is_size(index.offset), "a name's offset")
@@ -228,6 +255,12 @@ def _check(found: Any) -> None:
             raise NotImplementedError(f"a checkpoint with transforms: {type(info.transform_descriptors)}")
     paths = vars(found).get("planner_data")
     _need(paths is None or type(paths) is dict, "planner_data")
+    lengths: dict[Any, int] = {}
     for name, path in (paths or {}).items():
-        _need(type(name) is str and type(path) is tuple and bool(path) and type(path[0]) is str, "a path of a name")
-        _need(all(type(key) is str or (type(key) is int and 0 <= key < 10**6) for key in path), "a path of a name")
+        _need(type(name) is str and type(path) is tuple and 0 < len(path) < 100, "a path of a name")
+        _need(type(path[0]) is str and all(type(key) in (str, int) for key in path), "a path of a name")
+        for depth, key in enumerate(path):
+            if type(key) is int:
+                _need(key >= 0, "a place in a list")
+                lengths[path[:depth]] = max(lengths.get(path[:depth], 0), key + 1)
+    _need(sum(lengths.values()) <= 1000 + 10 * len(entries), "a place in a list")

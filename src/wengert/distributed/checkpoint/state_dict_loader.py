@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import wengert as torch
@@ -11,7 +10,7 @@ from ..._base.errors import noted, warn_once
 from ._nested import flatten_state_dict, set_element
 from .api import Together
 from .filesystem import FileSystemReader
-from .metadata import BytesStorageMetadata, Metadata, MetadataIndex
+from .metadata import BytesStorageMetadata, ChunkStorageMetadata, Metadata, MetadataIndex
 from .state_dict_saver import _plain
 from .stateful import Stateful
 
@@ -90,17 +89,26 @@ def _record(index: MetadataIndex, metadata: Metadata, reader: FileSystemReader) 
     return reader.read(metadata.storage_data[index])
 
 
+def _part(name: str, chunk: ChunkStorageMetadata, metadata: Metadata, reader: FileSystemReader) -> torch.Tensor:
+    """The record of a part of a tensor."""
+    part = _record(MetadataIndex(name, chunk.offsets), metadata, reader)
+    # one that is not contiguous could stand for more numbers than the file has
+    if not isinstance(part, torch.Tensor) or part.size() != chunk.sizes or not part.is_contiguous():
+        raise RuntimeError(f"the record of {name} holds something else")
+    return part
+
+
+def _copy_part(target: torch.Tensor, chunk: ChunkStorageMetadata, part: torch.Tensor) -> None:
+    for dim, (start, length) in enumerate(zip(chunk.offsets, chunk.sizes, strict=True)):
+        target = target.narrow(dim, start, length)
+    with torch.no_grad():
+        target.copy_(part)
+
+
 def _fill(target: torch.Tensor, name: str, metadata: Metadata, reader: FileSystemReader) -> None:
     """Copy the parts of a tensor into another of its size."""
     for chunk in metadata.state_dict_metadata[name].chunks:
-        part = _record(MetadataIndex(name, chunk.offsets), metadata, reader)
-        if not isinstance(part, torch.Tensor) or part.size() != chunk.sizes:
-            raise RuntimeError(f"the record of {name} holds something else")
-        place = target
-        for dim, (start, length) in enumerate(zip(chunk.offsets, chunk.sizes, strict=True)):
-            place = place.narrow(dim, start, length)
-        with torch.no_grad():
-            place.copy_(part)
+        _copy_part(target, chunk, _part(name, chunk, metadata, reader))
 
 
 def _read(name: str, metadata: Metadata, reader: FileSystemReader) -> Any:
@@ -108,12 +116,14 @@ def _read(name: str, metadata: Metadata, reader: FileSystemReader) -> Any:
     entry = metadata.state_dict_metadata[name]
     if isinstance(entry, BytesStorageMetadata):
         return _record(MetadataIndex(name), metadata, reader)
-    if len(entry.chunks) == 1 and entry.chunks[0].sizes == entry.size:
-        return _record(MetadataIndex(name, entry.chunks[0].offsets), metadata, reader)
-    if sum(chunk.sizes.numel() for chunk in entry.chunks) != entry.size.numel():
+    parts = [(chunk, _part(name, chunk, metadata, reader)) for chunk in entry.chunks]
+    if len(parts) == 1 and entry.chunks[0].sizes == entry.size:
+        return parts[0][1]
+    if sum(part.numel() for _, part in parts) != entry.size.numel():
         raise RuntimeError(f"the checkpoint lacks parts of {name}")
     value = torch.zeros(entry.size, dtype=entry.properties.dtype)
-    _fill(value, name, metadata, reader)
+    for chunk, part in parts:
+        _copy_part(value, chunk, part)
     return value
 
 
@@ -137,5 +147,9 @@ def whole(reader: FileSystemReader) -> dict[str, Any]:
     state: dict[str, Any] = {}
     for name in metadata.state_dict_metadata:
         path = (metadata.planner_data or {}).get(name, (name,))
-        set_element(state, path, _read(name, metadata, reader))
+        value = _read(name, metadata, reader)
+        try:
+            set_element(state, path, value)
+        except (TypeError, AttributeError, IndexError) as error:
+            raise RuntimeError(f"the checkpoint has {name} below something that is no container") from error
     return state

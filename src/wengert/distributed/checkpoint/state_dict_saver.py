@@ -42,9 +42,7 @@ def _plain(state_dict: Mapping[str, Any]) -> dict[str, Any]:
 def _checked_writer(checkpoint_id: Any, storage_writer: Any) -> FileSystemWriter:
     if storage_writer is None:
         if checkpoint_id is None:
-            raise RuntimeError(
-                "`checkpoint_id` must be specificed if storage_reader/storage_writer is None."
-            )
+            raise RuntimeError("`checkpoint_id` must be specificed if storage_reader/storage_writer is None.")
         return FileSystemWriter(checkpoint_id)
     if not isinstance(storage_writer, FileSystemWriter):
         raise NotImplementedError(f"torch.distributed.checkpoint with a {type(storage_writer).__name__}")

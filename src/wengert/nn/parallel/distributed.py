@@ -103,11 +103,7 @@ class _DDPJoinHook(JoinHook):
         ddp.require_forward_param_sync = synchronizes
         if not synchronizes:
             return
-        for work in [ddp.reducer._run_comm_hook(b) for b in ddp.reducer._get_zeros_like_grad_buckets()]:
-            work.wait()
-        if ddp.find_unused_parameters:
-            dist.all_reduce(ddp.reducer._get_local_used_map(), group=ddp.process_group)
-        ddp.reducer._push_all_rebuilt_params()
+        ddp.reducer.reduce_zeros()
 
     def post_hook(self, is_last_joiner: bool) -> None:
         """All processes take the model of one that was among the last."""

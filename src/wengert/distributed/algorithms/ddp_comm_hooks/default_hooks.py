@@ -49,6 +49,10 @@ def bf16_compress_hook(process_group: Any, bucket: Any) -> Any:
     return _compress_hook(torch.bfloat16, process_group, bucket)
 
 
+for _hook in (allreduce_hook, fp16_compress_hook, bf16_compress_hook):
+    _hook.communicates_once = True  # type: ignore[attr-defined]
+
+
 def _compress_wrapper(dtype: torch.dtype, hook: Hook) -> Hook:
     def wrapper(state: Any, bucket: Any) -> Any:
         buffer = bucket.buffer()
