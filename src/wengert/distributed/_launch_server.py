@@ -143,7 +143,7 @@ class Job:
         self.size = 0
         self.values: dict[str, str] = {}
         self.changed = threading.Condition()
-        self.arrived = self.generation = 0
+        self.arrived = self.generation = self.open = 0
         # MPICH names shared memory by it. A name that an earlier job had would find what that one left.
         self.name = f"wengert_{os.getpid()}_{time.time_ns()}"
 
@@ -246,14 +246,19 @@ class Server:
             if start == GREETING:
                 self._serve_store(connection)
             elif start.startswith(b"cmd="):
-                self._serve_pmi(connection, start)
+                job = self.job
+                job.open += 1
+                try:
+                    self._serve_pmi(job, connection, start)
+                finally:
+                    job.open -= 1
         except (OSError, Malformed, ValueError, KeyError, IndexError, struct.error):
             pass  # a connection that broke, or broke the protocol, is closed
         finally:
             self.open -= 1
             connection.close()
 
-    def _serve_pmi(self, connection: socket.socket, rest: bytes) -> None:
+    def _serve_pmi(self, job: Job, connection: socket.socket, rest: bytes) -> None:
         while True:
             while b"\n" not in rest:
                 if len(rest) > LONGEST_LINE:
@@ -264,7 +269,7 @@ class Server:
                 rest += part
             line, _, rest = rest.partition(b"\n")
             words = dict(word.split("=", 1) for word in line.decode("ascii").split() if "=" in word)
-            connection.sendall(self.job.answer(words).encode("ascii"))
+            connection.sendall(job.answer(words).encode("ascii"))
 
     def _serve_store(self, connection: socket.socket) -> None:
         while True:
@@ -327,7 +332,7 @@ SET, GET, ADD, COMPARE_SET, WAIT, CHECK, DELETE, COUNT, KEYS, APPEND, SIZE, WATC
 
 
 def main(host: str, port: str) -> None:
-    """Serve until the parent's end of the pipe on stdin is closed and nobody is connected any more."""
+    """Serve until the parent's end of the pipe on stdin is closed, and the others know how it ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, and its end this process
     try:
         server = Server(host, int(port))
@@ -336,9 +341,11 @@ def main(host: str, port: str) -> None:
         return
     print(f"0 {server.port}", flush=True)  # noqa: T201
     sys.stdin.buffer.read()
-    end = time.monotonic() + 10  # of the others' errors that name the rank that is gone
-    while server.open and time.monotonic() < end:
-        time.sleep(0.02)
+    end = time.monotonic() + 5
+    while server.job.open and time.monotonic() < end:  # MPICH asks until the end of MPI_Finalize
+        time.sleep(0.005)
+    if server.watchers:
+        time.sleep(0.2)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ Ranks that ``mpiexec`` or ``srun`` started are joined already. All others meet a
 server there (``_launch_server``) where the others are.
 
 NOTE [ Leaving ]
-    ``MPI_Finalize`` waits for every rank. A rank that ends by an error, or that knows of one that did, must leave
-    without it. So a rank tells the server how it ends, others ask while they wait, and who ends well waits for the
-    others without burning its core, until all have come or one is gone.
+    A rank that ends well must still answer those that have not received all that it sent. A rank that ends by an
+    error, or that knows of one that did, must not wait for anybody. So a rank tells the server how it ends, others ask
+    while they wait, and who ends well waits for the others without burning its core, until all have come or one is
+    gone. ``MPI_Finalize``, which waits for ever, is called only where an MPI launcher would take its absence for a
+    failure; there is nothing else that it would do.
 """
 
 from __future__ import annotations
@@ -83,6 +85,7 @@ def join(store: Store | None, rank: int, size: int, seconds: float) -> Any:
             for name in asked:  # of this process, not of those that it starts
                 os.environ.pop(name, None)
         watch.open(host, port, rank)
+        _forget_shared_memory(mpi)
     _leave_at_exit()
     return _world(mpi, rank, size)
 
@@ -128,6 +131,15 @@ def _meet(mpi: Any, store: Store, rank: int, size: int, seconds: float) -> tuple
     asking.set_timeout(_seconds(seconds))
     asking.wait([f"wengert/rank/{r}" for r in range(size)])
     return host, port
+
+
+def _forget_shared_memory(mpi: Any) -> None:
+    """Remove the names of MPICH's shared memory, which all ranks have mapped now, so that no end of theirs leaves it."""
+    mpi.COMM_WORLD.Barrier()
+    with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8") as maps:
+        for name in {line.split()[-1] for line in maps if "/dev/shm/mpich_" in line}:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
 
 
 def _seconds(seconds: float) -> Any:
@@ -221,7 +233,8 @@ def leave() -> None:
         if any(how != "ended" for how in watch.look().values()):
             return
         time.sleep(pause := min(0.01, pause + 1e-5))
-    MPI.Finalize()
+    if any(name in os.environ for name in _LAUNCHERS):
+        MPI.Finalize()
 
 
 def more_ranks_than_cores(here: int) -> None:

@@ -339,7 +339,7 @@ def _end(process: Any, owner: int) -> None:
         with contextlib.suppress(OSError):
             process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(12)
+            process.wait(0.05)
 
 
 _RECORD = struct.Struct("!BII")
