@@ -92,6 +92,20 @@ class Reducer:
         self._make_buckets(bucket_indices)
         self._attach()
 
+    def _reset_state(self) -> None:
+        """As before the first iteration."""
+        self._expecting = self._unfinished = self._rebuilt = self._unused_marked = False
+        self._order: list[int] = []
+        self._unused: list[int] = []
+        self._marked: set[int] = set()
+        self._factor: float | None = None
+        self._next = 0
+        self._first_static = True
+        self._used = np.zeros(len(self.parameters), np.int32)
+        self._used_work: Any = None
+        self._triggers = [0] * len(self.parameters)
+        self._triggers_left: list[int] = []
+
     # ------------------------------------------------------------------------------------------------ hooks of autograd
     def _attach(self) -> None:
         """A hook on each accumulation; it must not keep this object alive, which removes the hooks when it goes."""
@@ -135,20 +149,6 @@ class Reducer:
         self._ready(index)
 
     # ----------------------------------------------------------------------------------------------------- an iteration
-    def _reset_state(self) -> None:
-        """As before the first iteration."""
-        self._expecting = self._unfinished = self._rebuilt = self._unused_marked = False
-        self._order: list[int] = []
-        self._unused: list[int] = []
-        self._marked: set[int] = set()
-        self._factor: float | None = None
-        self._next = 0
-        self._first_static = True
-        self._used = np.zeros(len(self.parameters), np.int32)
-        self._used_work: Any = None
-        self._triggers = [0] * len(self.parameters)
-        self._triggers_left: list[int] = []
-
     def prepare_for_forward(self) -> None:
         """An iteration begins."""
         self.iteration += 1

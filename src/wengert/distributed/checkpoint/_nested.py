@@ -25,11 +25,11 @@ def flatten_state_dict(state_dict: Mapping[Any, Any]) -> tuple[dict[str, Any], d
     """The values of a nested state by their names, and the path of each name."""
     flat: dict[str, Any] = {}
     paths: dict[str, Path] = {}
-    waiting: list[tuple[Path, Any]] = [((str(k),), v) for k, v in reversed(state_dict.items())]
+    waiting: list[tuple[Path, Any]] = [((str(k),), v) for k, v in reversed(list(state_dict.items()))]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, Mapping):
-            waiting += [((*path, str(k)), v) for k, v in reversed(value.items())]
+            waiting += [((*path, str(k)), v) for k, v in reversed(list(value.items()))]
         elif isinstance(value, list) and not _is_leaf(value):
             waiting += [((*path, i), v) for i, v in reversed(list(enumerate(value)))]
         else:

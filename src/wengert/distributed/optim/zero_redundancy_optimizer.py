@@ -145,15 +145,15 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         return loss
 
     def _sync_params(self) -> None:
-        under_way = []
+        under_way: list[tuple[Any, Any, list[Any]]] = []
         for rank, (share, bucket) in enumerate(zip(self._shares, self._buckets, strict=True)):
             if share:
                 flat = torch.cat([p.detach().reshape(-1) for p in share]) if bucket is None else bucket
                 work = dist.broadcast(flat, group=self.process_group, group_src=rank, async_op=True)
-                under_way.append((work, flat, share if bucket is None and rank != self.rank else ()))
-        for work, flat, share in under_way:
+                under_way.append((work, flat, share if bucket is None and rank != self.rank else []))
+        for work, flat, received in under_way:
             work.wait()
-            for p, part in zip(share, flat.split([p.numel() for p in share]) if share else (), strict=True):
+            for p, part in zip(received, flat.split([p.numel() for p in received]) if received else (), strict=True):
                 p.detach().copy_(part.view_as(p))
 
     # ------------------------------------------------------------------------------------------------------------ state

@@ -100,7 +100,7 @@ class _DDPJoinHook(JoinHook):
         if ddp._check_sync_bufs_pre_fwd():
             ddp._sync_module_buffers(ddp._find_common_rank(ddp._distributed_rank, False))
         synchronizes = ddp._check_global_requires_backward_grad_sync(is_joined_rank=True)
-        ddp.require_forward_param_sync = synchronizes
+        ddp.require_forward_param_sync = bool(synchronizes)
         if not synchronizes:
             return
         ddp.reducer.reduce_zeros()

@@ -186,7 +186,8 @@ def powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:
         return default._allreduce_fut(group, gradients)
     key = bucket.index()
     before = state._with_error(key, gradients)
-    as_they_are, by_shape = [], {}
+    as_they_are: list[torch.Tensor] = []
+    by_shape: dict[tuple[int, int], list[torch.Tensor]] = {}
     for tensor in bucket.gradients():
         matrix = tensor.view(tensor.shape[0], -1)
         n, m = matrix.shape
