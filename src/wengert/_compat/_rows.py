@@ -368,9 +368,6 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "distributed._tensor": ("where ``torch.distributed.tensor`` was before.", aliases("distributed.tensor",
         "DTensor DeviceMesh Partial Placement Replicate Shard distribute_module distribute_tensor init_device_mesh")),
     "distributed._tensor.experimental": ("", aliases("distributed.tensor.experimental", "implicit_replication")),
-    "distributed.device_mesh": (
-        "devices in a grid, of which there is none.",
-        classes("DeviceMesh"), refusals("init_device_mesh", RuntimeError, ONE_PROCESS)),
     "distributed.fsdp": (
         "modules sharded over processes, of which there are none. For ``isinstance``.",
         classes("CPUOffload CPUOffloadPolicy FSDPModule FullyShardedDataParallel MixedPrecision MixedPrecisionPolicy "

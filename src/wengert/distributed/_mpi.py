@@ -134,7 +134,7 @@ def _meet(mpi: Any, store: Store, rank: int, size: int, seconds: float) -> tuple
 
 
 def _forget_shared_memory(mpi: Any) -> None:
-    """Remove the names of MPICH's shared memory, which all ranks have mapped now, so that no end of theirs leaves it."""
+    """Remove the names of MPICH's shared memory, which all ranks have mapped: no end leaves them."""
     mpi.COMM_WORLD.Barrier()
     with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8") as maps:
         for name in {line.split()[-1] for line in maps if "/dev/shm/mpich_" in line}:

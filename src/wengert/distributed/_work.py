@@ -26,7 +26,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from .._base import errors
-from .._compat.futures import Future
+from ..futures import Future
 from ._mpi import watch
 
 if TYPE_CHECKING:
@@ -138,8 +138,11 @@ class Work:
         return self._error
 
     def result(self) -> Any:
-        """Its tensors, when it is done."""
-        self.wait()
+        """Its tensors. Raises RuntimeError if it is not done."""
+        if not self._done:
+            raise RuntimeError(
+                "Work needs to be completed before calling result(). Should call wait() before result()."
+            )
         return self._tensors
 
     def source_rank(self) -> int:

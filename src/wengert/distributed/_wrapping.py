@@ -10,6 +10,7 @@ from wengert import distributed as dist
 
 from .._base.errors import noted
 from ..nn.parameter import UninitializedParameter
+from . import _groups
 
 __all__ = ["check_hook", "check_parameters", "devices_of", "group_of"]
 
@@ -54,19 +55,20 @@ def devices_of(parameters: list[Any], device_ids: Any, output_device: Any) -> tu
         raise ValueError("device_ids can only be None or contain a single element.")
     if not device_ids and output_device is None:
         return None, None
-    if parameters[0].device.type == "cpu":
-        raise noted(
-            ValueError(
-                "DistributedDataParallel device_ids and output_device arguments only work with "
-                "single-device/multiple-device GPU modules or CPU modules, but got device_ids "
-                f"{device_ids}, output_device {output_device}, and module parameters "
-                f"{ {p.device for p in parameters} }."
-            ),
-            "What to do: leave out device_ids, or start with `python -m wengert run --stand-in N`, where CPU processes "
-            "stand for accelerators.",
-        )
-    index = torch.device(device_ids[0] if device_ids else output_device).index
-    return [index], index if output_device is None else torch.device(output_device).index
+    first = device_ids[0] if device_ids else output_device
+    if _groups.stand_in:  # the CPU is what the program calls a card
+        index = first if type(first) is int else torch.cuda.current_device()
+        return [index], output_device if type(output_device) is int else index
+    raise noted(
+        ValueError(
+            "DistributedDataParallel device_ids and output_device arguments only work with "
+            "single-device/multiple-device GPU modules or CPU modules, but got device_ids "
+            f"{device_ids}, output_device {output_device}, and module parameters "
+            f"{ {p.device for p in parameters} }."
+        ),
+        "What to do: leave out device_ids, or start with `python -m wengert run --nproc N --stand-in N`, where CPU "
+        "processes stand for cards.",
+    )
 
 
 def check_hook(hook: Any) -> None:
