@@ -13,7 +13,7 @@ import wengert as torch
 from .._tape.tensor import Tensor, alias_payload
 from .._tape.views import count_write
 
-__all__ = ["Bucket", "BuiltinCommHookType", "GradBucket", "assign", "copy_scaled", "same_memory"]
+__all__ = ["Bucket", "BuiltinCommHookType", "GradBucket", "assign", "copied", "copy_scaled", "same_memory"]
 
 FIRST_BUCKET_BYTES = 2**20
 """The limit of the first bucket: a small one, whose reduction begins early."""
@@ -69,6 +69,8 @@ class Bucket:
             self.sizes = [p.numel() for p in parameters]
             self.flat: Any = torch.empty(sum(self.sizes), dtype=parameters[0].dtype, device=parameters[0].device)
             self.views = self.views_of(self.flat)
+            memory = [alias_payload(view) for view in self.views]
+            self.arrays = [a if type(a) is np.ndarray else None for a in memory]
 
     def views_of(self, flat: Tensor) -> list[Tensor]:
         """The gradients in a tensor like ``flat``, laid out as the parameters are."""
@@ -116,13 +118,20 @@ def same_memory(a: Tensor, b: Tensor) -> bool:
 
 def copy_scaled(to: Tensor, tensor: Tensor, factor: float | None = None) -> None:
     """``to.copy_(tensor * factor)`` in one pass over the memory."""
-    a, b = alias_payload(tensor), alias_payload(to)
-    if type(a) is np.ndarray and type(b) is np.ndarray and a.dtype is b.dtype and b.flags.writeable:
-        if factor is None:
-            np.copyto(b, a)
-        else:
-            np.multiply(a, factor, b)
-        count_write(to)
+    if not copied(alias_payload(to), tensor, factor):
+        with torch.no_grad():
+            to.copy_(tensor.detach() if factor is None else tensor.detach() * factor)
         return
-    with torch.no_grad():
-        to.copy_(tensor.detach() if factor is None else tensor.detach() * factor)
+    count_write(to)
+
+
+def copied(to: Any, tensor: Tensor, factor: float | None) -> bool:
+    """Write into an array, if the tensor is an array of its dtype; whether it is. The write is not counted."""
+    a = tensor._payload
+    if type(a) is not np.ndarray or type(to) is not np.ndarray or a.dtype is not to.dtype or not to.flags.writeable:
+        return False
+    if factor is None:
+        np.copyto(to, a)
+    else:
+        np.multiply(a, factor, to)
+    return True

@@ -28,9 +28,10 @@ import wengert as torch
 from wengert import distributed as dist
 
 from .._base.errors import noted, warn_once
+from .._tape.node import tick, version_of
 from .._tape.tensor import Tensor
 from ..autograd.variable import Variable
-from ._buckets import Bucket, GradBucket, assign, copy_scaled, same_memory
+from ._buckets import Bucket, GradBucket, assign, copied, copy_scaled, same_memory
 
 __all__ = ["Reducer"]
 
@@ -210,6 +211,8 @@ class Reducer:
             grad = grad.detach().coalesce()
             bucket.flat = grad if factor is None else grad * factor
             return
+        if grad is not None and not self.as_view and grad._node is None and copied(bucket.arrays[place], grad, factor):
+            return
         view = bucket.views[place]
         if grad is None:
             view.zero_()
@@ -223,12 +226,9 @@ class Reducer:
                 "will not occur. If you require  DDP to work with higher-order gradients for your use case,  please "
                 "ping https://github.com/pytorch/pytorch/issues/63812"
             )
-        if not same_memory(grad, view):
-            copy_scaled(view, grad, factor)
-            if self.as_view:
-                parameter.grad = view
-        elif factor is not None:
-            copy_scaled(view, view, factor)
+        copy_scaled(view, grad, factor)  # also where they are one memory
+        if self.as_view and grad is not view:
+            parameter.grad = view
 
     def _division(self) -> float:
         if self._factor is None:
@@ -303,7 +303,12 @@ class Reducer:
             for parameter, index, view, result in zip(
                 bucket.parameters, bucket.indices, bucket.views, views, strict=True
             ):
-                if used is None or used[index]:
+                if used is not None and not used[index]:
+                    continue
+                grad = parameter.grad
+                if not self.as_view and grad is not None and copied(grad._payload, result, None):
+                    version_of(grad).write(tick())
+                else:
                     self._give(parameter, view, result)
         self._factor = None
         if self.find_unused and not self.static_graph:
