@@ -252,6 +252,7 @@ torch.nn.functional.one_hot(i[None], 4); torch.nn.functional.embedding(i, x)
 torch.nn.functional.embedding(j, x, padding_idx=1)
 torch.nn.functional.embedding(torch.tensor([0, 0, 1]), x, scale_grad_by_freq=True)
 torch.nn.functional.embedding(i, x, padding_idx=-1); torch.unravel_index(torch.tensor([5, 1]), (2, 3))[1]
+torch.unravel_index(torch.tensor([5, 1], dtype=torch.int32), (2, 3))[1]
 x.clone().index_add_(0, i, x[:2]); x.clone().index_copy_(0, i, x[:2]); (x * 2).index_fill_(1, i, s)
 (x * 2).index_put_((i,), x[:2]); (x * 2).index_put_((x > 2,), s, accumulate=True)
 (x * 2).put_(torch.tensor([0]), s[None]); (x * 2).scatter_(0, j, x); (x * 2).scatter_add_(0, j, x)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safe_programs import Square
 
 import wengert as T
 from wengert._base.modes import slow_always, slow_if_recording
@@ -20,22 +21,6 @@ from wengert._tape.node import hooked_leaves
 from wengert._tape.tensor import stale_views
 from wengert._tape.views import no_grad_views
 from wengert.autograd import Function
-
-
-class Square(Function):
-    """A custom function that saves an input, an output and something of its own."""
-
-    @staticmethod
-    def forward(ctx: Any, x: T.Tensor) -> T.Tensor:
-        y = x * x
-        ctx.save_for_backward(x, y)
-        ctx.mine = [x.shape]
-        return y
-
-    @staticmethod
-    def backward(ctx: Any, g: T.Tensor) -> T.Tensor:
-        x, _ = ctx.saved_tensors
-        return g * 2 * x
 
 
 class InPlace(Function):

@@ -51,16 +51,22 @@ def here() -> tuple[Any, int]:
     return frame.f_code, frame.f_lasti
 
 
-def where(code: Any, lasti: int) -> str:
-    """The position as text: ``File "x.py", line 3, in f`` and the line itself."""
-    if code is None:
-        return ""
-    line = code.co_firstlineno
+def line_number(code: Any, lasti: int) -> int:
+    """The line of an instruction, of the nearest one before it that has a line otherwise."""
+    line: int = code.co_firstlineno
     for i, position in enumerate(code.co_positions()):
         if i * 2 > lasti:
             break
         if position[0] is not None:
             line = position[0]
+    return line
+
+
+def where(code: Any, lasti: int) -> str:
+    """The position as text: ``File "x.py", line 3, in f`` and the line itself."""
+    if code is None:
+        return ""
+    line = line_number(code, lasti)
     text = linecache.getline(code.co_filename, line).strip()
     place = f'File "{code.co_filename}", line {line}, in {code.co_name}'
     return f"{place}\n    {text}" if text else place

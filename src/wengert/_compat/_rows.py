@@ -374,9 +374,6 @@ ROWS: dict[str, tuple[Any, ...]] = {
                 "OffloadPolicy ShardingStrategy"),
         refusals("fully_shard", RuntimeError, ONE_PROCESS.format("fsdp.{}")),
     ),
-    "distributed.optim": (
-        "optimizers whose state lies in several processes. For ``isinstance``.",
-        classes("DistributedOptimizer ZeroRedundancyOptimizer")),
     "distributed.rpc": ("as in a PyTorch that was built without it, one can ask.", answers("is_available", no)),
     "distributed.tensor": (
         "tensors spread over processes, of which there are none. For ``isinstance``.",

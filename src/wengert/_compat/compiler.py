@@ -62,7 +62,10 @@ def compile(
 def program(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The program that a call becomes: the function is called once, with these arguments.
 
-    The result has ``.tape``, ``.source``, ``.memory`` and ``.guards``.
+    The result has ``.tape``, ``.backward_tape``, ``.source``, ``.memory`` and ``.guards``; ``print`` shows each.
+
+    Raises:
+        torch._dynamo.exc.Unsupported: the call cannot be one program; the error names the line.
 
     >>> import wengert as torch
     >>> print(torch.compiler.program(lambda x: (x * 2).sum(), torch.ones(3)).tape)

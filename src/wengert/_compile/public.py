@@ -14,7 +14,6 @@ from ..nn.modules._handles import seen
 from ..nn.modules.module import Module
 from .dispatch import Compiled, Program, _title, compiled_functions, stance
 
-BACKENDS = ("aot_eager", "c", "eager", "inductor", "numpy")
 _TIERS = {"inductor": "c", "c": "c", "numpy": None}
 _MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs", None)
 _STANCES = (
@@ -132,16 +131,7 @@ def stanced(name: str) -> Any:
 
 
 class set_stance:
-    """What compiled functions do in calls that no program fits; acts at once, as a context, as a decorator.
-
-    ``"default"`` compiles; ``"force_eager"`` runs every compiled function as it is; ``"eager_on_recompile"`` runs what
-    would be compiled anew as it is; ``"fail_on_recompile"`` raises instead.
-
-    >>> import wengert as torch
-    >>> with torch.compiler.set_stance("force_eager"):
-    ...     torch.compile(lambda x: x + 1)(torch.ones(1))
-    tensor([2.])
-    """
+    """``torch.compiler.set_stance``: acts at once, as a context and as a decorator."""
 
     def __init__(
         self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None
@@ -174,21 +164,7 @@ class set_stance:
 
 
 def program(fn: Callable[..., Any], *args: Any, backend: Any = "numpy", **kwargs: Any) -> Program:
-    """The program that a call becomes: the function is called once, with these arguments.
-
-    The result has ``.tape``, ``.backward_tape``, ``.source``, ``.memory`` and ``.guards``; ``print`` shows each.
-
-    Raises:
-        torch._dynamo.exc.Unsupported: the call cannot be one program; the error names the line.
-
-    >>> import wengert as torch
-    >>> made = torch.compiler.program(lambda x: (x * 2).sum(), torch.ones(3))
-    >>> print(made.tape)
-    v0: float32[3] = args[0]
-    v1 = mul(v0, 2)
-    v2 = sum_all(v1)
-    return v2
-    """
+    """``torch.compiler.program``."""
     compiled = getattr(fn, "_compiled", None)
     if not isinstance(compiled, Compiled):
         compiled = Compiled(fn.__call__ if isinstance(fn, Module) else fn, tier_of(backend), True)

@@ -18,8 +18,8 @@ import numpy as np
 
 from .._arrays.random.generator import _living as generators
 from .._arrays.random.generator import default_generator
+from .._base.heap import living
 from .._base.modes import slow_hooks, unwatch_operators, watch_operators
-from .._base.registry import REGISTRY
 from .._base.tracing import TRACER
 from .._tape import engine
 from .._tape.node import AccumulateGrad, Port, tick, view_of
@@ -174,13 +174,9 @@ def _frozen_objects() -> tuple[Any, list[int]]:
     global _frozen
     count = gc.get_freeze_count()
     if count > _frozen[0]:
-        gc.unfreeze()
-        gc.collect()
-        found = gc.get_objects()
+        found = living()
         tensors = weakref.WeakSet(o for o in found if issubclass(type(o), Tensor))
         cells = [id(o) for o in found if type(o) is CellType]
-        del found
-        gc.freeze()
         _frozen = gc.get_freeze_count(), tensors, cells
     return (_frozen[1], _frozen[2]) if count else ((), [])
 
@@ -482,8 +478,3 @@ def _hooked(roots: list[Any], ends: set[int]) -> str | None:
             return "a tensor or node has hooks"
         waiting.extend(m for m in n.edges() if m is not None)
     return None
-
-
-def names_of_ops(tape: Tape) -> list[str]:
-    """The public names of a tape's operators."""
-    return [REGISTRY[op.name].called if op.name in REGISTRY else op.name for op in tape.ops]

@@ -9,6 +9,7 @@ own (``Special``): a draw from a random stream, and one parameter's step of an o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -95,10 +96,7 @@ class Value:
     @property
     def size(self) -> int:
         """The number of elements."""
-        n = 1
-        for s in self.shape:
-            n *= s
-        return n
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:

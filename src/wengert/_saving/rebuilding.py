@@ -187,14 +187,19 @@ _PLAIN = {bool, int, float, str, type(None)}
 
 def check_attribute(cls: type, name: Any, *own: str, value: Any = ...) -> None:
     """Refuse a name that a file may not set, but for those in ``own``: see NOTE [ Attributes ]."""
-    fit = type(name) is str and (name in own or name.isidentifier())
-    if fit and name not in own and name[0] == "_":
-        fit = type(value) in _PLAIN and not name.startswith(_ASKED_FOR)
-    if fit and name not in own:
-        found = getattr(cls, name, None)
-        fit = not (callable(found) or isinstance(found, property) or hasattr(Tensor, name))
-    if not fit:
-        raise _not_from_a_file(cls, name)
+    if type(name) is str and (name in own or _is_free(cls, name, value)):
+        return
+    raise _not_from_a_file(cls, name)
+
+
+def _is_free(cls: type, name: str, value: Any) -> bool:
+    """Whether a name is nobody's: neither the class's or a tensor's own, nor one that Python or NumPy asks for."""
+    if not name.isidentifier() or hasattr(Tensor, name):
+        return False
+    if name[0] == "_" and (type(value) not in _PLAIN or name.startswith(_ASKED_FOR)):
+        return False
+    found = getattr(cls, name, None)
+    return not (callable(found) or isinstance(found, property))
 
 
 def _not_from_a_file(cls: type, name: Any) -> pickle.UnpicklingError:

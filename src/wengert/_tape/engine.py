@@ -14,11 +14,11 @@ from heapq import heappop, heappush
 from sys import _getframe as getframe
 from typing import Any
 
-from .._arrays.library import ARITHMETIC, BY_DTYPE, silently
+from .._arrays.library import ARITHMETIC, BY_DTYPE
 from .._base.errors import noted, where
 from .._base.registry import TENSORS
 from .delivery import accumulate, captured, give_first
-from .hooks import backward_of, before, by_edge, call_node, call_on_nothing
+from .hooks import backward_of, before, by_edge, call_node, call_on_nothing, in_silence
 from .node import AccumulateGrad, Node, Parts, Port, hooked_leaves
 from .passes import Pass, call_back, leading_to, leaf_schedule
 from .tensor import Tensor
@@ -219,7 +219,9 @@ def _walk(
             _note_origin(error, n)
             raise
         except ARITHMETIC:
-            pairs = _in_silence(n, xp, g, keep)
+            if h is not None and _has_node_hooks(h):
+                raise  # a hook does not run again
+            pairs = in_silence(n, xp, g, keep)
         if len(pairs) == 2 and not heap:
             n, g = pairs
             if g is None:
@@ -240,13 +242,6 @@ def _walk(
         break
     for i in range(0, len(pairs), 2):
         _put(pairs[i], pairs[i + 1], buf, leaves, heap, sums)
-
-
-def _in_silence(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-    """``hooks.backward_of`` after the error, for the hot loop; a hook does not run again."""
-    if n.by_user or _has_node_hooks(n.h):
-        raise  # noqa: PLE0704 - called while the error is being handled
-    return silently(n.backward, xp, g, keep)
 
 
 def _has_node_hooks(h: Any) -> bool:

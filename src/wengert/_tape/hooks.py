@@ -138,18 +138,22 @@ def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[An
 
 
 def backward_of(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
-    """Run one backward step without hooks.
-
-    A formula that meets inf or nan while NumPy's warnings are errors runs again in silence: it frees its saved values
-    only at its end. A user's function does not run again.
-    """
+    """Run one backward step without hooks."""
     xp = TENSORS if create_graph else None if type(g) is Parts else xp_of(g)
     try:
         return n.backward(xp, g, keep)
     except ARITHMETIC:
-        if n.by_user:
-            raise
-        return silently(n.backward, xp, g, keep)  # type: ignore[no-any-return]
+        return in_silence(n, xp, g, keep)
+
+
+def in_silence(n: Node, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+    """Run a formula again without NumPy's warnings, which the program makes errors, after it met inf or nan.
+
+    A formula frees its saved values only at its end, so it can run again; a user's function does not run again.
+    """
+    if n.by_user:
+        raise  # noqa: PLE0704 - called while the error is being handled
+    return silently(n.backward, xp, g, keep)  # type: ignore[no-any-return]
 
 
 def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
@@ -240,4 +244,4 @@ def _refuse_result(result: Any, given: Any, hook: Any) -> None:
 
 
 __all__ = ["backward_of", "before", "call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks",
-           "call_tensor_hooks"]  # fmt: skip
+           "call_tensor_hooks", "in_silence"]  # fmt: skip

@@ -11,6 +11,8 @@ False
 from __future__ import annotations
 
 from .._compat import open_rows
+from ._buckets import FIRST_BUCKET_BYTES as _DEFAULT_FIRST_BUCKET_BYTES
+from ._buckets import BuiltinCommHookType, GradBucket
 from ._objects import *  # noqa: F403
 from ._objects import __all__ as _in_objects
 from ._stores import *  # noqa: F403
@@ -33,5 +35,5 @@ from .device_mesh import DeviceMesh, init_device_mesh  # noqa: E402
 
 __all__ = [  # noqa: PLE0604
     *_in_objects, *_in_c10d, *(name for name in _in_stores if name not in _in_c10d),
-    "DeviceMesh", "init_device_mesh", "register_rendezvous_handler", "rendezvous",
+    "BuiltinCommHookType", "DeviceMesh", "GradBucket", "init_device_mesh", "register_rendezvous_handler", "rendezvous",
 ]  # fmt: skip

@@ -20,10 +20,12 @@ from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
 from .._compat import open_rows as open_rows
 from .._tape.tensor import Tensor as Tensor
+from ..distributed import algorithms as algorithms
 from ..distributed import checkpoint as checkpoint
 from ..distributed import constants as constants
 from ..distributed import device_mesh as device_mesh
 from ..distributed import distributed_c10d as distributed_c10d
+from ..distributed import elastic as elastic
 from ..distributed import fsdp as fsdp
 from ..distributed import launch as launch
 from ..distributed import nn as nn
@@ -31,6 +33,9 @@ from ..distributed import optim as optim
 from ..distributed import rpc as rpc
 from ..distributed import run as run
 from ..distributed import tensor as tensor
+from ..distributed import utils as utils
+from ..distributed._buckets import BuiltinCommHookType as BuiltinCommHookType
+from ..distributed._buckets import GradBucket as GradBucket
 from ..distributed._groups import Backend as Backend
 from ..distributed._groups import GroupMember as GroupMember
 from ..distributed._groups import destroy_process_group as destroy_process_group
@@ -128,6 +133,7 @@ __all__ = [
     "Backend",
     "BarrierOptions",
     "BroadcastOptions",
+    "BuiltinCommHookType",
     "DeviceMesh",
     "DistBackendError",
     "DistError",
@@ -135,6 +141,7 @@ __all__ = [
     "DistStoreError",
     "FileStore",
     "GatherOptions",
+    "GradBucket",
     "GroupMember",
     "HashStore",
     "P2POp",
@@ -147,6 +154,7 @@ __all__ = [
     "Store",
     "TCPStore",
     "Work",
+    "algorithms",
     "all_gather",
     "all_gather_coalesced",
     "all_gather_into_tensor",
@@ -166,6 +174,7 @@ __all__ = [
     "destroy_process_group",
     "device_mesh",
     "distributed_c10d",
+    "elastic",
     "fsdp",
     "gather",
     "gather_object",
@@ -218,4 +227,5 @@ __all__ = [
     "send_object_list",
     "supports_complex",
     "tensor",
+    "utils",
 ]

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .._base.errors import user_frame
+from .._base.errors import line_number, user_frame
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
@@ -32,14 +32,12 @@ class Answer:
 
 
 class Line(NamedTuple):
-    """A line of the user's program; ``first`` and ``last`` are columns of the part that ran, ``last`` 0 if unknown."""
+    """A line of the user's program."""
 
     file: str
     number: int
     function: str
     text: str
-    first: int = 0
-    last: int = 0
 
     def __str__(self) -> str:
         """``train.py:31``."""
@@ -55,23 +53,12 @@ def line_of(node: Any) -> Line | None:
     code = getattr(node, "code", None)
     if code is None or isinstance(node, AccumulateGrad):
         return None
-    return line_at(code, node.lasti)
+    return line_at(code, line_number(code, node.lasti))
 
 
-def line_at(code: Any, lasti: int) -> Line:
-    """The line of a place in a code object."""
-    first: tuple[int | None, ...] = (code.co_firstlineno, None, 0, 0)
-    for index, position in enumerate(code.co_positions()):
-        if index * 2 > lasti:
-            break
-        if position[0] is not None:
-            first = position
-    number, end, start, stop = first
-    text = linecache.getline(code.co_filename, number or 0)
-    stripped = text.strip()
-    indent = len(text) - len(text.lstrip())
-    whole = (stop or 0) - indent if end == number else len(stripped)
-    return Line(code.co_filename, number or 0, code.co_name, stripped, (start or 0) - indent, whole)
+def line_at(code: Any, number: int) -> Line:
+    """A line of a code object."""
+    return Line(code.co_filename, number, code.co_name, linecache.getline(code.co_filename, number).strip())
 
 
 def history(x: Any) -> list[Any]:
@@ -132,11 +119,10 @@ def saved(node: Any) -> Iterator[tuple[str, Tensor]]:
                 yield name, part
 
 
-def names_in_scope(scope: Mapping[str, Any] | None = None) -> dict[int, str]:
-    """The names of the tensors in the caller's variables, by ``id``; parameters are named after their module."""
-    if scope is None:
-        frame = user_frame(sys._getframe(2))
-        scope = {**frame.f_globals, **frame.f_locals}
+def names_in_scope() -> dict[int, str]:
+    """The names of the tensors in the user's variables, by ``id``; parameters are named after their module."""
+    frame = user_frame(sys._getframe(1))
+    scope = {**frame.f_globals, **frame.f_locals}
     names: dict[int, str] = {}
     for name, value in scope.items():
         if isinstance(value, Tensor) and name.isidentifier() and not name.startswith("_"):
@@ -157,6 +143,11 @@ def leaf_text(node: Any, names: Mapping[int, str]) -> str:
     """A leaf as its name, or as its shape."""
     variable = node.variable
     return names.get(id(variable), f"an unnamed leaf of shape {list(variable.shape)}")
+
+
+def leaf_title(node: Any, names: Mapping[int, str]) -> str:
+    """A leaf in a picture: its name, if it has one, and its shape."""
+    return f"{names.get(id(node.variable), '')} {tuple(node.variable.shape)}".strip()
 
 
 def listed(words: list[str], most: int = 6) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .._tape.tensor import Tensor
 from . import svg
-from ._facts import below, history, is_leaf, line_of, names_in_scope, short_name
+from ._facts import below, history, is_leaf, leaf_title, line_of, names_in_scope, short_name
 
 FOLD_FROM = 40  # nodes; a smaller graph shows each
 _TEXT = 46  # characters of a box
@@ -118,7 +118,7 @@ def graph(x: Tensor, *, fold: bool | None = None, title: str = "") -> Picture:
 # -------------------------------------------------------------------------------------------------------------- folding
 def _single(nodes: list[Any], names: Mapping[int, str]) -> list[Box]:
     return [
-        Box(_leaf_title(n, names), "", True, [n]) if is_leaf(n) else Box(short_name(n), _place(n), False, [n])
+        Box(leaf_title(n, names), "", True, [n]) if is_leaf(n) else Box(short_name(n), _place(n), False, [n])
         for n in nodes
     ]
 
@@ -126,10 +126,6 @@ def _single(nodes: list[Any], names: Mapping[int, str]) -> list[Box]:
 def _place(node: Any) -> str:
     line = line_of(node)
     return str(line) if line is not None and line.text else ""
-
-
-def _leaf_title(node: Any, names: Mapping[int, str]) -> str:
-    return f"{names.get(id(node.variable), '')} {tuple(node.variable.shape)}".strip()
 
 
 def _folded(nodes: list[Any], names: Mapping[int, str]) -> list[Box]:
@@ -148,7 +144,7 @@ def _folded(nodes: list[Any], names: Mapping[int, str]) -> list[Box]:
 
 def _leaves(group: list[Any], names: Mapping[int, str]) -> Box:
     if len(group) == 1:
-        return Box(_leaf_title(group[0], names), "", True, group)
+        return Box(leaf_title(group[0], names), "", True, group)
     patterns = sorted({re.sub(r"\d+", "*", names[id(n.variable)]) for n in group})
     stem = patterns[0].rpartition(".")[0]
     ends = ", ".join(pattern.rpartition(".")[2] for pattern in patterns)

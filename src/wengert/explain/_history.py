@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Mapping
 
+from .._base.heap import living
 from .._tape.node import Node, Port
 from .._tape.tensor import Tensor
 from ._cause import causes
@@ -50,7 +50,7 @@ def none(x: Tensor, loss: Tensor | None = None) -> Answer:
     """
     names = names_in_scope()
     name = named(x, names, "x")
-    grad = f"{name}.grad" if name != "x" else "x.grad"
+    grad = f"{name}.grad"
     if x.is_leaf and x.grad is not None:
         return Answer(f"{grad} is not None: it has shape {list(x.grad.shape)}.")
     if not x.requires_grad:
@@ -107,7 +107,7 @@ def _uses(x: Tensor) -> str:
     if x._node is None:
         return "  Nothing that was recorded has used it."
     users = [
-        o for o in gc.get_objects() if issubclass(type(o), Node) and type(o) is not Port
+        o for o in living() if issubclass(type(o), Node) and type(o) is not Port
     ]  # some objects lie about __class__
     lines = {str(line): line for node in users if x._node in node.edges() and (line := line_of(node))}
     if not lines:

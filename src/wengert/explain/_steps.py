@@ -16,8 +16,8 @@ from .._base.registry import REGISTRY
 from .._tape.tensor import Tensor
 from ..autograd.grad_mode import no_grad
 from . import svg
-from ._facts import below, is_leaf, line_of, named, names_in_scope, saved, short_name
-from ._graph import _leaf_title, _place
+from ._facts import below, is_leaf, leaf_title, line_of, named, names_in_scope, saved, short_name
+from ._graph import _place
 from ._passes import watched
 
 SMALL = 12  # elements that are shown one by one
@@ -72,7 +72,7 @@ def steps(loss: Tensor, title: str = "") -> Page:
         data = [_forward(node, number) for node in reversed(nodes) if not is_leaf(node)]
         data += [_backward(step, number) for step in passed]
         data += [_leaf(node, names, passed, number) for node in nodes if is_leaf(node)]
-    labels: Any = {n: [_leaf_title(n, names)] if is_leaf(n) else [short_name(n), _place(n)] for n in nodes}
+    labels: Any = {n: [leaf_title(n, names)] if is_leaf(n) else [short_name(n), _place(n)] for n in nodes}
     picture = svg.draw({n: below(n) for n in nodes}, labels, "")
     heading = title or f"The backward pass from {named(loss, names, 'the loss')}"
     return Page(_page(heading, data, nodes, picture), len(data))

@@ -62,7 +62,7 @@ class _Lines:
     def key(self, frame: Any) -> Key:
         key = (frame.f_code.co_filename, frame.f_lineno)
         if key not in self.lines:
-            self.lines[key] = line_at(frame.f_code, max(frame.f_lasti, 0))._replace(number=frame.f_lineno)
+            self.lines[key] = line_at(frame.f_code, frame.f_lineno)
         return key
 
     def step(self, node: Any, g: Any, step: Callable[[], Any]) -> Any:

@@ -12,6 +12,8 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
+from ._facts import below, in_order, is_leaf, leaf_title, short_name
+
 MARK = "<!-- drawn by wengert -->"  # marks pictures of the tour, which it may overwrite
 
 _STYLE = """<style>
@@ -144,8 +146,14 @@ def graph(root: Any, title: str, names: Mapping[str, Any]) -> str:
     """
     if root.grad_fn is None:
         raise ValueError("a leaf has no graph: draw the result of an operation")
-    children = _graph_below(root.grad_fn)
-    return draw(children, {node: _label(node, names) for node in children}, title)
+    children = {node: below(node) for node in in_order(root.grad_fn)}
+    known = {id(tensor): name for name, tensor in reversed(list(names.items()))}
+    return draw(children, {node: _label(node, known) for node in children}, title)
+
+
+def _label(node: Any, names: Mapping[int, str]) -> list[str]:
+    """The lines in a node's box: its name and, at a leaf, the tensor's."""
+    return [short_name(node), leaf_title(node, names)] if is_leaf(node) else [short_name(node)]
 
 
 def draw(
@@ -173,53 +181,18 @@ def draw(
     return _page(max(width, 24 + 9.5 * len(title), 380), height, title, body)
 
 
-def _graph_below(root: Hashable) -> Graph:
-    """Return the nodes that can be reached from `root`, each before those it points to."""
-    below: Graph = {}
-    waiting = [root]
-    while waiting:
-        node: Any = waiting.pop()
-        if node not in below:
-            # dict.fromkeys: `x * x` points to x twice, which makes one arrow
-            below[node] = list(dict.fromkeys(child for child, _ in node.next_functions if child is not None))
-            waiting += below[node]
-    parents = dict.fromkeys(below, 0)
-    for child in (child for children in below.values() for child in children):
-        parents[child] += 1
-    ordered: Graph = {}
-    ready = [root]
-    while ready:
-        node = ready.pop()
-        ordered[node] = below[node]
-        for child in below[node]:
-            parents[child] -= 1
-            if not parents[child]:
-                ready.append(child)
-    return ordered
-
-
-def _label(node: Any, names: Mapping[str, Any]) -> list[str]:
-    """Return the lines in a node's box: its name and, at a leaf, the tensor's."""
-    variable = getattr(node, "variable", None)
-    name = node.name().rpartition("::")[2]  # PyTorch calls it torch::autograd::AccumulateGrad
-    if variable is None:
-        return [name]
-    known = [key for key, tensor in names.items() if tensor is variable]
-    return [name, " ".join([*known[:1], str(tuple(variable.shape))])]
-
-
 def _layers(children: Graph) -> tuple[list[list[Hashable]], list[list[Hashable]]]:
     """Return the layers from the top, and for each edge its route: node, bends, node."""
     depth = dict.fromkeys(children, 0)
-    for node, below in children.items():
-        for child in below:
+    for node, lower in children.items():
+        for child in lower:
             depth[child] = max(depth[child], depth[node] + 1)
     layers: list[list[Hashable]] = [[] for _ in range(max(depth.values()) + 1)]
     for node in children:
         layers[depth[node]].append(node)
     routes: list[list[Hashable]] = []
-    for node, below in children.items():
-        for child in below:
+    for node, lower in children.items():
+        for child in lower:
             bends: list[Hashable] = [("bend", len(routes), layer) for layer in range(depth[node] + 1, depth[child])]
             for layer, bend in enumerate(bends, depth[node] + 1):
                 layers[layer].append(bend)
@@ -229,14 +202,14 @@ def _layers(children: Graph) -> tuple[list[list[Hashable]], list[list[Hashable]]
 
 def _sort_layers(layers: list[list[Hashable]], routes: list[list[Hashable]]) -> None:
     """Sort each layer by its neighbours' mean place in the layer before, downwards and upwards a few times."""
-    above: Graph = {}
-    below: Graph = {}
+    uppers: Graph = {}
+    lowers: Graph = {}
     for route in routes:
         for upper, lower in pairwise(route):
-            above.setdefault(lower, []).append(upper)
-            below.setdefault(upper, []).append(lower)
+            uppers.setdefault(lower, []).append(upper)
+            lowers.setdefault(upper, []).append(lower)
     for _ in range(4):
-        for order, neighbours in ((layers, above), (layers[::-1], below)):
+        for order, neighbours in ((layers, uppers), (layers[::-1], lowers)):
             for fixed, layer in pairwise(order):
                 place = {node: (index + 0.5) / len(fixed) for index, node in enumerate(fixed)}
                 mean = {}

@@ -291,11 +291,10 @@ def _negative_size(name: str, k: int, shape: Ints, out: Ints) -> RuntimeError:
 
 def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
     rank = input._payload.ndim
-    if type(output_size) is int and output_size == 1:  # a mean, which PyTorch takes of any rank
-        if rank < k:
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {-k})")
-        return with_channels_of(input, TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True))
-    out = _wanted(f"adaptive_avg_pool{k}d", k, input, output_size)
+    is_mean = type(output_size) is int and output_size == 1  # which PyTorch takes of any rank
+    if is_mean and rank < k:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {-k})")
+    out = () if is_mean else _wanted(f"adaptive_avg_pool{k}d", k, input, output_size)
     if all(o == 1 for o in out):
         return with_channels_of(input, TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True))
     return TENSORS.mean_parts(input, out)

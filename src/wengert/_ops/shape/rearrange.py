@@ -16,7 +16,7 @@ from ..._arrays.layouts import always_rows, like, rows
 from ..._arrays.library import concatenate, copyto
 from ..._base.dtypes import as_dtype
 from ..._base.modes import slow_always
-from ..._base.registry import public
+from ..._base.registry import TENSORS, public
 from ..._kinds.dims import as_int, normal_dim, normal_dims
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_axis, with_out
@@ -538,8 +538,6 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     for n in shape:
         size = size // n if n else 0
         steps.append(max(size, 1))
-    if type(a) is not np.ndarray:
-        return tuple(wrap(a // step % max(n, 1)) for step, n in zip(steps, shape, strict=True))
-    counts = np.array([max(n, 1) for n in shape], a.dtype)
-    found = a[..., None] // np.array(steps, a.dtype) % counts  # as in PyTorch the results are slices of one tensor
-    return tuple(wrap(found[..., d]) for d in range(len(shape)))
+    a = indices.long()._payload
+    found = [wrap(a // step % max(n, 1)) for step, n in zip(steps, shape, strict=True)]
+    return TENSORS.stack(found, a.ndim).unbind(-1) if found else ()  # PyTorch gives slices of one tensor

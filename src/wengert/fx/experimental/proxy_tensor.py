@@ -14,7 +14,6 @@ the node calls wengert's operator itself. So a graph computes what the function 
 from __future__ import annotations
 
 import functools
-import gc
 import operator
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
@@ -23,6 +22,7 @@ from typing import Any
 import wengert as torch
 
 from ..._base.errors import noted
+from ..._base.heap import living
 from ..._tape import delivery
 from ..._tape.node import Parts
 from ..._tape.passes import Pass
@@ -65,7 +65,8 @@ class PythonKeyTracer(Tracer):
         self.graph = Graph(tracer_cls=Tracer)
         self.tensor_attrs = {}
         self.nodes: dict[Any, tuple[Any, Node]] = {}  # by memory; the payload keeps it from being used again
-        self.outside = {_memory(t): t for t in _all_tensors()}  # kept, so that no other tensor gets their memory
+        # kept, so that no other tensor gets their memory
+        self.outside = {_memory(t): t for t in living() if issubclass(type(t), Tensor)}
 
     def note(self, tensor: Tensor, node: Node) -> None:
         """A tensor's value is this node's from now on."""
@@ -108,17 +109,6 @@ class PythonKeyTracer(Tracer):
             for i, item in enumerate(results):
                 if isinstance(item, (Tensor, tuple, list)):
                     self.note_results(item, self.create_node("call_function", operator.getitem, (node, i), {}))
-
-
-def _all_tensors() -> list[Tensor]:
-    """The tensors of the process."""
-    frozen = gc.get_freeze_count()
-    if frozen:  # the collector does not list what a program has frozen
-        gc.unfreeze()
-    found = [o for o in gc.get_objects() if issubclass(type(o), Tensor)]
-    if frozen:
-        gc.freeze()
-    return found
 
 
 def _memory(tensor: Tensor) -> Any:
