@@ -40,13 +40,15 @@ examples:
 _RUN = """\
 Runs a Python program in which "import torch" imports wengert: torch.nn is wengert.nn, and so on. sys.argv, __main__,
 sys.path, tracebacks and exit codes are the same as with "python program.py". The command installs and changes
-nothing; a PyTorch that is installed is not used.
+nothing; a PyTorch that is installed is not used. With --nproc the program runs in several processes, which
+torch.distributed joins; "python -m wengert run -m torch.distributed.run --help" has torchrun's options.
 """
 
 _RUN_EXAMPLES = """\
 examples:
   python -m wengert run train.py --epochs 3
   python -m wengert run -m pytest tests
+  python -m wengert run --nproc 4 train.py
 """
 
 _INFO = """\
@@ -130,8 +132,12 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
 
     run = add(
         "run", help="run a program written for PyTorch", description=_RUN, epilog=_RUN_EXAMPLES, formatter_class=raw,
-        usage="python -m wengert run [-h] (program.py | -m module) [arguments ...]",
+        usage="python -m wengert run [-h] [--nproc N] [--max-restarts N] [--stand-in N] (program.py | -m module) "
+              "[arguments ...]",
     )  # fmt: skip
+    run.add_argument("--nproc", type=_count, metavar="N", help="in N processes, for torch.distributed")
+    run.add_argument("--max-restarts", type=_count, default=0, metavar="N", help="start failed processes anew so often")
+    run.add_argument("--stand-in", type=_count, metavar="N", help="let N CPU processes stand for N graphics cards")
     run.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help="run a module, as python -m does")
     run.add_argument("program", nargs="?", metavar="program.py", help="the program's file")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
@@ -161,6 +167,12 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
 def _seed(text: str) -> int:
     if not text.isdecimal() or int(text) >= 2**64:
         raise argparse.ArgumentTypeError(f"a seed is a whole number from 0 to 2**64 - 1, not {text!r}")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"a whole number, not {text!r}")
     return int(text)
 
 
@@ -199,10 +211,16 @@ def _compile(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     from wengert._cli import run
 
+    if options.module is None and options.program is None:
+        raise UsageError("which program? Name its file, or a module with -m")
+    if options.nproc or options.stand_in or any(name in os.environ for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK")):
+        from wengert.distributed import _start
+
+        if options.nproc:
+            return _start.several(options)
+        _start.prepare(options.stand_in)
     if options.module:
         return run.run_module(options.module[0], options.module[1:])
-    if options.program is None:
-        raise UsageError("which program? Name its file, or a module with -m")
     return run.run_file(options.program, options.arguments)
 
 

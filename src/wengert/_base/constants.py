@@ -16,6 +16,7 @@ from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
+from .errors import noted
 from .hooks import hook
 
 _HEAP_TYPE = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
@@ -264,7 +265,10 @@ def _device_from(value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> d
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         if value < 0:
             raise RuntimeError("Device index must not be negative")
-        raise RuntimeError("Cannot access accelerator device when none is available.")
+        raise noted(
+            RuntimeError("Cannot access accelerator device when none is available."),
+            "What to do: wengert computes on the CPU: give 'cpu', or leave the device out.",
+        )
     raise _device_mismatch(args, kwargs)
 
 

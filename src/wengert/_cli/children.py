@@ -80,6 +80,10 @@ def _run_main() -> dict[str, Any]:
 
     install_torch_alias()
     teach_children()
+    if "WENGERT_STAND_IN" in os.environ:
+        from wengert.distributed._stand_in import VARIABLE, install
+
+        install(int(os.environ[VARIABLE]))
     kind, _, main = os.environ[_VARIABLE].partition(":")
     if kind == "init_main_from_path":
         return runpy.run_path(main, run_name="__mp_main__")

@@ -77,17 +77,6 @@ def older_amp(device: str) -> Part:
     return lambda module: _find("_compat._older_amp:names")(module, device)  # type: ignore[no-any-return]
 
 
-def collectives(names: str, inside: str = "") -> Part:
-    """Functions of several processes, with PyTorch's error before ``init_process_group``, which programs catch."""
-    return refusals(
-        names,
-        ValueError,
-        "Default process group has not been initialized, please make sure to call init_process_group.",
-        f"Why: torch.distributed.{inside}{{}} concerns several processes; wengert computes in one.",
-        "What to do: call it only if torch.distributed.is_available() and torch.distributed.is_initialized().",
-    )
-
-
 # ------------------------------------------------------------------------------------------------------- common answers
 def no() -> bool:
     """False."""
@@ -370,40 +359,18 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "onnx.symbolic_helper": ("", answers("parse_args", lambda *arg_descriptors: lambda fn: fn, "For an export.")),
     "onnx.symbolic_opset11": ("empty, as nothing is exported; libraries import it beside what they declare.",),
     # several processes
-    "distributed": (
-        "",
-        answers("is_available is_gloo_available is_initialized is_mpi_available is_nccl_available "
-                "is_torchelastic_launched is_ucc_available is_xccl_available", no, "False: there is one process."),
-        collectives(
-            "all_gather all_gather_into_tensor all_gather_object all_reduce all_to_all all_to_all_single barrier "
-            "broadcast broadcast_object_list destroy_process_group gather gather_object get_backend get_global_rank "
-            "get_process_group_ranks get_rank get_world_size irecv isend monitored_barrier new_group recv reduce "
-            "reduce_scatter reduce_scatter_tensor scatter scatter_object_list send"),
-        refusals("init_process_group", RuntimeError, ONE_PROCESS,
-                 "What to do: call it only if torch.distributed.is_available()."),
-        classes("Store FileStore HashStore PrefixStore TCPStore"),  # where processes would find each other
-    ),
     "distributed._composable": ("where ``torch.distributed.fsdp.fully_shard`` was before.",),
     "distributed._composable.fsdp": (
         "", aliases("distributed.fsdp", "FSDPModule MixedPrecisionPolicy OffloadPolicy fully_shard")),
     "distributed._tensor": ("where ``torch.distributed.tensor`` was before.", aliases("distributed.tensor",
         "DTensor DeviceMesh Partial Placement Replicate Shard distribute_module distribute_tensor init_device_mesh")),
     "distributed._tensor.experimental": ("", aliases("distributed.tensor.experimental", "implicit_replication")),
-    "distributed.device_mesh": (
-        "devices in a grid, of which there is none.",
-        classes("DeviceMesh"), refusals("init_device_mesh", RuntimeError, ONE_PROCESS)),
     "distributed.fsdp": (
         "modules sharded over processes, of which there are none. For ``isinstance``.",
         classes("CPUOffload CPUOffloadPolicy FSDPModule FullyShardedDataParallel MixedPrecision MixedPrecisionPolicy "
                 "OffloadPolicy ShardingStrategy"),
         refusals("fully_shard", RuntimeError, ONE_PROCESS.format("fsdp.{}")),
     ),
-    "distributed.nn": (
-        "collective operations that can be differentiated; each needs other processes.",
-        collectives("all_gather all_reduce all_to_all broadcast gather reduce reduce_scatter scatter", "nn.")),
-    "distributed.optim": (
-        "optimizers whose state lies in several processes. For ``isinstance``.",
-        classes("DistributedOptimizer ZeroRedundancyOptimizer")),
     "distributed.rpc": ("as in a PyTorch that was built without it, one can ask.", answers("is_available", no)),
     "distributed.tensor": (
         "tensors spread over processes, of which there are none. For ``isinstance``.",

@@ -160,11 +160,8 @@ def _state(obj: Tensor) -> Any:
 # ---------------------------------------------------------------------------------------------------------------- names
 def torch_name(obj: Any, module: str, name: str) -> tuple[str, str]:
     """PyTorch's module and name for ``name`` in ``module`` of wengert."""
-    try:
-        if obj in HOME:
-            return HOME[obj]
-    except TypeError:
-        pass
+    if _has_home(obj):
+        return HOME[obj]
     parts = module.split(".")[1:]
     for depth, part in enumerate(parts):
         if part == "ops" or (part.startswith("_") and part != "_utils"):  # public in the parent module
@@ -172,6 +169,14 @@ def torch_name(obj: Any, module: str, name: str) -> tuple[str, str]:
             break
     home = ".".join(["torch", *parts])
     return MODULES.get(home, home), name
+
+
+def _has_home(obj: Any) -> bool:
+    """Whether ``HOME`` has an object; its module may be called ``torch.NAME`` in a program that `wengert run` runs."""
+    try:
+        return obj in HOME
+    except TypeError:  # it cannot be hashed
+        return False
 
 
 class TorchNames:
@@ -184,7 +189,7 @@ class TorchNames:
             module, name = "wengert", obj.name
         elif type(obj) is tensortype:
             module = "wengert"
-        elif not _is_ours(obj, module, name):
+        elif not (_is_ours(obj, module, name) or _has_home(obj)):
             super().save_global(obj, name)  # type: ignore[misc]
             return
         module, name = torch_name(obj, module, name or obj.__qualname__)

@@ -106,7 +106,9 @@ class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
 
     # ---- names, calls, state
     def load_global(self) -> None:
-        module, name = _in_python_3(*(self.readline()[:-1].decode("utf-8") for _ in range(2)))
+        self._push_global(*_in_python_3(*(self.readline()[:-1].decode("utf-8") for _ in range(2))))
+
+    def _push_global(self, module: str, name: str) -> None:
         full = f"{module}.{name}"
         if module in BLOCKED:
             raise UnpicklingError(f"Trying to load unsupported GLOBAL {full} whose module {module} is blocked.")

@@ -20,6 +20,7 @@ from ..._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ...random import Generator as _Generator
 from ..._tape.tensor import Tensor as Tensor
 from ...distributed.device_mesh import DeviceMesh as DeviceMesh
+from ...distributed.device_mesh import init_device_mesh as init_device_mesh
 from ...distributed.tensor import experimental as experimental
 
 Number: TypeAlias = _bool | _int | _float | _complex
@@ -34,8 +35,6 @@ class Shard(Any): ...
 def distribute_module(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: RuntimeError."""
 def distribute_tensor(*args: Any, **kwargs: Any) -> Any:
-    """Not possible here: RuntimeError."""
-def init_device_mesh(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: RuntimeError."""
 
 __all__ = [

@@ -169,7 +169,10 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over all processes. wengert has one process, in which it is ordinary ``BatchNorm``."""
+    """Batch normalisation with the mean and variance of the batches of all processes, in training.
+
+    In one process, and in eval mode, it is ``BatchNorm``. ``process_group``: the processes, all by default.
+    """
 
     def __init__(
         self,
@@ -192,6 +195,25 @@ class SyncBatchNorm(_BatchNorm):
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
         if input.size(1) == 0:
             raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with mean 0 and variance 1 by channel over all processes, times ``weight``, plus ``bias``."""
+        group: Any = None
+        if self.training and torch.distributed.is_initialized():
+            group = self.process_group or torch.distributed.group.WORLD
+        size = 1 if group is None else torch.distributed.get_world_size(group)
+        if size == 1:
+            return super().forward(input)
+        self._check_input_dim(input)
+        mean, var, factor = None, None, 0.0 if self.momentum is None else self.momentum
+        if self.track_running_stats:
+            mean, var = self.running_mean, self.running_var
+            _count(self.num_batches_tracked)
+            if self.momentum is None:
+                factor = 1.0 / float(self.num_batches_tracked)  # type: ignore[arg-type]
+        from ._functions import SyncBatchNorm as over_processes
+
+        return over_processes.apply(input, self.weight, self.bias, mean, var, self.eps, factor, group, size)  # type: ignore[no-any-return]
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:

@@ -1,14 +1,14 @@
-"""``torch.nn.parallel`` on one device: ``DataParallel`` calls its module directly.
+"""``torch.nn.parallel``: ``DataParallel``, which on one device calls its module directly, and several processes.
 
-``DistributedDataParallel`` raises an error, since it needs ``torch.distributed``, which wengert does not have.
+``DistributedDataParallel`` is in ``distributed``, which is imported when it is first used.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from ..._base.absent import refusing
-from ..._base.errors import noted
 from ..modules.module import Module
 from .scatter_gather import gather, scatter
 
@@ -63,12 +63,8 @@ def data_parallel(
     return module(*inputs, **(module_kwargs or {}))
 
 
-class DistributedDataParallel(Module):
-    """Not available: it needs several processes that exchange gradients (``torch.distributed``)."""
-
-    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
-        raise noted(
-            ValueError("Default process group has not been initialized, please make sure to call init_process_group."),
-            "Why: wengert computes in one process; torch.distributed.is_available() is False.",
-            "What to do: use the module itself.",
-        )
+def __getattr__(name: str) -> Any:
+    if name in ("DistributedDataParallel", "distributed"):  # needs torch.distributed, which few programs do
+        module = import_module(f"{__name__}.distributed")
+        return module if name == "distributed" else module.DistributedDataParallel
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,352 @@
+"""The server at which processes find each other: a key-value store, PMI-1 for MPICH, and news of ranks that end.
+
+MPICH asks the launcher of a job over a text protocol, PMI-1: put, get, barrier and seven more commands. Whoever answers
+makes processes that anything has started an ``MPI_COMM_WORLD``. The same port serves ``TCPStore`` and tells ranks
+that wait which of the others are gone.
+
+The module stands on the standard library alone: rank 0 runs it by its path as a child process, since mpi4py holds
+the interpreter's lock in ``MPI_Init``, during which the others must be answered. The launcher runs it on a thread.
+
+NOTE [ What comes from a socket ]
+    Anyone who reaches the port can connect. Lengths are bounded before anything is read, a connection that breaks the
+    protocol is closed, values are bytes that are never unpickled, and the number of connections, the keys and their
+    bytes have a limit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+GREETING = b"WENGERT1"
+LONGEST_LINE, LONGEST_KEY, LONGEST_VALUE = 8192, 1 << 16, 1 << 28
+MOST_ARGUMENTS, MOST_KEYS, MOST_BYTES, MOST_CONNECTIONS = 1 << 16, 1 << 20, 1 << 30, 4096
+OK, TIMED_OUT, REFUSED = 0, 1, 2
+_HEAD, _LENGTH = struct.Struct("!BI"), struct.Struct("!I")
+
+
+class Malformed(Exception):
+    """What came is no message of the protocol."""
+
+
+def receive(connection: socket.socket, count: int) -> bytes:
+    """Exactly so many bytes; ``ConnectionError`` if the other side has closed before."""
+    parts, missing = [], count
+    while missing:
+        part = connection.recv(min(missing, 1 << 20))
+        if not part:
+            raise ConnectionResetError("connection reset by peer")
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)
+
+
+def write_message(connection: socket.socket, code: int, *arguments: bytes) -> None:
+    """Send a message: a code, and bytes with their lengths."""
+    parts = [_HEAD.pack(code, len(arguments))]
+    for a in arguments:
+        parts += (_LENGTH.pack(len(a)), a)
+    connection.sendall(b"".join(parts))
+
+
+def read_message(connection: socket.socket) -> tuple[int, list[bytes]]:
+    """The next message; ``Malformed`` if it is longer than any may be."""
+    code, count = _HEAD.unpack(receive(connection, _HEAD.size))
+    if count > MOST_ARGUMENTS:
+        raise Malformed
+    arguments, total = [], 0
+    for _ in range(count):
+        (length,) = _LENGTH.unpack(receive(connection, _LENGTH.size))
+        total += length
+        if total > LONGEST_VALUE:
+            raise Malformed
+        arguments.append(receive(connection, length))
+    return code, arguments
+
+
+class Table:
+    """Keys and values, for several threads: what a store does."""
+
+    def __init__(self) -> None:
+        self.values: dict[bytes, bytes] = {}
+        self.bytes = 0
+        self.changed = threading.Condition()
+
+    def _put(self, key: bytes, value: bytes) -> None:
+        size = self.bytes + len(value) - len(self.values.get(key, b""))
+        new = key not in self.values
+        if len(key) > LONGEST_KEY or size > MOST_BYTES or (new and len(self.values) >= MOST_KEYS):
+            raise Malformed
+        self.values[key], self.bytes = value, size
+        self.changed.notify_all()
+
+    def set(self, key: bytes, value: bytes) -> None:
+        """Set a value."""
+        with self.changed:
+            self._put(key, value)
+
+    def append(self, key: bytes, value: bytes) -> None:
+        """Append to a value."""
+        with self.changed:
+            self._put(key, self.values.get(key, b"") + value)
+
+    def add(self, key: bytes, amount: int) -> int:
+        """Add to a number, which is stored as its digits, and return it."""
+        with self.changed:
+            try:
+                total = int(self.values.get(key, b"0")[:32]) + amount
+            except ValueError:
+                raise Malformed from None
+            self._put(key, b"%d" % total)
+            return total
+
+    def compare_set(self, key: bytes, expected: bytes, desired: bytes) -> bytes:
+        """Set a value if it is the expected one, or if there is none and none is expected; return what is there."""
+        with self.changed:
+            there = self.values.get(key)
+            if there == expected or (there is None and not expected):
+                self._put(key, desired)
+                return desired
+            return expected if there is None else there
+
+    def wait(self, keys: list[bytes], seconds: float) -> bool:
+        """Wait until all keys are there; return whether they are."""
+        with self.changed:
+            return self.changed.wait_for(lambda: all(k in self.values for k in keys), max(0.0, seconds))
+
+    def get(self, keys: list[bytes], seconds: float) -> list[bytes] | None:
+        """The values of keys, when all are there."""
+        with self.changed:
+            if self.changed.wait_for(lambda: all(k in self.values for k in keys), max(0.0, seconds)):
+                return [self.values[k] for k in keys]
+            return None
+
+    def delete(self, key: bytes) -> bool:
+        """Remove a key; return whether it was there."""
+        with self.changed:
+            value = self.values.pop(key, None)
+            self.bytes -= len(value or b"")
+            return value is not None
+
+
+class Job:
+    """What MPICH asks by PMI-1: the number of ranks, a table and a barrier."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.values: dict[str, str] = {}
+        self.changed = threading.Condition()
+        self.arrived = self.generation = self.open = 0
+        # MPICH names shared memory by it. A name that an earlier job had would find what that one left.
+        self.name = f"wengert_{os.getpid()}_{time.time_ns()}"
+
+    def answer(self, words: dict[str, str]) -> str:
+        """The lines that answer one line."""
+        command = words.get("cmd", "")
+        reply: Callable[[dict[str, str]], str] | None = getattr(self, f"_do_{command}", None)
+        return reply(words) if reply else f"cmd={command[:32]}_result rc=-1 msg=unknown_command\n"
+
+    def _do_initack(self, words: dict[str, str]) -> str:
+        rank = int(words["pmiid"])
+        return f"cmd=initack rc=0\ncmd=set size={self.size}\ncmd=set rank={rank}\ncmd=set debug=0\n"
+
+    def _do_init(self, words: dict[str, str]) -> str:
+        return "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n"
+
+    def _do_get_maxes(self, words: dict[str, str]) -> str:
+        return "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=4096\n"
+
+    def _do_get_appnum(self, words: dict[str, str]) -> str:
+        return "cmd=appnum rc=0 appnum=0\n"
+
+    def _do_get_my_kvsname(self, words: dict[str, str]) -> str:
+        return f"cmd=my_kvsname rc=0 kvsname={self.name}\n"
+
+    def _do_get_universe_size(self, words: dict[str, str]) -> str:
+        return f"cmd=universe_size rc=0 size={self.size}\n"
+
+    def _do_put(self, words: dict[str, str]) -> str:
+        with self.changed:
+            if len(self.values) >= MOST_KEYS:
+                raise Malformed
+            self.values[words["key"]] = words["value"]
+        return "cmd=put_result rc=0 msg=success\n"
+
+    def _do_get(self, words: dict[str, str]) -> str:
+        value = self.values.get(words["key"])
+        if value is None:
+            return "cmd=get_result rc=-1 msg=key_not_found value=unknown\n"
+        return f"cmd=get_result rc=0 msg=success value={value}\n"
+
+    def _do_barrier_in(self, words: dict[str, str]) -> str:
+        with self.changed:
+            generation = self.generation
+            self.arrived += 1
+            if self.arrived == self.size:
+                self.arrived, self.generation = 0, generation + 1
+                self.changed.notify_all()
+            self.changed.wait_for(lambda: self.generation > generation)
+        return "cmd=barrier_out rc=0\n"
+
+    def _do_finalize(self, words: dict[str, str]) -> str:
+        return "cmd=finalize_ack rc=0\n"
+
+
+class Server:
+    """Listens at ``host:port`` (port 0: any that is free), one thread a connection."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        self.table, self.job = Table(), Job()
+        self.watchers: dict[int, socket.socket] = {}  # the ranks that have not ended
+        self.news: list[tuple[int, bytes]] = []  # (rank, how it ended)
+        self.lock = threading.Lock()
+        self.open = 0
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self.socket = socket.create_server((host, port), family=family, backlog=512)
+        self.port: int = self.socket.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True, name="wengert-store").start()
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self.socket.close()
+
+    def clear(self, kept: bytes) -> None:
+        """Forget a job, and all keys but those that begin so."""
+        with self.table.changed:
+            for key in [k for k in self.table.values if not k.startswith(kept)]:
+                self.table.delete(key)
+        with self.lock:
+            self.job = Job()
+            self.news.clear()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                return
+            if self.open >= MOST_CONNECTIONS:
+                connection.close()
+                continue
+            self.open += 1
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            start = receive(connection, len(GREETING))
+            if start == GREETING:
+                self._serve_store(connection)
+            elif start.startswith(b"cmd="):
+                job = self.job
+                job.open += 1
+                try:
+                    self._serve_pmi(job, connection, start)
+                finally:
+                    job.open -= 1
+        except (OSError, Malformed, ValueError, KeyError, IndexError, struct.error):
+            pass  # a connection that broke, or broke the protocol, is closed
+        finally:
+            self.open -= 1
+            connection.close()
+
+    def _serve_pmi(self, job: Job, connection: socket.socket, rest: bytes) -> None:
+        while True:
+            while b"\n" not in rest:
+                if len(rest) > LONGEST_LINE:
+                    raise Malformed
+                part = connection.recv(LONGEST_LINE)
+                if not part:
+                    return
+                rest += part
+            line, _, rest = rest.partition(b"\n")
+            words = dict(word.split("=", 1) for word in line.decode("ascii").split() if "=" in word)
+            connection.sendall(job.answer(words).encode("ascii"))
+
+    def _serve_store(self, connection: socket.socket) -> None:
+        while True:
+            code, arguments = read_message(connection)
+            if code == WATCH:
+                return self._watch(connection, int(arguments[0]))
+            status, answer = self._store(code, arguments)
+            write_message(connection, status, *answer)
+
+    def _store(self, code: int, a: list[bytes]) -> tuple[int, list[bytes]]:
+        table = self.table
+        if code == SET:
+            for key, value in zip(a[::2], a[1::2], strict=True):
+                table.set(key, value)
+            return OK, []
+        if code == GET:
+            found = table.get(a[1:], float(a[0]))
+            return (TIMED_OUT, []) if found is None else (OK, found)
+        if code == ADD:
+            return OK, [b"%d" % table.add(a[0], int(a[1][:32]))]
+        if code == COMPARE_SET:
+            return OK, [table.compare_set(*a)]
+        if code == WAIT:
+            return (OK if table.wait(a[1:], float(a[0])) else TIMED_OUT), []
+        if code == CHECK:
+            return OK, [b"1" if all(k in table.values for k in a) else b"0"]
+        if code == DELETE:
+            return OK, [b"1" if table.delete(a[0]) else b"0"]
+        if code == COUNT:
+            return OK, [b"%d" % len(table.values)]
+        if code == KEYS:
+            with table.changed:
+                return OK, list(table.values)[:MOST_ARGUMENTS]
+        if code == APPEND:
+            table.append(*a)
+            return OK, []
+        if code == SIZE:  # of the job that MPICH will ask for; the first one counts
+            self.job.size = self.job.size or int(a[0])
+            return OK, [b"%d" % self.job.size]
+        raise Malformed
+
+    def _watch(self, connection: socket.socket, rank: int) -> None:
+        """Tell a rank how others end, and the others how it does: by a last message, or by none."""
+        with self.lock:
+            self.watchers[rank] = connection
+            for who, how in self.news:
+                write_message(connection, OK, b"%d" % who, how)
+        how = b"died"
+        with contextlib.suppress(OSError, Malformed, ValueError):
+            _, (how,) = read_message(connection)
+        with self.lock:
+            self.watchers.pop(rank, None)
+            self.news.append((rank, how[:4096]))
+            for other in self.watchers.values():
+                with contextlib.suppress(OSError):
+                    write_message(other, OK, b"%d" % rank, how[:4096])
+
+
+SET, GET, ADD, COMPARE_SET, WAIT, CHECK, DELETE, COUNT, KEYS, APPEND, SIZE, WATCH = range(12)
+
+
+def main(host: str, port: str) -> None:
+    """Serve until the parent's end of the pipe on stdin is closed, and the others know how it ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, and its end this process
+    try:
+        server = Server(host, int(port))
+    except OSError as error:
+        print(f"{error.errno} {error.strerror}", flush=True)  # noqa: T201  for the parent
+        return
+    print(f"0 {server.port}", flush=True)  # noqa: T201
+    sys.stdin.buffer.read()
+    end = time.monotonic() + 5
+    while server.job.open and time.monotonic() < end:  # MPICH asks until the end of MPI_Finalize
+        time.sleep(0.005)
+    if server.watchers:
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

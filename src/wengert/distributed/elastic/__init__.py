@@ -1,0 +1,1 @@
+"""``torch.distributed.elastic``: what the programs of a launcher that restarts them import."""

@@ -1,0 +1,102 @@
+"""Programs as people write them for DistributedDataParallel, on two processes: they print what PyTorch prints.
+
+`programs/printed.json` holds what they print under PyTorch and gloo. One group is launched for all of them, since a
+start takes longer than most. `python tests/distributed/test_programs.py [NAME...]` writes the file, or parts, anew.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+PRINTED = HERE / "programs" / "printed.json"
+NAMES = (
+    "accumulation", "checkpoint", "comm_hooks", "elastic", "gan", "join", "language_model", "metrics", "mnist_ddp",
+    "unused", "wrapper", "zero",
+)  # fmt: skip
+WENGERT = [sys.executable, "-m", "wengert.distributed.run", "--nproc-per-node", "2"]
+TORCH = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+def run(launcher: list[str], out: Path, names: tuple[str, ...]) -> dict[str, str]:
+    """What each rank of each program prints, by `name.rank`."""
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [*launcher, str(HERE / "run_programs.py"), str(out), *names]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    printed = {path.stem: path.read_text() for path in sorted(out.glob("*.txt"))}
+    assert done.returncode == 0, done.stderr[-4000:] + "".join(text[-500:] for text in printed.values())
+    return printed
+
+
+def same(ours: str, theirs: str) -> None:
+    """Compare two texts: numbers with a point may differ in the last digit that is printed, as sums' order gives."""
+    assert NUMBER.sub("#", ours) == NUMBER.sub("#", theirs)
+    for mine, other in zip(NUMBER.findall(ours), NUMBER.findall(theirs), strict=True):
+        last = 10.0 ** -len(other.partition(".")[2])
+        assert abs(float(mine) - float(other)) <= 1.5 * last + 1e-6 * abs(float(other)), (mine, other, ours)
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: Any) -> dict[str, str]:
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("several processes need mpi4py: python -m pip install '.[mpi]'")
+    return run(WENGERT, tmp_path_factory.mktemp("printed"), (*NAMES, "own_checks"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_program_prints_what_it_prints_under_pytorch(printed: dict[str, str], name: str) -> None:
+    expected = json.loads(PRINTED.read_text())
+    for rank in (0, 1):
+        same(printed[f"{name}.{rank}"], expected[f"{name}.{rank}"])
+
+
+def test_what_pytorch_needs_gpus_for(printed: dict[str, str]) -> None:
+    assert printed["own_checks.0"] == printed["own_checks.1"] == "all checks passed\n"
+
+
+def test_a_program_that_starts_its_processes_itself() -> None:
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("several processes need mpi4py: python -m pip install '.[mpi]'")
+    command = [sys.executable, "-m", "wengert", "run", str(HERE / "programs" / "spawned.py")]
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    same(done.stdout, json.loads(PRINTED.read_text())["spawned"])
+
+
+def written(names: tuple[str, ...]) -> dict[str, str]:
+    """What PyTorch prints."""
+    texts: dict[str, str] = {}
+    for name in names:  # each by itself: gloo does not always end a group before the next one begins
+        if name == "spawned":
+            command = [sys.executable, str(HERE / "programs" / "spawned.py")]
+            texts[name] = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                texts.update(run(TORCH, Path(folder), (name,)))
+    return texts
+
+
+@pytest.mark.compare
+@pytest.mark.parametrize("name", ["wrapper", "unused", "join"])
+def test_the_file_holds_what_pytorch_prints(torch: Any, name: str) -> None:
+    before = json.loads(PRINTED.read_text())
+    for key, text in written((name,)).items():
+        same(before[key], text)
+
+
+if __name__ == "__main__":
+    asked = tuple(sys.argv[1:])
+    texts = (json.loads(PRINTED.read_text()) if asked else {}) | written(asked or (*NAMES, "spawned"))
+    PRINTED.write_text(json.dumps(texts, indent=1, sort_keys=True) + "\n")
