@@ -20,6 +20,7 @@ from ._tensor_api.storage import TypedStorage as _TypedStorage
 from ._tensor_api.storage import UntypedStorage as _UntypedStorage
 from .random import Generator as _Generator
 from . import amp as amp
+from . import array_api as array_api
 from . import autograd as autograd
 from . import backends as backends
 from . import cuda as cuda
@@ -1635,6 +1636,7 @@ __all__ = [
     "argmin",
     "argsort",
     "argwhere",
+    "array_api",
     "as_strided",
     "as_strided_",
     "as_strided_copy",

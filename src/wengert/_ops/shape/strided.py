@@ -14,8 +14,7 @@ import numpy as np
 
 from ..._arrays.along import COLONS
 from ..._arrays.memory import bytes_around, restrided
-from ..._base.constants import type_name
-from ..._base.dtypes import BY_NUMPY
+from ..._base.dtypes import BY_NUMPY, as_dtype
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
 from ..._kinds.dims import as_int, normal_dim
@@ -504,8 +503,7 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
     """A view of the same bytes as another dtype; it has no history."""
-    if not hasattr(dtype, "np"):
-        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_name(dtype)}")
+    dtype = as_dtype(dtype, "view")
     a = alias_payload(self)
     new = dtype.np
     if new is a.dtype:

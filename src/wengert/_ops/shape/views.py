@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._arrays.along import NEW_AT
 from ..._base.constants import type_name
-from ..._base.dtypes import BY_NUMPY
+from ..._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from ..._base.errors import noted, warn, warn_once
 from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
@@ -121,7 +121,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
         pass
     elif size is not None:
         shape = ints((size,), "view")
-    elif dtype is not None or (len(shape) == 1 and isinstance(shape[0], type(BY_NUMPY[np.dtype(bool)]))):
+    elif dtype is not None or (len(shape) == 1 and _names_dtype(shape[0])):
         from .strided import view_dtype
 
         return view_dtype(self, dtype or shape[0])
@@ -140,6 +140,10 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise _no_view(a, r.shape)
     return view(self, r.shape) if slow_if_recording else view_result(VIEW, self, (r.shape,), r)
+
+
+def _names_dtype(value: Any) -> bool:
+    return isinstance(value, type(BY_NUMPY[np.dtype(bool)])) or (isinstance(value, type) and value in PYTHON_NUMBERS)
 
 
 def _no_view(a: Any, shape: Any) -> RuntimeError:
