@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS
+from .scipy_functions import from_scipy
 
 First = Callable[[Any], Any]
 Next = Callable[[int, Any, Any, Any], Any]
@@ -59,9 +60,7 @@ def few_of_low_degree(series: str, x: Any, n: Any) -> Any:
 
 @functools.cache
 def _of_scipy(name: str) -> Any:
-    import scipy.special
-
-    return getattr(scipy.special, name)
+    return getattr(from_scipy("special"), name)
 
 
 def recurrence_points(lib: Any, x: Any, n: Any) -> tuple[Any, Any]:

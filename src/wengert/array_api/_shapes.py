@@ -209,8 +209,7 @@ def nonzero(x: torch.Tensor, /) -> tuple[torch.Tensor, ...]:
     """
     if not x.ndim:
         raise ValueError("nonzero is not defined for an array without dimensions")
-    found: Any = torch.nonzero(x, as_tuple=True)
-    return tuple(found)
+    return torch.nonzero(x, as_tuple=True)
 
 
 def where(condition: torch.Tensor, x1: Any, x2: Any, /) -> torch.Tensor:
@@ -221,4 +220,5 @@ def where(condition: torch.Tensor, x1: Any, x2: Any, /) -> torch.Tensor:
     >>> xp.where(torch.tensor([True, False]), torch.tensor([1, 2]), 0.5)
     tensor([1.0000, 0.5000])
     """
-    return torch.where(condition, *together(x1, x2))
+    x1, x2 = together(x1, x2)
+    return torch.where(condition, x1, x2)

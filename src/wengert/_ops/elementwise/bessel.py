@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._arrays.scipy_functions import from_scipy
 from ..._kinds.elementwise import unary
 from ._common import real_function
 
@@ -58,9 +59,7 @@ def i1e(input):
 
 # ----------------------------------------------------------------------------------------------- without a derivative
 def _airy(lib: Any, x: Any) -> Any:
-    import scipy.special
-
-    return scipy.special.airy(x.astype("float64"))[0].astype(x.dtype)
+    return from_scipy("special").airy(x.astype("float64"))[0].astype(x.dtype)
 
 
 def _j0_of_sphere(lib: Any, x: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import always_rows, in_columns, in_rows
+from ..._arrays.scipy_functions import from_scipy
 from ..._base.constants import type_name
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.dims import normal_dim
@@ -495,7 +496,7 @@ def geqrf(input: Tensor) -> Any:
     a = np.asarray(input.detach()._payload)
     lead, (m, n) = a.shape[:-2], a.shape[-2:]
     r, tau = np.empty(a.shape, a.dtype), np.empty((*lead, min(m, n)), a.dtype)
-    from scipy.linalg import qr as scipy_qr
+    scipy_qr = from_scipy("linalg").qr
 
     for index in np.ndindex(*lead):
         (raw, t), _ = scipy_qr(a[index], mode="raw")
