@@ -6,15 +6,17 @@ turned into text only when an error is raised.
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 E = TypeVar("E", bound=BaseException)
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Internal(dict[str, bool]):
@@ -104,6 +106,31 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
     found = get_close_matches(word, known, 1)
     return f"; did you mean '{found[0]}'?" if found else ""
+
+
+def unknown_keyword(call: str, key: str, known: Iterable[str]) -> TypeError:
+    """Python's error for a keyword that a function does not have, with a note that names the nearest one it has.
+
+    >>> unknown_keyword("zeros()", "require_grad", ("dtype", "requires_grad")).__notes__
+    ["What to do: did you mean 'requires_grad'?"]
+    """
+    near = nearest(key, known).removeprefix("; ")
+    advice = f"What to do: {near}" if near else f"Why: its keywords are {', '.join(sorted(known))}."
+    return noted(TypeError(f"{call} got an unexpected keyword argument '{key}'"), advice)
+
+
+def refuses_unknown(fn: F) -> F:
+    """Decorator for a function that takes unknown keywords as ``**unknown``, only to refuse them: its signature."""
+    signature = inspect.signature(fn)
+    named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    fn.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+    return fn
+
+
+def refuse_unknown(fn: Any, call: str, unknown: dict[str, Any]) -> None:
+    """Raise for the first keyword in ``unknown``, which a function with ``refuses_unknown`` was given."""
+    known = [name for name in inspect.signature(fn).parameters if name not in ("self", "cls")]
+    raise unknown_keyword(call, next(iter(unknown)), known)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.errors import noted, warn_once
+from .._base.errors import noted, refuse_unknown, refuses_unknown, warn_once
 from .._base.grad_mode import grad_mode
 from .._base.hooks import hook
 from .._base.modes import in_transform, is_grad_enabled, transforms
@@ -149,6 +150,7 @@ def _check_cotangent(i: int, t: Tensor, g: Tensor) -> None:
         )
 
 
+@refuses_unknown
 def backward(
     tensors: Any,
     grad_tensors: Any = None,
@@ -158,6 +160,7 @@ def backward(
     inputs: Any = None,
     *,
     retain_variables: bool | None = None,
+    **unknown: Any,
 ) -> None:
     """Accumulate the gradients of ``tensors`` into the leaves they were computed from.
 
@@ -172,6 +175,8 @@ def backward(
     >>> x.grad
     tensor([5., 7.])
     """
+    if unknown:
+        refuse_unknown(backward, "backward()", unknown)
     if transforms and in_transform():
         raise noted(
             RuntimeError(
@@ -256,6 +261,7 @@ def _input_node(t: Any) -> Node:
     return node
 
 
+@refuses_unknown
 def grad(
     outputs: Any,
     inputs: Any,
@@ -266,6 +272,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
+    **unknown: Any,
 ) -> tuple[Tensor, ...]:
     """The gradients of ``outputs`` with respect to ``inputs``, returned; no ``.grad`` is touched.
 
@@ -278,6 +285,8 @@ def grad(
     >>> torch.autograd.grad(x ** 2, x)
     (tensor(6.),)
     """
+    if unknown:
+        refuse_unknown(grad, "grad()", unknown)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -331,14 +340,14 @@ def zeros_like(t: Any) -> Tensor:
     )
 
 
+@refuses_unknown
 def tensor_backward(
     self: Tensor,
     gradient: Tensor | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     inputs: Any = None,
-    *,
-    retain_variables: bool | None = None,
+    **more: Any,
 ) -> None:
     """Accumulate this tensor's gradients into the leaves it was computed from; see ``autograd.backward``.
 
@@ -352,6 +361,11 @@ def tensor_backward(
     tensor([2., 4.])
     """
     fn = self._node
+    if more:
+        keep = more.pop("retain_variables", None)
+        if more:
+            refuse_unknown(tensor_backward, "Tensor.backward()", more)
+        retain_graph = keep if retain_graph is None else retain_graph
     if (
         inputs is None
         and fn is not None
@@ -361,9 +375,14 @@ def tensor_backward(
         and not transforms
         and not stale_views
     ):
-        run([(fn, _ONE)], keep=bool(retain_variables if retain_graph is None else retain_graph))
+        run([(fn, _ONE)], keep=bool(retain_graph))
         return
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs, retain_variables=retain_variables)
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+_own = inspect.signature(tensor_backward)
+_also = inspect.signature(backward).parameters["retain_variables"]
+tensor_backward.__signature__ = _own.replace(parameters=[*_own.parameters.values(), _also])  # type: ignore[attr-defined]
 
 
 _ONE = np.float32(1)

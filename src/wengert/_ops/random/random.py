@@ -18,6 +18,7 @@ from ..._arrays import random as _samplers
 from ..._arrays.memory import memory_order
 from ..._base import dtypes
 from ..._base.dtypes import type_name
+from ..._base.errors import unknown_keyword
 from ..._base.modes import slow_if_recording
 from ..._base.registry import public
 from ..._base.tracing import TRACER
@@ -107,7 +108,7 @@ def _from_to(function: str, args: tuple[Any, ...], kwargs: dict[str, Any], **def
     given = dict(zip(("from", "to"), args, strict=False))
     for key in kwargs:
         if key not in ("from", "to") or key in given:
-            raise TypeError(f"{function}() got an unexpected keyword argument '{key}'")
+            raise unknown_keyword(f"{function}()", key, ("from", "to", "generator"))
     values = {**defaults, **given, **kwargs}
     return values.get("from"), values.get("to")
 

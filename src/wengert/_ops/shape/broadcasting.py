@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.errors import unknown_keyword
 from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
 from ..._tape.error_text import broadcast_error
@@ -69,7 +70,7 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
     if given:
         for name in given:
             if name != "size" or size:
-                raise TypeError(f"expand() got an unexpected keyword argument '{name}'")
+                raise unknown_keyword("expand()", name, ("size",))
         size = (given["size"],)
     a = self._payload
     try:

@@ -15,6 +15,7 @@ from ..._arrays.along import COLONS
 from ..._arrays.layouts import always_rows, like, rows
 from ..._arrays.library import concatenate, copyto
 from ..._base.dtypes import as_dtype
+from ..._base.errors import unknown_keyword
 from ..._base.modes import slow_always
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import as_int, normal_dim, normal_dims
@@ -154,7 +155,7 @@ def _spelt(numbers: tuple[Any, ...], given: dict[str, Any], name: str, function:
     """The ints of a function that takes any number of them, or one argument of this name."""
     for key in given:
         if key != name:
-            raise TypeError(f"{function}() got an unexpected keyword argument '{key}'")
+            raise unknown_keyword(f"{function}()", key, (name,))
     return (given[name],) if given else numbers
 
 
