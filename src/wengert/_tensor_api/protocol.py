@@ -321,7 +321,12 @@ def _bool(self: Tensor) -> bool:
 
 @method("torch.is_nonzero")
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the one element of a tensor is not zero."""
+    """Whether the one element of a tensor is not zero.
+
+    >>> import wengert as torch
+    >>> torch.is_nonzero(torch.tensor([0.])), torch.is_nonzero(torch.tensor(2))
+    (False, True)
+    """
     return _bool(expect_tensor("is_nonzero", "input", 1, input))
 
 

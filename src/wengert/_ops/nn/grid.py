@@ -218,7 +218,13 @@ _MODES, _PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "ref
 def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
-    """``nn.functional.grid_sample`` with numbers for the modes."""
+    """``nn.functional.grid_sample`` with numbers for the modes.
+
+    >>> import wengert as torch
+    >>> x, grid = torch.tensor([[[[1., 2.]]]]), torch.tensor([[[[0., 0.]]]])
+    >>> torch.grid_sampler(x, grid, 0, 0, True)
+    tensor([[[[1.5000]]]])
+    """
     return grid_sample(input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners)
 
 
@@ -259,6 +265,11 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     """The places for ``grid_sample`` that apply affine maps ``(N, 2, 3)`` to images of ``size`` ``(N, C, H, W)``.
 
     Or maps ``(N, 3, 4)`` to volumes ``(N, C, D, H, W)``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.affine_grid(torch.tensor([[[1., 0., 0.], [0., 1., 0.]]]), (1, 1, 1, 2), align_corners=True)
+    tensor([[[[-1.,  0.],
+              [ 1.,  0.]]]])
     """
     if align_corners is None:
         warn(_CHANGED)

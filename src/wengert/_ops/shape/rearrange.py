@@ -173,7 +173,13 @@ def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
 
 @public("torch.fliplr Tensor.fliplr")
 def fliplr(input: Tensor) -> Tensor:
-    """A copy with the columns in reverse order."""
+    """A copy with the columns in reverse order.
+
+    >>> import wengert as torch
+    >>> torch.fliplr(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 1],
+            [4, 3]])
+    """
     if payload(input, "fliplr").ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return flip_dims(input, (1,))
@@ -181,7 +187,13 @@ def fliplr(input: Tensor) -> Tensor:
 
 @public("torch.flipud Tensor.flipud")
 def flipud(input: Tensor) -> Tensor:
-    """A copy with the rows in reverse order."""
+    """A copy with the rows in reverse order.
+
+    >>> import wengert as torch
+    >>> torch.flipud(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[3, 4],
+            [1, 2]])
+    """
     if payload(input, "flipud").ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return flip_dims(input, (0,))
@@ -353,13 +365,25 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 
 @public("torch.diagflat Tensor.diagflat")
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """A matrix with all elements of the input on its diagonal."""
+    """A matrix with all elements of the input on its diagonal.
+
+    >>> import wengert as torch
+    >>> torch.diagflat(torch.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
     return diag_embed(reshape_public(input, (payload(input, "diagflat").size,)), offset)
 
 
 @public("Tensor.fill_diagonal_ torch.fill_diagonal_")
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """Write a number on the main diagonal; ``wrap`` starts a new diagonal after each square of a tall matrix."""
+    """Write a number on the main diagonal; ``wrap`` starts a new diagonal after each square of a tall matrix.
+
+    >>> import wengert as torch
+    >>> torch.zeros(2, 2).fill_diagonal_(5)
+    tensor([[5., 0.],
+            [0., 5.]])
+    """
     shape = tuple(self._payload.shape)
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")

@@ -208,7 +208,12 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @public("torch.ravel Tensor.ravel")
 def ravel(input: Tensor) -> Tensor:
-    """Flatten to one dimension; a view if the tensor is contiguous."""
+    """Flatten to one dimension; a view if the tensor is contiguous.
+
+    >>> import wengert as torch
+    >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
+    tensor([1, 2, 3, 4])
+    """
     a = in_memory(payload(input, "ravel"))
     if type(a) is np.ndarray and not a.flags.c_contiguous:
         return view_public(TENSORS.clone(input, "C"), (a.size,))
@@ -314,13 +319,26 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 @public("torch.swapaxes Tensor.swapaxes")
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """``transpose`` under NumPy's name."""
+    """``transpose`` under NumPy's name.
+
+    >>> import wengert as torch
+    >>> torch.swapaxes(torch.tensor([[1, 2, 3]]), 0, 1)
+    tensor([[1],
+            [2],
+            [3]])
+    """
     return transpose(input, axis0, axis1)
 
 
 @public("torch.t Tensor.t")
 def t(input: Tensor) -> Tensor:
-    """The transpose of a matrix; tensors of fewer dimensions are unchanged."""
+    """The transpose of a matrix; tensors of fewer dimensions are unchanged.
+
+    >>> import wengert as torch
+    >>> torch.t(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[1, 3],
+            [2, 4]])
+    """
     a = payload(input, "t")
     ndim = a.ndim
     if ndim > 2:
