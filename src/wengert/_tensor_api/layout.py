@@ -320,7 +320,12 @@ def _is_complex(self: Tensor) -> bool:
 
 @method("torch.is_complex")
 def is_complex(input: Tensor) -> bool:
-    """Whether the dtype is a complex one."""
+    """Whether the dtype is a complex one.
+
+    >>> import wengert as torch
+    >>> torch.is_complex(torch.tensor([1j])), torch.is_complex(torch.ones(1))
+    (True, False)
+    """
     return BY_NUMPY[expect_tensor("is_complex", "input", 1, input)._payload.dtype].is_complex
 
 

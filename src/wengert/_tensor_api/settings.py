@@ -260,8 +260,8 @@ def set_flush_denormal(mode: bool, /) -> bool:
     """False: NumPy's treatment of denormal numbers cannot be changed from here.
 
     >>> import wengert as torch
-    >>> torch.set_flush_denormal(False)
-    True
+    >>> torch.set_flush_denormal(False)  # NumPy does not offer it
+    False
     """
     return False
 

@@ -107,8 +107,8 @@ def log10(input):
     """The logarithm to the base 10 of each element.
 
     >>> import wengert as torch
-    >>> torch.log10(torch.tensor([1., 1000.]))
-    tensor([0., 3.])
+    >>> torch.log10(torch.tensor([1., 10.]))
+    tensor([0., 1.])
     """
 
 

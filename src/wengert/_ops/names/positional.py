@@ -1,6 +1,6 @@
 """Functions of ``torch.`` behind those of ``nn.functional``, with positional arguments and reductions as numbers.
 
-Traced and translated programs call them. A reduction is 0 (none), 1 (mean) or 2 (sum).
+Traced and translated programs call them. A reduction is 0 (none, the default), 1 (mean) or 2 (sum).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _reduction(name: str, code: Any, position: int) -> int:
 
 # ------------------------------------------------------------------------------------------------------------- losses
 @public("torch.kl_div")
-def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
     """``nn.functional.kl_div`` with the reduction as a number.
 
     >>> import wengert as torch
@@ -64,7 +64,7 @@ def binary_cross_entropy_with_logits(
     target: Tensor,
     weight: Tensor | None = None,
     pos_weight: Tensor | None = None,
-    reduction: int = 1,
+    reduction: int = 0,
 ) -> Tensor:
     """``nn.functional.binary_cross_entropy_with_logits`` with the reduction as a number; the target may broadcast.
 
@@ -92,7 +92,7 @@ def torch_poisson_nll_loss(
 
 @public("torch.cosine_embedding_loss")
 def torch_cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
     """``nn.functional.cosine_embedding_loss`` with the reduction as a number.
 
@@ -106,7 +106,7 @@ def torch_cosine_embedding_loss(
 
 
 @public("torch.hinge_embedding_loss")
-def torch_hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor:
+def torch_hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
     """``nn.functional.hinge_embedding_loss`` with the reduction as a number.
 
     >>> import wengert as torch
@@ -119,7 +119,7 @@ def torch_hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.
 
 @public("torch.margin_ranking_loss")
 def torch_margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
     """``nn.functional.margin_ranking_loss`` with the reduction as a number.
 
@@ -140,7 +140,7 @@ def torch_triplet_margin_loss(
     p: float = 2.0,
     eps: float = 1e-6,
     swap: bool = False,
-    reduction: int = 1,
+    reduction: int = 0,
 ) -> Tensor:
     """``nn.functional.triplet_margin_loss`` with the reduction as a number.
 
@@ -288,9 +288,9 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
     """``nn.functional.affine_grid``.
 
     >>> import wengert as torch
-    >>> torch.affine_grid_generator(torch.tensor([[[1., 0., 0.], [0., 1., 0.]]]), (1, 1, 1, 2), True)
-    tensor([[[[-1.,  0.],
-              [ 1.,  0.]]]])
+    >>> torch.affine_grid_generator(torch.tensor([[[1., 0., 0.], [0., 1., 0.]]]), (1, 1, 1, 2), False)
+    tensor([[[[-0.5000,  0.0000],
+              [ 0.5000,  0.0000]]]])
     """
     return affine_grid(theta, size, align_corners)
 

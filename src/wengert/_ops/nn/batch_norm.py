@@ -210,9 +210,9 @@ def torch_batch_norm(
 
     >>> import wengert as torch
     >>> x = torch.tensor([[1.], [3.]])
-    >>> torch.batch_norm(x, None, None, None, None, True, 0.1, 0., False)
-    tensor([[-1.],
-            [ 1.]])
+    >>> torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-5, False)
+    tensor([[-1.0000],
+            [ 1.0000]])
     """
     return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 

@@ -267,9 +267,9 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     Or maps ``(N, 3, 4)`` to volumes ``(N, C, D, H, W)``.
 
     >>> import wengert as torch
-    >>> torch.nn.functional.affine_grid(torch.tensor([[[1., 0., 0.], [0., 1., 0.]]]), (1, 1, 1, 2), align_corners=True)
-    tensor([[[[-1.,  0.],
-              [ 1.,  0.]]]])
+    >>> torch.nn.functional.affine_grid(torch.tensor([[[1., 0., 0.], [0., 1., 0.]]]), (1, 1, 1, 2), align_corners=False)
+    tensor([[[[-0.5000,  0.0000],
+              [ 0.5000,  0.0000]]]])
     """
     if align_corners is None:
         warn(_CHANGED)
