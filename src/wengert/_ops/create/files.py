@@ -23,9 +23,9 @@ def from_file(filename: str | os.PathLike[str], shared: bool | None = None, size
 
     >>> import wengert as torch
     >>> import tempfile
-    >>> file = tempfile.NamedTemporaryFile()
-    >>> _ = file.write(bytes(8)), file.flush()
-    >>> torch.from_file(file.name, size=2)
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(bytes(8)), file.flush()
+    ...     torch.from_file(file.name, size=2)
     tensor([0., 0.])
     """
     asked = Options("from_file", kwargs)
