@@ -68,6 +68,15 @@ def test_every_name_of_the_standard_is_there() -> None:
     assert {*xp.__all__} == public | {"float16", "bfloat16", "diag"}
 
 
+def test_every_function_has_a_docstring_with_an_example() -> None:
+    import inspect
+
+    spaces = {xp: xp.__all__, xp.linalg: xp.linalg.__all__, xp.fft: xp.fft.__all__}
+    functions = {f"{s.__name__}.{n}": getattr(s, n) for s, names in spaces.items() for n in names}
+    bare = [n for n, f in functions.items() if inspect.isroutine(f) and ">>>" not in (inspect.getdoc(f) or "")]
+    assert bare == []
+
+
 def draw(dtype: str, shape: tuple[int, ...], seed: int = 0, low: float = -3, high: float = 3) -> Any:
     """Numbers of a dtype within bounds, with equals among them."""
     rng = np.random.default_rng(seed)

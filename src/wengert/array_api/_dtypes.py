@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -21,6 +22,13 @@ KINDS: dict[str, tuple[torch.dtype, ...]] = {
     "complex floating": (torch.complex64, torch.complex128),
 }
 KINDS["numeric"] = KINDS["integral"] + KINDS["real floating"] + KINDS["complex floating"]
+
+
+def lent(fn: Callable[..., Any], name: str, says: str, of: Any) -> Callable[..., Any]:
+    """A function made for a name, with its docstring: what it says, and that of PyTorch's function with the example."""
+    fn.__name__ = fn.__qualname__ = name
+    fn.__doc__ = f"{says}\n\nPyTorch's function: {of.__doc__}"
+    return fn
 
 
 def _promoted(one: torch.dtype, two: torch.dtype) -> torch.dtype:

@@ -7,7 +7,7 @@ from typing import Any
 
 import wengert as torch
 
-from ._dtypes import isdtype, together
+from ._dtypes import isdtype, lent, together
 
 _UNARY = (
     "abs acos acosh asin asinh atan atanh ceil cos cosh exp expm1 floor imag isfinite isinf isnan log log10 log1p log2 "
@@ -27,9 +27,8 @@ def _of_two(name: str, function: Callable[..., torch.Tensor]) -> Callable[..., t
             x1, x2 = together(x1, x2)
         return function(x1, x2)
 
-    of_two.__name__ = of_two.__qualname__ = name
-    of_two.__doc__ = f"``torch.{name}`` of two arrays, or of an array and a number, with the standard's promotion."
-    return of_two
+    says = f"``torch.{name}`` of two arrays, or of an array and a number, with the standard's promotion."
+    return lent(of_two, name, says, function)
 
 
 FUNCTIONS = {

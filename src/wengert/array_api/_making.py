@@ -9,6 +9,8 @@ import numpy as np
 
 import wengert as torch
 
+from ._dtypes import lent
+
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> torch.Tensor:
     """An array of numbers, nested lists, a buffer or an array, on the device of the array where there is one.
@@ -69,9 +71,7 @@ def _filled(name: str, function: Callable[..., torch.Tensor]) -> Callable[..., t
     def filled(shape: Any, *, dtype: Any = None, device: Any = None) -> torch.Tensor:
         return function(shape, dtype=dtype, device=device)
 
-    filled.__name__ = filled.__qualname__ = name
-    filled.__doc__ = f"``torch.{name}`` of a shape, which is an integer or a tuple."
-    return filled
+    return lent(filled, name, f"``torch.{name}`` of a shape, which is an integer or a tuple.", function)
 
 
 empty, ones, zeros = (_filled(name, getattr(torch, name)) for name in ("empty", "ones", "zeros"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import wengert as torch
 
-from ._dtypes import KINDS, isdtype
+from ._dtypes import KINDS, isdtype, lent
 
 Axis = int | tuple[int, ...] | None
 
@@ -77,9 +77,7 @@ def _plain(name: str, function: Callable[..., torch.Tensor], what: str) -> Calla
     def reduced(x: torch.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> torch.Tensor:
         return over(function, x, axis, keepdims)
 
-    reduced.__name__ = reduced.__qualname__ = name
-    reduced.__doc__ = f"{what} over axes; of all elements without ``axis``."
-    return reduced
+    return lent(reduced, name, f"{what} over axes; of all elements without ``axis``.", function)
 
 
 max = _plain("max", torch.amax, "The greatest element")
@@ -91,9 +89,7 @@ def _truth(name: str, function: Callable[..., torch.Tensor], what: str) -> Calla
     def reduced(x: torch.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> torch.Tensor:
         return over(function, x.to(torch.bool), axis, keepdims)
 
-    reduced.__name__ = reduced.__qualname__ = name
-    reduced.__doc__ = f"Whether {what} over axes are true; a number is true unless it is zero."
-    return reduced
+    return lent(reduced, name, f"Whether {what} over axes are true; a number is true unless it is zero.", function)
 
 
 all = _truth("all", torch.all, "all elements")
@@ -106,9 +102,8 @@ def _spread(name: str, function: Callable[..., torch.Tensor]) -> Callable[..., t
     ) -> torch.Tensor:
         return over(function, x, axis, keepdims, correction=correction)
 
-    spread.__name__ = spread.__qualname__ = name
-    spread.__doc__ = f"``torch.{name}`` over axes; the sum of squares is divided by N - ``correction``."
-    return spread
+    says = f"``torch.{name}`` over axes; the sum of squares is divided by N - ``correction``."
+    return lent(spread, name, says, function)
 
 
 var, std = _spread("var", torch.var), _spread("std", torch.std)
@@ -132,9 +127,8 @@ def _place(name: str, function: Callable[..., torch.Tensor], what: str) -> Calla
             return found.reshape([1] * x.ndim if keepdims else ())
         return found
 
-    place.__name__ = place.__qualname__ = name
-    place.__doc__ = f"The index of the {what} element along an axis; among all elements without ``axis``."
-    return place
+    says = f"The index of the {what} element along an axis; among all elements without ``axis``."
+    return lent(place, name, says, function)
 
 
 argmax, argmin = _place("argmax", torch.argmax, "greatest"), _place("argmin", torch.argmin, "least")
@@ -153,9 +147,8 @@ def _scan(name: str, function: Callable[..., torch.Tensor], first: int) -> Calla
         shape = [1 if d == at else n for d, n in enumerate(x.shape)]
         return torch.cat([result.new_full(shape, first), result], at)
 
-    scan.__name__ = scan.__qualname__ = name
-    scan.__doc__ = f"``torch.{function.__name__}`` along an axis, begun with {first} if ``include_initial`` is true."
-    return scan
+    says = f"``torch.{function.__name__}`` along an axis, begun with {first} if ``include_initial`` is true."
+    return lent(scan, name, says, function)
 
 
 cumulative_sum = _scan("cumulative_sum", torch.cumsum, 0)
