@@ -53,7 +53,6 @@ from . import testing as testing
 from . import torch_version as torch_version
 from . import types as types
 from . import utils as utils
-from . import version as version
 from ._base.constants import Size as Size
 from ._base.constants import device as device
 from ._base.constants import layout as layout
@@ -75,6 +74,7 @@ from ._compat import jit as jit
 from ._compat import mps as mps
 from ._compat import mtia as mtia
 from ._compat import quantization as quantization
+from ._compat import version as version
 from ._compat import xpu as xpu
 from ._compat.accelerator import Event as Event
 from ._compat.accelerator import Stream as Stream

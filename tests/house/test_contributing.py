@@ -29,7 +29,7 @@ EXAMPLE = re.search(
 # The rooms, lowest first; those of one line may import each other. A name with a dot is a module, with what is below
 # it, that stands elsewhere than its package: a face of a lower room, or a door to a higher one.
 ROOMS = (
-    ("_base", "_version", "version", "torch_version"),
+    ("_base", "_version", "torch_version"),
     ("_arrays",),
     ("_tape",),
     ("_payloads",),
