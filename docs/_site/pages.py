@@ -1,0 +1,186 @@
+"""Markdown pages as notebooks: what GitHub shows as blocks of Python is run when the site is built.
+
+A page needs nothing that GitHub would not show well. What is done to it here:
+
+- `pycon` blocks (a session with `>>>`) and `python` blocks become cells. What a page has written as their output is
+  left out, since the cells print it; `tools/run_pages.py` holds what is written to what is printed. A block after
+  `<!-- quoted: ... -->` or `<!-- not run -->` stays as it is.
+- What stands between `<!-- site` and `-->` is for the site alone: the table of contents, for example.
+- `<!-- instead: ../CONTRIBUTING.md -->` takes the text of that file in place of the page's.
+- Links to files that are outside of this folder lead to the pages that hold them.
+- Mermaid's flowcharts, which GitHub draws, are drawn by `wengert.explain.svg`.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from wengert.explain import svg
+
+from . import api
+
+_DOCS = Path(__file__).parents[1]
+_HEAD = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n\n"
+_FENCE = re.compile(r"^```(.*)$")
+_INSTEAD = re.compile(r"^<!-- instead: (\S+) -->$", re.MULTILINE)
+_SITE_ONLY = re.compile(r"^<!-- site\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"(?<=\]\()([\w./-]+)(#[\w-]+)?(?=\))")
+_ANCHOR = re.compile(r'^<a id="(\w+)"></a>$', re.MULTILINE)
+_QUOTED = re.compile(r"<!-- (quoted: .*|not run) -->$")
+
+# Files outside of docs/ and the pages that hold them; what is not named here links to the source.
+PAGES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
+    "examples/README.md": "examples.md",
+    "examples": "examples.md",
+}
+
+
+def as_notebook(text: str, folder: Path) -> str:
+    """The page as Sphinx is to read it; `folder` is the one that its links start from."""
+    if found := _INSTEAD.search(text):
+        path = (folder / found[1]).resolve()
+        return _linked("".join(_quoted(path.read_text(encoding="utf-8"))), path.parent, folder)
+    text = _ANCHOR.sub(r"\g<0>\n(\1)=", text)  # MyST wants its own targets for links inside of a page
+    text = _linked(api.expanded(_SITE_ONLY.sub(r"\1", text)), folder, folder)
+    body = "".join(_cells(text))
+    return _HEAD + body if "{code-cell}" in body else body
+
+
+def _linked(text: str, base: Path, folder: Path) -> str:
+    root = _DOCS.parent
+
+    def target(found: re.Match[str]) -> str:
+        path = (base / found[1]).resolve()
+        if not path.exists() or (base == folder and _DOCS in path.parents):
+            return found[0]
+        inside = path.relative_to(root).as_posix()
+        inside = PAGES.get(inside, inside.removeprefix("docs/") if inside.startswith("docs/") else f"../{inside}")
+        up = "../" * len(folder.relative_to(_DOCS).parts)
+        return f"{up}{inside}{found[2] or ''}"
+
+    return _LINK.sub(target, text)
+
+
+def blocks(text: str) -> Iterator[tuple[str | None, str, bool]]:
+    """The parts of a page: a fenced block's first line (None: not fenced), its text, whether it stands as it is."""
+    info: str | None = None
+    held: list[str] = []
+    still = False
+    for line in text.splitlines(keepends=True):
+        fence = _FENCE.match(line)
+        if fence is None or (info is not None and fence[1].strip()):
+            held.append(line)
+            continue
+        if info is None:
+            yield None, "".join(held), False
+            before = "".join(held).rstrip().rpartition("\n")[2]
+            info, still = fence[1].strip(), bool(_QUOTED.match(before))
+        else:
+            yield info, "".join(held), still
+            info = None
+        held = []
+    yield None, "".join(held), False
+
+
+def is_run(info: str | None, still: bool) -> bool:
+    """Whether a block is a program or a session."""
+    return info is not None and not still and info.split()[:1] in (["python"], ["pycon"])
+
+
+def _cells(text: str) -> Iterator[str]:
+    after_program = False
+    for info, body, still in blocks(text):
+        if info is None:
+            after_program = after_program and not body.strip()
+            yield body
+        elif is_run(info, still) and ">>> " in body:
+            yield from _session(body)
+            after_program = False
+        elif is_run(info, still):
+            yield _cell(body, fails=info.split()[1:] == ["fails"])
+            after_program = True
+        elif after_program and info == "text":  # the output, as it is written for GitHub
+            after_program = False
+        elif info == "mermaid":
+            yield _drawn(body)
+        else:
+            after_program = False
+            yield f"```{info}\n{body}```\n"
+
+
+def _quoted(text: str) -> Iterator[str]:
+    for info, body, _ in blocks(text):
+        yield body if info is None else _drawn(body) if info == "mermaid" else f"```{info}\n{body}```\n"
+
+
+def _session(body: str) -> Iterator[str]:
+    """The statements of a session, one cell for each that prints."""
+    held = ""
+    for example in doctest.DocTestParser().get_examples(body):
+        held += example.source
+        if example.want:
+            yield _cell(held, fails=example.exc_msg is not None)
+            held = ""
+    if held:
+        yield _cell(held)
+
+
+def _cell(code: str, fails: bool = False) -> str:
+    tags = ":tags: [raises-exception]\n\n" if fails else ""
+    return f"```{{code-cell}} ipython3\n{tags}{code}```\n\n"
+
+
+def _drawn(body: str) -> str:
+    """A flowchart as a picture: `a["text"] --> b["text"]`, one arrow or several in a line."""
+    labels: dict[str, list[str]] = {}
+    arrows: dict[str, list[str]] = {}
+    for line in body.splitlines()[1:]:
+        keys = []
+        for part in line.split("-->"):
+            for item in part.split(" & "):
+                key, _, label = item.strip().partition("[")
+                keys.append(key)
+                if label or key not in labels:
+                    words = label.rstrip("]").strip('"')
+                    first, _, rest = words.partition(": ")
+                    labels[key] = [w for w in (first or key, rest) if w]
+        for above, below in pairwise(keys):
+            arrows.setdefault(above, []).append(below)
+    graph = {key: list(arrows.get(key, [])) for key in _in_order(labels, arrows)}
+    picture = svg.draw(graph, labels, "", note="Arrows point to what a room stands on")
+    return f'```{{raw}} html\n<div class="picture">{picture}</div>\n```\n'
+
+
+def _in_order(labels: dict[str, list[str]], arrows: dict[str, list[str]]) -> list[str]:
+    """A topological order."""
+    order: list[str] = []
+
+    def visit(key: str) -> None:
+        if key not in order:
+            for child in arrows.get(key, ()):
+                visit(child)
+            order.append(key)
+
+    for key in labels:
+        visit(key)
+    return order[::-1]
+
+
+def _read(app: Sphinx, docname: str, source: list[str]) -> None:
+    path = Path(app.env.doc2path(docname))
+    source[0] = as_notebook(source[0], path.parent) if path.suffix == ".md" else source[0]
+
+
+def connect(app: Sphinx) -> None:
+    """Let Sphinx read pages through `as_notebook`."""
+    app.connect("source-read", _read)
