@@ -24,15 +24,14 @@ from sphinx.application import Sphinx
 from wengert.explain import svg
 
 from . import api
+from .fences import Fence, fences, is_run
 
 _DOCS = Path(__file__).parents[1]
 _HEAD = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n\n"
-_FENCE = re.compile(r"^```(.*)$")
 _INSTEAD = re.compile(r"^<!-- instead: (\S+) -->$", re.MULTILINE)
 _SITE_ONLY = re.compile(r"^<!-- site\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<=\]\()([\w./-]+)(#[\w-]+)?(?=\))")
 _ANCHOR = re.compile(r'^<a id="(\w+)"></a>$', re.MULTILINE)
-_QUOTED = re.compile(r"<!-- (quoted: .*|not run) -->$")
 
 # Files outside of docs/ and the pages that hold them; what is not named here links to the source.
 PAGES = {
@@ -49,7 +48,8 @@ def as_notebook(text: str, folder: Path) -> str:
     """The page as Sphinx is to read it; `folder` is the one that its links start from."""
     if found := _INSTEAD.search(text):
         path = (folder / found[1]).resolve()
-        return _linked("".join(_quoted(path.read_text(encoding="utf-8"))), path.parent, folder)
+        text = "".join(_still(fence) for fence in fences(path.read_text(encoding="utf-8")))
+        return _linked(text, path.parent, folder)
     text = _ANCHOR.sub(r"\g<0>\n(\1)=", text)  # MyST wants its own targets for links inside of a page
     text = _linked(api.expanded(_SITE_ONLY.sub(r"\1", text)), folder, folder)
     body = "".join(_cells(text))
@@ -71,56 +71,29 @@ def _linked(text: str, base: Path, folder: Path) -> str:
     return _LINK.sub(target, text)
 
 
-def blocks(text: str) -> Iterator[tuple[str | None, str, bool]]:
-    """The parts of a page: a fenced block's first line (None: not fenced), its text, whether it stands as it is."""
-    info: str | None = None
-    held: list[str] = []
-    still = False
-    for line in text.splitlines(keepends=True):
-        fence = _FENCE.match(line)
-        if fence is None or (info is not None and fence[1].strip()):
-            held.append(line)
-            continue
-        if info is None:
-            yield None, "".join(held), False
-            before = "".join(held).rstrip().rpartition("\n")[2]
-            info, still = fence[1].strip(), bool(_QUOTED.match(before))
-        else:
-            yield info, "".join(held), still
-            info = None
-        held = []
-    yield None, "".join(held), False
-
-
-def is_run(info: str | None, still: bool) -> bool:
-    """Whether a block is a program or a session."""
-    return info is not None and not still and info.split()[:1] in (["python"], ["pycon"])
-
-
 def _cells(text: str) -> Iterator[str]:
     after_program = False
-    for info, body, still in blocks(text):
-        if info is None:
-            after_program = after_program and not body.strip()
-            yield body
-        elif is_run(info, still) and ">>> " in body:
-            yield from _session(body)
-            after_program = False
-        elif is_run(info, still):
-            yield _cell(body, fails=info.split()[1:] == ["fails"])
+    for fence in fences(text):
+        if fence.info is None:
+            after_program = after_program and not fence.body.strip()
+            yield fence.body
+        elif is_run(fence) and ">>> " in fence.body:
+            yield from _session(fence.body)
+        elif is_run(fence):
+            yield _cell(fence.body, fails="fails" in fence.info.split())
             after_program = True
-        elif after_program and info == "text":  # the output, as it is written for GitHub
+            continue
+        elif not (after_program and fence.info == "text"):  # which is the program's output, as GitHub shows it
+            yield _still(fence)
+        if fence.info is not None:
             after_program = False
-        elif info == "mermaid":
-            yield _drawn(body)
-        else:
-            after_program = False
-            yield f"```{info}\n{body}```\n"
 
 
-def _quoted(text: str) -> Iterator[str]:
-    for info, body, _ in blocks(text):
-        yield body if info is None else _drawn(body) if info == "mermaid" else f"```{info}\n{body}```\n"
+def _still(fence: Fence) -> str:
+    """A part that is not run."""
+    if fence.info is None:
+        return fence.body
+    return _drawn(fence.body) if fence.info == "mermaid" else f"```{fence.info}\n{fence.body}```\n"
 
 
 def _session(body: str) -> Iterator[str]:
