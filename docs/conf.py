@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -42,7 +43,7 @@ pygments_dark_style = "github-dark"
 
 myst_heading_anchors = 4
 nb_execution_mode = "force"
-nb_execution_timeout = 60
+nb_execution_timeout = 180
 nb_execution_in_temp = True  # what a page saves goes away with it
 nb_merge_streams = True
 
@@ -59,7 +60,13 @@ suppress_warnings = ["ref.python"]  # `Tensor` in an annotation is one class und
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+def _language(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    if page.startswith("zh/"):
+        context["language"] = "zh-CN"
+
+
 def setup(app: Sphinx) -> None:
     """Connect what reads the pages."""
+    app.connect("html-page-context", _language)
     pages.connect(app)
     api.connect(app)

@@ -159,7 +159,8 @@ def main(arguments: list[str] | None = None) -> int:
         if options.write:
             path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
         found += differences(path)
-    print(*found, sep="\n")
+    for difference in found:
+        print(difference)
     return bool(found)
 
 

@@ -9,9 +9,10 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 _MARK = re.compile(r"^<!-- api: ([\w.]+) ?(\w*) -->$", re.MULTILINE)
 _STARS = re.compile(r"(?<=[(\[ ,])\*+(?=[,)\]\w ])")

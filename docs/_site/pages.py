@@ -7,6 +7,7 @@ A page needs nothing that GitHub would not show well. What is done to it here:
   `<!-- quoted: ... -->` or `<!-- not run -->` stays as it is.
 - What stands between `<!-- site` and `-->` is for the site alone: the table of contents, for example.
 - `<!-- instead: ../CONTRIBUTING.md -->` takes the text of that file in place of the page's.
+- `<!-- example: vae -->` shows the program examples/vae.py, what it prints and the picture that it draws.
 - Links to files that are outside of this folder lead to the pages that hold them.
 - Mermaid's flowcharts, which GitHub draws, are drawn by `wengert.explain.svg`.
 """
@@ -18,19 +19,22 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-
-from sphinx.application import Sphinx
+from typing import TYPE_CHECKING
 
 from wengert.explain import svg
 
 from . import api
 from .fences import Fence, fences, is_run
 
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
 _DOCS = Path(__file__).parents[1]
 _HEAD = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n\n"
 _INSTEAD = re.compile(r"^<!-- instead: (\S+) -->$", re.MULTILINE)
 _SITE_ONLY = re.compile(r"^<!-- site\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<=\]\()([\w./-]+)(#[\w-]+)?(?=\))")
+_EXAMPLE = re.compile(r"^<!-- example: (\w+) -->$", re.MULTILINE)
 _ANCHOR = re.compile(r'^<a id="(\w+)"></a>$', re.MULTILINE)
 
 # Files outside of docs/ and the pages that hold them; what is not named here links to the source.
@@ -51,6 +55,7 @@ def as_notebook(text: str, folder: Path) -> str:
         text = "".join(_still(fence) for fence in fences(path.read_text(encoding="utf-8")))
         return _linked(text, path.parent, folder)
     text = _ANCHOR.sub(r"\g<0>\n(\1)=", text)  # MyST wants its own targets for links inside of a page
+    text = _EXAMPLE.sub(_example, text)
     text = _linked(api.expanded(_SITE_ONLY.sub(r"\1", text)), folder, folder)
     body = "".join(_cells(text))
     return _HEAD + body if "{code-cell}" in body else body
@@ -69,6 +74,20 @@ def _linked(text: str, base: Path, folder: Path) -> str:
         return f"{up}{inside}{found[2] or ''}"
 
     return _LINK.sub(target, text)
+
+
+def _example(found: re.Match[str]) -> str:
+    folder, name = _DOCS.parent / "examples", found[1]
+    run = [
+        "import runpy, sys",
+        "from IPython.display import SVG",
+        f"sys.path.insert(0, {str(folder)!r})",
+        f"sys.argv = [{name + '.py'!r}]",
+        f"_ = runpy.run_path({str(folder / name)!r} + '.py', run_name='__main__')",
+        f"SVG(filename={name + '.svg'!r})",
+    ]
+    cell = "```{code-cell} ipython3\n:tags: [remove-input]\n\n" + "\n".join(run) + "\n```\n"
+    return f"{cell}\n```{{literalinclude}} /../examples/{name}.py\n:language: python\n```\n"
 
 
 def _cells(text: str) -> Iterator[str]:

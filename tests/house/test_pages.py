@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import doctest
 import importlib.util
 import re
 import sys
 from pathlib import Path
+from textwrap import dedent
 from types import ModuleType
 
 import pytest
+
+from wengert._cli import tour
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -52,6 +57,64 @@ def test_a_page_has_the_same_programs_in_both_languages(name: str) -> None:
     assert headings[0] == headings[1]
 
 
+def statements(source: str) -> list[str]:
+    return [ast.unparse(statement) for statement in ast.parse(source).body]
+
+
+def test_the_page_of_the_tour_has_its_lessons() -> None:
+    text = (DOCS / "tour.md").read_text(encoding="utf-8")
+    shown = []
+    for fence in filter(RUN.is_run, RUN.fences(text)):
+        examples = doctest.DocTestParser().get_examples(fence.body)
+        shown += statements("".join(example.source for example in examples) or fence.body)
+    for lesson in (*tour.LESSONS, tour.TRAINING):
+        assert lesson.title in text
+        assert " ".join(lesson.words.split()).partition(" (This graph")[0] in text.replace("`", "")
+        code = re.sub(r"^ *bar\.show.*\n", "", dedent(lesson.code), flags=re.MULTILINE)
+        assert [line for line in statements(code) if line not in shown] == []
+
+
+def test_a_page_becomes_a_notebook() -> None:
+    sys.path.insert(0, str(DOCS))
+    try:
+        pages = importlib.import_module("_site.pages")
+    finally:
+        sys.path.remove(str(DOCS))
+    page = """# Title
+<!-- site
+only there
+-->
+```pycon
+>>> a = 1
+>>> a
+1
+>>> b = 2
+```
+
+```python fails
+1 / 0
+```
+
+```text
+ZeroDivisionError
+```
+
+<!-- quoted: x.py f -->
+```python
+def f(): ...
+```
+
+[above](../CONTRIBUTING.md#layout-and-why), [beside](errors.md)
+"""
+    made = pages.as_notebook(page, DOCS)
+    cells = re.findall(r"```\{code-cell\} ipython3\n(.*?)```", made, re.DOTALL)
+    assert cells == ["a = 1\na\n", "b = 2\n", ":tags: [raises-exception]\n\n1 / 0\n"]
+    assert made.startswith("---\nfile_format: mystnb") and "\nonly there\n" in made and "-->\n```pycon" not in made
+    assert "ZeroDivisionError" not in made and "```python\ndef f(): ..." in made
+    assert "(contributing.md#layout-and-why)" in made and "(errors.md)" in made
+    assert pages.as_notebook("no program", DOCS) == "no program"
+
+
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -63,7 +126,9 @@ def anchors(path: Path) -> set[str]:
     return made | set(re.findall(r'<a id="(\w+)">', text))
 
 
-@pytest.mark.parametrize("path", [*DOCS.rglob("*.md"), *ROOT.glob("*.md")], ids=lambda p: p.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path", [*DOCS.rglob("*.md"), *ROOT.glob("*.md")], ids=lambda p: p.relative_to(ROOT).as_posix()
+)
 def test_links_lead_somewhere(path: Path) -> None:
     text = "".join(fence.body for fence in RUN.fences(path.read_text(encoding="utf-8")) if fence.info is None)
     for link in LINK.findall(re.sub(r"`[^`\n]*`", "", text)):
