@@ -30,7 +30,6 @@ html_theme = "furo"
 html_title = "wengert"
 html_static_path = ["_site/static"]
 html_css_files = ["site.css"]
-html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from wengert import Tensor, autograd
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
@@ -36,8 +38,13 @@ def _directives(path: str, kind: str) -> Iterator[str]:
     module = importlib.import_module(path)
     for name in sorted(module.__all__, key=str.lower):
         value = getattr(module, name)
+        if value is Tensor:
+            continue  # on a page of its own
         if isinstance(value, type) and kind != "functions":
-            yield f".. autoclass:: {path}.{name}\n   :members:\n   :exclude-members: {_SAME_EVERYWHERE}\n"
+            again = (
+                "   :no-index:\n" if path == "wengert" and name in autograd.__all__ else ""
+            )  # one entry in the index
+            yield f".. autoclass:: {path}.{name}\n   :members:\n   :exclude-members: {_SAME_EVERYWHERE}\n{again}"
         elif inspect.isroutine(value) and kind != "classes":
             yield f".. autofunction:: {path}.{name}\n"
 
