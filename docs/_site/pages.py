@@ -123,8 +123,10 @@ def _session(body: str) -> Iterator[str]:
         if example.want:
             yield _cell(held, fails=example.exc_msg is not None)
             held = ""
+        elif example.source.splitlines()[-1].startswith(" "):
+            held += "\n"  # after a block, as programs are written
     if held:
-        yield _cell(held)
+        yield _cell(held.rstrip() + "\n")
 
 
 def _cell(code: str, fails: bool = False) -> str:
