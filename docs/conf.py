@@ -42,7 +42,7 @@ pygments_dark_style = "github-dark"
 
 myst_heading_anchors = 4
 nb_execution_mode = "force"
-nb_execution_timeout = 180
+nb_execution_timeout = 300
 nb_execution_in_temp = True  # what a page saves goes away with it
 nb_merge_streams = True
 
@@ -55,8 +55,8 @@ napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 suppress_warnings = ["ref.python"]  # `Tensor` in an annotation is one class under several names
 
-# Cells are to run with the threads that the build has, and print as at a prompt.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Pages are small work, and are read side by side: threads of BLAS would only wait for each other.
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
 
 def _language(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:

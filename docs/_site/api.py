@@ -5,13 +5,15 @@ What follows the module chooses: `functions`, `classes` (the default is both), o
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wengert import Tensor, autograd
+from wengert import Tensor
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -38,15 +40,24 @@ def _directives(path: str, kind: str) -> Iterator[str]:
     module = importlib.import_module(path)
     for name in sorted(module.__all__, key=str.lower):
         value = getattr(module, name)
-        if value is Tensor:
-            continue  # on a page of its own
-        if isinstance(value, type) and kind != "functions":
-            again = (
-                "   :no-index:\n" if path == "wengert" and name in autograd.__all__ else ""
-            )  # one entry in the index
+        if isinstance(value, type) and kind != "functions" and value is not Tensor:  # which has a page of its own
+            again = "" if _home()[value] == path else "   :no-index:\n"
             yield f".. autoclass:: {path}.{name}\n   :members:\n   :exclude-members: {_SAME_EVERYWHERE}\n{again}"
         elif inspect.isroutine(value) and kind != "classes":
             yield f".. autofunction:: {path}.{name}\n"
+
+
+@functools.cache
+def _home() -> dict[type, str]:
+    """The module in which a class has its entry of the index; that of `torch` comes last."""
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parents[1].glob("api/*.md")))
+    home: dict[type, str] = {}
+    for path in sorted({path for path, kind in _MARK.findall(text) if kind != "methods"}, reverse=True):
+        for name in importlib.import_module(path).__all__:
+            value = getattr(importlib.import_module(path), name)
+            if isinstance(value, type):
+                home.setdefault(value, path)
+    return home
 
 
 def _found(path: str) -> Any:

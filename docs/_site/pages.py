@@ -7,7 +7,7 @@ A page needs nothing that GitHub would not show well. What is done to it here:
   `<!-- quoted: ... -->` or `<!-- not run -->` stays as it is.
 - What stands between `<!-- site` and `-->` is for the site alone: the table of contents, for example.
 - `<!-- instead: ../CONTRIBUTING.md -->` takes the text of that file in place of the page's.
-- `<!-- example: vae -->` shows the program examples/vae.py, what it prints and the picture that it draws.
+- `<!-- example: vae --epochs 5 -->` shows the program examples/vae.py, what it prints and the picture that it draws.
 - Links to files that are outside of this folder lead to the pages that hold them.
 - Mermaid's flowcharts, which GitHub draws, are drawn by `wengert.explain.svg`.
 """
@@ -34,7 +34,7 @@ _HEAD = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n  display_name:
 _INSTEAD = re.compile(r"^<!-- instead: (\S+) -->$", re.MULTILINE)
 _SITE_ONLY = re.compile(r"^<!-- site\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<=\]\()([\w./-]+)(#[\w-]+)?(?=\))")
-_EXAMPLE = re.compile(r"^<!-- example: (\w+) -->$", re.MULTILINE)
+_EXAMPLE = re.compile(r"^<!-- example: (\w+)(.*) -->$", re.MULTILINE)
 _ANCHOR = re.compile(r'^<a id="(\w+)"></a>$', re.MULTILINE)
 
 # Files outside of docs/ and the pages that hold them; what is not named here links to the source.
@@ -82,7 +82,7 @@ def _example(found: re.Match[str]) -> str:
         "import runpy, sys",
         "from IPython.display import SVG",
         f"sys.path.insert(0, {str(folder)!r})",
-        f"sys.argv = [{name + '.py'!r}]",
+        f"sys.argv = {[name + '.py', *found[2].split()]!r}",
         f"_ = runpy.run_path({str(folder / name)!r} + '.py', run_name='__main__')",
         f"SVG(filename={name + '.svg'!r})",
     ]
