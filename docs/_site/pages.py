@@ -15,6 +15,7 @@ A page needs nothing that GitHub would not show well. What is done to it here:
 from __future__ import annotations
 
 import doctest
+import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -130,8 +131,11 @@ def _session(body: str) -> Iterator[str]:
 
 
 def _cell(code: str, fails: bool = False) -> str:
-    tags = ":tags: [raises-exception]\n\n" if fails else ""
-    return f"```{{code-cell}} ipython3\n{tags}{code}```\n\n"
+    options = ":tags: [raises-exception]\n\n" if fails else ""
+    last = code.rstrip().rpartition("\n")[2]
+    if last.startswith("explain.graph"):  # what is read to people who do not see the picture
+        options = f"---\nmystnb:\n  image:\n    alt: {json.dumps(f'What {last} draws')}\n---\n"
+    return f"```{{code-cell}} ipython3\n{options}{code}```\n\n"
 
 
 def _drawn(body: str) -> str:

@@ -36,7 +36,8 @@ class Page:
         return f"<a page of {self.count} steps: .save('steps.html') writes it>"
 
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{escape(self.html, quote=True)}" width="100%" height="640" style="border:0"></iframe>'
+        page = escape(self.html, quote=True)
+        return f'<iframe srcdoc="{page}" title="Steps" width="100%" height="640" style="border:0"></iframe>'
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file, for any browser."""
