@@ -57,6 +57,11 @@ def test_a_page_has_the_same_programs_in_both_languages(name: str) -> None:
     assert headings[0] == headings[1]
 
 
+def test_the_command_that_builds_the_site() -> None:
+    command = "`python -m pip install '.[docs]' && python -m sphinx docs site`"
+    assert command in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
 def statements(source: str) -> list[str]:
     return [ast.unparse(statement) for statement in ast.parse(source).body]
 
