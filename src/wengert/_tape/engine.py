@@ -45,8 +45,6 @@ def run(
     cotangents are returned in order (``None`` if unreached) and no leaf is touched. ``returned``: the program wants
     only these cotangents, as in ``autograd.grad``.
     """
-    if observers and (tracer := TRACER.get()) is not None:
-        roots = [(n, tracer.cotangent(g)) for n, g in roots]
     buf: dict[Node, Any] = {}
     leaves: dict[Node, Any] = {}
     heap: list[tuple[int, Node]] = []
@@ -64,6 +62,8 @@ def run(
     if plain and g is not None and node.seq:  # type: ignore[union-attr]
         _walk(node, g, buf, leaves, heap, sums, keep)
     else:
+        if observers and (tracer := TRACER.get()) is not None:
+            roots = sums.roots = [(n, tracer.cotangent(g)) for n, g in roots]
         for node, g in roots:
             _put(node, g, buf, leaves, heap, sums)
     if inputs is not None:
