@@ -62,7 +62,8 @@ def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
 
 def _as_strided(a: Any, b: Any, offset: int) -> tuple[Any, ...]:
     """The chain from ``b`` to ``a``, which begins ``offset`` bytes behind it and may show its numbers as pairs."""
-    before = after = ()
+    before: tuple[Any, ...] = ()
+    after: tuple[Any, ...] = ()
     if b.dtype.kind == "c" != a.dtype.kind:
         before = (("view_as_real", ()),)
         b = b[..., None].view(b.real.dtype)
