@@ -202,6 +202,34 @@ class Nan(A.Function):
     """,
 )
 
+CHECKS = (
+    """
+gradcheck, D = A.gradcheck, T.float64
+z, s = T.tensor([1.], dtype=D, requires_grad=True), T.tensor([0., 0.], dtype=D, requires_grad=True)
+index, sparse = T.tensor([0, 0]), T.ones((2, 2), dtype=D, requires_grad=True).to_sparse()
+def through(hook, dense=False):
+    def f(x): y = x.clone(); y = y.to_dense() if dense else y; y.register_hook(hook); return y if dense else y.to_dense()
+    return f
+class Sparse(A.Function):
+    @staticmethod
+    def forward(ctx, x): return x
+    @staticmethod
+    def backward(ctx, g): return g.to_sparse()
+def told(g):
+    if g is None: raise RuntimeError('undefined')
+""",
+    """
+    A.gradgradcheck(T.scatter_reduce, (z, 0, index, s, 'prod'))
+    g = A.grad(T.scatter_reduce(z, 0, index, s, 'prod').sum(), (z, s), create_graph=True); r = g; g[1].sum().backward()
+    r = gradcheck(lambda x: x.to_dense(), sparse, masked=True, check_batched_grad=False)
+    gradcheck(through(lambda g: g.to_dense().to_sparse(1)), sparse, masked=True, check_batched_grad=False)
+    gradcheck(through(lambda g: g + 1e-2, True), sparse, atol=1e-1, masked=True, check_batched_grad=False)
+    gradcheck(Sparse.apply, T.ones(1, dtype=D, requires_grad=True), check_batched_grad=False)
+    gradcheck(through(told, True), sparse, masked=True, check_batched_grad=False)
+    r = gradcheck(lambda x: x * 2, T.ones(5, 1, 0, 2, dtype=D, requires_grad=True), check_batched_grad=False)
+    """,
+)
+
 TABLES = {
     "no_grad views": NO_GRAD_VIEWS,
     "hooks": HOOKS,
@@ -210,6 +238,7 @@ TABLES = {
     "conjugates": CONJUGATES,
     "dual": DUAL,
     "checkpoints": CHECKPOINTS,
+    "checks": CHECKS,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n", "\n"), id=f"{name}: {line.strip()}")

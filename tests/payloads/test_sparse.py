@@ -198,6 +198,14 @@ def test_sparse_gradients_of_0d_tensors() -> None:
         assert dense.tolist() == x.grad.tolist()
 
 
+def test_tensors_without_sparse_dimensions() -> None:
+    v = T.ones(5, 2, dtype=T.float64, requires_grad=True)
+    y = T.sparse_coo_tensor(T.zeros(0, 5).long(), v, (2,)).coalesce()
+    assert y.values().tolist() == [[5.0, 5.0]] and y.to_dense().tolist() == [5.0, 5.0]
+    (y.values() * T.tensor([1.0, 2.0])).sum().backward()
+    assert v.grad.tolist() == [[1.0, 2.0]] * 5
+
+
 def test_a_sparse_grad_becomes_dense_with_a_dense_gradient() -> None:
     p = T.ones(2, requires_grad=True)
     p.grad = before = T.sparse_coo_tensor(T.tensor([[1, 1]]), T.ones(2))

@@ -437,6 +437,8 @@ def _in_order(x: Sparse) -> bool:
         return False
     if x.coalesced:
         return True
+    if not len(x.indices):
+        return len(x.values) <= 1
     flat = np.ravel_multi_index(tuple(x.indices), x.shape[: len(x.indices)])
     return bool((flat[1:] > flat[:-1]).all())
 

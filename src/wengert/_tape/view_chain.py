@@ -56,11 +56,24 @@ def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
         r = b
     address = address_of(a)
     if r.shape != a.shape or r.strides != a.strides or address_of(r) != address:
-        step = a.itemsize
-        own = tuple(s // step for s in b.strides)
-        stride = tuple(s // step for s in a.strides)
-        chain = (("as_strided_view", (a.shape, stride, (address - address_of(b)) // step, own)),)
+        chain = _as_strided(a, b, address - address_of(b))
     return base, chain
+
+
+def _as_strided(a: Any, b: Any, offset: int) -> tuple[Any, ...]:
+    """The chain from ``b`` to ``a``, which begins ``offset`` bytes behind it and may show its numbers as pairs."""
+    before: tuple[Any, ...] = ()
+    after: tuple[Any, ...] = ()
+    if b.dtype.kind == "c" != a.dtype.kind:
+        before = (("view_as_real", ()),)
+        b = b[..., None].view(b.real.dtype)
+    elif a.dtype.kind == "c" != b.dtype.kind:
+        after = (("view_as_complex", ()),)
+        a = a[..., None].view(a.real.dtype)
+    step = a.itemsize
+    own = tuple(s // step for s in b.strides)
+    stride = tuple(s // step for s in a.strides)
+    return (*before, ("as_strided_view", (a.shape, stride, offset // step, own)), *after)
 
 
 class AsStridedBackward0(Node):

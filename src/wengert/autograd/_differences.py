@@ -17,6 +17,7 @@ class Check:
     def __init__(self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float) -> None:
         given = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
         self.func, self.inputs = _by_values(func, given)
+        self.given = None if self.inputs is given else (func, given)  # with sparse inputs
         self.eps, self.atol, self.rtol = eps, atol, rtol
         self.wanted = [i for i, x in enumerate(self.inputs) if isinstance(x, Tensor) and x.requires_grad]
 
@@ -72,7 +73,11 @@ def check_inputs(inputs: tuple[Any, ...]) -> None:
                 "will likely fail if all the inputs are not of double precision floating point or complex. "
             )
         a = x._payload
-        if isinstance(a, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+        if (
+            isinstance(a, np.ndarray)
+            and a.size
+            and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
+        ):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "

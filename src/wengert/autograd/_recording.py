@@ -100,7 +100,7 @@ class Recorder:
     def _operator(self, info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
         if not self.here():
             return proceed()
-        name = aten_name(info)
+        name = "linear" if info.name == "linear" else aten_name(info)  # the function; its node is that of addmm
         if getattr(getattr(modes.writes, "op", None), "__name__", "") == name:
             name += "_"
         span = self._opened(f"aten::{name}", args)

@@ -23,7 +23,8 @@ from .._base.modes import in_transform, inference_tensors, is_grad_enabled, save
 from .._base.registry import TENSORS
 from .._payloads.transforms import of_transform
 from .._tape.inference import is_inference, not_saved
-from .._tape.node import LEAVES, Node, Port, box_of, leaf_node, tick, view_of
+from .._tape.node import LEAVES, Port, box_of, leaf_node, tick, view_of
+from .._tape.refusal import Error, refusing
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
 from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, check_inplace, count_write, rebase_history
 from ..utils._pytree import tree_flatten, tree_unflatten
@@ -548,45 +549,6 @@ def once_differentiable(fn: Any) -> Any:
         return refused if many else refused[0]
 
     return wrapper
-
-
-class Refusal(Node):
-    """A node for tensors that are handed on unchanged: its backward step raises an error, or gives no gradient."""
-
-    __slots__ = ("fx", "message", "outputs_meta")
-    __module__ = "builtins"  # as PyTorch prints it
-
-    def __init__(self, message: str | None, edges: tuple[Node | None, ...], outputs: Any) -> None:
-        self.message = message
-        self.fx = edges
-        self.outputs_meta = tuple((None, None) if o is None else (o._payload.shape, o._payload.dtype) for o in outputs)
-        self.h = None
-        self.seq = tick()
-        self.code, self.lasti = lines.here()
-
-    def edges(self) -> tuple[Node | None, ...]:
-        return self.fx
-
-    def name(self) -> str:
-        return f"torch::autograd::{type(self).__name__}"
-
-    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        if self.message is not None:
-            raise RuntimeError(self.message)
-        return tuple(x for m in self.fx if m is not None for x in (m, None))
-
-
-Error = type("Error", (Refusal,), {"__slots__": (), "__module__": "builtins"})
-UndefinedGradBackward = type("UndefinedGradBackward", (Refusal,), {"__slots__": (), "__module__": "builtins"})
-
-
-def refusing(cls: Any, message: str | None, tensors: tuple[Any, ...], edges: tuple[Node | None, ...]) -> Any:
-    """Tensors on the same memory, with one node of ``Refusal``; ``None`` stays ``None``."""
-    node = cls(message, edges, tensors)
-    results: list[Any] = []
-    for k, t in enumerate(tensors):
-        results.append(None if t is None else wrap(alias_payload(t), node if len(tensors) == 1 else Port(node, k)))
-    return tuple(results)
 
 
 def traceable(fn_cls: Any) -> Any:

@@ -61,9 +61,9 @@ def _gradients(check: Check, y: Tensor, v: Any, nondet_tol: float, dtypes: bool)
                 raise GradcheckError("Gradient has dtype mismatch")
             if g.shape != x.shape:
                 raise GradcheckError("Analytical gradient has incorrect size")
-            if not np.allclose(g.detach().numpy(), again.detach().numpy(), rtol=0, atol=nondet_tol, equal_nan=True):
+            if not np.allclose(_array(g), _array(again), rtol=0, atol=nondet_tol, equal_nan=True):
                 raise _not_reentrant(nondet_tol)
-        found.append(None if g is None else g.detach().numpy())
+        found.append(None if g is None else _array(g))
     return found
 
 
@@ -247,7 +247,7 @@ def _batched(check: Check, y: Tensor, k: int) -> None:
     singly = [grad(y, xs, wrap(v), retain_graph=True, allow_unused=True) for v in vs]
     try:
         at_once = grad(y, xs, wrap(np.stack(vs)), retain_graph=True, allow_unused=True, is_grads_batched=True)
-    except RuntimeError as error:
+    except (RuntimeError, IndexError) as error:
         raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED}") from error
     for i, r, ones in zip(check.wanted, at_once, zip(*singly, strict=True), strict=True):
         if r is not None:
@@ -255,8 +255,8 @@ def _batched(check: Check, y: Tensor, k: int) -> None:
 
 
 def _compare_batched(k: int, i: int, found: Tensor, singly: tuple[Tensor, ...], failed: str) -> None:
-    expected = np.stack([t.detach().numpy() for t in singly])
-    if not np.allclose(found.detach().numpy(), expected):
+    expected = np.stack([_array(t) for t in singly])
+    if not np.allclose(_array(found), expected):
         raise GradcheckError(
             f"\nFor output {k} and input {i}:\n\n{failed}\n\nGot:\n{found}\n\nExpected:\n{wrap(expected)}\n"
         )
@@ -288,13 +288,30 @@ def _batched_forward(check: Check) -> None:
             _compare_batched(k, i, r, ones, _BATCHED_FORWARD)
 
 
+def _array(g: Tensor) -> Any:
+    """The elements of a gradient of any layout."""
+    return (g.to_dense() if g.is_sparse else g).detach().numpy()
+
+
 def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
     xs = [check.inputs[i] for i in check.wanted]
+    if check.given is not None:  # the gradients of the sparse tensors themselves, not of their values
+        func, given = check.given
+        made = func(*given)
+        made = made if isinstance(made, (tuple, list)) else (made,)
+        outputs = [y for y in made if isinstance(y, Tensor) and y.requires_grad]
+        xs = [x for x in given if isinstance(x, Tensor) and x.requires_grad]
     zeros = [wrap(np.zeros(y._payload.shape, y._payload.dtype)) for y in outputs]
     for g, x in zip(grad(outputs, xs, zeros, allow_unused=True, retain_graph=True), xs, strict=True):
         if g is None:
             continue
-        if g._payload.any():
+        if g.layout is not x.layout:
+            raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {x.layout})")
+        for kind in ("sparse_dim", "dense_dim") if x.is_sparse else ():
+            got, wanted = getattr(g, kind)(), getattr(x, kind)()
+            if got != wanted:
+                raise GradcheckError(f"grad is sparse tensor, but has incorrect {kind} {got}, expected {wanted}")
+        if _array(g).any():
             raise GradcheckError("backward not multiplied by grad_output")
         if g.dtype is not x.dtype:
             raise GradcheckError("grad is incorrect type")
@@ -316,6 +333,13 @@ class UndefinedGrad(Function):
         return None
 
 
+_UNDEFINED = (
+    "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break "
+    "existing callers of this function. If this is true for you, you can call this function with "
+    '"check_undefined_grad=False" to disable the feature'
+)
+
+
 def _undefined_backward(check: Check) -> None:
     """Check that backward returns zeros or None for outputs without cotangent."""
     xs = [check.inputs[i] for i in check.wanted]
@@ -328,18 +352,14 @@ def _undefined_backward(check: Check) -> None:
         try:
             found = grad(cut, xs, zeros, allow_unused=True)
         except RuntimeError as error:
+            errors.warn(_UNDEFINED)
             raise GradcheckError(
                 'Expected backward function to handle undefined output grads. Please look at "Notes about undefined '
                 'output gradients" in "tools/autograd/derivatives.yaml"'
             ) from error
         for g in found:
             if g is not None and g._payload.any():
-                errors.warn(
-                    "Backwards compatibility: New undefined gradient support checking feature is enabled by default, "
-                    "but it may break existing callers of this function. If this is true for you, you can call this "
-                    "function with "
-                    '"check_undefined_grad=False" to disable the feature'
-                )
+                errors.warn(_UNDEFINED)
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
                     "Please look at "

@@ -16,8 +16,8 @@ from typing import Any
 
 from wengert._base.modes import is_grad_enabled
 from wengert._tape.node import AccumulateGrad
+from wengert._tape.refusal import Error, UndefinedGradBackward, refusing
 from wengert._tape.tensor import current_fn
-from wengert.autograd.function import Error, UndefinedGradBackward, refusing
 
 __all__ = ["AccumulateGrad", "DelayedError", "UndefinedGrad"]
 

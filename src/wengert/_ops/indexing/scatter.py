@@ -14,7 +14,7 @@ from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
 from ..._base.modes import slow_if_recording
-from ..._base.registry import ARRAYS, REGISTRY, public
+from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_axis, with_out, write_out
@@ -25,7 +25,8 @@ from ..._tape.fast_results import result_of
 from ..._tape.inplace import inplace_of
 from ..._tape.node import box_of
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import Tensor, wrap
+from ..._tape.refusal import Error, refusing
+from ..._tape.tensor import Tensor, current_fn, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tape.views import count_write_at, unrecorded
 from ..create.create import element
@@ -147,6 +148,12 @@ def _reduced_prod(xp: Any, g: Any, self: Any, index: Any, src: Any, result: Any,
     theirs = xp.where(
         single, xp.gather(g * others, index, dim), xp.gather(g * result, index, dim) / xp.masked_fill(src, zero, 1)
     )
+    if xp is TENSORS and bool((count > 1).any()) and current_fn(theirs) is not None:
+        message = (
+            "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same "
+            "position in self"
+        )
+        (theirs,) = refusing(Error, message, (theirs,), (current_fn(theirs),))
     return mine, theirs
 
 

@@ -144,7 +144,7 @@ def _checked(indices: Any, values: Any, size: Any) -> tuple[int, ...]:
             f"indices and values must have same nnz, but got nnz from indices: {nnz}, nnz from values: "
             f"{values.shape[0] if values.ndim else 1}"
         )
-    if nnz and indices.min() < 0:
+    if indices.size and indices.min() < 0:
         raise RuntimeError(f"found negative index {indices.min()} for dim {int((indices.min(1) < 0).argmax())}")
     if size is None:
         return (*(int(i.max()) + 1 if nnz else 0 for i in indices), *values.shape[1:])
@@ -174,9 +174,12 @@ def stored_at(
     from ..._payloads.sparse import Sparse
 
     a = values._payload if isinstance(values._payload, np.ndarray) else np.asarray(values._payload)
-    return recorded_by(
-        label, Sparse(indices, a, shape, coalesced), (values,), lambda g: to_dense(g)[tuple(map(wrap, indices))]
-    )
+
+    def formula(g: Tensor) -> Tensor:
+        g = to_dense(g)
+        return g[tuple(map(wrap, indices))] if len(indices) else g.expand(a.shape)  # type: ignore[attr-defined]
+
+    return recorded_by(label, Sparse(indices, a, shape, coalesced), (values,), formula)
 
 
 @public("Tensor.to_sparse Tensor.to_sparse_coo")

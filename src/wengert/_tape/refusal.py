@@ -1,0 +1,48 @@
+"""Nodes of tensors that are handed on unchanged, whose backward step raises an error or gives no gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base import errors as lines
+from .node import Node, Port, tick
+from .tensor import alias_payload, wrap
+
+
+class Refusal(Node):
+    """The node; without a message it gives no gradient."""
+
+    __slots__ = ("fx", "message", "outputs_meta")
+    __module__ = "builtins"  # as PyTorch prints it
+
+    def __init__(self, message: str | None, edges: tuple[Node | None, ...], outputs: Any) -> None:
+        self.message = message
+        self.fx = edges
+        self.outputs_meta = tuple((None, None) if o is None else (o._payload.shape, o._payload.dtype) for o in outputs)
+        self.h = None
+        self.seq = tick()
+        self.code, self.lasti = lines.here()
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return self.fx
+
+    def name(self) -> str:
+        return f"torch::autograd::{type(self).__name__}"
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        if self.message is not None:
+            raise RuntimeError(self.message)
+        return tuple(x for m in self.fx if m is not None for x in (m, None))
+
+
+Error = type("Error", (Refusal,), {"__slots__": (), "__module__": "builtins"})
+UndefinedGradBackward = type("UndefinedGradBackward", (Refusal,), {"__slots__": (), "__module__": "builtins"})
+
+
+def refusing(cls: Any, message: str | None, tensors: tuple[Any, ...], edges: tuple[Node | None, ...]) -> Any:
+    """Tensors on the same memory, with one node of ``Refusal``; ``None`` stays ``None``."""
+    node = cls(message, edges, tensors)
+    results: list[Any] = []
+    for k, t in enumerate(tensors):
+        results.append(None if t is None else wrap(alias_payload(t), node if len(tensors) == 1 else Port(node, k)))
+    return tuple(results)
