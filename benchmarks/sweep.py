@@ -28,7 +28,7 @@ from typing import Any
 
 from benchmarks.rounds import THREAD_VARIABLES
 from benchmarks.sweep_calls import Call, database, everyday
-from benchmarks.sweep_floors import floors
+from benchmarks.sweep_floors import ENOUGH, floors, reasons
 
 GEOMETRIC_MEAN, WORST, SUM_OF_DIM = 0.85, 2.0, 0.7  # the ratios to torch 2.13 that must be held
 SUM_CALL = "m.sum(1)"
@@ -131,6 +131,7 @@ def report(
     timings: dict[str, tuple[float, float]], bare: dict[str, float], left_out: Counter[str], slowest: int
 ) -> str:
     """The figures, the calls that break a bound and the slowest, with their floors."""
+    known = reasons()
     ratios = sorted(((mine / theirs, name) for name, (theirs, mine) in timings.items()), reverse=True)
     above = ", ".join(f"{sum(ratio > bound for ratio, _ in ratios)} above {bound:g}" for bound in (1, 1.5, WORST))
     lines = [f"{len(ratios)} calls, geometric mean {geometric_mean([ratio for ratio, _ in ratios]):.3f}, {above}"]
@@ -140,12 +141,23 @@ def report(
     if left_out:
         lines.append("left out: " + ", ".join(f"{why} ({n})" for why, n in left_out.most_common()))
     over = [name for ratio, name in ratios if ratio > WORST]
-    beyond = sum(bare[name] > WORST * timings[name][0] for name in over if name in bare)
-    lines += [f"of the {len(over)} above {WORST:g}, NumPy's calls alone are above it in {beyond}"] if over else []
+    floor = {name: bare[name] / timings[name][0] for name in over if name in bare}
+    why = {name: reason for name in over if (reason := known.get(name.removesuffix(", recording")))}
+    if over:
+        counts = [sum(value > bound for value in floor.values()) for bound in (WORST, ENOUGH)]
+        left = Counter(why[name] for name in over if floor.get(name, 0) <= ENOUGH and name in why)
+        unexplained = sum(floor.get(name, 0) <= ENOUGH and name not in why for name in over)
+        lines.append(
+            f"of the {len(over)} above {WORST:g}, NumPy's calls alone are above it in {counts[0]}, above {ENOUGH:g} "
+            f"(the least tape around them passes {WORST:g}) in {counts[1]}; a reason have {sum(left.values())}, "
+            f"none {unexplained}:"
+        )
+        lines += [f"{n:6}  {reason}" for reason, n in left.most_common()]
     for ratio, name in ratios[: max(slowest, len(over))]:
         theirs, mine = timings[name]
-        floor = f"floor {bare[name] / theirs:5.2f}" if name in bare else " " * 11
-        lines.append(f"{ratio:6.2f}  {floor}  {mine * 1e6:7.2f} / {theirs * 1e6:.2f} µs  {name[:150]}")
+        proof = f"floor {floor[name]:5.2f}" if name in floor else " " * 11
+        reason = f"  ({why[name].partition(':')[0]})" if name in why and floor.get(name, 0) <= ENOUGH else ""
+        lines.append(f"{ratio:6.2f}  {proof}  {mine * 1e6:7.2f} / {theirs * 1e6:.2f} µs  {name[:150]}{reason}")
     lines += [f"{name}: {timings[name][1] / timings[name][0]:.2f}"
               for name in (SUM_CALL, f"{SUM_CALL}, recording") if name in timings]  # fmt: skip
     return "\n".join(lines)

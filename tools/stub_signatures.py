@@ -243,10 +243,15 @@ def result_by_name(fn: Any, name: str) -> str:
     return "Any"
 
 
+def _takes_out(fn: Any) -> bool:
+    """Whether the function, or one that it calls in other than the commonest calls, has `out=`."""
+    return fn is not None and ("out" in (fn.__kwdefaults__ or {}) or _takes_out(getattr(fn, "__wrapped__", None)))
+
+
 def parameters(fn: Any, method: bool, out: bool = True) -> str:
     """The parameters of a function, or of a method, whose first is `self`."""
     signature = [p for p in inspect.signature(fn).parameters.values() if out or p.name != "out"]
-    if out and "out" in (fn.__kwdefaults__ or {}) and "out" not in inspect.signature(fn).parameters:
+    if out and _takes_out(fn) and "out" not in inspect.signature(fn).parameters:
         named = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)  # see `with_out`
         signature.insert(len(signature) - (bool(signature) and signature[-1].kind is named.VAR_KEYWORD), named)
     parts: list[str] = []

@@ -137,6 +137,19 @@ def test_sweep_says_which_bounds_are_held() -> None:
     assert not sweep.held({sweep.SUM_CALL: (1.0, 0.8)})
 
 
+def test_calls_above_the_bound_have_a_floor_or_a_reason() -> None:
+    timings = {"torch.kron(x, y)": (1.0, 3.0), "x + y, recording": (1.0, 3.0), "torch.linalg.qr(v)": (1.0, 4.0)}
+    text = sweep.report(timings, {"torch.linalg.qr(v)": 3.0}, Counter(), 0)
+    assert "above it in 1, above 1.4 (the least tape around them passes 2) in 1; a reason have 1, none 1:" in text
+    assert "1  composed: several recorded operators, as in PyTorch" in text
+    assert "torch.kron(x, y)  (composed)" in text
+
+
+def test_reasons_name_calls_of_the_sweep() -> None:
+    texts = {*sweep_calls._texts(sweep_calls.EXPRESSIONS), *sweep_calls._texts(sweep_calls.STATEMENTS)}
+    assert set(sweep_floors.reasons()) <= {*texts, *sweep_calls._elementwise()}
+
+
 @pytest.mark.compare
 def test_floors_of_the_sweep_compute_what_the_calls_do() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed: pip install '.[compare]'")

@@ -14,6 +14,8 @@ it: ``layout=rows``. A rule takes the operator's raw function and returns one wh
 ``channels_last``, ``channels_last_2d``, ``convolved``, ``convolved_2d``
     channels-last if the first operand is, else row-major: convolutions, pooling, interpolation
 
+A rule may name, for hot functions, when its function alone will do: ``needless``, a condition on the operands' arrays.
+
 A dimension of size 1 has a stride too. NumPy ignores it, PyTorch shows it, so these rules compute it.
 """
 
@@ -264,6 +266,28 @@ def _transformed_order(strides: Strides, dims: Any, count: int) -> list[int]:
 
 
 # ---------------------------------------------------------------------------------------------------------------- rules
+def needless(condition: str, operands: int = 1) -> Callable[[Rule], Rule]:
+    """Decorator of a rule: ``condition`` on each of the first operands, as text on ``{a}``; 0: on all of them.
+
+    Where it holds, the rule changes nothing: hot functions then call the raw function without it.
+    """
+
+    def decorate(rule: Rule) -> Rule:
+        rule.needless = condition, operands  # type: ignore[attr-defined]
+        return rule
+
+    return decorate
+
+
+def when_needless(rule: Rule | None, *arrays: str, sure: int | None = None) -> str:
+    """The text of a rule's condition for these operands, "" if it has none; those after ``sure`` may be no arrays."""
+    condition, operands = getattr(rule, "needless", ("", 0))
+    texts = [condition.format(a=a) for a in arrays[: operands or None]]
+    for k in range(len(texts) if sure is None else sure, len(texts)):
+        texts[k] = f"(type({arrays[k]}) is not ndarray or {texts[k]})"
+    return " and ".join(texts) if condition else ""
+
+
 def _each(place: Callable[[Any], Any], r: Any) -> Any:
     if type(r) is np.ndarray:
         return place(r)
@@ -272,6 +296,7 @@ def _each(place: Callable[[Any], Any], r: Any) -> Any:
     return r
 
 
+@needless("{a}.flags.c_contiguous")
 def rows(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Row-major results, of a function whose results are so if the first operand is."""
 
@@ -303,6 +328,7 @@ def columns(fn: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+@needless("{a}.flags.c_contiguous and 1 not in {a}.shape")
 def like(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Results that lie as the first operand does; a result of another shape is row-major."""
 
@@ -326,6 +352,7 @@ def _as(a: Any, r: Any) -> Any:
     return relaid(r, strides if r.itemsize == a.itemsize else tuple(s // a.itemsize * r.itemsize for s in strides))
 
 
+@needless("{a}.ndim < 2", 0)
 def iterated(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Elementwise results, in TensorIterator's order: row-major operands have row-major results."""
 
@@ -367,6 +394,7 @@ def _by_channels(ranks: tuple[int, ...], of_weights: tuple[int, ...] = ()) -> Ru
     """The rule for a first operand of these ranks, and for weights, the second operand, of these."""
     both = (ranks, of_weights) if of_weights else (ranks,)
 
+    @needless("{a}.flags.c_contiguous", len(both))
     def rule(fn: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any) -> Any:
             r = fn(*args)

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+from numpy import ndarray
 
-from .._base.dtypes import BLAS_FLOATS
+from .._base.dtypes import BLAS_FLOATS, INT64
 
 First = Callable[[Any], Any]
 Next = Callable[[int, Any, Any, Any], Any]
@@ -38,14 +38,11 @@ def few_of_low_degree(series: str, x: Any, n: Any) -> Any:
 
     SciPy has no Chebyshev polynomials of the kinds v and w: they are differences and sums of the kind u.
     """
-    if type(x) is not np.ndarray or type(n) is not np.ndarray or n.size > _FEW or x.dtype not in BLAS_FLOATS:
+    if type(x) is not ndarray or type(n) is not ndarray or n.size > _FEW or x.dtype not in BLAS_FLOATS:
         return None
-    try:
-        if not _LOW.issuperset(map(int, n.ravel().tolist())):
-            return None
-    except (ValueError, OverflowError):  # nan, inf
+    degree = n.astype(INT64)  # of nan and inf the lowest
+    if not _LOW.issuperset(degree.ravel().tolist()):
         return None
-    degree = n.astype(np.int64)
     kind = series[-1]
     if kind in "vw":
         function = _of_scipy(series[:-1] + "u")
@@ -54,7 +51,9 @@ def few_of_low_degree(series: str, x: Any, n: Any) -> Any:
     else:
         values = _of_scipy(series)(degree, x)
     flat = values.ravel()
-    return values.astype(x.dtype, copy=False) if flat.dot(flat) < 1e70 else None  # its root is a float32
+    if not flat.dot(flat) < 1e70:  # its root is a float32
+        return None
+    return values if values.dtype is x.dtype else values.astype(x.dtype)
 
 
 @functools.cache

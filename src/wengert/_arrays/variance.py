@@ -43,7 +43,7 @@ _SMALL_ROW = 64
 def variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
     """``_variance_and_mean_of`` without the mean; a few rows use products with tables (see ``norms_small``)."""
     if len(dim) == x.ndim and correction < x.size <= FEW and x.dtype in BLAS_FLOATS:
-        v = _variance_of_few(x, correction)
+        v = _variance_and_mean_of_few(x, correction)[0]
         return v.reshape((1,) * x.ndim) if keepdim else v
     if x.ndim == 2 and dim == (0,) and correction < len(x) and 0 < x.size <= FEW and x.dtype in BLAS_FLOATS:
         v = _variance_of_columns(x, correction)
@@ -64,21 +64,22 @@ def variance_and_mean(lib: Any, x: Any, dim: tuple[int, ...], correction: float,
     few = 0 < x.size <= FEW and x.dtype in BLAS_FLOATS
     if not few or not (len(dim) == x.ndim or (x.ndim == 2 and x.shape[dim[0]] > 1)):
         return _variance_and_mean_of(lib, x, dim, correction, keepdim)
-    wide = x.astype(np.float64, copy=False)
     if len(dim) < x.ndim:
-        mean = average(lib, wide, dim, x.shape[dim[0]], keepdim)
-    else:
-        mean = vector_of_ones(x.size, FLOAT64).dot(wide.ravel()) / x.size
-        mean = mean.reshape((1,) * x.ndim) if keepdim else mean
-    return variance(lib, x, dim, correction, keepdim), mean
+        mean = average(lib, x.astype(FLOAT64, copy=False), dim, x.shape[dim[0]], keepdim)
+        return variance(lib, x, dim, correction, keepdim), mean
+    if not correction < x.size:
+        return _variance_and_mean_of(lib, x, dim, correction, keepdim)
+    v, mean = _variance_and_mean_of_few(x, correction)
+    return (v.reshape((1,) * x.ndim), mean.reshape((1,) * x.ndim)) if keepdim else (v, mean)
 
 
-def _variance_of_few(x: Any, correction: float) -> Any:
-    """The variance of all elements."""
+def _variance_and_mean_of_few(x: Any, correction: float) -> tuple[Any, Any]:
+    """The variance and the mean of all elements."""
     n = x.size
-    d = x.astype(np.float64).ravel()
-    d -= vector_of_ones(n, FLOAT64).dot(d) / n
-    return d.dot(d) / (n - correction)
+    d = x.astype(FLOAT64).ravel()
+    mean = vector_of_ones(n, FLOAT64).dot(d) / n
+    d -= mean
+    return d.dot(d) / (n - correction), mean
 
 
 def _variance_of_columns(x: Any, correction: float) -> Any:

@@ -41,6 +41,8 @@ def user_frame(frame: Any) -> Any:
             return frame
         frame = back
         code = frame.f_code
+        if code is user_code:
+            return frame
     user_code = code
     return frame
 

@@ -206,13 +206,15 @@ def expect(module: str, names: list[str]) -> None:
 
 def bind_raw(xp: Any, info: Operator) -> None:
     """Put the operator's raw function for one library into that library's namespace."""
+    fn = bare(xp, info)
+    setattr(xp, info.name, fn if info.layout is None else info.layout(fn))
+
+
+def bare(xp: Any, info: Operator) -> Any:
+    """The operator's raw function for one library, without its rule of layout."""
     if info.decl is None:
-        fn = getattr(xp.lib, info.libname)
-    else:
-        fn = types.MethodType(info.decl, xp.lib)  # the interpreter inserts a bound argument without a call
-    if info.layout is not None:
-        fn = info.layout(fn)
-    setattr(xp, info.name, fn)
+        return getattr(xp.lib, info.libname)
+    return types.MethodType(info.decl, xp.lib)  # the interpreter inserts a bound argument without a call
 
 
 def register(info: Operator) -> None:

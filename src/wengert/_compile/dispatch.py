@@ -12,11 +12,12 @@ import os
 import sys
 import threading
 import weakref
+from sys import _getframe as getframe
 from typing import Any
 
 from wengert._dynamo.exc import FailOnRecompileLimitHit, Unsupported
 
-from .._base.errors import INTERNAL, noted
+from .._base.errors import INTERNAL, noted, user_frame
 from .._base.modes import MODE, anomaly, in_transform, inference_tensors, slow_always
 from .._base.registry import REGISTRY
 from .._base.tracing import TRACER
@@ -25,7 +26,7 @@ from .._tape import engine
 from .._tape.node import Port, box_of, version_of
 from .._tape.promotion import default_np
 from .._tape.tensor import Tensor, wrap
-from .._tape.views import count_write
+from .._tape.views import count_write_at
 from ..nn.modules._handles import seen
 from ..nn.modules.module import Module
 from ..utils._pytree import tree_unflatten
@@ -82,6 +83,7 @@ class Program:
         self.forward = NumpyProgram(r.forward, title, owners)
         self.backward = None if r.backward is None else NumpyProgram(r.backward, f"{title} backward")
         self.runner = self.forward.run
+        self.always = callable(backend)
         if callable(backend):
             self.runner = _through_callable(backend, self.forward, example)
         elif backend is not None:
@@ -90,6 +92,7 @@ class Program:
         updated = [r.forward.values[old].source.index for old, _ in r.forward.updates]  # type: ignore[union-attr]
         self.written = [(k, entries[k].writes) for k in updated]
         self.outputs = sum(x.output is not None for x in r.results)
+        self.shape = _shape(r)
         self.again = not (r.forward.updates or r.grads or any(op.effect for op in r.forward.ops))
 
     tape = property(lambda self: self.recording.forward, doc="The operators of the forward pass, or the whole step.")
@@ -116,29 +119,31 @@ class Program:
         """Run on these inputs; ``call()`` is the function itself on the same arguments."""
         r = self.recording
         outs = self.runner([t._payload for t in inputs])
-        for k, times in self.written:
-            for _ in range(times):
-                count_write(inputs[k])
+        if self.written:
+            frame = user_frame(getframe(1))
+            for k, times in self.written:
+                for _ in range(times):
+                    count_write_at(inputs[k], frame)
         for k, at in r.grads:
             inputs[k]._node.grad = None if at is None else wrap(outs[at])
-        made: dict[int, Any] = {}
-        for x in r.results:
-            made[id(x)] = self._tensor(x, inputs, outs)
+        made = [wrap(outs[x.at]) if x.kind == "value" else self._tensor(x, inputs) for x in r.results]
         if self.outputs:
-            self._record(inputs, outs, made, call)
-        return tree_unflatten([made[id(x)] if isinstance(x, Result) else x for x in r.leaves], r.spec)
+            self._record(inputs, outs, [t for x, t in zip(r.results, made, strict=True) if x.output is not None], call)
+        if self.shape is not None:
+            return made[0] if self.shape is Tensor else self.shape(made)
+        by_result = dict(zip(map(id, r.results), made, strict=True))
+        return tree_unflatten([by_result[id(x)] if isinstance(x, Result) else x for x in r.leaves], r.spec)
 
     @staticmethod
-    def _tensor(x: Result, inputs: list[Any], outs: Any) -> Any:
-        if x.kind == "value":
-            return wrap(outs[x.at])
+    def _tensor(x: Result, inputs: list[Any]) -> Any:
         t = inputs[x.at]
         for name, p in x.chain:
             info = REGISTRY[name]
             t = info.op(t, *p) if info.outputs == 1 else info.op(t, *p[:-1])[p[-1]]
         return t
 
-    def _record(self, inputs: list[Any], outs: Any, made: dict[int, Any], call: Any) -> None:
+    def _record(self, inputs: list[Any], outs: Any, tensors: list[Any], call: Any) -> None:
+        """Give the results that have a history their node."""
         r = self.recording
         saved, boxes = [], []
         for at in r.saved:
@@ -149,14 +154,24 @@ class Program:
                 saved.append(t._payload)
                 version_of(t)
                 boxes.append(box_of(t))
-        tensors = [made[id(x)] for x in r.results if x.output is not None]
-        boxes += map(box_of, tensors)
-        edges = tuple(inputs[k]._node for k in r.edges)
-        again = _outputs_again(call, r) if self.again else None
-        node = CompiledFunctionBackward(self, edges, None if r.freed else saved, boxes, again)
-        node.outputs_meta = [(t._payload.shape, t._payload.dtype) for t in tensors]
+        if r.freed:  # the function has run the backward pass itself
+            node = CompiledFunctionBackward(self, (), None, (), None)
+        else:
+            boxes += map(box_of, tensors)
+            edges = tuple(inputs[k]._node for k in r.edges)
+            node = CompiledFunctionBackward(self, edges, saved, boxes, _outputs_again(call, r) if self.again else None)
+            node.outputs_meta = [(t._payload.shape, t._payload.dtype) for t in tensors]
         for k, t in enumerate(tensors):
             t._node = node if len(tensors) == 1 else Port(node, k)
+
+
+def _shape(r: Recording) -> Any:
+    """What a call returns, if that is simple: ``Tensor``, or the type of a list or tuple of all its tensors in order."""
+    if len(r.leaves) != len(r.results) or any(a is not b for a, b in zip(r.leaves, r.results, strict=True)):
+        return None
+    if r.spec.is_leaf():
+        return Tensor
+    return r.spec.type if r.spec.type in (list, tuple) and all(c.is_leaf() for c in r.spec.children()) else None
 
 
 def _outputs_again(call: Any, r: Recording) -> Any:
@@ -264,6 +279,8 @@ class Compiled:
         mode = _mode()
         for program in self.programs.get(mode, ()):
             inputs = program.guards.check(args, kwargs)
+            if inputs is not None and not (program.always or program.forward.pays):
+                return self.fn(*args, **kwargs)
             if inputs is not None and program.lock.acquire(blocking=False):
                 try:
                     return program.run(inputs, lambda: self.fn(*args, **kwargs))

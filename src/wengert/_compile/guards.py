@@ -460,7 +460,7 @@ class Guards:
                     lines.append(f"    if t{k}._node.grad {none} None or t{k}._node.h is not None: return None")
             view = view_of(t)
             if view is None:
-                lines.append(f"    if view_of(t{k}) is not None: return None")
+                lines.append(f"    if a{k}.base is not None and view_of(t{k}) is not None: return None")
             elif id(view[0]) in index:
                 lines.append(f"    if (w := view_of(t{k})) is None or w[0] is not t{index[id(view[0])]}: return None")
             self.said.append(
@@ -474,7 +474,11 @@ class Guards:
         count = len(finder.inputs)
         if count > 1:
             lines.append(f"    if len({{{', '.join(f'id(t{k})' for k in range(count))}}}) != {count}: return None")
-            owners = ", ".join(f"id(owner(a{k}))" for k in range(count) if view_of(finder.inputs[k][1]) is None)
+            owners = ", ".join(
+                f"id(a{k} if a{k}.base is None else owner(a{k}))"
+                for k in range(count)
+                if view_of(finder.inputs[k][1]) is None
+            )
             plain = sum(view_of(t) is None for _, t in finder.inputs)
             if plain > 1:
                 lines.append(f"    if len({{{owners}}}) != {plain}: return None")

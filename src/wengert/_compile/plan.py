@@ -63,6 +63,10 @@ class Plan:
             a = self.alias[a]
         return a
 
+    def named(self, op: Op) -> Op:
+        """An operator on the values that aliases stand for."""
+        return self._changed(op, [self.at(a) for a in op.args], self.at(op.p))
+
     def number(self, a: Any) -> Any:
         """The Python number that an operand is, ``None`` if it is not one."""
         if isinstance(a, Ref):

@@ -353,8 +353,9 @@ def _leaked(tracer: Tracer, out: Any) -> str | None:
     ours |= {id(e.node.grad) for e in entries if e.is_leaf and e.node.grad is not None}
     found = [t for t in tracer.holders if id(t) not in ours and id(t) not in tracer.before]
     tracer.holders = []
-    for t in found:
-        if _held_elsewhere(t, found):
+    if any(_held_elsewhere(t, found) for t in found):
+        gc.collect()  # a function that calls itself is a cycle, and its variables with it
+        if any(_held_elsewhere(t, found) for t in found):
             return "a tensor of the call is kept by the program"
     return None
 

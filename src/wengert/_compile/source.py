@@ -23,6 +23,7 @@ _count = itertools.count(1).__next__
 _ended: list[str] = []  # names of programs that are gone: the debugger may be walking through the cache meanwhile
 FILL: Any = None  # tests put a number here: what buffers hold before each call
 SHARING = True  # tests switch this off
+LARGE = 1 << 14  # elements for each operator
 
 
 class Unplanned(Exception):
@@ -55,6 +56,9 @@ class NumpyProgram:
         self.tape = tape
         self.plan = plan = Plan(tape, SHARING)
         plan.allocate(lambda op: planned(plan, op))
+        fresh = [op for op in plan.ops if op.fresh]
+        #: whether it saves time: where elements take it, not calls, the fused functions of eager are as fast
+        self.pays = sum(plan.values[o].size for op in fresh for o in op.outs) < LARGE * max(len(fresh), 1)
         self.scope: dict[str, Any] = {"array": np.array, "asarray": np.asarray, "copyto": np.copyto}
         self.constants: dict[int, tuple[str, Any]] = {}
         self.memory: list[Any] = []

@@ -31,7 +31,7 @@ from .._base.errors import INTERNAL
 from .._base.registry import ARRAYS, TRANSFORMED, XP, Operator
 from .._payloads.meta_rules import REFUSED
 from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed
-from .._tape.node import AccumulateGrad, Box, Node, view_of
+from .._tape.node import AccumulateGrad, Box, Node, Parts, view_of
 from .._tape.replaced import _replace_views
 from .._tape.tensor import Tensor, alias_payload, in_memory, note_view, wrap
 from .._tape.views import count_write
@@ -267,6 +267,17 @@ class Tracer:
         made = wrap(Traced(self, self._constant(t._payload), t._payload), t._node)
         made._box = t._box
         return made
+
+    def cotangent(self, g: Any) -> Any:
+        """A cotangent that the program gives, made traced: the formulas compute with it and with saved values."""
+        if isinstance(g, Parts):
+            return Parts({k: self.cotangent(part) for k, part in g.parts.items()})
+        if self.closed or not isinstance(g, _ARRAYS):
+            return g
+        if any(t._payload is g and id(t) not in self.lifted for t in self.before.values()):
+            self.stop("a tensor is used that was found by no name")
+            return g
+        return Traced(self, self._constant(g), g)
 
     def _constant(self, a: Any) -> Ref:
         known = self.constants.get(id(a))

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from .._base.errors import nearest
-from .._base.registry import ARRAYS, TENSORS, Impl, Operator, publish, register
+from .._base.registry import ARRAYS, TENSORS, Impl, Operator, bare, publish, register
 from .._tape.node import FREED, Box, Node
 from .._tape.saved import unbox
 from .._tape.saved_names import name_saved
@@ -60,7 +60,10 @@ def formula_names(formula: Formula | None, known: tuple[str, ...] = ()) -> tuple
 
 def names_of(info: Operator, N: Any, **more: Any) -> dict[str, Any]:
     """The names in the texts of an operator, and ``more`` names."""
-    known = {"info": info, "N": N, "table": Impl(info.name), "raw": getattr(ARRAYS, info.name), "of_shape": of_shape}
+    known = {
+        "info": info, "N": N, "table": Impl(info.name), "raw": getattr(ARRAYS, info.name), "bare": bare(ARRAYS, info),
+        "of_shape": of_shape,
+    }  # fmt: skip
     return known | more
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 from numpy import ufunc
 
+from .._arrays.layouts import when_needless
 from .._arrays.library import INEXACT, constants_for
 from .._arrays.threads import elementwise
 from .._base.dtypes import REAL_NUMBERS
@@ -101,10 +102,10 @@ def _with_blocks(known: dict[str, Any], core: Shape, calls: tuple[Call, ...], ho
     def large() -> dict[str, Any]:
         raw = partial(elementwise, known["raw"])
         if N is None:
-            return {**known, "raw": raw}
+            return {**known, "raw": raw, "bare": raw}
         blocked = backward_step(name, calls, holomorphic, broadcast=len(calls) > 1, plain=_blocked)
         members = {"__slots__": (), "__module__": N.__module__, "backward": blocked}
-        return {**known, "raw": raw, "N": type(N.__name__, (N,), members)}
+        return {**known, "raw": raw, "bare": raw, "N": type(N.__name__, (N,), members)}
 
     return {**known, "large": hot(name, core.but(blocks=False), large)}
 
@@ -154,11 +155,14 @@ def binary(
             binary, body, facts, arity=2, batch="elementwise", to_float=to_float, integers=integers, numbers=numbers
         )
         info.underived = tuple(k for k, f in enumerate((self, other)) if getattr(f, "underived", False))
+        sure = 1 + (self is not None or not numbers)  # else the second may be a number there
         asked = {
             "records": self is not None, **_kept(used),
             "xx": "self" in x_names, "xy": "other" in x_names, "yx": "self" in y_names, "yy": "other" in y_names,
             "both_x": "self" in used, "both_y": "other" in used, "by_shape": not {"self", "other"}.intersection(used),
             "check": to_float or integers, "number": bool(numbers), "x": "input",
+            "x_needless": when_needless(info.layout, "xa"),
+            "needless": when_needless(info.layout, "xa", "ya", sure=sure),
             "keep_number": "other" in x_names or scalar_node is not None,  # the node's name depends on it
         }  # fmt: skip
         members: dict[str, Any] = {}

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.layouts import when_needless
 from .._base import registry
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import nearest
@@ -35,7 +36,7 @@ from .._tape.tensor import Tensor, make, new, note_view, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW
 from .backward import Call, backward_step
 from .declare import Formula, camel, declared, enter, formula_names, names_of, node_class, not_saved
-from .recording import ANYTHING, PLAIN_ARRAYS, one, parameters
+from .recording import ANYTHING, PLAIN_ARRAYS, one, outputs, parameters
 from .slow_path import lift_to_common_level
 from .templates import Shape, hot, piece
 
@@ -112,7 +113,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
     promoting, sequence = info.promote is not None, count < 0
     flags: dict[str, Any] = {
         "records": records, "many": many, "keep_result": bool(plan.kept_results) and not many,
-        "broadcast": broadcast, "sequence": sequence,
+        "broadcast": broadcast, "sequence": sequence, "few": 1 < info.outputs < 5,
     }  # fmt: skip
     operands = [f"operands[{k}]" for k in range(count)]
     parts = {
@@ -121,11 +122,11 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
         "saved": plan.listed(operands, "arrays[{}]", "edges[{}]", 0, "operands", "p[{}]"),
     }  # fmt: skip
     whole = Shape("anything", ANYTHING, "*args", parts, **flags, count=count, promoting=promoting, view=info.view)
-    if not count or info.view or (broadcast and many) or (count == 1 and (broadcast or promoting or info.outputs < 0)):
+    if not count or info.view or (broadcast and many) or (count == 1 and (promoting or info.outputs < 0)):
         return whole, whole
     if count == 1:
         return whole, one(info, saved=plan.listed(["input"], "a", "fx", 1) if records else "", **flags)
-    parts = parts | parameters(info)
+    parts = parts | parameters(info) | (outputs(info) if flags["few"] else {})
     if sequence:
         parts |= {
             "args": f"tensors{parts['p']}", "given": "tensors", "values": "arrays",
@@ -147,6 +148,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
             "edges": f"({', '.join(f'{x}f' for x in xs)})", "shapes": f"({', '.join(f'{x}a.shape' for x in xs)})",
             "saved": plan.listed(xs, "x{}a", "x{}f", sure),
         }  # fmt: skip
+        flags["needless"] = when_needless(info.layout, *[f"{x}a" for x in xs], sure=sure)
     return whole, Shape("plain", PLAIN_ARRAYS, parts["args"], parts, **flags)
 
 
@@ -218,6 +220,8 @@ def _no_broadcast(operands: Any) -> Exception:
 # --------------------------------------------------------------------------------------------------- what a node saves
 def _plain_dtype(a: Any) -> Any:
     """The array library's dtype of an operand, also behind the dtype of a transform's value."""
+    if type(a) is np.ndarray:
+        return a.dtype
     while isinstance(a, Tensor):
         a = a._payload
     dtype = getattr(a, "dtype", None)
@@ -227,7 +231,7 @@ def _plain_dtype(a: Any) -> Any:
 _NAMES: dict[str, Any] = {
     "JUST_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN,
     "lift_to_common_level": lift_to_common_level, "no_broadcast": _no_broadcast,
-    "note_view": note_view, "plain_dtype": _plain_dtype, "promoted": _promoted,
+    "note_view": note_view, "plain_dtype": _plain_dtype, "Port": Port, "new": new, "promoted": _promoted,
     "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
 }  # fmt: skip
 
@@ -306,7 +310,7 @@ class SavePlan:
                 parts.append({
                     "param": p.format(i),
                     "shape": f"{a}.shape" if i < sure else f"getattr({a}, 'shape', ())",
-                    "dtype": f"{a}.dtype" if i < sure else f"plain_dtype({a})",
+                    "dtype": f"{a}.dtype" if i < sure and len(operands) > 1 else f"plain_dtype({a})",
                     "result": "b" if self.info.outputs == 1 else "None",  # ``wrap_many`` replaces it
                     "operands": f"[box_of(t) if isinstance(t, Tensor) else t for t in {sequence}[{i}:]]",
                     "shapes": "[a.shape for a in arrays]",

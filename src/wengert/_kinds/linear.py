@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.layouts import when_needless
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY, FLOAT32
-from .._base.registry import ARRAYS, Operator, publish
+from .._base.registry import ARRAYS, REGISTRY, Impl, Operator, publish
 from .._tape.error_text import cpp_name
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, slotted
+from .fronts import in_front_of
 from .recording import PRODUCT, one, parameters
-from .templates import Shape, hot
+from .templates import Shape
 
 # --------------------------------------------------------------------------------------------- linear in its one tensor
 
@@ -28,6 +30,7 @@ def linear(
     node: str | None = None,
     names: str | None = None,
     otherwise: Any = None,
+    along: str | None = None,
     **facts: Any,
 ) -> Callable[[Any], Any]:
     """Declare an operator that is linear in its one tensor; the other arguments are plain positional parameters.
@@ -35,7 +38,8 @@ def linear(
     ``transpose(xp, g[, self_shape], *parameters)`` is the vjp. The node saves the parameters and, if named, the input's
     shape, never the array; so such a graph can be walked any number of times. ``view``: the result shares the input's
     memory, and the operator can make it again from the same input. ``otherwise``: the public function, which calls
-    this operator if the tensor is the only argument, as in ``x.sum()``, and handles all other calls itself.
+    this operator if the tensor is the only argument, as in ``x.sum()``, and handles all other calls itself. ``along``:
+    the operator with the parameters ``(dims, keepdim)`` that the public function is for one dim, as in ``x.sum(1)``.
     """
     uses = formula_names(transpose)
     keep_shape = uses[:1] == ("self_shape",)
@@ -56,23 +60,18 @@ def linear(
             return getattr(xp, info.name)(tangents[0], *p)
 
         def scope() -> dict[str, Any]:
-            return names_of(info, N, otherwise=otherwise)
+            dims = {} if along is None else {"along": Impl(along), "Along": REGISTRY[along].node}
+            return names_of(info, N, otherwise=otherwise, **dims)
 
         shape = one(info, view=view, keep_shape=keep_shape)
         op = enter(info, N, jvp, shape, scope, names if otherwise is None else None)
         if names and otherwise is not None:
-            alone = one(info, "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
+            front = {"along": along is not None, "dims": True, "keepdim": True}
+            alone = one(info, "input, *args, **kwargs", keep_shape=keep_shape, alone=True, **front)
             publish(in_front_of(otherwise, alone, scope), names)
         return op
 
     return declare
-
-
-def in_front_of(otherwise: Any, shape: Shape, scope: Callable[[], dict[str, Any]]) -> Any:
-    """A public function that is its operator in the usual call and passes any other call to ``otherwise``."""
-    fn = hot(otherwise.__name__, shape, scope, otherwise.__doc__)
-    fn.__wrapped__ = otherwise
-    return fn
 
 
 # ---------------------------------------------------------------------------------------- linear in each of two tensors
@@ -231,7 +230,8 @@ def affine(
             )  # fmt: skip
 
         x, y, c = info.params[:3]
-        shape = _product(x, y, c, parameters(info), ranks, own_shapes=own_shapes)
+        needless = when_needless(info.layout, "xa", "ya")
+        shape = _product(x, y, c, parameters(info), ranks, own_shapes=own_shapes, needless=needless)
         return enter(info, With, _product_jvp(info.name, spread), shape, scope, names)
 
     return declare

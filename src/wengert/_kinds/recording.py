@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._arrays.layouts import when_needless
 from .._base.registry import Operator
-from .templates import PIECES, Shape
+from .templates import PIECES, Shape, piece
 
 # ---------------------------------------------------------------------------------------------------------- elementwise
 UNARY = """
@@ -75,14 +76,14 @@ if type(other) is not Tensor and type(other) in numbers:  #? number
             return promote_and_retry(info, {x}, other)
         t = make()
         t._box = t._node = None
-        @binary_computed(y="known[other]", z="other")
+        @binary_computed(y="known[other]", z="other", needless=x_needless)
         return t
     #? records
         if slow_if_recording:  #? modes
             return slow(info, ({x}, other))
         t = make()
         t._box = None
-        @binary_computed(y="constants[xa.dtype][other]", z="other", r=keep)
+        @binary_computed(y="constants[xa.dtype][other]", z="other", r=keep, needless=x_needless)
         @node(fy="None")
         @keep(slot="x", t=x, wanted=xx, otherwise="None")
         n.y = other  #? keep_number
@@ -138,7 +139,8 @@ try:
     if type(xa) is ndarray:
         if xa.size >= LARGE:  #? blocks
             return large({x}, other)
-        t._payload = {r}raw(xa, {y})
+        t._payload = {r}(bare if {needless} else raw)(xa, {y})  #? needless
+        t._payload = {r}raw(xa, {y})  #? not needless
     else:
         t._payload = {r}fn(xa, {z})
 except (ValueError, TypeError) as error:  #? broadcast
@@ -157,14 +159,51 @@ return t
 ONE = """
 if {mode}:  #? modes
     return slow(info, ({args},))
-if args or kwargs or slow_if_recording:  #? alone
-    return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
+#? alone
+    if args or kwargs or slow_if_recording:
+        #? along
+            @front(table="along", N="Along", p=", dim, keepdim", ps="(dim, keepdim)")
+        return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
+@body
+"""
+ONE_DIM = """
+if not (args or kwargs):  #? without
+    return without(input)  #? without
+@front
+return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
+"""  # a public function along one dim
+PIECES["front"] = """
+dim = args[0] if args else kwargs.get("dim")
+count = len(args) + len(kwargs)
+if {asked} and not slow_always:
+    keepdim = False if count < 2 else {second}kwargs.get("keepdim")  #? keepdim
+    if {counted}:
+        @body(front="yes", one_dim="yes", unless=not_one_dim, passed="input, *args, **kwargs")
+"""
+USUAL = """
+if {unusual}:
+    return otherwise({passed})
+@body(front="yes")
+"""  # a public function with its usual arguments
+PIECES["body"] = """
 try:
     fx = input._node  #? records
     a = input._payload
 except AttributeError:
-    return refuse(info, (input,), ({args},))  #? general
-    return refuse_first(info, input{p})  #? not general
+    return otherwise({passed})  #? front
+    return refuse(info, (input,), ({args},))  #? general and not front
+    return refuse_first(info, input{p})  #? not (general or front)
+#? front
+    if type(a) is not ndarray{unless}:
+        return otherwise({passed})
+    if fx is not None and slow_if_recording:  #? records
+        return otherwise({passed})
+#? one_dim
+    if dim is None:  #? whole
+        dim = EVERY_DIM[a.ndim]  #? whole
+    else:  #| whole
+        dim = (dim if dim >= 0 else dim + a.ndim,)  #? dims
+        dim = dim if dim >= 0 else dim + a.ndim  #? not dims
 #? elementwise
     if fx is not None and slow_if_recording:  #? modes and records
         return slow(info, ({args},))
@@ -188,16 +227,19 @@ try:
         else:  #| slope
             {to}elementwise(raw, a{p})
     else:  #| elementwise
-        {to}table[type(a)](a{p})
+        {to}(bare if type(a) is ndarray and {needless} else {table}[type(a)])(a{p})  #? needless
+        {to}{table}[type(a)](a{p})  #? not needless
 except ARITHMETIC:
-    {to}silently(table[type(a)], a{p})
+    {to}silently({table}[type(a)], a{p})
 if fx is None:  #| records
     @unrecorded  #? not many
-    return tuple([wrap(a) for a in r])  #? many
+    {plain_outputs}  #? outputs
+    return tuple([wrap(a) for a in r])  #? many and not outputs
 #? records
     @node
     n.p = {ps}  #? not general
     n.shape = a.shape  #? keep_shape
+    n.shapes = (a.shape,)  #? broadcast
     n.x = input._box or box_of(input)  #? keep_self
     @keep_result  #? keep_result
     n.r = b  #? keep_result and not general
@@ -206,7 +248,8 @@ if fx is None:  #| records
     @end  #? not many
     #? many
         @line
-        return wrap_many(info, n, r, (input,), {ps})
+        {outputs}  #? outputs
+        return wrap_many(info, n, r, (input,), {ps})  #? not outputs
 """
 
 
@@ -216,15 +259,40 @@ def parameters(info: Operator) -> dict[str, str]:
     return {"p": "".join(f", {name}" for name in names), "ps": f"({', '.join(names)},)" if names else "()"}
 
 
+def read_dim(keepdim: bool = True, by_name: bool = False, whole: bool = False, unless: str = "") -> dict[str, str]:
+    """The texts that tell a call with one dim."""
+    in_range = "(dim is None or -a.ndim <= dim < a.ndim)" if whole else "-a.ndim <= dim < a.ndim"
+    return {
+        "asked": "(type(dim) is int or not count)" if whole else "type(dim) is int",
+        "second": "" if by_name else "args[1] if len(args) > 1 else ",
+        "counted": "count < 3 and type(keepdim) is bool" if keepdim else "count == 1",
+        "not_one_dim": f" or not {in_range}{unless}",
+    }
+
+
+def outputs(info: Operator) -> dict[str, str]:
+    """The texts that return a few results, each with its port where it is recorded, and without."""
+    ks = [str(k) for k in range(info.outputs)]
+    kept = {str(k): str(j) for j, k in info.saves.kept_results}
+    meta = f"n.outputs_meta = [{', '.join(f'(r{k}.shape, r{k}.dtype)' for k in ks)}]"
+    ported = [piece("output", k=k, port=on, place=kept.get(k)) for k, on in zip(ks, info.differentiable, strict=True)]
+    first, last = f"{', '.join('r' + k for k in ks)} = r", f"return {', '.join('t' + k for k in ks)}"
+    return {
+        "outputs": "\n".join([first, meta, *ported, last]),
+        "plain_outputs": "\n".join([first, *[piece("output", k=k) for k in ks], last]),
+    }
+
+
 def one(info: Operator, head: str | None = None, saved: str | None = None, **flags: Any) -> Shape:
     """The shape of an operator on one tensor. ``saved``: the values that a general operator's node lists."""
-    parts = {"p": "", "ps": "()"} if head else parameters(info)
+    parts = {**({"p": "", "ps": "()"} if head else parameters(info)), "table": "table", **read_dim()}
     args = parts["args"] = f"input{parts['p']}"
     parts["mode"] = "slow_always" if flags.get("elementwise") else "slow_if_recording"
     parts["to"] = "r = " if flags.get("many") else "t._payload = r = " if flags.get("keep_result") else "t._payload = "
     if saved is not None:
-        parts |= {"edges": "(fx,)", "saved": saved}
-    return Shape("one", ONE, head or args, parts, **{"records": True, "general": saved is not None, **flags})
+        parts |= {"edges": "(fx,)", "saved": saved} | (outputs(info) if flags.get("few") else {})
+    usual = {"records": True, "general": saved is not None, "needless": when_needless(info.layout, "a")}
+    return Shape("one", ONE, head or args, parts, **{**usual, **flags})
 
 
 # ----------------------------------------------------------------------------------------- products, and a tensor added
@@ -262,7 +330,8 @@ t = make()
 t._box = None
 try:
     t._payload = small(xa, ya) if xa.size < MANY else large(xa, ya)  #? alone
-    t._payload = table[type(xa)](xa, ya{ca}{p})  #? not alone
+    t._payload = (bare if type(xa) is ndarray and {needless} else table[type(xa)])(xa, ya{ca}{p})  #? needless
+    t._payload = table[type(xa)](xa, ya{ca}{p})  #? not (alone or needless)
 except RAW_REFUSALS:  #? alone
     return otherwise(input, other)
 except ValueError as error:  #? c
@@ -309,7 +378,8 @@ if slow_if_recording and recorded:  #? modes and records
     return slow(info, ({args},))
 try:  #| broadcast
     try:
-        r = table[ndarray]({values}{p})
+        r = (bare if {needless} else table[ndarray])({values}{p})  #? needless
+        r = table[ndarray]({values}{p})  #? not needless
     except ARITHMETIC:
         r = silently(table[ndarray], {values}{p})
 #? broadcast
@@ -370,8 +440,25 @@ else:  #| optional
     {x}a = {x}._payload
     {x}f = {x}._node  #? records
 """
+PIECES["output"] = """
+t{k} = make()
+t{k}._payload = r{k}
+t{k}._box = t{k}._node = None
+if r{k}.dtype.kind in "fcV":  #? port
+    t{k}._node = port = new(Port)
+    port.fx = n
+    port.k = {k}
+    port.seq = next(ticks)
+    port.h = None
+    port.code = n.code
+    port.lasti = n.lasti
+#? place
+    t{k}._box = n.s[{place}] = b = Box()
+    b.a = r{k}
+    b.cell = None
+"""
 PIECES["result"] = """
-n = None  #? many
+n = None  #? many and not outputs
 #? not many
     t = make()
     t._payload = r
@@ -383,6 +470,7 @@ if {tracked}:  #? records
     n.s = [{saved}]
     @line
     t._node = n  #? not many
+    {outputs}  #? outputs
 #? view
     t._view = ({given}[0], info, {ps}, 0)  #? not many
     t = wrap_many(info, n, r, {given}, {ps})  #? many
@@ -391,6 +479,7 @@ if {tracked}:  #? records
             note_view({given}[0], view)
         note_view({given}[0], t)  #? not many
     return t
-return wrap_many(info, n, r, {given}, {ps})  #? many
+{plain_outputs}  #? outputs
+return wrap_many(info, n, r, {given}, {ps})  #? many and not outputs
 return t  #? not many
 """

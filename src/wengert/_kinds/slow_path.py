@@ -208,8 +208,16 @@ def promote_and_retry(info: Operator, x: Tensor, y: Any = None) -> Any:
     number = info.arity == 2 and not isinstance(y, Tensor)
     if info.arity == 1:
         dtype = logical_dtype(x)
-    elif type(y) is int and -128 <= y < 128 and x._payload.dtype in _SIGNED and not info.to_float:
-        return _with_small_int(info, x, y)
+    elif (
+        x._payload.dtype in _SIGNED
+        and not info.to_float
+        and (
+            -128 <= y < 128
+            if type(y) is int
+            else not number and y._payload.dtype is x._payload.dtype and not info.promote
+        )
+    ):
+        return _of_one_dtype(info, x, y)
     else:
         dtype = (info.promote or common_dtype)((x, y))
     if info.check is not None:
@@ -226,13 +234,15 @@ def promote_and_retry(info: Operator, x: Tensor, y: Any = None) -> Any:
 _SIGNED = frozenset(np.dtype(name) for name in ("int8", "int16", "int32", "int64"))  # of plain arrays only
 
 
-def _with_small_int(info: Operator, x: Tensor, y: int) -> Any:
-    """The common case of ``promote_and_retry``: a signed integer tensor and a number that fits all integer dtypes."""
+def _of_one_dtype(info: Operator, x: Tensor, y: Any) -> Any:
+    """The common case of ``promote_and_retry``: signed integers of one dtype, or with a number that fits each."""
     if info.check is not None:
         info.check(info, x, y, x._payload.dtype)
-    if info.integer is not None:
-        return wrap(info.integer(ARRAYS.lib, x._payload, y))
-    return wrap(getattr(ARRAYS, info.name)(x._payload, y))
+    a, b = x._payload, y if type(y) is int else y._payload
+    try:
+        return wrap(getattr(ARRAYS, info.name)(a, b) if info.integer is None else info.integer(ARRAYS.lib, a, b))
+    except ValueError as error:
+        return refuse_second(info, x, y, error)
 
 
 def _integers(info: Operator, *operands: Tensor) -> Any:

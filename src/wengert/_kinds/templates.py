@@ -246,7 +246,8 @@ _FLAG = re.compile(r"\{(\w+)\}")
 _GIVEN = re.compile(r'(\w+)=(?:"([^"]*)"|(\w+))')
 PIECES = {
     "node": """
-n = N()  #? not c
+n = {N}()  #? N
+n = N()  #? not (c or N)
 n.fx = fx  #? not edges
 n.fx = {edges}  #? edges
 n.fy = {fy}  #? fy

@@ -17,6 +17,7 @@ from typing import Any
 from .._arrays.library import ARITHMETIC, BY_DTYPE
 from .._base.errors import noted, where
 from .._base.registry import TENSORS
+from .._base.tracing import TRACER
 from .delivery import accumulate, captured, give_first
 from .hooks import backward_of, before, by_edge, call_node, call_on_nothing, in_silence
 from .node import AccumulateGrad, Node, Parts, Port, hooked_leaves
@@ -43,6 +44,8 @@ def run(
     cotangents are returned in order (``None`` if unreached) and no leaf is touched. ``returned``: the program wants
     only these cotangents, as in ``autograd.grad``.
     """
+    if observers and (tracer := TRACER.get()) is not None:
+        roots = [(n, tracer.cotangent(g)) for n, g in roots]
     buf: dict[Node, Any] = {}
     leaves: dict[Node, Any] = {}
     heap: list[tuple[int, Node]] = []

@@ -87,7 +87,10 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
 
     def form(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return apply(fn, self, args, kwargs)
+            if slow_hooks or stale_views or no_grad_views or type(self) is not Tensor or _tracked(self, args, kwargs):
+                return apply(fn, self, args, kwargs)
+            result = fn(self, *args, **kwargs) if kwargs else fn(self, *args)
+            return result if result is NotImplemented else _write(self, self, result, getframe(1))
         except (TypeError, AttributeError):  # as in _fallback
             return recovered.run(name, (self, *args), kwargs)
 
@@ -197,11 +200,16 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     result = op(source, *args, **kwargs) if kwargs else op(source, *args)
     if result is NotImplemented:
         return result
+    return _write(self, source, result, getframe(1))
+
+
+def _write(self: Tensor, source: Tensor, result: Any, frame: Any) -> Tensor:
+    """Write an unrecorded result, computed from ``source``, into ``self``; ``frame``: where the write was asked for."""
     a, r = self._payload, result._payload
     if type(a) is ndarray is type(r) and r.dtype is a.dtype and r.shape == a.shape and a.flags.writeable:
         if r is not a:
             a[...] = r
-        count_write_at(self, getframe(1))
+        count_write_at(self, frame)
         return self
     check_result(self, result)
     a = writable(self)

@@ -50,12 +50,10 @@ def default_np() -> Any:
 
 def cast(t: Any, dtype: Any) -> Any:
     """Convert the tensor to another NumPy dtype, recorded; a tensor of this dtype is returned unchanged."""
-    if logical_dtype(t) is dtype:
-        return t
-    dtype = getattr(dtype, "base_dtype", dtype)  # that of a transform's value
-    if logical_dtype(t) is dtype:
-        return t
     a = t._payload
+    dtype = getattr(dtype, "base_dtype", dtype)  # that of a transform's value
+    if (a.dtype if type(a) is np.ndarray else logical_dtype(t)) is dtype:
+        return t
     if t._node is None and type(a) is np.ndarray and a.flags.forc and not slow_if_recording and a.dtype.kind != "c":
         # Nothing to record, and no order of expanded dims to keep.
         try:

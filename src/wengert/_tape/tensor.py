@@ -160,13 +160,13 @@ class Tensor(metaclass=TensorMeta):
     @property
     def is_leaf(self) -> bool:
         """True for a tensor that the user made or that needs no gradient."""
-        fn = current_fn(self)
+        fn = current_fn(self) if stale_views else self._node
         return fn is None or type(fn) is AccumulateGrad
 
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
-        fn = current_fn(self)
+        fn = current_fn(self) if stale_views else self._node
         owned = type(self._payload) is not np.ndarray or self._payload.base is None
         if not owned and (fn is None or type(fn) is AccumulateGrad):  # as in requires_grad
             view = view_of(self)

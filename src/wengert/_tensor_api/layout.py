@@ -129,7 +129,10 @@ def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -
     >>> torch.ones(2, 3).is_contiguous(), torch.ones(2, 3).t().is_contiguous()
     (True, False)
     """
-    a = in_memory(self._payload)
+    a = self._payload
+    if memory_format is dtypes.contiguous_format and type(a) is np.ndarray:
+        return a.flags.c_contiguous
+    a = in_memory(a)
     if not isinstance(a, np.ndarray):
         return laid_out(a, memory_format) if type(a) is Meta else True
     if memory_format is dtypes.channels_last:

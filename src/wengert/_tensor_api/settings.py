@@ -141,6 +141,8 @@ def result_type(*operands: Any, **named: Any) -> Dtype:
     >>> torch.result_type(torch.tensor([1, 2]), 1.0)
     torch.float32
     """
+    if len(operands) == 2 and not named:
+        return BY_NUMPY[common_dtype(operands)]
     given = (*operands, *named.values())
     if len(given) != 2 or not named.keys() <= {"tensor", "other", "scalar", "scalar1", "scalar2"}:
         got = ", ".join([*map(type_name, operands), *(f"{k}={type_name(v)}" for k, v in named.items())])

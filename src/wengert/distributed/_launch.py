@@ -166,8 +166,9 @@ class _Rank:
 
 
 def _start(plan: Plan, node: _Node, attempt: int) -> list[_Rank]:
+    launchers = ("PMI_", "PMIX_", "OMPI_", "MPI_LOCAL")  # of this process, as under srun: no rank of theirs is started
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if not name.startswith(launchers)},
         "MASTER_ADDR": node.host, "MASTER_PORT": str(node.port), "WORLD_SIZE": str(node.size),
         "LOCAL_WORLD_SIZE": str(plan.nproc), "GROUP_RANK": str(node.rank), "GROUP_WORLD_SIZE": str(plan.nnodes),
         "ROLE_NAME": "default", "ROLE_WORLD_SIZE": str(node.size), "TORCHELASTIC_USE_AGENT_STORE": "True",

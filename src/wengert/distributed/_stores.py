@@ -79,10 +79,10 @@ class Store:
         """The answer to a request; ``None`` if a key was not there in time."""
         raise NotImplementedError("Store is an abstract class: make a TCPStore, FileStore, HashStore or PrefixStore")
 
-    def _key(self, key: str | bytes) -> bytes:
-        return _bytes(key, "key")
+    def _key(self, key: str | bytes, what: str = "get") -> bytes:
+        return _bytes(key, what)
 
-    def _late(self, keys: Sequence[bytes], seconds: float) -> Exception:
+    def _late(self, code: int, keys: Sequence[bytes], seconds: float) -> Exception:
         return DistStoreError("Wait timeout")
 
     def _now(self, code: int, *arguments: bytes) -> list[bytes]:
@@ -94,12 +94,12 @@ class Store:
         seconds = (self._timeout if timeout is None else timeout).total_seconds()
         answer = self._ask(code, repr(seconds).encode(), *keys)
         if answer is None:
-            raise self._late(keys, seconds)
+            raise self._late(code, keys, seconds)
         return answer
 
     def set(self, key: str, value: str | bytes) -> None:
         """Set a value."""
-        self._now(server.SET, self._key(key), _bytes(value, "set"))
+        self._now(server.SET, self._key(key, "set"), _bytes(value, "set"))
 
     def get(self, key: str) -> bytes:
         """The value of a key, as soon as it is there."""
@@ -209,14 +209,14 @@ class PrefixStore(Store):
         """Set how long ``get`` and ``wait`` wait, of the store below."""
         self._store.set_timeout(timeout)
 
-    def _key(self, key: str | bytes) -> bytes:
-        return self._store._key(f"{self._prefix}/".encode() + _bytes(key, "key"))
+    def _key(self, key: str | bytes, what: str = "get") -> bytes:
+        return self._store._key(f"{self._prefix}/".encode() + _bytes(key, what))
 
     def _ask(self, code: int, *arguments: bytes) -> list[bytes] | None:
         return self._store._ask(code, *arguments)
 
-    def _late(self, keys: Sequence[bytes], seconds: float) -> Exception:
-        return self._store._late(keys, seconds)
+    def _late(self, code: int, keys: Sequence[bytes], seconds: float) -> Exception:
+        return self._store._late(code, keys, seconds)
 
     def _patiently(self, code: int, keys: list[bytes], timeout: timedelta | None) -> list[bytes]:
         return self._store._patiently(code, keys, timeout)
@@ -272,7 +272,7 @@ class TCPStore(Store):
                 ) from None
         return None if status == server.TIMED_OUT else answer
 
-    def _late(self, keys: Sequence[bytes], seconds: float) -> Exception:
+    def _late(self, code: int, keys: Sequence[bytes], seconds: float) -> Exception:
         names = ", ".join("/" + k.decode(errors="replace") for k in keys)
         return DistStoreError(f"wait timeout after {round(seconds * 1000)}ms, keys: {names}")
 
@@ -411,8 +411,8 @@ class FileStore(Store):
                 self._read = file.tell()
         return answer
 
-    def _late(self, keys: Sequence[bytes], seconds: float) -> Exception:
-        if len(keys) == 1:
+    def _late(self, code: int, keys: Sequence[bytes], seconds: float) -> Exception:
+        if code == server.GET:
             name = keys[0].decode(errors="replace")
             return RuntimeError(f"Timeout waiting for key: {name} after {round(seconds * 1000)} ms")
         return RuntimeError("Wait timeout")

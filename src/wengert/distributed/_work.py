@@ -26,11 +26,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from .._base import errors
-from ..futures import Future
 from ._mpi import watch
 
 if TYPE_CHECKING:
+    from .._compat.futures import Future  # where type checkers find it
     from ._process_group import ProcessGroup
+else:
+    from ..futures import Future
 
 __all__ = ["Work"]
 
@@ -45,6 +47,7 @@ _yield = getattr(os, "sched_yield", lambda: time.sleep(0))
 
 _TESTS_TILL_YIELD, _TESTS_TILL_LOOK = 30, 64
 _SECONDS_TILL_SLEEP, _SECONDS_TILL_NEWS, _GRACE_DIED, _GRACE_ENDED = 0.002, 0.1, 0.5, 5.0
+_SECONDS_FOR_OWN_ERRORS = 5.0
 
 
 class Work:
@@ -54,7 +57,10 @@ class Work:
     tensors.
     """
 
-    def __init__(self, group: ProcessGroup, name: str, steps: Steps, tensors: Any, in_order: bool = True) -> None:
+    def __init__(
+        self, group: ProcessGroup, name: str, steps: Steps, tensors: Any, in_order: bool = True,
+        wrong: str | None = None,
+    ) -> None:  # fmt: skip
         self._group, self._name, self._steps, self._tensors = group, name, steps, tensors
         self._test: Test | None = None
         self._done = self._busy = False
@@ -62,6 +68,7 @@ class Work:
         self._future: Future[Any] | None = None
         self._place: tuple[Any, int] | None = None
         self._sequence: int | None = None
+        self._wrong = wrong
         self._source: Any = None
         self._line: deque[Work] = group._line if in_order else deque()
         if group._broken is not None:
@@ -227,6 +234,8 @@ class _Patience:
     def __init__(self, work: Work, seconds: float | None) -> None:
         self.work, self.group = work, work._group
         self.seconds = self.group._timeout.total_seconds() if seconds is None else seconds
+        if work._wrong is not None:  # an error of this rank alone needs not wait for the others for long
+            self.seconds = min(self.seconds, _SECONDS_FOR_OWN_ERRORS)
         self.begun = self.moved = time.monotonic()
         self.news = self.begun + _SECONDS_TILL_NEWS
         self.gone: dict[int, float] = {}
@@ -266,9 +275,14 @@ class _Patience:
         )
 
     def _timed_out(self) -> BaseException:
-        waited = f"{round(self.seconds * 1000)}ms for {self.work._name} operation to complete"
-        came = self.group._who_came(self.work)
-        return errors.noted(RuntimeError(f"Timed out waiting {waited}"), f"Where: {self.work._described()}", *came)
+        missing, told = self.group._who_came(self.work)
+        milliseconds = round(self.seconds * 1000)
+        text = f"Timed out waiting {milliseconds}ms for recv operation to complete"
+        if self.work._wrong is not None:
+            text = self.work._wrong
+        elif self.work._name == "monitored_barrier":
+            text = self.group._monitored(missing, milliseconds)
+        return errors.noted(RuntimeError(text), f"Where: {self.work._described()}", *told)
 
 
 def _fail(work: Work, error: BaseException) -> None:

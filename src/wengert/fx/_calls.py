@@ -11,6 +11,7 @@ import inspect
 from typing import Any
 
 from .._base.registry import PUBLIC
+from .._kinds.templates import first_call_of
 from .._tensor_api.override_sites import SITES
 from ._naming import public_places
 
@@ -53,7 +54,7 @@ _OWN = frozenset({"cudnn_enable", "cudnn_enabled", "split_size"})  # parameters 
 def signature_of(fn: Any) -> inspect.Signature:
     """A function's parameters. While arguments are checked first, a public function's code has ``*args`` alone."""
     site = SITES.get(id(fn))
-    if site is None:
+    if site is None or (first_call_of(fn) is not None and hasattr(fn, "__wrapped__")):  # the latter: ``in_front_of``
         return inspect.signature(inspect.unwrap(fn))
     code, written = site.named, site.unchanged if site.named is site.plain else site.written
     names = code.co_varnames

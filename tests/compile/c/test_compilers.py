@@ -243,6 +243,24 @@ def test_old_libraries_go_first(monkeypatch):
 
 
 @has_compiler
+def test_what_another_process_removes_meanwhile_is_no_error(monkeypatch):
+    scandir = os.scandir
+
+    other = os.path.join(cache.directory(), "new-of-another")
+    os.makedirs(other)
+
+    def listed(folder):
+        if folder != cache.directory() or not os.path.exists(other):
+            return scandir(folder)
+        names = list(scandir(folder))
+        os.rmdir(other)
+        return names
+
+    monkeypatch.setattr(os, "scandir", listed)
+    assert cache.library(BODY).answer() == 42
+
+
+@has_compiler
 def test_the_key_has_everything(monkeypatch):
     found = compilers.compiler()
     path = cache.path_of(found, BODY)

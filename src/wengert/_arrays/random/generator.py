@@ -363,27 +363,25 @@ class Generator:
         made[count - 16 : count] = made[-16:]
         return made[:count]
 
-    def _few_normals(self, count: int) -> np.ndarray:
+    def _few_normals(self, count: int, dtype: Any) -> np.ndarray:
         values = []
         if count and self._next_normal is not None:
             values.append(self._normal())
-        words, start = self._scalars, self._position
-        while len(values) + 1 < count and start + 4 <= self._size:  # two calls of _normal
-            theta = _TWO_PI * (((words[start] << 32 | words[start + 1]) & _LOW_53) * _TWO_TO_MINUS_53)
-            uniform = ((words[start + 2] << 32 | words[start + 3]) & _LOW_53) * _TWO_TO_MINUS_53
-            start += 4
-            radius = sqrt(-2.0 * log1p(-uniform))
-            values.append(radius * cos(theta))
-            values.append(radius * sin(theta))
-        self._position = start
-        while len(values) < count:
+        pairs = (count - len(values)) // 2
+        if pairs:  # each is two calls of _normal
+            numbers = iter(self._whole_numbers(2 * pairs).tolist())
+            for angle, uniform in zip(numbers, numbers, strict=True):
+                theta = angle * _ULP_OF_ANGLE
+                radius = sqrt(-2.0 * log1p(-uniform * _TWO_TO_MINUS_53))
+                values += (radius * cos(theta), radius * sin(theta))
+        if len(values) < count:
             values.append(self._normal())
-        return np.array(values, np.float64)
+        return np.array(values, dtype)
 
     def _normals(self, count: int) -> np.ndarray:
         """The next `count` serial standard normals, as float64: what `count` calls of `_normal` give."""
         if count < 16:  # below that the array functions cost more than they save
-            return self._few_normals(count)
+            return self._few_normals(count, FLOAT64)
         out = np.empty(count, np.float64)
         kept = self._next_normal is not None
         if kept:
@@ -400,6 +398,7 @@ class Generator:
         return out
 
 
+_ULP_OF_ANGLE = _TWO_PI * _TWO_TO_MINUS_53
 _NO_WORDS = np.empty(0, np.uint32)
 FEW_NUMBERS = 16  # up to which they are computed faster one by one
 _SHORT_DRAW = 64  # uniforms up to which a draw is taken from a row that is made for all words at once

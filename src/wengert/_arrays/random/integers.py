@@ -128,7 +128,7 @@ def _integers(
 
 def _remainders(numbers: np.ndarray, span: int, low: int) -> np.ndarray:
     """`low` plus the remainders of uint32 or uint64 numbers by `span`, as int64, in arithmetic that wraps."""
-    divisor = numbers.dtype.type(span)
+    divisor = _divisor(span, numbers.dtype)
     if numbers.size < _SHORT:
         numbers = numbers % divisor
     else:
@@ -142,6 +142,18 @@ def _remainders(numbers: np.ndarray, span: int, low: int) -> np.ndarray:
 
 
 _SHORT = 256
+
+
+@functools.lru_cache(64)
+def _divisor(span: int, dtype: np.dtype) -> np.ndarray:
+    """A number as an array, which NumPy takes faster."""
+    return np.full((), span, dtype)
+
+
+@functools.lru_cache(64)
+def _counted_down(n: int) -> np.ndarray:
+    """The numbers of places that are left to each step of a short shuffle."""
+    return np.arange(n, 1, -1, dtype=np.uint32)
 
 
 @functools.lru_cache(32)
@@ -205,7 +217,7 @@ def randperm(generator: Generator | None, n: int, dtype: np.dtype = INT64) -> np
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     dtype = np.dtype(dtype)
-    if dtype.kind in "iu" and n - 1 > np.iinfo(dtype).max:
+    if dtype.kind in "iu" and dtype is not INT64 and n - 1 > np.iinfo(dtype).max:
         raise RuntimeError(f"value cannot be converted to type {name_of(dtype)}_t without overflow")
     if name_of(dtype) in REAL - {"bfloat16"} and n > (1 << FLOATS[name_of(dtype)][2]) + 1:
         digits = FLOATS[name_of(dtype)][2]
@@ -215,7 +227,7 @@ def randperm(generator: Generator | None, n: int, dtype: np.dtype = INT64) -> np
     generator = resolve(generator)
     with generator._lock:
         if n < 0xFFFFFFFF // 20:
-            steps = generator._words(max(n - 1, 0)) % np.arange(n, 1, -1, dtype=np.uint32)
+            steps = generator._words(max(n - 1, 0)) % (_counted_down if n < _SHORT else _counted_down.__wrapped__)(n)
         else:
             steps = generator._random64s(n) % np.arange(1, n + 1, dtype=np.uint64)
     made = _shuffled_forward(steps) if steps.dtype == np.uint32 else _shuffled_inside_out(steps.view(np.int64))

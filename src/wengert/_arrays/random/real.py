@@ -132,7 +132,7 @@ def _standard_normals32(generator: Generator, shape: Shape) -> np.ndarray:
     """The commonest case of `normal`, without the steps for other dtypes and parameters."""
     count = math.prod(shape)
     with generator._lock:
-        values = generator._normals(count).astype(FLOAT32) if count < 16 else generator._block_normals32(count)
+        values = generator._few_normals(count, FLOAT32) if count < 16 else generator._block_normals32(count)
     return shaped(values, shape)
 
 
@@ -321,8 +321,13 @@ def exponential(generator: Generator | None, shape: Shape, dtype: np.dtype, rate
     """
     if not rate > 0.0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
-    dtype = _continuous(dtype, "Exponential", torch_name)
     scale = -1.0 / rate
+    if dtype is FLOAT32 and math.prod(shape) < FEW_NUMBERS:
+        generator = resolve(generator)
+        with generator._lock:
+            numbers = generator._whole_numbers(math.prod(shape)).tolist()
+        return np.array([math.log1p(-n * 2.0**-53) * scale for n in numbers], FLOAT32).reshape(shape)
+    dtype = _continuous(dtype, "Exponential", torch_name)
     return _from_uniforms(generator, shape, dtype, lambda u, of: of("log1p")(-u) * scale)
 
 

@@ -113,12 +113,15 @@ def _make(found: Compiler, source: str, path: str) -> str | None:
 
 def _forget(folder: str) -> None:
     """Remove the libraries that were not used for longest, if there are too many, and what a crash left behind."""
+    libraries = []
     for e in os.scandir(folder):
-        if e.name.startswith("new-") and e.stat().st_mtime < time.time() - 3600:
-            shutil.rmtree(e.path, ignore_errors=True)
-    names = [e for e in os.scandir(folder) if e.name.endswith(".lib")]
-    for old in sorted(names, key=lambda e: e.stat().st_mtime)[: max(len(names) - KEPT, 0)]:
-        for path in (old.path, old.path + ".sum"):
+        with contextlib.suppress(OSError):  # another process is at it too
+            if e.name.endswith(".lib"):
+                libraries.append((e.stat().st_mtime, e.path))
+            elif e.name.startswith("new-") and e.stat().st_mtime < time.time() - 3600:
+                shutil.rmtree(e.path, ignore_errors=True)
+    for _, old in sorted(libraries)[: max(len(libraries) - KEPT, 0)]:
+        for path in (old, old + ".sum"):
             with contextlib.suppress(OSError):
                 os.unlink(path)
 

@@ -17,6 +17,7 @@ from .loops import Loop
 from .pieces import GRAIN, Piece, Place, is_float
 
 _SMALL = 2048  # multiplications that a loop does sooner than a call
+_BY_VECTOR = 1 << 18  # the same, where an operand is one row or one column
 
 
 @functools.cache
@@ -38,6 +39,21 @@ def _matrix(x: Place) -> tuple[int, int] | None:
     if (r == 1 or m == 1) and (n == 1 or c >= max(m, 1)):
         return 112, max(c if n > 1 else m, m, 1)
     return None
+
+
+def _by_vector(x: Place, y: Place) -> bool:
+    """Whether a product by a vector is bound by memory, and each row of the matrix is read or written once."""
+    (m, k), n = x.shape, y.shape[1]
+    if m * n * k > _BY_VECTOR:
+        return False
+    return (
+        k == 1
+        and y.strides[1] == 1
+        or m == 1
+        and n > 1
+        and y.strides[1] == 1
+        or (1 in (m, n) and x.strides[1] == 1 and y.strides[0] == 1)
+    )
 
 
 def _turned(x: Place) -> Place:
@@ -62,7 +78,7 @@ def product(ctx: Any, x: Place, y: Place, o: Place, add: bool = False) -> list[P
     y = y._replace(shape=(*lead, k, n), strides=y.broadcast((*lead, k, n)))
     if not k:
         return None
-    if not lead and m * n * k <= _SMALL:
+    if not lead and (m * n * k <= _SMALL or _by_vector(x, y)):
         return [_loops(x, y, o, add)]
     pieces: list[Piece] = []
     forms = []

@@ -26,6 +26,7 @@ from .pieces import Piece, Place, dense_strides
 from .reductions import reduction
 from .steps import CStep
 from .threads import address, follow
+from .turning import turn_products
 
 _RULES: dict[str, Any] = {**products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES}
 _REDUCTIONS = frozenset(
@@ -75,6 +76,7 @@ class CProgram:
         self.filled = filled
         self._checks: list[tuple[Place, int, int, Any]] = []
         self._scratch_bytes = self._scratch_at = 0
+        turn_products(plan)
         try:
             self.layout = Layout(plan)
         except (ValueError, TypeError, NotImplementedError) as error:

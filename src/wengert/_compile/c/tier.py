@@ -52,6 +52,11 @@ class Tier:
         return self.numpy.run(arrays)
 
     @property
+    def pays(self) -> bool:
+        """Whether the program that is there is faster than eager."""
+        return self.c is not None or self.numpy.pays  # type: ignore[no-any-return]
+
+    @property
     def source(self) -> str:
         """The C once it is compiled, before that the Python."""
         return self.numpy.source if self.c is None else self.c.source  # type: ignore[no-any-return]

@@ -153,8 +153,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     >>> x.to('cpu') is x
     True
     """
-    if len(args) == 1 and not kwargs:
-        wanted = args[0]
+    place = args[0] if len(args) == 2 and not kwargs else None
+    if (len(args) == 1 and not kwargs) or (
+        type(args[-1] if args else None) is Dtype and (place is CPU or (type(place) is str and place == "cpu"))
+    ):
+        wanted = args[-1]
         ty = type(wanted)
         if ty is Dtype:
             return converted(self, wanted)

@@ -19,6 +19,8 @@ from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import made, meta_device, placed
 from .create import Options, allocate, dtype_chosen, element, filled, finish, maker, number_of
 
+_NEAR = 1 << 31
+
 
 @maker("torch.arange", "out")
 def arange(*args: Any, **kwargs: Any) -> Tensor:
@@ -34,6 +36,8 @@ def arange(*args: Any, **kwargs: Any) -> Tensor:
     """
     if not kwargs and len(args) == 1 and type(args[0]) is int and 0 <= args[0] < 1 << 31:  # the most common call
         return made(np.arange(args[0]))
+    if not kwargs and len(args) == 2 and type(args[0]) is int is type(args[1]) and -_NEAR < args[0] <= args[1] < _NEAR:
+        return made(np.arange(*args))
     asked = Options("arange", kwargs, True)
     dtype = asked.dtype
     if not kwargs and 1 <= len(args) <= 3 and REAL_NUMBERS.issuperset(map(type, args)):

@@ -5,6 +5,7 @@ The cotangent goes to the operand that was chosen; on a tie ``maximum`` and ``mi
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..._base.errors import warn
 from ..._base.limits import finfo
 from ..._base.registry import PUBLIC, REGISTRY, public, publish
 from ..._kinds.elementwise import binary, parametric
+from ..._kinds.fronts import in_usual_call
 from ..._kinds.general import general
 from ..._kinds.out import exactly, with_out, write_out
 from ..._kinds.slow_path import cast_operand, not_implemented
@@ -239,6 +241,13 @@ def _check_clamped(input: Any, name: str) -> None:
 
 
 @public("torch.clamp torch.clip Tensor.clamp Tensor.clip")
+@partial(
+    in_usual_call,
+    name="_clamp",
+    values="min, max",
+    unless='a.dtype.kind != "f" or min is max or not {type(min), type(max)} <= LIMITS',
+    LIMITS=LIMITS,
+)
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
     """Each element limited to ``min`` and ``max``, numbers or tensors that broadcast; ``max`` if min > max.
 
@@ -248,9 +257,6 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
     """
     if out is not None:
         return write_out(out, clamp, (input, min, max))
-    if type(min) in LIMITS and type(max) in LIMITS and isinstance(input, Tensor) and input._payload.dtype in FLOATING:
-        if min is not max:
-            return _clamp(input, min, max)
     tensor_min, tensor_max = isinstance(min, Tensor), isinstance(max, Tensor)
     if not tensor_min and not tensor_max:
         _check_clamped(input, "clamp")

@@ -29,7 +29,7 @@ from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tape.views import count_write_at, unrecorded
 from ..create.create import element
-from ..random._common import opened
+from ..random._common import check_elements
 from ..shape.broadcasting import vector
 from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
@@ -273,10 +273,7 @@ def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = Non
             f"dimension {dim}"
             + ("" if src is None else f" and to be no larger size than src {list(src._payload.shape)}")
         )
-    if is_plain(index):
-        check_range(index._payload, dim, have[dim])
-    elif isinstance(index._payload, Transformed) and not on_meta(index):
-        check_range(opened(index._payload)[0], dim, have[dim])
+    check_elements(lambda a: check_range(a, dim, have[dim]), index._payload)
 
 
 def _at_least_1d(shape: Any) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..._arrays.layouts import always_rows, in_columns, in_rows
 from ..._base.constants import type_name
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.dims import normal_dim
+from ..._kinds.fronts import in_usual_call
 from ..._kinds.laid_out import laid_out, lay
 from ..._kinds.linear import bilinear, linear
 from ..._kinds.out import EXACT, exactly, safely, with_out
@@ -325,6 +327,7 @@ def trace_of(lib, self):
 
 
 @public("torch.trace Tensor.trace")
+@partial(in_usual_call, name="trace_of", unless='a.ndim != 2 or a.dtype.kind == "b"')
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal."""
     if input._payload.ndim != 2:

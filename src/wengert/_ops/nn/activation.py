@@ -6,6 +6,7 @@ Each is a primitive with PyTorch's formula and node name, and a function of ``nn
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from numpy import ndarray
@@ -17,6 +18,7 @@ from ..._base.dtypes import FLOAT32, INEXACT
 from ..._base.registry import ARRAYS, TENSORS, public, publish
 from ..._kinds.dims import normal_dim
 from ..._kinds.elementwise import parametric, unary
+from ..._kinds.fronts import in_usual_call
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out
 from ..._tape.inplace import apply_composed_inplace
@@ -71,6 +73,7 @@ def _elu(lib, self, alpha, scale, input_scale):
 
 
 @activation("nn.functional.elu", "nn.functional.elu_")
+@partial(in_usual_call, name="_elu", values="alpha, 1, 1")
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Each element, and ``alpha * (exp(x) - 1)`` where it is negative.
 
@@ -84,6 +87,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 @activation("torch.selu nn.functional.selu", "torch.selu_ nn.functional.selu_")
+@partial(in_usual_call, name="_elu", values=f"{SELU_ALPHA}, {SELU_SCALE}, 1")
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507.
 
@@ -112,6 +116,7 @@ def _celu(lib, self, alpha):
 
 
 @activation("torch.celu nn.functional.celu", "torch.celu_ nn.functional.celu_")
+@partial(in_usual_call, name="_celu", values="alpha", unless="alpha == 0")
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Each element, and ``alpha * (exp(x / alpha) - 1)`` where it is negative.
 
@@ -172,6 +177,7 @@ def _log_sigmoid(lib, self):
 
 
 @public("nn.functional.logsigmoid")
+@partial(in_usual_call, name="_log_sigmoid")
 @with_out(exactly("expected scalar type {Result} but found {Out}"))
 def logsigmoid(input: Tensor) -> Tensor:
     """The logarithm of ``sigmoid``, without overflow.
@@ -210,6 +216,7 @@ def _silu(lib, self):
 
 
 @public("nn.functional.silu")
+@partial(in_usual_call, name="_silu", unless='a.dtype.kind not in "fc"')
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """``x * sigmoid(x)``, also known as swish.
 
@@ -242,6 +249,7 @@ def _mish(lib, self):
 
 
 @public("nn.functional.mish")
+@partial(in_usual_call, name="_mish")
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """``x * tanh(softplus(x))`` (Misra 2019).
 
@@ -287,6 +295,12 @@ def _softplus(lib, self, beta, threshold):
 
 
 @public("nn.functional.softplus")
+@partial(
+    in_usual_call,
+    name="_softplus",
+    values="beta, threshold",
+    unless="type(beta) is not int or type(threshold) is not int",
+)
 @with_out(SAME)
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """``log(1 + exp(beta * x)) / beta``, and x itself where ``beta * x`` is above the threshold.

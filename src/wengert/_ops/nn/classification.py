@@ -20,9 +20,10 @@ from ..._base.registry import TENSORS, public
 from ..._kinds.general import general, named_by
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import Tensor, wrap
+from ..._tape.tensor import Tensor
 from ..create.create import beside
 from ..linalg.matmul import dtype_name
+from ..random._common import check_elements
 from .loss import reduce_values, reduction_code, refuse_weight_grad
 
 
@@ -183,14 +184,11 @@ def nll_backward(lib, g, target, weight, size, reduction, ignore_index):
 
 def _check_classes(target: Any, n: int, ignore_index: int) -> None:
     """Raise PyTorch's error unless every target is a class."""
-    a = target._payload
-    if getattr(a, "is_traced", False) and a.size:
-        a.tracer.check(lambda a: _check_classes(wrap(a), n, ignore_index), a)
-        return
-    if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
-        return
-    low, high = np.min(a), np.max(a)
-    if low >= 0 and high < n:
+    check_elements(lambda a: _check_class_numbers(a, n, ignore_index), target._payload)
+
+
+def _check_class_numbers(a: Any, n: int, ignore_index: int) -> None:
+    if not a.size or (np.min(a) >= 0 and np.max(a) < n):
         return
     wrong = (a != ignore_index) & ((a < 0) | (a >= n))
     if np.any(wrong):

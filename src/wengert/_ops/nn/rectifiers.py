@@ -5,6 +5,7 @@ Each is a primitive with PyTorch's formula and node name, and a function of ``nn
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, public, publish
 from ..._kinds.elementwise import parametric, unary
+from ..._kinds.fronts import in_usual_call
 from ..._kinds.general import general
 from ..._kinds.out import SAME, with_out
 from ..._kinds.slow_path import not_implemented
@@ -121,6 +123,12 @@ def _hardtanh(lib, self, min_val, max_val):
 
 
 @activation("nn.functional.hardtanh", "nn.functional.hardtanh_")
+@partial(
+    in_usual_call,
+    name="_hardtanh",
+    values="min_val, max_val",
+    unless='a.dtype.kind != "f" or type(min_val) is not float or type(max_val) is not float or min_val > max_val',
+)
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """Each element, at least ``min_val`` and at most ``max_val``; the derivative is 0 at both.
 
@@ -147,6 +155,7 @@ def _as_integers(input: Any, *limits: float) -> Any:
 
 
 @public("nn.functional.relu6")
+@partial(in_usual_call, name="_hardtanh", values="0.0, 6.0", unless='a.dtype.kind != "f"')
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """``min(max(0, x), 6)``.
 
@@ -179,6 +188,7 @@ def _leaky_relu(lib, self, negative_slope):
 
 
 @activation("nn.functional.leaky_relu", "nn.functional.leaky_relu_")
+@partial(in_usual_call, name="_leaky_relu", values="negative_slope")
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Each element, times ``negative_slope`` if it is negative.
 
@@ -359,6 +369,7 @@ def _hardsigmoid(lib, self):
 
 
 @public("nn.functional.hardsigmoid")
+@partial(in_usual_call, name="_hardsigmoid")
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """``min(max(0, x + 3), 6) / 6``.
 
@@ -392,6 +403,7 @@ def _hardswish(lib, self):
 
 
 @public("nn.functional.hardswish")
+@partial(in_usual_call, name="_hardswish")
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """``x * min(max(0, x + 3), 6) / 6``.
 
@@ -421,6 +433,7 @@ def _hardshrink(lib, self, lambd):
 
 
 @public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")
+@partial(in_usual_call, name="_hardshrink", values="lambd")
 @with_out(SAME)
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Each element, or 0 if its absolute value is at most ``lambd``.
@@ -448,6 +461,12 @@ _HALF_MAX = 65504.0  # the largest bound that every floating dtype takes
 
 
 @public("nn.functional.softshrink")
+@partial(
+    in_usual_call,
+    name="_softshrink",
+    values="lambd",
+    unless='a.dtype.kind != "f" or type(lambd) is not float or not 0 <= lambd <= 65504.0',
+)
 @with_out(SAME)
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Each element moved by ``lambd`` towards 0.

@@ -6,6 +6,7 @@ Each saves its result only. As in PyTorch, the derivatives are operators themsel
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,15 +14,15 @@ import numpy as np
 from ..._arrays.layouts import rows
 from ..._arrays.softmax import logsumexp_over, rows_logsumexp
 from ..._arrays.threads import LARGE, elementwise
-from ..._base.dtypes import FLOATING
 from ..._base.errors import warn
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim, rank
+from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, of_kind
 from ..._tape.tensor import Tensor
 from ..reduce.extrema import along_one
-from ..reduce.sums import Dims, in_dtype, reduction, restored, to_default, unimplemented, wanted_dims
+from ..reduce.sums import NOT_FLOATING, Dims, in_dtype, reduction, restored, to_default, unimplemented, wanted_dims
 
 if TYPE_CHECKING:
     from ..._base.dtypes import dtype as DType
@@ -94,7 +95,7 @@ def _log_softmax_backward_data(lib, grad_output, output, dim):
 
 
 # ----------------------------------------------------------------------------------------------------- public functions
-@reduction("torch.softmax Tensor.softmax special.softmax", out_rule=EXACT)
+@reduction("torch.softmax Tensor.softmax special.softmax", out_rule=EXACT, one_dim=("softmax", "dim", NOT_FLOATING))
 def softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """exp(x) over its sum along a dim: positive numbers that add up to one. The input is converted to ``dtype`` first.
 
@@ -105,7 +106,11 @@ def softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> Tenso
     return _along(softmax, "softmax", input, dim, dtype)
 
 
-@reduction("torch.log_softmax Tensor.log_softmax special.log_softmax", out_rule=EXACT)
+@reduction(
+    "torch.log_softmax Tensor.log_softmax special.log_softmax",
+    out_rule=EXACT,
+    one_dim=("log_softmax", "dim", NOT_FLOATING),
+)
 def log_softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1.
 
@@ -117,11 +122,6 @@ def log_softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> T
 
 
 def _along(op: Any, name: str, input: Tensor, dim: Any, dtype: DType | None) -> Tensor:
-    if dtype is None and type(dim) is int and type(input) is Tensor:
-        a = input._payload
-        n = a.ndim
-        if -n <= dim < n and a.dtype in FLOATING:
-            return op(input, dim if dim >= 0 else dim + n)  # type: ignore[no-any-return]
     dim = normal_dim(dim, rank(input, name), name)
     if dtype is not None:
         input = in_dtype(input, dtype, name)
@@ -138,6 +138,7 @@ def _implicit_dim(name: str, ndim: int) -> int:
 
 
 @public("nn.functional.softmax")
+@partial(in_one_dim, name="softmax", values="dim", unless=NOT_FLOATING)
 def functional_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
 ) -> Tensor:
@@ -154,6 +155,7 @@ def functional_softmax(
 
 
 @public("nn.functional.log_softmax")
+@partial(in_one_dim, name="log_softmax", values="dim", unless=NOT_FLOATING)
 def functional_log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
 ) -> Tensor:
@@ -210,6 +212,7 @@ def logsumexp(lib, self, dim, keepdim):
 @reduction(
     "torch.logsumexp Tensor.logsumexp special.logsumexp",
     out_rule=of_kind("fcV", "logsumexp(): Expected floating point type for result tensor, but got: {Out}"),
+    one_dim=("logsumexp", "dims, keepdim", f"not count or {NOT_FLOATING}"),
 )
 def logsumexp_public(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials along one or several dims, without overflow.

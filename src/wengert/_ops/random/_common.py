@@ -179,6 +179,14 @@ def opened(payload: Any) -> tuple[Any, list[int]]:
             return np.asarray(payload), tags[::-1]
 
 
+def check_elements(check: Any, payload: Any) -> None:
+    """Run a check on a payload's elements, if it has any; a program that is being recorded repeats it at each call."""
+    if getattr(payload, "is_traced", False):
+        payload.tracer.check(check, payload)
+    elif not on_meta(payload):
+        check(opened(payload)[0])
+
+
 def closed(a: Any, tags: list[int]) -> Any:
     """The payload of an array with the batch dims of these vmaps in front; the inverse of ``opened``."""
     from ..._payloads.transforms import Batched

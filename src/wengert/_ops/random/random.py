@@ -87,12 +87,14 @@ def in_memory_order(a: Any, sampler: Sampler, generator: Generator, np_dtype: An
 
 def _normal_sampler(a: Any) -> Sampler:
     """PyTorch draws normals in blocks only into contiguous memory."""
-    if getattr(a, "is_traced", False):
+    if type(a) is not np.ndarray and getattr(a, "is_traced", False):
         a = a.array
     return _samplers.normal_serial if isinstance(a, np.ndarray) and not a.flags.c_contiguous else _samplers.normal
 
 
 def number(value: Any, function: str, argument: str, position: int) -> float:
+    if type(value) is float:
+        return value
     if isinstance(value, Tensor) and value._payload.ndim == 0:
         return float(value.item())
     if isinstance(value, (int, float, np.number)):
@@ -333,6 +335,8 @@ def randperm(n: int, **kwargs: Any) -> Tensor:
     >>> torch.randperm(6)
     tensor([2, 5, 3, 0, 1, 4])
     """
+    if type(n) is int and n >= 0 and not (kwargs or slow_if_recording or LEVELS.get()):
+        return wrap(_samplers.randperm(default_generator, n))
     asked = Options("randperm", kwargs)
     if isinstance(n, (float, bool)) or not hasattr(n, "__index__"):
         raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type_name(n)}")

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +21,13 @@ from ..._arrays.threads import LARGE, among_rows, reduce_all
 from ..._base.constants import type_name
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, numpy_names, rank
+from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, write_out
 from ..._kinds.return_types import return_type
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import without_view
-from .sums import Dims, is_kind, reduction, restored, unimplemented, wanted_dims
+from .sums import NOT_REAL_OR_EMPTY, Dims, is_kind, reduction, restored, unimplemented, wanted_dims
 
 _SAME_AS_INPUT = exactly(
     "Expected the dtype for input and out to match, but got {Result} for input's dtype and {Out} for out's dtype."
@@ -34,6 +36,7 @@ _SAME_AS_INPUT = exactly(
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+NUMBERS_ONLY = 'not a.size or a.dtype.kind not in "fiu"'  # see ``NOT_REAL``
 MaxResult = return_type("max", "values", "indices")
 MinResult = return_type("min", "values", "indices")
 AminmaxResult = return_type("aminmax", "min", "max")
@@ -179,39 +182,6 @@ def min_dim(lib, self, dim, keepdim):
     return extremum_with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)
 
 
-@public("torch.max Tensor.max")
-def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Largest elements.
-
-    - ``max(input)``: the largest element of all;
-    - ``max(input, dim, keepdim=False)``: the largest along a dim, and its indices (the first of equal ones);
-    - ``max(input, other)``: the larger of each pair, like ``maximum``.
-
-    >>> import wengert as torch
-    >>> x = torch.tensor([[1., 5.], [7., 3.]])
-    >>> x.max()
-    tensor(7.)
-    >>> x.max(1).indices
-    tensor([1, 0])
-    """
-    if not args and not kwargs and out is None:
-        return _extremum_of_all(input, max_all, "max")
-    return _extremum(input, args, kwargs, out, max, "max")
-
-
-@public("torch.min Tensor.min")
-def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``.
-
-    >>> import wengert as torch
-    >>> torch.min(torch.tensor([[1., 5.], [7., 3.]]), 0).values
-    tensor([1., 3.])
-    """
-    if not args and not kwargs and out is None:
-        return _extremum_of_all(input, min_all, "min")
-    return _extremum(input, args, kwargs, out, min, "min")
-
-
 def _extremum_of_all(input: Tensor, op: Any, name: str) -> Tensor:
     try:
         a = input._payload
@@ -227,21 +197,53 @@ def _extremum_of_all(input: Tensor, op: Any, name: str) -> Tensor:
     )
 
 
+def max_of_all(input: Tensor) -> Tensor:
+    return _extremum_of_all(input, max_all, "max")
+
+
+def min_of_all(input: Tensor) -> Tensor:
+    return _extremum_of_all(input, min_all, "min")
+
+
+@public("torch.max Tensor.max")
+@partial(
+    in_one_dim, name="max_dim", values="dim, keepdim", unless=NOT_REAL_OR_EMPTY, result=MaxResult, alone=max_of_all
+)
+def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Largest elements.
+
+    - ``max(input)``: the largest element of all;
+    - ``max(input, dim, keepdim=False)``: the largest along a dim, and its indices (the first of equal ones);
+    - ``max(input, other)``: the larger of each pair, like ``maximum``.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[1., 5.], [7., 3.]])
+    >>> x.max()
+    tensor(7.)
+    >>> x.max(1).indices
+    tensor([1, 0])
+    """
+    return _extremum(input, args, kwargs, out, max, "max")
+
+
+@public("torch.min Tensor.min")
+@partial(
+    in_one_dim, name="min_dim", values="dim, keepdim", unless=NOT_REAL_OR_EMPTY, result=MinResult, alone=min_of_all
+)
+def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``.
+
+    >>> import wengert as torch
+    >>> torch.min(torch.tensor([[1., 5.], [7., 3.]]), 0).values
+    tensor([1., 3.])
+    """
+    return _extremum(input, args, kwargs, out, min, "min")
+
+
 def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, fn: Any, name: str) -> Any:
     """``max`` or ``min`` with more arguments than the tensor: along a dim, or of pairs."""
     if out is not None:
         return write_out(out, fn, (input, *args), kwargs, EXACT if isinstance(out, (tuple, list)) else None)
-    dim = args[0] if len(args) == 1 else None
-    keepdim = False if not kwargs else kwargs.get("keepdim") if len(kwargs) == 1 else None
-    # x.max(1) without the checks that cannot fail
-    if type(dim) is int and type(keepdim) is bool and type(input) is Tensor:
-        a = input._payload
-        n = a.ndim
-        if -n <= dim < n and a.size and a.dtype.kind != "c":
-            dim = dim if dim >= 0 else dim + n
-            return (MaxResult if name == "max" else MinResult)._make(
-                (max_dim if name == "max" else min_dim)(input, dim, keepdim)
-            )
     kwargs = numpy_names(kwargs)
     if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):
         return getattr(TENSORS, name + "imum")(input, *args, **kwargs)
@@ -318,7 +320,7 @@ def amin(lib, self, dim, keepdim):
     return extremum_over(self, self.argmin, lib.minimum.reduce, dim, keepdim)
 
 
-@reduction("torch.amax Tensor.amax", out_rule=_SAME_AS_INPUT)
+@reduction("torch.amax Tensor.amax", out_rule=_SAME_AS_INPUT, one_dim=("amax", "dims, keepdim", NOT_REAL_OR_EMPTY))
 def amax_public(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The largest element over one, several or all dims; equal ones share the gradient evenly.
 
@@ -329,7 +331,7 @@ def amax_public(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     return amax(input, _extremum_dims(input, dim, "amax", "max_values_cpu"), keepdim)
 
 
-@reduction("torch.amin Tensor.amin", out_rule=_SAME_AS_INPUT)
+@reduction("torch.amin Tensor.amin", out_rule=_SAME_AS_INPUT, one_dim=("amin", "dims, keepdim", NOT_REAL_OR_EMPTY))
 def amin_public(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The smallest element over one, several or all dims; equal ones share the gradient evenly.
 
@@ -372,7 +374,11 @@ def aminmax(lib, self, dim, keepdim):
     )
 
 
-@reduction("torch.aminmax Tensor.aminmax", out_rule=EXACT)
+@reduction(
+    "torch.aminmax Tensor.aminmax",
+    out_rule=EXACT,
+    one_dim=("aminmax", "dims, keepdim=", f"args or {NOT_REAL_OR_EMPTY}", AminmaxResult),
+)
 def aminmax_public(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """The smallest and the largest of all elements, or along a dim.
 
@@ -420,7 +426,7 @@ def argmin(lib, self, dim, keepdim):
     return int64(self.argmin(dim, keepdims=True) if keepdim else self.argmin(dim))
 
 
-@reduction("torch.argmax Tensor.argmax", out_rule=EXACT)
+@reduction("torch.argmax Tensor.argmax", out_rule=EXACT, one_dim=("argmax", "dim, keepdim", NUMBERS_ONLY))
 def argmax_public(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones.
 
@@ -432,7 +438,7 @@ def argmax_public(input: Tensor, dim: int | None = None, keepdim: bool = False) 
     return _arg_extremum(argmax, "argmax", input, dim, keepdim)
 
 
-@reduction("torch.argmin Tensor.argmin", out_rule=EXACT)
+@reduction("torch.argmin Tensor.argmin", out_rule=EXACT, one_dim=("argmin", "dim, keepdim", NUMBERS_ONLY))
 def argmin_public(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones.
 

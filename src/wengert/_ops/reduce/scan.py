@@ -24,7 +24,7 @@ from ..._kinds.return_types import return_type
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
 from .extrema import along, along_one, with_places
-from .sums import in_dtype, is_kind, reduction, unimplemented
+from .sums import NOT_FLOATING, NOT_REAL, in_dtype, is_kind, reduction, unimplemented
 
 _SCALAR_TYPE = exactly("expected scalar_type {Result} but found {Out}")
 
@@ -59,6 +59,7 @@ def _cumsum_reverse(lib, self, dim):
     "torch.cumsum Tensor.cumsum",
     out_rule=of_kind("fciuV", "\"cumsum_out_cpu\" not implemented for '{Out}'", NotImplementedError),
     in_out=True,
+    one_dim=("cumsum", "dim"),
 )
 def cumsum_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """Cumulative sum along a dim; integers and bools are summed in int64.
@@ -69,8 +70,6 @@ def cumsum_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Ten
     """
     ndim = rank(input, "cumsum")
     dim = normal_dim(dim, ndim, "cumsum")
-    if ndim and dtype is None:
-        return cumsum(input, dim)
     return in_dtype(along_one(cumsum, in_dtype(input, dtype, "cumsum"), dim), dtype, "cumsum")
 
 
@@ -147,6 +146,7 @@ def _recurrence(lib, self, b, dim, transposed):
     "torch.cumprod Tensor.cumprod",
     out_rule=of_kind("fciuV", "\"cumprod_out_cpu\" not implemented for '{Out}'", NotImplementedError),
     in_out=True,
+    one_dim=("cumprod", "dim"),
 )
 def cumprod_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """Cumulative product along a dim; integers and bools use int64. Gradients are right where elements are zero.
@@ -157,8 +157,6 @@ def cumprod_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Te
     """
     ndim = rank(input, "cumprod")
     dim = normal_dim(dim, ndim, "cumprod")
-    if ndim and dtype is None:
-        return cumprod(input, dim)
     return in_dtype(along_one(cumprod, in_dtype(input, dtype, "cumprod"), dim), dtype, "cumprod")
 
 
@@ -188,7 +186,7 @@ def cummin(lib, self, dim):
     return running_extremum(lib.minimum, lib, self, dim)
 
 
-@reduction("torch.cummax Tensor.cummax", out_rule=_SCALAR_TYPE)
+@reduction("torch.cummax Tensor.cummax", out_rule=_SCALAR_TYPE, one_dim=("cummax", "dim", NOT_REAL, CummaxResult))
 def cummax_public(input: Tensor, dim: int) -> Any:
     """Cumulative maximum along a dim, and its index: the last of equal ones.
 
@@ -202,7 +200,7 @@ def cummax_public(input: Tensor, dim: int) -> Any:
     return CummaxResult._make(along(cummax, input, dim))
 
 
-@reduction("torch.cummin Tensor.cummin", out_rule=_SCALAR_TYPE)
+@reduction("torch.cummin Tensor.cummin", out_rule=_SCALAR_TYPE, one_dim=("cummin", "dim", NOT_REAL, CumminResult))
 def cummin_public(input: Tensor, dim: int) -> Any:
     """Cumulative minimum along a dim, and its index: the last of equal ones.
 
@@ -239,7 +237,9 @@ def logcumsumexp(lib, self, dim):
     return r if wide is self.dtype else r.astype(self.dtype)
 
 
-@reduction("torch.logcumsumexp Tensor.logcumsumexp", out_rule=_SCALAR_TYPE)
+@reduction(
+    "torch.logcumsumexp Tensor.logcumsumexp", out_rule=_SCALAR_TYPE, one_dim=("logcumsumexp", "dim", NOT_FLOATING)
+)
 def logcumsumexp_public(input: Tensor, dim: int) -> Tensor:
     """Logarithm of the cumulative sum of exponentials along a dim, without overflow.
 

@@ -21,7 +21,7 @@ from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .extrema import along, put_all, with_places, without_dim
-from .sums import dtype_text, is_kind, reduction, unimplemented
+from .sums import NOT_REAL, dtype_text, is_kind, reduction, unimplemented
 
 _INDEX_DTYPE = exactly(
     "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on "
@@ -64,7 +64,7 @@ def _check_sortable(input: Tensor, dim: Any, name: str) -> int:
     return dim
 
 
-@reduction("torch.sort Tensor.sort", out_rule=EXACT)
+@reduction("torch.sort Tensor.sort", out_rule=EXACT, one_dim=("sort", "dim, False", NOT_REAL, SortResult))
 def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
     """Sort along a dim: values and their indices. Equal elements keep their order, and nan is the largest.
 
@@ -77,7 +77,7 @@ def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: 
     return SortResult._make(along(sort, input, _check_sortable(input, dim, "sort"), descending))
 
 
-@reduction("torch.argsort Tensor.argsort", out_rule=EXACT)
+@reduction("torch.argsort Tensor.argsort", out_rule=EXACT, one_dim=("argsort", "dim, False", NOT_REAL))
 def argsort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """The indices that sort the elements along a dim; equal elements keep their order.
 

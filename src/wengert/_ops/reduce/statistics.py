@@ -13,14 +13,14 @@ from ..._arrays.variance import narrowed, variance, variance_and_mean
 from ..._base.constants import type_name
 from ..._base.errors import warn
 from ..._base.registry import TENSORS, public
-from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, rank
+from ..._kinds.dims import nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
-from .extrema import along, shared_by_all, with_places
+from .extrema import NUMBERS_ONLY, along, shared_by_all, with_places
 from .sums import dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
 
 _QUANTILE = exactly("quantile() out tensor must be same dtype as the input tensor")
@@ -115,16 +115,12 @@ def std_mean(lib, self, dim, correction, keepdim):
     return narrowed(lib.sqrt(v), self.real.dtype), narrowed(m, self.dtype)
 
 
+_SPREAD = "dims, 1, keepdim=", 'a.dtype.kind not in "fc" or (a.size if dim is None else a.shape[dim]) < 2'
+
+
 def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Read ``(dim, unbiased, keepdim)``, ``(unbiased)`` or ``(dim, *, correction, keepdim)``, check, and run."""
     ndim = rank(input, name)
-    keepdim = False if not kwargs else kwargs.get("keepdim") if len(kwargs) == 1 else None
-    if type(keepdim) is bool and is_kind(input, "fc"):
-        if not args:
-            if input._payload.size > 1:
-                return op(input, EVERY_DIM[ndim], 1, keepdim)
-        elif type(dim := args[0]) is int and len(args) == 1 and -ndim <= dim < ndim and input._payload.shape[dim] > 1:
-            return op(input, (dim if dim >= 0 else dim + ndim,), 1, keepdim)
     names = ("unbiased",) if args and isinstance(args[0], bool) else ("dim", "unbiased", "keepdim")
     given = dict(zip(names, args, strict=False)) | kwargs
     known = {"dim", "unbiased", "keepdim", "correction"}
@@ -153,7 +149,7 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
     return op(input, dims, correction, given.get("keepdim", False))
 
 
-@reduction("torch.var Tensor.var")
+@reduction("torch.var Tensor.var", one_dim=("var", *_SPREAD))
 def var_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0.
 
@@ -165,7 +161,7 @@ def var_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return _spread(var, "var", input, args, kwargs)  # type: ignore[no-any-return]
 
 
-@reduction("torch.std Tensor.std")
+@reduction("torch.std Tensor.std", one_dim=("std", *_SPREAD))
 def std_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``.
 
@@ -176,7 +172,7 @@ def std_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return _spread(std, "std", input, args, kwargs)  # type: ignore[no-any-return]
 
 
-@reduction("torch.var_mean")
+@reduction("torch.var_mean", one_dim=("var_mean", *_SPREAD))
 def var_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Variance and mean; the arguments are those of ``var``.
 
@@ -187,7 +183,7 @@ def var_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     return _spread(var_mean, "var_mean", input, args, kwargs)
 
 
-@reduction("torch.std_mean")
+@reduction("torch.std_mean", one_dim=("std_mean", *_SPREAD))
 def std_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Standard deviation and mean; the arguments are those of ``std``.
 
@@ -252,7 +248,7 @@ def _median(input: Tensor, dim: Any, keepdim: bool, of_all: Any, of_dim: Any, re
     return result(along(of_dim, input, dim, keepdim))
 
 
-@reduction("torch.median Tensor.median")
+@reduction("torch.median Tensor.median", one_dim=("median_dim", "dim, keepdim", NUMBERS_ONLY, MedianResult))
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower median of all elements, or along a dim with its index; nan if any element is nan.
 
@@ -263,7 +259,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     return _median(input, dim, keepdim, median_all, median_dim, MedianResult)
 
 
-@reduction("torch.nanmedian Tensor.nanmedian")
+@reduction("torch.nanmedian Tensor.nanmedian", one_dim=("nanmedian_dim", "dim, keepdim", NUMBERS_ONLY, NanmedianResult))
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The median of the elements that are not nan; see ``median``.
 

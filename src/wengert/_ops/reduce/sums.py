@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._arrays.layouts import rows
-from ..._arrays.library import ARITHMETIC
 from ..._arrays.sums import (
     FALSE,
     SMALL,
@@ -25,19 +24,18 @@ from ..._arrays.sums import (
     empty,
     multiply_up,
     no_mean,
-    sum_along,
 )
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
-from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
+from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_axis, with_keywords, write_out
 from ..._tape.promotion import cast, default_np, logical_dtype
-from ..._tape.tensor import Tensor, make
+from ..._tape.tensor import Tensor
 
 if TYPE_CHECKING:
     from ..._base.dtypes import dtype as DType
@@ -59,10 +57,13 @@ def restored(xp: Any, g: Any, shape: tuple[int, ...], dim: int | tuple[int, ...]
     return g if keepdim else xp.reshape(g, kept(shape, dim))
 
 
-def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callable[[Any], Any]:
+def reduction(
+    *names: str, out_rule: Any = None, in_out: bool = False, one_dim: tuple[Any, ...] | None = None
+) -> Callable[[Any], Any]:
     """Decorator: publish a reduction that also accepts ``axis=``, ``keepdims=`` and ``out=`` (``_kinds.out``).
 
-    ``in_out``: without ``dtype=`` the reduction computes in the dtype of ``out``.
+    ``in_out``: without ``dtype=`` the reduction computes in the dtype of ``out``. ``one_dim``: the operator that it is
+    along one dim, and the other arguments of ``in_one_dim``.
     """
 
     def decorate(fn: Any) -> Any:
@@ -80,9 +81,15 @@ def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callab
                 rule = EXACT
             return write_out(out, fn, args, kwargs, rule)
 
-        return public(*names)(with_keywords(fn, otherwise))
+        form = with_keywords(fn, otherwise)
+        return public(*names)(form if one_dim is None else in_one_dim(form, *one_dim))
 
     return decorate
+
+
+# when a public function is not its operator along one dim
+NOT_FLOATING, NOT_REAL = 'a.dtype.kind != "f"', 'a.dtype.kind not in "fiub"'
+NOT_REAL_OR_EMPTY = f"not a.size or {NOT_REAL}"
 
 
 def no_keepdim(name: str, keepdim: Any) -> TypeError:
@@ -156,24 +163,10 @@ def sum(
     """
     if dtype is None and out is None and not spelling:
         try:
-            a = input._payload
-            ndim = a.ndim
+            ndim = input._payload.ndim
         except AttributeError:
             ndim = rank(input, "sum")
-        if type(dim) is int and -ndim <= dim < ndim:
-            dims: tuple[int, ...] = (dim if dim >= 0 else dim + ndim,)
-            if (
-                keepdim is False and input._node is None and type(a) is np.ndarray and not slow_if_recording
-            ):  # nothing is recorded
-                t = make()
-                t._box = t._node = None
-                try:
-                    t._payload = sum_along(a, dims, False)
-                    return t
-                except ARITHMETIC:  # a warning that the program turned into an error
-                    pass
-        else:
-            dims = wanted_dims(dim, ndim, "sum")
+        dims = wanted_dims(dim, ndim, "sum")
         if keepdim and keepdim is not True:
             raise no_keepdim("sum", keepdim)
         return sum_all(input) if dim is None and not keepdim else sum_dim(input, dims, keepdim)
@@ -202,6 +195,7 @@ def spread(xp: Any, g: Any, shape: tuple[int, ...], n: int) -> Any:
     libname="sum_of_all",
     names="torch.sum Tensor.sum",
     otherwise=sum,
+    along="sum_dim",
 )
 def sum_all(self):
     """Sum of all elements."""
@@ -238,7 +232,7 @@ def nansum(lib, self, dim, keepdim):
 _NANSUM = convertible("\"nansum_cpu\" not implemented for '{Out}'", NotImplementedError)
 
 
-@reduction("torch.nansum Tensor.nansum", out_rule=_NANSUM, in_out=True)
+@reduction("torch.nansum Tensor.nansum", out_rule=_NANSUM, in_out=True, one_dim=("nansum", "dims, keepdim", NOT_REAL))
 def nansum_public(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Sum of the elements that are not nan.
 
@@ -274,8 +268,7 @@ def mean(
             ndim = input._payload.ndim
         except AttributeError:
             ndim = rank(input, "mean")
-        one = type(dim) is int and -ndim <= dim < ndim
-        dims = (dim if dim >= 0 else dim + ndim,) if one else wanted_dims(dim, ndim, "mean")
+        dims = wanted_dims(dim, ndim, "mean")
         if keepdim and keepdim is not True:
             raise no_keepdim("mean", keepdim)
         return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
@@ -301,6 +294,7 @@ def mean(
     libname="mean_of_all",
     names="torch.mean Tensor.mean",
     otherwise=mean,
+    along="mean_dim",
 )
 def mean_all(self):
     """Mean of all elements."""
@@ -395,7 +389,7 @@ def prod_dim(lib, self, dim, keepdim):
     return multiply_up(lib, self, dim, keepdim)
 
 
-@reduction("torch.prod Tensor.prod", in_out=True)
+@reduction("torch.prod Tensor.prod", in_out=True, one_dim=("prod_dim", "dim, keepdim"))
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Product of all elements, or along one dim. Gradients of every order are right where elements are zero.
 
@@ -442,7 +436,11 @@ def any_dim(lib, self, dim, keepdim):
     return as_truth(lib.logical_or.reduce(self, dim, None, None, keepdim), self)
 
 
-@reduction("torch.all Tensor.all", out_rule=exactly("all only supports bool tensor for result, got: {Out}"))
+@reduction(
+    "torch.all Tensor.all",
+    out_rule=exactly("all only supports bool tensor for result, got: {Out}"),
+    one_dim=("all_dim",),
+)
 def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
 
@@ -453,7 +451,11 @@ def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     return all_dim(input, normal_dims(dim, rank(input, "all"), "all"), keepdim)
 
 
-@reduction("torch.any Tensor.any", out_rule=exactly("any only supports bool tensor for result, got: {Out}"))
+@reduction(
+    "torch.any Tensor.any",
+    out_rule=exactly("any only supports bool tensor for result, got: {Out}"),
+    one_dim=("any_dim",),
+)
 def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
 

@@ -18,6 +18,7 @@ from ..._base.dtypes import as_dtype
 from ..._base.modes import slow_always
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import as_int, normal_dim, normal_dims
+from ..._kinds.fronts import in_usual_call
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_axis, with_out
 from ..._payloads.meta import no_kernel, on_meta
@@ -230,7 +231,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     return roll_dims(input, shifts, tuple(normal_dim(d, a.ndim, "roll") for d in dims))
 
 
-def _triangle(name: str, op: Any, what: str) -> Any:
+def _triangle(name: str, op: Any, part: str, what: str) -> Any:
     def triangle(input: Tensor, diagonal: int = 0) -> Tensor:
         if payload(input, name).ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
@@ -244,7 +245,9 @@ def _triangle(name: str, op: Any, what: str) -> Any:
     tensor([[1., {"0" if name == "tril" else "1"}.],
             [{"1" if name == "tril" else "0"}., 1.]])
     """
-    public(f"torch.{name} Tensor.{name}")(with_out(EXACT)(triangle))
+    unless = "type(diagonal) is not int or a.ndim < 2"
+    fn = in_usual_call(with_out(EXACT)(triangle), f"{part}_triangle", "diagonal", unless)
+    public(f"torch.{name} Tensor.{name}")(fn)
     in_place = inplace_of(triangle, name + "_")
 
     @functools.wraps(in_place)
@@ -261,8 +264,8 @@ def _triangle(name: str, op: Any, what: str) -> Any:
     return triangle
 
 
-tril = _triangle("tril", lower_triangle, "above")
-triu = _triangle("triu", upper_triangle, "below")
+tril = _triangle("tril", lower_triangle, "lower", "above")
+triu = _triangle("triu", upper_triangle, "upper", "below")
 
 
 def _triangle_indices(name: str, rows: Any) -> None:

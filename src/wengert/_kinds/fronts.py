@@ -1,0 +1,85 @@
+"""Public functions that in the usual call are their operator: its recording function, behind a reader of arguments.
+
+Every call between a program's line and the recording function costs, twice where the line is looked for. So the text of
+an operator on one tensor also serves for the public function: for the usual arguments it records itself, for all others
+it calls the function as it is written (``otherwise``).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+from .._base.registry import REGISTRY
+from .dims import EVERY_DIM
+from .recording import ONE_DIM, USUAL, read_dim
+from .templates import FirstCall, Shape, first_call_of, hot
+
+
+def in_front_of(otherwise: Any, shape: Shape, scope: Callable[[], dict[str, Any]]) -> Any:
+    """A public function that is its operator in the usual call and passes any other call to ``otherwise``."""
+    fn = hot(otherwise.__name__, shape, scope, otherwise.__doc__)
+    fn.__wrapped__ = otherwise
+    return fn
+
+
+def _own(name: str) -> FirstCall:
+    own = first_call_of(REGISTRY[name].op)
+    assert own is not None
+    return own
+
+
+def _with_values(own: Shape, values: str) -> dict[str, str]:
+    """The texts of an operator's shape with these texts in place of its parameters."""
+    texts = values.split(", ")
+    return {k: re.sub(r"\bp(\d)\b", lambda m: texts[int(m[1])], text) for k, text in own.parts.items()}
+
+
+def in_one_dim(
+    otherwise: Any, name: str, values: str = "dims, keepdim", unless: str = "", result: Any = None, alone: Any = None
+) -> Any:
+    """A public function that along one dim is its operator ``name``.
+
+    ``values``: the texts of the operator's parameters, of ``dim`` (``dims``: a tuple of it, or of all dims if none is
+    given) and ``keepdim`` (``keepdim=``: never by position). ``unless``: a condition on the array ``a`` for which it is
+    not. ``result``: the class of several results. ``alone``: the function of the tensor alone.
+    """
+    own = _own(name)
+    by_name, whole, keepdim = "keepdim=" in values, "dims" in values, "keepdim" in values
+    parts = _with_values(own.shape, values.replace("=", "").replace("dims", "dim"))
+    for key in ("outputs", "plain_outputs") if result is not None else ():
+        parts[key] = parts[key].replace("return t0, t1", "return named((t0, t1))")
+    parts |= read_dim(keepdim, by_name, whole, unless and f" or {unless}")
+    flags = {"modes": False, "dims": whole, "whole": whole, "keepdim": keepdim, "without": alone is not None}
+    shape = Shape("one", ONE_DIM, "input, *args, **kwargs", parts, **{**own.shape.flags, **flags})
+    more = {"otherwise": otherwise, "named": getattr(result, "_make", None), "EVERY_DIM": EVERY_DIM, "without": alone}
+    return in_front_of(otherwise, shape, lambda: own.names() | more)
+
+
+def in_usual_call(otherwise: Any, name: str, values: str = "", unless: str = "", **names: Any) -> Any:
+    """A public function that without ``out=`` and ``inplace`` is its operator ``name``.
+
+    ``values``: the texts of the operator's parameters, of the function's own. ``unless``: a condition on these and on
+    the array ``a`` for which it is not, and ``names`` what it names.
+    """
+    own = _own(name)
+    head, passed = [], []
+    unusual = ["slow_always"]
+    for p in inspect.signature(otherwise).parameters.values():
+        by_name = p.kind is p.KEYWORD_ONLY
+        head += ["*"] if by_name and "*" not in head else []
+        head.append(p.name if p.default is p.empty else f"{p.name}={p.default!r}")
+        passed.append(f"{p.name}={p.name}" if by_name else p.name)
+        if p.name in ("inplace", "out"):
+            unusual.insert(0, "inplace" if p.name == "inplace" else "out is not None")
+    if "out" in (otherwise.__kwdefaults__ or ()) and "*" not in head:  # see ``with_keywords``
+        head += ["*", "out=None", "**kwargs"]
+        passed += ["out=out", "**kwargs"]
+        unusual = ["out is not None", "kwargs", *unusual]
+    parts = _with_values(own.shape, values) | {
+        "passed": ", ".join(passed), "unusual": " or ".join(unusual), "unless": unless and f" or {unless}",
+    }  # fmt: skip
+    shape = Shape("one", USUAL, ", ".join(head), parts, **{**own.shape.flags, "modes": False})
+    return in_front_of(otherwise, shape, lambda: own.names() | {"otherwise": otherwise, **names})

@@ -1,0 +1,195 @@
+"""Stores: what each answers, beside PyTorch's, and what their server does with bytes that are no message."""
+
+from __future__ import annotations
+
+import importlib
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wengert.distributed import _launch_server as server
+from wengert.distributed import _stores
+from wengert.distributed._launch import Plan
+from wengert.distributed.rendezvous import rendezvous
+from wengert.distributed.run import _plan, parse_args
+
+SHORT = timedelta(milliseconds=50)
+CALLS = """set('a', '1')|get('a')|get('nope')|add('n', 3)|add('n', -4)|get('n')|check(['a', 'n'])|check(['a', 'zz'])
+wait(['a'], SHORT)|wait(['zz'], SHORT)|delete_key('a')|check(['a'])|compare_set('c', '', 'v')|compare_set('c', 'w', 'x')
+compare_set('c', 'v', 'x')|compare_set('q', 'w', 'v')|get('c')|append('c', 'tail')|get('c')|num_keys() > 1
+multi_set(['m1', 'm2'], ['1', '2'])|multi_get(['m1', 'm2'])|set('b', b'\\xff\\x00')|get('b')|set('', 'empty')|get('')
+timeout|set(3, 4)|add('c', 1)""".replace("\n", "|").split("|")
+
+
+def answers(store: Any, calls: list[str]) -> list[str]:
+    found = []
+    for call in calls:
+        try:
+            found.append(repr(eval(f"store.{call}", {"store": store, "SHORT": SHORT})))
+        except Exception as error:  # noqa: BLE001  it is compared
+            name = "RuntimeError" if type(error).__name__ == "DistStoreError" else type(error).__name__
+            found.append(f"{name}: {str(error)[:30]}")
+    return found
+
+
+def made(dist: Any, kind: str, folder: Path) -> Any:
+    if kind == "tcp":
+        store = dist.TCPStore("127.0.0.1", 0, 1, True, timeout=SHORT)
+    elif kind == "file":
+        store = dist.FileStore(str(folder / dist.__name__), 1)
+    else:
+        store = dist.HashStore()
+    store.set_timeout(SHORT)
+    return dist.PrefixStore("before", store) if kind == "prefix" else store
+
+
+@pytest.mark.parametrize("kind", ["tcp", "file", "hash", "prefix"])
+def test_stores_answer_as_pytorchs(torch: Any, kind: str, tmp_path: Path) -> None:
+    theirs = importlib.import_module("torch.distributed")
+    calls = CALLS[:-1] if kind == "tcp" else CALLS  # PyTorch's server ends
+    assert answers(made(_stores, kind, tmp_path), calls) == answers(made(theirs, kind, tmp_path), calls)
+
+
+@pytest.mark.parametrize("kind", ["tcp", "file", "hash", "prefix"])
+def test_a_key_that_another_thread_sets_ends_the_wait(kind: str, tmp_path: Path) -> None:
+    store = made(_stores, kind, tmp_path)
+    store.set_timeout(timedelta(seconds=30))
+    other = store.clone() if kind == "tcp" else store
+    thread = threading.Thread(target=lambda: other.set("late", "1"))
+    thread.start()
+    assert store.get("late") == b"1"
+    thread.join()
+
+
+def test_a_file_store_is_removed_by_its_last_user_and_refuses_other_files(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    one, two = (_stores.FileStore(str(path), 2) for _ in range(2))
+    one.set("k", "v")
+    one._closing()
+    assert path.exists() and two.get("k") == b"v"
+    two._closing()
+    assert not path.exists()
+    path.write_bytes(bytes(range(256)) * 4)
+    with pytest.raises(_stores.DistStoreError, match="no file of a FileStore"):
+        _stores.FileStore(str(path), 1)
+
+
+def test_the_errors_of_a_tcp_store() -> None:
+    store = _stores.TCPStore("127.0.0.1", 0, 1, True, timeout=SHORT)
+    with pytest.raises(_stores.DistNetworkError, match="address already in use"):
+        _stores.TCPStore("127.0.0.1", store.port, 1, True, timeout=SHORT)
+    with pytest.raises(_stores.DistStoreError, match=r"Timed out after 1 seconds waiting for clients\. 1/2 clients"):
+        _stores.TCPStore("127.0.0.1", 0, 2, True, timeout=SHORT)
+    free = socket.create_server(("127.0.0.1", 0))
+    port = free.getsockname()[1]
+    free.close()
+    with pytest.raises(_stores.DistNetworkError, match=f"timed out after 50ms while trying to connect to .*{port}"):
+        _stores.TCPStore("127.0.0.1", port, 1, False, timeout=SHORT)
+
+
+# ------------------------------------------------------------------------------------------------- hostile bytes
+@pytest.fixture(scope="module")
+def served() -> Iterator[server.Server]:
+    one = server.Server()
+    yield one
+    one.close()
+
+
+def spoken(served: server.Server, data: bytes) -> bytes:
+    """What the server answers before it closes the connection."""
+    with socket.create_connection(("127.0.0.1", served.port), 10) as connection:
+        answer = b""
+        try:
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            while part := connection.recv(1 << 16):
+                answer += part
+        except OSError:
+            pass  # closed while more was sent
+        return answer
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"", server.GREETING, b"cmd=init "]))
+def test_random_bytes_do_no_harm(served: server.Server, data: bytes, start: bytes) -> None:
+    spoken(served, start + data)
+    alive = server.GREETING + struct.pack("!BI", server.ADD, 2) + b"".join(
+        struct.pack("!I", len(a)) + a for a in (b"alive", b"0")
+    )  # fmt: skip
+    assert spoken(served, alive).endswith(b"0")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        server.GREETING + struct.pack("!BI", server.SET, 2**32 - 1),  # arguments without end
+        server.GREETING + struct.pack("!BII", server.SET, 2, 2**31),  # a key of 2 GB
+        server.GREETING + struct.pack("!BII", server.SET, 2, server.LONGEST_KEY + 1) + bytes(server.LONGEST_KEY + 9),
+        server.GREETING + struct.pack("!BI", 99, 0),
+        server.GREETING + struct.pack("!BII", server.ADD, 2, 1) + b"k" + struct.pack("!I", 5) + b"1e999",
+        b"cmd=" + b"x" * 100_000,
+        b"cmd=put key=a\n",
+        b"cmd=__init__\n" * 3,
+    ],
+)
+def test_what_is_too_long_or_no_message_ends_its_connection(served: server.Server, data: bytes) -> None:
+    before = served.table.bytes
+    assert len(spoken(served, data)) < 200
+    assert served.table.bytes == before
+
+
+def test_nothing_is_unpickled() -> None:
+    """A value that would run code as a pickle is bytes to every store."""
+    data = b"cos\nsystem\n(S'false'\ntR."
+    store = _stores.TCPStore("127.0.0.1", 0, 1, True)
+    store.set("x", data)
+    assert store.get("x") == data
+    assert "pickle" not in Path(server.__file__).read_text().replace("unpickled", "")
+    assert "pickle" not in Path(_stores.__file__).read_text()
+
+
+def test_a_table_has_bounds() -> None:
+    table = server.Table()
+    table.bytes = server.MOST_BYTES
+    with pytest.raises(server.Malformed):
+        table.set(b"k", b"v")
+
+
+# ------------------------------------------------------------------------------------------------- arguments
+@pytest.mark.parametrize(
+    ("url", "error", "said"),
+    [
+        ("tcp://127.0.0.1", ValueError, "port number missing"),
+        ("tcp://127.0.0.1:1?rank=0", ValueError, "world size parameter missing"),
+        ("file://?rank=0&world_size=1", ValueError, "path missing"),
+        ("file:///x?world_size=1", ValueError, "rank parameter missing"),
+        ("nothing://x", RuntimeError, "No rendezvous handler for nothing://"),
+        ("env://", ValueError, "environment variable RANK expected, but not set"),
+        (3, RuntimeError, "`url` must be a string"),
+    ],
+)
+def test_a_meeting_that_lacks_something(url: Any, error: type[Exception], said: str, monkeypatch: Any) -> None:
+    for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(error, match=said):
+        next(rendezvous(url))
+
+
+def test_torchruns_arguments() -> None:
+    args = ["--nnodes=2", "--nproc_per_node=3", "--node_rank=1", "--rdzv_backend=c10d", "--rdzv-endpoint=host:29401"]
+    plan: Plan = _plan(parse_args([*args, "--max_restarts", "2", "--rdzv_id=job", "train.py", "--lr", "0.1"]))
+    assert (plan.nnodes, plan.nproc, plan.node_rank, plan.host, plan.port) == (2, 3, 1, "host", 29401)
+    assert plan.max_restarts == 2 and plan.run_id == "job" and plan.command[-3:] == ["train.py", "--lr", "0.1"]
+    plan = _plan(parse_args(["--standalone", "--nproc-per-node", "cpu", "-m", "package.module", "x"]))
+    assert plan.port == 0 and plan.nproc >= 1 and plan.command[-3:] == ["-m", "package.module", "x"]
+    plan = _plan(parse_args(["--no-python", "--tee", "3", "echo", "hello"]))
+    assert plan.command == ["echo", "hello"] and plan.tee
+    with pytest.raises(ValueError, match="Unsupported nproc_per_node value: many"):
+        _plan(parse_args(["--nproc-per-node", "many", "train.py"]))
