@@ -26,6 +26,7 @@ from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
 from . import explain as explain
+from . import export as export
 from . import fft as fft
 from . import func as func
 from . import fx as fx
@@ -774,12 +775,12 @@ def inverse(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix."""
 def is_complex(input: Tensor) -> _bool:
     """Whether the dtype is a complex one."""
-def is_conj(self: Tensor) -> _bool:
-    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+def is_conj(input: Tensor) -> _bool:
+    """Whether the tensor shows the conjugates of its memory."""
 def is_deterministic_algorithms_warn_only_enabled() -> _bool:
     """What ``use_deterministic_algorithms`` set."""
 def is_distributed(self: Tensor) -> _bool:
-    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+    """False: a tensor's memory is that of this process."""
 def is_floating_point(input: Tensor) -> _bool:
     """Whether the dtype is a floating one."""
 def is_grad_enabled() -> _bool:
@@ -788,8 +789,8 @@ def is_inference(self: Tensor) -> _bool:
     """Whether the tensor was made under ``inference_mode``."""
 def is_inference_mode_enabled() -> _bool:
     """Whether inference mode is on in this thread or task."""
-def is_neg(self: Tensor) -> _bool:
-    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+def is_neg(input: Tensor) -> _bool:
+    """Whether the tensor shows the negatives of its memory, as the imaginary part of a conjugate does."""
 def is_nonzero(input: Tensor) -> _bool:
     """Whether the one element of a tensor is not zero."""
 def is_same_size(self: Tensor, other: Tensor) -> _bool:
@@ -1177,9 +1178,9 @@ def resize_(self: Tensor, *sizes: _int | Sequence[_int], size: _int | Sequence[_
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
     """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``."""
 def resolve_conj(input: Tensor) -> Tensor:
-    """Return the tensor itself: conjugates and negatives are always computed."""
+    """A copy of a conjugate; any other tensor is returned itself."""
 def resolve_neg(input: Tensor) -> Tensor:
-    """Return the tensor itself: conjugates and negatives are always computed."""
+    """A copy of a tensor that shows negatives; any other tensor is returned itself."""
 def result_type(*operands: Any, **named: Any) -> _dtype:
     """The dtype of the result of an operator on two operands: ``tensor`` and ``other``, or ``scalar`` and ``tensor``."""
 def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
@@ -1818,6 +1819,7 @@ __all__ = [
     "explain",
     "expm1",
     "expm1_",
+    "export",
     "eye",
     "feature_alpha_dropout",
     "feature_alpha_dropout_",

@@ -50,7 +50,7 @@ ROOMS = (
     ("fx",),
     # programs for PyTorch, and what only says that something is not there
     ("_compat", "_compile", "_cli", "__main__", "utils.collect_env", "profiler", "library", "ops", "distributed",
-     "nn.parallel.distributed", "onnx", "testing._internal", "explain"),
+     "nn.parallel.distributed", "export", "onnx", "testing._internal", "explain"),
     ("",),
 )  # fmt: skip
 RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}

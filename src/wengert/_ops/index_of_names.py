@@ -71,10 +71,12 @@ INDEX: dict[str, dict[str, str]] = {
                    "nan_to_num nan_to_num_ where"),
     },
     "elementwise.complex": {
-        "operators": ("angle complex conj conj_physical imag polar real sgn view_as_complex view_as_real"),
-        "torch": ("angle complex conj conj_physical conj_physical_ imag polar real resolve_conj resolve_neg sgn "
-                  "sgn_ view_as_complex view_as_complex_copy view_as_real view_as_real_copy"),
-        "Tensor": ("angle conj conj_physical conj_physical_ imag real resolve_conj resolve_neg sgn sgn_"),
+        "operators": ("angle complex conj conj_physical imag negative_view polar real sgn view_as_complex view_as_real"),
+        "torch": ("_neg_view angle complex conj conj_physical conj_physical_ imag is_conj is_neg polar real "
+                  "resolve_conj resolve_neg sgn sgn_ view_as_complex view_as_complex_copy view_as_real "
+                  "view_as_real_copy"),
+        "Tensor": ("_neg_view angle conj conj_physical conj_physical_ imag is_conj is_neg real resolve_conj "
+                   "resolve_neg sgn sgn_"),
     },
     "elementwise.unary": {
         "operators": ("_round_decimals abs acos acosh asin asinh atan atanh ceil cos cosh deg2rad exp exp2 expm1 floor "
@@ -467,13 +469,13 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "._arrays.softmax": {"lib": "log_softmax_backward_rows log_softmax_rows softmax_backward_rows softmax_rows"},
     "._tensor_api.layout": {
-        "torch": ("get_device is_complex is_conj is_distributed is_floating_point is_inference is_neg is_same_size "
-                  "is_signed is_tensor numel"),
+        "torch": ("get_device is_complex is_distributed is_floating_point is_inference is_same_size is_signed "
+                  "is_tensor numel"),
         "Tensor": ("_base _cdata _is_view _view_func apply_ const_data_ptr data_ptr dim dim_order element_size "
-                   "get_device is_complex is_conj is_contiguous is_cpu is_cuda is_distributed is_floating_point "
-                   "is_inference is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_neg is_nested is_pinned "
-                   "is_quantized is_same_size is_set_to is_signed is_sparse_csr is_vulkan is_xla is_xpu itemsize "
-                   "map2_ map_ name nbytes ndimension nelement numel pin_memory size storage_offset stride type"),
+                   "get_device is_complex is_contiguous is_cpu is_cuda is_distributed is_floating_point is_inference "
+                   "is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_pinned is_quantized is_same_size "
+                   "is_set_to is_signed is_sparse_csr is_vulkan is_xla is_xpu itemsize map2_ map_ name nbytes "
+                   "ndimension nelement numel pin_memory size storage_offset stride type"),
     },
     "random._common": {
         "operators": ("bernoulli_values bernoulli_values_of_number bernoulli_values_of_tensor binomial_values "

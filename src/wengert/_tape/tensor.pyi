@@ -245,6 +245,8 @@ class Tensor(metaclass=TensorMeta):
     @staticmethod
     def _make_wrapper_subclass(cls: _type, size: _int | Sequence[_int], *args: Any, **kwargs: Any) -> Tensor:
         """Raises NotImplementedError: a tensor without memory of its own would need ``__torch_dispatch__``."""
+    def _neg_view(self) -> Tensor:
+        """A view that shows the negatives of the elements, as ``x.conj().imag`` does."""
     def _nnz(self) -> _int:
         """The number of stored elements (or dense parts)."""
     @property
@@ -786,7 +788,7 @@ class Tensor(metaclass=TensorMeta):
     def is_complex(self) -> _bool:
         """Whether the dtype is a complex one."""
     def is_conj(self) -> _bool:
-        """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+        """Whether the tensor shows the conjugates of its memory."""
     def is_contiguous(self, memory_format: _memory_format | None = ...) -> _bool:
         """Whether the elements are in row-major order in memory, or in the order of ``memory_format``."""
     @property
@@ -796,7 +798,7 @@ class Tensor(metaclass=TensorMeta):
     def is_cuda(self) -> _bool:
         """False: no tensor here is of kind 'cuda'."""
     def is_distributed(self) -> _bool:
-        """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+        """False: a tensor's memory is that of this process."""
     def is_floating_point(self) -> _bool:
         """Whether the dtype is a floating one."""
     def is_inference(self) -> _bool:
@@ -823,7 +825,7 @@ class Tensor(metaclass=TensorMeta):
     def is_mtia(self) -> _bool:
         """False: no tensor here is of kind 'mtia'."""
     def is_neg(self) -> _bool:
-        """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+        """Whether the tensor shows the negatives of its memory, as the imaginary part of a conjugate does."""
     @property
     def is_nested(self) -> _bool:
         """False: no tensor here is of kind 'nested'."""
@@ -1248,9 +1250,9 @@ class Tensor(metaclass=TensorMeta):
     def resize_as_(self, other: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
         """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``."""
     def resolve_conj(self) -> Tensor:
-        """Return the tensor itself: conjugates and negatives are always computed."""
+        """A copy of a conjugate; any other tensor is returned itself."""
     def resolve_neg(self) -> Tensor:
-        """Return the tensor itself: conjugates and negatives are always computed."""
+        """A copy of a tensor that shows negatives; any other tensor is returned itself."""
     def retain_grad(self) -> None:
         """Keep this intermediate result's gradient in ``.grad``."""
     @property

@@ -38,7 +38,7 @@ def made(a: Any, requires_grad: Any = False) -> Tensor:
             raise noted(
                 RuntimeError("Only Tensors of floating point and complex dtype can require gradients"),
                 f"Why: the tensor is {BY_NUMPY[a.dtype]}, and a derivative needs a continuous value.",
-                "What to do: give dtype=torch.float32, or write the numbers with a point.",
+                "What to do: write the numbers with a point, torch.tensor([1., 2.]), or give dtype=torch.float32.",
                 code="W007",
             )
         leaf_node(t)

@@ -391,9 +391,9 @@ def is_cpu(self: Tensor) -> bool:
 _constant("name", None, "``None``: kept for programs that ask.")
 
 
-@method("Tensor.is_conj Tensor.is_neg Tensor.is_distributed torch.is_conj torch.is_neg torch.is_distributed")
+@method("Tensor.is_distributed torch.is_distributed")
 def _never(self: Tensor) -> bool:
-    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+    """False: a tensor's memory is that of this process."""
     return False
 
 

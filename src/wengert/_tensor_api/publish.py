@@ -68,6 +68,15 @@ FORMER = {
 }
 
 
+@graph.probable_causes.set
+def causes(tensor: Tensor, frame: Any) -> list[str]:
+    try:
+        found: list[str] = submodule("explain")._cause.causes(tensor, frame)
+    except Exception:  # noqa: BLE001  a program's text may be anything; its error must be shown
+        return []
+    return found
+
+
 def keep_former_names() -> None:
     """Set the module names of objects to those in old pickles."""
     for name, (home, members) in FORMER.items():

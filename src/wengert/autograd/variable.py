@@ -9,6 +9,7 @@ from typing import Any
 from .._tape.engine import queue_callback
 from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, TensorMeta, alias_payload, make
+from .._tensor_api import printing
 
 
 class VariableMeta(TensorMeta):
@@ -28,6 +29,8 @@ class VariableMeta(TensorMeta):
             t._payload = alias_payload(data)
             t._node = None
             t._box = None
+            if printing.era:
+                t.__dict__["_is_variable"] = True
         else:
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if volatile:

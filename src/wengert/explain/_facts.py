@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .._base.errors import line_number, user_frame
+from .._base.errors import program_frame
+from .._base.places import span
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
@@ -53,7 +54,7 @@ def line_of(node: Any) -> Line | None:
     code = getattr(node, "code", None)
     if code is None or isinstance(node, AccumulateGrad):
         return None
-    return line_at(code, line_number(code, node.lasti))
+    return line_at(code, span(code, node.lasti).line)
 
 
 def line_at(code: Any, number: int) -> Line:
@@ -121,7 +122,7 @@ def saved(node: Any) -> Iterator[tuple[str, Tensor]]:
 
 def names_in_scope() -> dict[int, str]:
     """The names of the tensors in the user's variables, by ``id``; parameters are named after their module."""
-    frame = user_frame(sys._getframe(1))
+    frame = program_frame(sys._getframe(1))
     scope = {**frame.f_globals, **frame.f_locals}
     names: dict[int, str] = {}
     for name, value in scope.items():

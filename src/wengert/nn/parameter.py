@@ -98,7 +98,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return known
 
     def __repr__(self, **options: Any) -> str:  # type: ignore[override]
-        return "Parameter containing:\n" + Tensor.__repr__(self)
+        text = Tensor.__repr__(self)
+        return "Parameter containing:" + (text[20:] if text.startswith("Variable containing:") else "\n" + text)
 
 
 PLAIN_NAMES.add(Parameter)

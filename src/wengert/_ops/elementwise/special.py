@@ -237,6 +237,26 @@ def _refuse_derivative(what: str) -> Any:
     raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
 
+def _refuse_forward(name: str, formula: Any) -> Any:
+    """The forward-mode rule of an operator without a derivative for its first operand."""
+
+    def jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> Any:
+        if tangents[0] is not None:
+            raise NotImplementedError(
+                f"Trying to use forward AD with {name} that does not support it because it has not been implemented "
+                "yet.\nPlease file an issue to PyTorch at "
+                "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize "
+                "its implementation or submit a PR adding the implementation to derivatives.yaml"
+            )
+        return formula(xp, tangents[1], self, other)
+
+    return jvp
+
+
+def _igamma_slope(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    return g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self))
+
+
 _INCOMPLETE: dict[str, Any] = {
     "numbers": NOTHING,
     "integers": True,
@@ -252,7 +272,8 @@ _INCOMPLETE: dict[str, Any] = {
 @binary(
     layout=iterated,
     self=lambda xp, g: _refuse_derivative("igamma: input"),
-    other=lambda xp, g, self, other: g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
+    other=_igamma_slope,
+    jvp=_refuse_forward("igamma", _igamma_slope),
     names="torch.igamma Tensor.igamma special.gammainc",
     libname="scipy_gammainc",
     **_INCOMPLETE,
@@ -264,7 +285,8 @@ def igamma(input, other):
 @binary(
     layout=iterated,
     self=lambda xp, g: _refuse_derivative("igammac: input"),
-    other=lambda xp, g, self, other: -g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
+    other=lambda xp, g, self, other: _igamma_slope(xp, -g, self, other),
+    jvp=_refuse_forward("igammac", lambda xp, g, self, other: _igamma_slope(xp, -g, self, other)),
     names="torch.igammac Tensor.igammac special.gammaincc",
     libname="scipy_gammaincc",
     **_INCOMPLETE,

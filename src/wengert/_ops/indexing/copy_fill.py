@@ -85,7 +85,6 @@ def _copy_name(node: Any) -> str:
 
 
 COPY.node.name = _copy_name
-COPY.node.__repr__ = lambda self: f"<{type(self).__name__} object at {id(self):#x}>"  # type: ignore[method-assign,assignment]
 
 
 @general(

@@ -11,6 +11,7 @@ import numpy as np
 from ..._arrays.along import COLONS, all_below
 from ..._arrays.layouts import in_rows, relaid, strides_like
 from ..._arrays.library import may_share_memory
+from ..._base.errors import noted
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
@@ -558,8 +559,14 @@ def torch_embedding(
         )
     if weight._payload.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    if _bad_index(indices, weight._payload.shape[0]) is not None:
-        raise IndexError("index out of range in self")
+    bad = _bad_index(indices, weight._payload.shape[0])
+    if bad is not None:
+        raise noted(
+            IndexError("index out of range in self"),
+            f"Why: the index {bad} is not among the {weight._payload.shape[0]} rows of the table.",
+            "What to do: make num_embeddings one more than the largest index, and no index negative.",
+            code="W013",
+        )
     if sparse and isinstance(weight._payload, np.ndarray) and isinstance(indices._payload, (np.ndarray, np.generic)):
         from ..names.sparse import sparse_rows
 

@@ -65,7 +65,9 @@ def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
 def refuse_mm(a: Any, b: Any) -> Any:
     """Refuse two matrices whose inner sizes differ."""
     raise sizes_differ(
-        f"mat1 and mat2 shapes cannot be multiplied ({_by(a.shape)} and {_by(b.shape)})", a.shape[-1], b.shape[0]
+        f"mat1 and mat2 shapes cannot be multiplied ({sizes_text(a.shape)} and {sizes_text(b.shape)})",
+        a.shape[-1],
+        b.shape[0],
     )
 
 
@@ -79,7 +81,8 @@ def sizes_differ(message: str, columns: int, rows: int) -> RuntimeError:
     )
 
 
-def _by(shape: tuple[int, ...]) -> str:
+def sizes_text(shape: tuple[int, ...]) -> str:
+    """``3x4``."""
     return "x".join(map(str, shape))
 
 

@@ -195,6 +195,8 @@ def _check_class_numbers(a: Any, n: int, ignore_index: int) -> None:
         raise noted(
             IndexError(f"Target {np.asarray(a)[wrong].flat[0]} is out of bounds."),
             f"Why: a target is the number of a class, from 0 to {n - 1} here (dim 1 of the input counts the classes).",
+            "What to do: give the last layer as many outputs as there are classes, or count the classes from 0.",
+            code="W013",
         )
 
 
@@ -243,7 +245,13 @@ def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -
     expect_tensors("nll_loss_nd", input=input, target=target)
     _check_nll(input, target, weight)
     if logical_dtype(target).name not in ("int64", "uint8"):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {dtype_name(target)}")
+        raise noted(
+            RuntimeError(f"expected target dtype to be Long or Byte, but got {dtype_name(target)}"),
+            "Why: a target of shape (N,) holds the numbers of classes; floats of the input's shape would be "
+            "probabilities.",
+            "What to do: target.long(); for one output and two classes, binary_cross_entropy_with_logits takes floats.",
+            code="W012",
+        )
     dtype = logical_dtype(input)
     if dtype.kind not in "fV":
         raise NotImplementedError(f"\"nll_loss_out_frame\" not implemented for '{dtype_name(input)}'")

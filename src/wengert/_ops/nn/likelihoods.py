@@ -10,7 +10,7 @@ import numpy as np
 from ..._arrays.layouts import iterated
 from ..._arrays.losses import MEAN, NONE, REDUCTIONS, SUM, in_unit_interval, reduced_losses
 from ..._base.dtypes import FLOATING
-from ..._base.errors import warn
+from ..._base.errors import noted, warn
 from ..._base.registry import TENSORS, public
 from ..._kinds.general import general
 from ..._tape.error_text import expect_tensors
@@ -90,7 +90,13 @@ def binary_cross_entropy(
     refuse_weight_grad("binary_cross_entropy", weight=weight)
     for name, t in (("input", input), ("target", target)):
         if not in_unit_interval(t._payload):
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+            raise noted(
+                RuntimeError(f"all elements of {name} should be between 0 and 1"),
+                "Why: this loss takes probabilities.",
+                "What to do: binary_cross_entropy_with_logits takes the scores of a layer as they are; or "
+                "input.sigmoid().",
+                code="W023",
+            )
     if weight is not None and tuple(weight.shape) != tuple(input.shape):
         weight = TENSORS.expand(weight, tuple(input.shape))
     return bernoulli_nll(input, target, weight, code)

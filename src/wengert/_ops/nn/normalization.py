@@ -16,6 +16,7 @@ from ..._arrays import norms_small
 from ..._arrays.norms import Dims, Ints, count_over, sums_over, widened
 from ..._base.constants import Size
 from ..._base.dtypes import FLOATING
+from ..._base.errors import noted
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
 from ..._kinds.laid_out import with_channels_of
@@ -320,7 +321,13 @@ def group_norm(
 def _refuse_single(size: Any) -> None:
     """Raise PyTorch's error for channels with one value, which have no deviation."""
     if math.prod((size[0], *size[2:])) == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+        raise noted(
+            ValueError(f"Expected more than 1 value per channel when training, got input size {size}"),
+            "Why: the mean and deviation of a batch are those of its samples, and one value has no deviation.",
+            "What to do: model.eval() to use a trained model; in training, DataLoader(..., drop_last=True) leaves out "
+            "a last batch of one.",
+            code="W021",
+        )
 
 
 @public("nn.functional.local_response_norm")

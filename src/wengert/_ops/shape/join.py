@@ -13,6 +13,7 @@ from ..._arrays.layouts import in_channels_last, is_channels_last, relaid
 from ..._arrays.layouts import in_order as strides_in_order
 from ..._arrays.library import concatenate
 from ..._base.constants import type_name
+from ..._base.errors import noted
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, Operator, public
 from ..._kinds.dims import as_int, normal_dim
@@ -249,11 +250,24 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
             raise RuntimeError(f"Tensors must have same number of dimensions: got {ndim} and {len(s)}")
         for i, (n, m) in enumerate(zip(first, s, strict=True)):
             if i != dim and n != m:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
-                    f"tensor number {k} in the list."
+                raise noted(
+                    RuntimeError(
+                        f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} "
+                        f"for tensor number {k} in the list."
+                    ),
+                    f"Why: the first tensor has shape {list(first)}, tensor number {k} {list(s)}.",
+                    _other_dim(first, s),
+                    code="W014",
                 )
     return cat(tensors, dim)
+
+
+def _other_dim(first: tuple[int, ...], other: tuple[int, ...]) -> str:
+    """Advice for two shapes that do not fit along the given dimension."""
+    differ = [k for k, (n, m) in enumerate(zip(first, other, strict=True)) if n != m]
+    if len(differ) == 1:
+        return f"What to do: join them along the dimension in which they differ: dim={differ[0]}."
+    return "What to do: pad or crop them to sizes that agree in all dimensions but the joined one."
 
 
 @public("torch.stack")
@@ -287,10 +301,15 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
     first = tensors[0]._payload.shape
     for place, x in enumerate(tensors):
         if x._payload.shape != first:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
-                f"{list(x._payload.shape)} "
-                f"at entry {place}"
+            raise noted(
+                RuntimeError(
+                    f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                    f"{list(x._payload.shape)} "
+                    f"at entry {place}"
+                ),
+                "What to do: torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True) fills up the shorter ones; "
+                "torch.cat joins them along a dimension that they have.",
+                code="W014",
             )
     return stack(tensors, normal_dim(dim, len(first) + 1, "stack"))
 

@@ -14,7 +14,7 @@ from ..._base.registry import public
 from ..._payloads.meta import Meta
 from ..._tape.error_text import expect_tensor
 from ..._tape.inference import is_inference, refuse_write
-from ..._tape.node import AccumulateGrad, Box, version_of, view_of
+from ..._tape.node import AccumulateGrad, Box, leaf_node, version_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from ..._tape.view_chain import reshaped_in_place, with_node_name
@@ -198,6 +198,10 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         a = as_strided(detach(source), size, stride, storage_offset)._payload
     _new_payload(self, a, version_of(self))
     count_write(self)
+    if type(self._node) is AccumulateGrad:  # as in PyTorch, the graph so far leads to another node
+        grad, hooks = self._node.grad, self._node.h
+        leaf_node(self).grad = grad
+        self._node.h = hooks
     return self
 
 

@@ -392,8 +392,8 @@ def _params_inside(a: Any, size: Any, stride: Any, storage_offset: Any) -> tuple
     need, have = start + _span(size, stride)[1] + 1, _span(tuple(a.shape), own)[1] + 1
     if 0 not in size and (start < 0 or need > have):
         raise RuntimeError(
-            f"as_strided: sizes {list(size)}, strides {list(stride)} and storage offset {start} reach beyond the "
-            f"{have} elements of a value inside of a transform"
+            f"result = tensor.as_strided({list(size)}, {list(stride)}, {start}) can access memory outside of `tensor`: "
+            f"it reaches beyond the {have} elements of a value inside of a transform"
         )
     return size, stride, start, own
 

@@ -409,7 +409,7 @@ def _last_two(self: Tensor, name: str, conj: bool) -> Tensor:
     if ndim < 2:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
     r = transpose_dims(self, ndim - 2, ndim - 1)
-    return TENSORS.conj(r) if conj and r._payload.dtype.kind == "c" else r
+    return r.conj() if conj and r._payload.dtype.kind == "c" else r
 
 
 def _transposed(self: Tensor) -> Tensor:
@@ -459,9 +459,8 @@ def _hermitian(self: Tensor) -> Tensor:
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.")
     if not ndim:
         warn("Tensor.H() is deprecated on 0-D tensors. Consider using x.conj().")
-        return TENSORS.conj(self) if self._payload.dtype.kind == "c" else self
-    r = transpose_dims(self, 0, 1)
-    return TENSORS.conj(r) if r._payload.dtype.kind == "c" else r
+        return self.conj()
+    return transpose_dims(self, 0, 1).conj()
 
 
 public("Tensor.T")(property(_reversed))
