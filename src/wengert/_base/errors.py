@@ -6,6 +6,7 @@ turned into text only when an error is raised.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import warnings
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 E = TypeVar("E", bound=BaseException)
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Internal(dict[str, bool]):
@@ -104,10 +106,28 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def unexpected_keyword(function: str, word: str, known: Iterable[str], more: str = "") -> TypeError:
-    """Python's error for an unknown keyword, with a note that names the nearest known one."""
-    error = TypeError(f"{function}() got an unexpected keyword argument '{word}'")
-    guess = nearest(word, known).removeprefix("; ")
-    return noted(error, f"What to do: {guess}" if guess else f"Known: {', '.join(sorted(known))}.", more)
+    """Python's error for a keyword that a function does not have, with a note that names the nearest one it has.
+
+    >>> unexpected_keyword("zeros", "require_grad", ("dtype", "requires_grad")).__notes__
+    ["What to do: did you mean 'requires_grad'?"]
+    """
+    near = nearest(word, known).removeprefix("; ")
+    advice = f"What to do: {near}" if near else f"Why: its keywords are {', '.join(sorted(known))}."
+    return noted(TypeError(f"{function}() got an unexpected keyword argument '{word}'"), advice, more)
+
+
+def refuses_unknown(fn: F) -> F:
+    """Decorator for a function that takes unknown keywords as ``**unknown``, only to refuse them: its signature."""
+    signature = inspect.signature(fn)
+    named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    fn.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+    return fn
+
+
+def refuse_unknown(fn: Any, function: str, unknown: dict[str, Any]) -> None:
+    """Raise for the first keyword in ``unknown``, which a function with ``refuses_unknown`` was given."""
+    known = [name for name in inspect.signature(fn).parameters if name not in ("self", "cls")]
+    raise unexpected_keyword(function, next(iter(unknown)), known)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

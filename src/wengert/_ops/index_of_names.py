@@ -453,6 +453,12 @@ INDEX: dict[str, dict[str, str]] = {
     "._arrays.counting": {"lib": "counts_between"},
     "._arrays.sums": {"lib": "mean_of_all sum_along sum_of_all"},
     "._arrays.extrema": {"lib": "put_along taken_along"},
+    "._arrays.scipy_functions": {
+        "lib": ("scipy_entr scipy_erf scipy_erfc scipy_erfcx scipy_erfinv scipy_gammainc scipy_gammaincc "
+                "scipy_gammaln scipy_i0 scipy_i0e scipy_i1 scipy_i1e scipy_j0 scipy_j1 scipy_k0 scipy_k0e "
+                "scipy_k1 scipy_k1e scipy_log_ndtr scipy_ndtr scipy_ndtri scipy_psi scipy_xlog1py scipy_xlogy "
+                "scipy_y0 scipy_y1 scipy_zeta"),
+    },
     "._arrays.linalg": {"lib": "cholesky_factors inverses solutions triangular_solutions"},
     "._arrays.losses": {"lib": "reduced"},
     "._arrays.sorting": {"lib": "kth_with_positions largest_with_positions places_in_rows sorted_with_positions"},
@@ -461,12 +467,6 @@ INDEX: dict[str, dict[str, str]] = {
         "lib": ("gru_cotangents gru_forward lstm_cotangents lstm_forward rnn_cotangents rnn_forward"),
     },
     "._arrays.scan": {"lib": "complex_logcumsumexp delayed linear_recurrence products_before"},
-    "._arrays.scipy_functions": {
-        "lib": ("scipy_entr scipy_erf scipy_erfc scipy_erfcx scipy_erfinv scipy_gammainc scipy_gammaincc "
-                "scipy_gammaln scipy_i0 scipy_i0e scipy_i1 scipy_i1e scipy_j0 scipy_j1 scipy_k0 scipy_k0e "
-                "scipy_k1 scipy_k1e scipy_log_ndtr scipy_ndtr scipy_ndtri scipy_psi scipy_xlog1py scipy_xlogy "
-                "scipy_y0 scipy_y1 scipy_zeta"),
-    },
     "._arrays.softmax": {"lib": "log_softmax_backward_rows log_softmax_rows softmax_backward_rows softmax_rows"},
     "._tensor_api.layout": {
         "torch": ("get_device is_complex is_distributed is_floating_point is_inference is_same_size is_signed "

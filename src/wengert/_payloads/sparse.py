@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays.library import BY_DTYPE
+from .._arrays.scipy_functions import from_scipy
 from .._base.errors import INTERNAL, noted
 from .._base.late_names import import_one
 from .._base.registry import ARRAYS, WITH_SPARSE, XP
@@ -491,7 +492,7 @@ def masked(a: Any, x: Sparse) -> Sparse:
 
 def scipy_product(a: Any, b: Any) -> Any:
     """The product of two matrices, at least one of them sparse."""
-    from scipy.sparse import coo_array
+    coo_array = from_scipy("sparse").coo_array
 
     factors = [coo_array((s.values, tuple(s.indices)), s.shape).tocsr() if isinstance(s, Sparse) else s for s in (a, b)]
     product = factors[0] @ factors[1]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.dtypes import BY_NUMPY, make_size
-from .._base.errors import noted, program_frame, unexpected_keyword, warn, warn_once
+from .._base.errors import noted, program_frame, refuse_unknown, refuses_unknown, unexpected_keyword, warn, warn_once
 from .._base.grad_mode import grad_mode
 from .._base.hooks import hook
 from .._base.modes import in_transform, is_grad_enabled, transforms
@@ -192,6 +192,7 @@ def _check_cotangent(i: int, t: Any, g: Tensor) -> None:
 
 
 @shortens
+@refuses_unknown
 def backward(
     tensors: Any = _MISSING,
     grad_tensors: Any = None,
@@ -321,6 +322,7 @@ def _input_node(t: Any) -> Node:
 
 
 @shortens
+@refuses_unknown
 def grad(
     outputs: Any,
     inputs: Any,
@@ -331,6 +333,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
+    **unknown: Any,
 ) -> tuple[Tensor, ...]:
     """The gradients of ``outputs`` with respect to ``inputs``, returned; no ``.grad`` is touched.
 
@@ -343,6 +346,8 @@ def grad(
     >>> torch.autograd.grad(x ** 2, x)
     (tensor(6.),)
     """
+    if unknown:
+        refuse_unknown(grad, "grad", unknown)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -399,6 +404,7 @@ def zeros_like(t: Any) -> Tensor:
 
 
 @shortens
+@refuses_unknown
 def tensor_backward(
     self: Tensor,
     gradient: Tensor | None = None,
@@ -407,6 +413,7 @@ def tensor_backward(
     inputs: Any = None,
     *,
     retain_variables: bool | None = None,
+    **unknown: Any,
 ) -> None:
     """Accumulate this tensor's gradients into the leaves it was computed from; see ``autograd.backward``.
 
@@ -420,6 +427,10 @@ def tensor_backward(
     tensor([2., 4.])
     """
     fn = self._node
+    if unknown:
+        refuse_unknown(tensor_backward, "Tensor.backward", unknown)
+    if retain_graph is None:
+        retain_graph = retain_variables
     if (
         inputs is None
         and fn is not None
@@ -429,10 +440,9 @@ def tensor_backward(
         and not transforms
         and not stale_views
     ):
-        run([(fn, _ONE)], keep=bool(retain_variables if retain_graph is None else retain_graph))
+        run([(fn, _ONE)], keep=bool(retain_graph))
         return
-    keep = retain_graph if retain_variables is None else retain_variables
-    backward(self, gradient, keep, create_graph, inputs=inputs)
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"  # in Python's errors

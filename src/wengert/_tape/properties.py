@@ -16,7 +16,7 @@ import numpy as np
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
-from .._base.errors import noted, where
+from .._base.errors import noted, refuse_unknown, refuses_unknown, where
 from .._base.modes import in_transform, is_inference_mode_enabled, transforms
 from .error_text import cpp_name
 from .inference import is_inference
@@ -75,13 +75,16 @@ def check_floating(self: Tensor, wanted: str = "only Tensors of floating point d
         )
 
 
-def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+@refuses_unknown
+def requires_grad_(self: Tensor, requires_grad: bool = True, **unknown: Any) -> Tensor:
     """Turn recording for this leaf on or off, in place.
 
     >>> import wengert as torch
     >>> torch.ones(2).requires_grad_().requires_grad
     True
     """
+    if unknown:
+        refuse_unknown(requires_grad_, "requires_grad_", unknown)
     if type(requires_grad) is not bool:
         raise TypeError(
             f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_name(requires_grad)}"

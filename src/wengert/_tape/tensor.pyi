@@ -81,6 +81,8 @@ class Tensor(metaclass=TensorMeta):
         """Bitwise and; logical and for bools."""
     def __array__(self, dtype: _dtype | None = None, copy: _bool | None = None) -> np.ndarray: ...
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any: ...
+    def __array_namespace__(self, *, api_version: _str | None = None) -> Any:
+        """The functions of the Python array API standard for tensors, `wengert.array_api`."""
     def __array_ufunc__(self, ufunc: Any, method: _str, *inputs: Any, **options: Any) -> Any: ...
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: _bool = False) -> Tensor: ...
     def __bool__(self) -> _bool:
@@ -1426,6 +1428,8 @@ class Tensor(metaclass=TensorMeta):
         """Convert to another dtype or device; returns the tensor itself if nothing changes, unless ``copy`` is true."""
     def to_dense(self, dtype: _dtype | None = None, *, masked_grad: Any = None) -> Tensor:
         """Convert a sparse tensor to a dense one, in ``dtype`` if it is given; a dense tensor is returned itself."""
+    def to_device(self, device: _device | _str | _int | None, /, *, stream: Any = None) -> Tensor:
+        """The tensor on a device, as ``to`` gives it: the name of the array API standard."""
     def to_sparse(self, sparse_dim: Any = None, *, layout: _layout | None = None, **_: Any) -> Tensor:
         """A sparse tensor of the nonzero elements; its first ``sparse_dim`` dimensions are sparse."""
     def to_sparse_coo(self, sparse_dim: Any = None, *, layout: _layout | None = None, **_: Any) -> Tensor:

@@ -342,7 +342,12 @@ def _bool(self: Tensor) -> bool:
 
 @method("torch.is_nonzero")
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the one element of a tensor is not zero."""
+    """Whether the one element of a tensor is not zero.
+
+    >>> import wengert as torch
+    >>> torch.is_nonzero(torch.tensor([0.])), torch.is_nonzero(torch.tensor(2))
+    (False, True)
+    """
     return _bool(expect_tensor("is_nonzero", "input", 1, input))
 
 
@@ -487,6 +492,34 @@ def _refuse_export(self: Tensor) -> None:
 def dlpack_device(self: Tensor) -> tuple[int, int]:
     """(1, 0): the CPU."""
     return (1, 0)
+
+
+@method("Tensor.__array_namespace__")
+def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Any:
+    """The functions of the Python array API standard for tensors, `wengert.array_api`.
+
+    >>> import wengert as torch
+    >>> torch.ones(2).__array_namespace__().__array_api_version__
+    '2024.12'
+    """
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        raise ValueError(f"version {api_version!r} of the array API is not supported: 2024.12 and those before it are")
+    from .publish import submodule
+
+    return submodule("array_api")
+
+
+@method("Tensor.to_device")
+def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """The tensor on a device, as ``to`` gives it: the name of the array API standard.
+
+    >>> import wengert as torch
+    >>> torch.ones(2).to_device("cpu")
+    tensor([1., 1.])
+    """
+    if stream is not None:
+        raise ValueError(f"the device {device} has no streams")
+    return self.to(device)
 
 
 # ----------------------------------------------------------------------------------------------------------- subclasses

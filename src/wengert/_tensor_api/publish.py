@@ -128,6 +128,8 @@ def lend(space: str, scope: dict[str, Any]) -> None:
 
     def __getattr__(name: str) -> Any:
         try:
+            if name.startswith("__"):  # `from torch.linalg import norm` asks for __path__: no reason to import all
+                raise KeyError(name)
             value = scope[name] = function(space, name)
         except KeyError:
             raise AttributeError(f"module '{scope['__name__']}' has no attribute '{name}'") from None

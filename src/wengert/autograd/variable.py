@@ -6,6 +6,7 @@ import warnings
 from types import SimpleNamespace
 from typing import Any
 
+from .._base.errors import nearest, noted
 from .._tape.engine import queue_callback
 from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, TensorMeta, alias_payload, make
@@ -22,6 +23,11 @@ class VariableMeta(TensorMeta):
         return issubclass(other, Tensor)
 
     def __call__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False, **kwargs: Any) -> Any:
+        if kwargs.keys() - {"_grad_fn", "creator", "name"}:
+            (key, *_) = kwargs.keys() - {"_grad_fn", "creator", "name"}
+            near = nearest(key, ("data", "requires_grad", "volatile")).removeprefix("; ")
+            text = f"'{key}' is an invalid keyword argument for this function"
+            raise noted(TypeError(text), near and f"What to do: {near}")
         if data is None:
             t: Any = Tensor()
         elif isinstance(data, Tensor):

@@ -41,12 +41,21 @@ class Line(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """``train.py:31``."""
-        return f"{os.path.basename(self.file)}:{self.number}"
+        """``train.py:31``, in a notebook ``In[7]:4``."""
+        return f"{file_name(self.file)}:{self.number}"
 
     def shown(self, indent: str = "  ") -> str:
         """The place and the text of the line."""
         return f"{indent}{self}   {self.text}"[:WIDTH] if self.text else f"{indent}{self}"
+
+
+def file_name(file: str) -> str:
+    """``train.py``, and ``In[7]`` for a file that stands for a cell of a notebook."""
+    try:
+        cell = sys.modules["IPython"].get_ipython().compile.format_code_name(file)
+    except (KeyError, AttributeError):
+        cell = None
+    return cell[1] if cell else os.path.basename(file)
 
 
 def line_of(node: Any) -> Line | None:

@@ -41,7 +41,7 @@ def shape_of(function: str, size: tuple[Any, ...], kwargs: dict[str, Any] | None
         if "size" in kwargs and not size:
             size = (kwargs.pop("size"),)
         for key in kwargs:
-            raise unexpected_keyword(function, key, ("size", *_ACCEPTED.get(function, ())))
+            raise unexpected_keyword(function, key, ("size", *_ACCEPTED.get(function, _OF_ALL)))
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         return _sizes(function, size[0], True)
     if not size:

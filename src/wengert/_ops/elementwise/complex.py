@@ -70,7 +70,12 @@ def conj_physical(lib, input):
 
 @public("torch.conj_physical Tensor.conj_physical")
 def conj_physical_public(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The complex conjugate; a real tensor is returned itself."""
+    """The complex conjugate; a real tensor is returned itself.
+
+    >>> import wengert as torch
+    >>> torch.conj_physical(torch.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
     if out is not None:
         return write_out(out, conj_physical, (input,), None, SAME)
     return conj_physical(input) if logical_dtype(input) in COMPLEX else input
@@ -333,14 +338,24 @@ def view_as_complex_public(input: Tensor) -> Tensor:
 @public("torch.view_as_real_copy")
 @with_out
 def view_as_real_copy(input: Tensor) -> Tensor:
-    """A copy of ``view_as_real(input)``."""
+    """A copy of ``view_as_real(input)``.
+
+    >>> import wengert as torch
+    >>> torch.view_as_real_copy(torch.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """
     return view_as_real_public(input).clone()
 
 
 @public("torch.view_as_complex_copy")
 @with_out
 def view_as_complex_copy(input: Tensor) -> Tensor:
-    """A copy of ``view_as_complex(input)``."""
+    """A copy of ``view_as_complex(input)``.
+
+    >>> import wengert as torch
+    >>> torch.view_as_complex_copy(torch.tensor([[1., 2.]]))
+    tensor([1.+2.j])
+    """
     return view_as_complex_public(input).clone()
 
 

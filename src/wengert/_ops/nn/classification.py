@@ -372,7 +372,12 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``sum(max(0, margin - x[target] + x[j]) ** p) / C`` over the classes other than the target; p is 1 or 2."""
+    """``sum(max(0, margin - x[target] + x[j]) ** p) / C`` over the classes other than the target; p is 1 or 2.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.1, 0.5, 0.9]]), torch.tensor([2]))
+    tensor(0.2667)
+    """
     code = reduction_code(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -417,6 +422,11 @@ def multilabel_margin_loss(
     """``sum(max(0, 1 - x[target] + x[j])) / C`` over pairs of a target and another class.
 
     A row of ``target`` lists classes; the first negative one ends the list.
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.multilabel_margin_loss(torch.tensor([[0.1, 0.5, 0.9]]), torch.tensor([[2, -1, 0]]))
+    tensor(0.2667)
     """
     code = reduction_code(reduction, size_average, reduce)
     _check_rows(input._payload)
@@ -446,7 +456,13 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Binary cross entropy with logits, averaged over the classes (the last dimension)."""
+    """Binary cross entropy with logits, averaged over the classes (the last dimension).
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.multilabel_soft_margin_loss(torch.tensor([[0., 2.]]), torch.tensor([[1., 0.]]))
+    tensor(1.4100)
+    """
     code = reduction_code(reduction, size_average, reduce)
     losses = -(target * TENSORS._log_sigmoid(input) + (1 - target) * TENSORS._log_sigmoid(-input))
     if weight is not None:

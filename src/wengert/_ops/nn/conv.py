@@ -536,7 +536,13 @@ def any_convolution(
     output_padding: Any,
     groups: int,
 ) -> Tensor:
-    """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank."""
+    """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank.
+
+    >>> import wengert as torch
+    >>> x, w = torch.arange(4.).view(1, 1, 4), torch.ones(1, 1, 2)
+    >>> torch.convolution(x, w, None, [1], [0], [1], False, [0], 1)
+    tensor([[[1., 3., 5.]]])
+    """
     k = weight._payload.ndim - 2
     if transposed:
         return _transposed(k, input, weight, bias, stride, padding, output_padding, groups, dilation)

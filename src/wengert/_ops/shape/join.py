@@ -324,7 +324,12 @@ def _joined(tensors: Any, name: str, at_least: Any) -> list[Tensor]:
 @public("torch.hstack")
 @with_out(_CONCATENATED)
 def hstack(tensors: Any) -> Tensor:
-    """Concatenate tensors along the second dimension, vectors along their only dimension."""
+    """Concatenate tensors along the second dimension, vectors along their only dimension.
+
+    >>> import wengert as torch
+    >>> torch.hstack((torch.tensor([1]), torch.tensor([2, 3])))
+    tensor([1, 2, 3])
+    """
     tensors = _joined(tensors, "hstack", vector)
     return cat_public(tensors, 0 if tensors[0]._payload.ndim == 1 else 1)
 
@@ -332,21 +337,39 @@ def hstack(tensors: Any) -> Tensor:
 @public("torch.vstack torch.row_stack")
 @with_out(_CONCATENATED)
 def vstack(tensors: Any) -> Tensor:
-    """Concatenate tensors along the first dimension; vectors become rows."""
+    """Concatenate tensors along the first dimension; vectors become rows.
+
+    >>> import wengert as torch
+    >>> torch.vstack((torch.tensor([1, 2]), torch.tensor([3, 4])))
+    tensor([[1, 2],
+            [3, 4]])
+    """
     return cat_public(_joined(tensors, "vstack", row), 0)
 
 
 @public("torch.dstack")
 @with_out(_CONCATENATED)
 def dstack(tensors: Any) -> Tensor:
-    """Concatenate tensors along the third dimension."""
+    """Concatenate tensors along the third dimension.
+
+    >>> import wengert as torch
+    >>> torch.dstack((torch.tensor([1, 2]), torch.tensor([3, 4])))
+    tensor([[[1, 3],
+             [2, 4]]])
+    """
     return cat_public(_joined(tensors, "dstack", cube), 2)
 
 
 @public("torch.column_stack")
 @with_out(_CONCATENATED)
 def column_stack(tensors: Any) -> Tensor:
-    """Concatenate tensors along the second dimension; vectors become columns."""
+    """Concatenate tensors along the second dimension; vectors become columns.
+
+    >>> import wengert as torch
+    >>> torch.column_stack((torch.tensor([1, 2]), torch.tensor([3, 4])))
+    tensor([[1, 3],
+            [2, 4]])
+    """
     return hstack(_joined(tensors, "column_stack", _column))
 
 
@@ -401,7 +424,12 @@ def _piece(size: Any, n: int) -> int:
 @public("torch.split_with_sizes Tensor.split_with_sizes")
 @with_axis
 def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Split along a dimension into views of the given sizes."""
+    """Split along a dimension into views of the given sizes.
+
+    >>> import wengert as torch
+    >>> torch.split_with_sizes(torch.arange(5), [2, 3])
+    (tensor([0, 1]), tensor([2, 3, 4]))
+    """
     dim, n = _sized(input, dim, "split_with_sizes")
     return _views(SPLIT_WITH_SIZES, input, _pieces(split_sizes, n, dim), dim)
 
