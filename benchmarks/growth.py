@@ -22,7 +22,17 @@ from benchmarks.works import Work
 
 LIBRARIES = ("torch", "wengert")
 COLOURS = {"torch": "#dc2626", "wengert": "#2563eb"}
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 400, 78, 620, 56, 344
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 680, 410, 78, 620, 56, 344
+STYLE = """<style>
+  .paper { fill: #ffffff }
+  text { fill: #1f2328 }
+  line { stroke: #dddddd }
+  @media (prefers-color-scheme: dark) {
+    .paper { fill: #0d1117 }
+    text { fill: #f0f6fc }
+    line { stroke: #3d444d }
+  }
+</style>"""
 
 
 @dataclass(frozen=True)
@@ -82,23 +92,23 @@ def picture(sweep: Sweep, times: dict[str, list[float | None]]) -> str:
     body = [f'<text x="{LEFT}" y="30" font-size="16">{sweep.name}: time per {sweep.unit}</text>']
     for k in range(low, high + 1):
         at = y(10.0**k)
-        body.append(f'<line x1="{LEFT}" x2="{RIGHT}" y1="{at:.1f}" y2="{at:.1f}" stroke="#ddd"/>')
+        body.append(f'<line x1="{LEFT}" x2="{RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
         body.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{10.0 ** (k + 9):g} ns</text>')
     body += [f'<text x="{x(s):.1f}" y="{BOTTOM + 20}" text-anchor="middle">{s:,}</text>' for s in sweep.sizes]
+    body.append(f'<text x="{RIGHT}" y="{BOTTOM + 44}" text-anchor="end">{sweep.unit}s</text>')
     for row, (name, line) in enumerate(times.items()):
         points = [(x(size), y(t)) for size, t in zip(sweep.sizes, line, strict=True) if t]
         text = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
         body.append(f'<polyline points="{text}" fill="none" stroke="{COLOURS[name]}" stroke-width="2.5"/>')
         body += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3.5" fill="{COLOURS[name]}"/>' for a, b in points]
-        body.append(
-            f'<text x="{RIGHT - 8}" y="{TOP + 18 + 18 * row}" text-anchor="end" fill="{COLOURS[name]}">{name}</text>'
-        )
+        place = f'x="{RIGHT - 8}" y="{TOP + 18 + 18 * row}" text-anchor="end"'
+        body.append(f'<text {place} style="fill: {COLOURS[name]}">{name}</text>')
     size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     lines = "\n".join(body)
     style = 'font-family="sans-serif" font-size="13"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>\n'
-        f'<rect width="100%" height="100%" fill="white"/>\n{lines}\n</svg>\n'
+        f'{STYLE}\n<rect class="paper" width="100%" height="100%"/>\n{lines}\n</svg>\n'
     )
 
 

@@ -20,12 +20,14 @@ from ._tensor_api.storage import TypedStorage as _TypedStorage
 from ._tensor_api.storage import UntypedStorage as _UntypedStorage
 from .random import Generator as _Generator
 from . import amp as amp
+from . import array_api as array_api
 from . import autograd as autograd
 from . import backends as backends
 from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
 from . import explain as explain
+from . import export as export
 from . import fft as fft
 from . import func as func
 from . import fx as fx
@@ -52,7 +54,6 @@ from . import testing as testing
 from . import torch_version as torch_version
 from . import types as types
 from . import utils as utils
-from . import version as version
 from ._base.constants import Size as Size
 from ._base.constants import device as device
 from ._base.constants import layout as layout
@@ -74,6 +75,7 @@ from ._compat import jit as jit
 from ._compat import mps as mps
 from ._compat import mtia as mtia
 from ._compat import quantization as quantization
+from ._compat import version as version
 from ._compat import xpu as xpu
 from ._compat.accelerator import Event as Event
 from ._compat.accelerator import Stream as Stream
@@ -305,7 +307,7 @@ def bernoulli(input: Tensor, p: _float | None = None, *, generator: _Generator |
 bfloat16: _dtype
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``x1 @ A[k] @ x2 + b[k]`` for every k: ``(*, n)``, ``(*, m)`` and weight ``(out, n, m)`` give ``(*, out)``."""
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: _int = 1) -> Tensor:
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: _int = 0) -> Tensor:
     """``nn.functional.binary_cross_entropy_with_logits`` with the reduction as a number; the target may broadcast."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
     """The number of elements equal to each integer from 0 on, or the sum of their weights."""
@@ -455,7 +457,7 @@ def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic cosine of each element."""
 def cosh_(self: Tensor) -> Tensor:
     """In-place form of ``cosh``."""
-def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 1) -> Tensor:
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 0) -> Tensor:
     """``nn.functional.cosine_embedding_loss`` with the reduction as a number."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
@@ -465,7 +467,7 @@ def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, 
     """Covariance matrix; rows are variables, columns observations."""
 def cross(input: Tensor, other: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
-def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[Any], target_lengths: Tensor | Sequence[Any], blank: _int = 0, reduction: _int = 1, zero_infinity: _bool = False) -> Tensor:
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[Any], target_lengths: Tensor | Sequence[Any], blank: _int = 0, reduction: _int = 0, zero_infinity: _bool = False) -> Tensor:
     """``nn.functional.ctc_loss`` with the reduction as a number: 0 none, 1 mean, 2 sum."""
 def cummax(input: Tensor, dim: _int, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.cummax:
     """Cumulative maximum along a dim, and its index: the last of equal ones."""
@@ -715,7 +717,7 @@ def hash_tensor(input: Tensor, dim: _int | Sequence[_int] = (), *, keepdim: _boo
     """A uint64 hash of the elements along dims, by default of all: the exclusive or of their 64-bit patterns."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 for negative elements, 1 for positive ones, and the element of ``values`` for 0."""
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, reduction: _int = 1) -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, reduction: _int = 0) -> Tensor:
     """``nn.functional.hinge_embedding_loss`` with the reduction as a number."""
 def histc(input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None) -> Tensor:
     """The number of elements in each of ``bins`` bins of equal width from min to max (of the data if both are 0)."""
@@ -774,12 +776,12 @@ def inverse(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix."""
 def is_complex(input: Tensor) -> _bool:
     """Whether the dtype is a complex one."""
-def is_conj(self: Tensor) -> _bool:
-    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+def is_conj(input: Tensor) -> _bool:
+    """Whether the tensor shows the conjugates of its memory."""
 def is_deterministic_algorithms_warn_only_enabled() -> _bool:
     """What ``use_deterministic_algorithms`` set."""
 def is_distributed(self: Tensor) -> _bool:
-    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+    """False: a tensor's memory is that of this process."""
 def is_floating_point(input: Tensor) -> _bool:
     """Whether the dtype is a floating one."""
 def is_grad_enabled() -> _bool:
@@ -788,8 +790,8 @@ def is_inference(self: Tensor) -> _bool:
     """Whether the tensor was made under ``inference_mode``."""
 def is_inference_mode_enabled() -> _bool:
     """Whether inference mode is on in this thread or task."""
-def is_neg(self: Tensor) -> _bool:
-    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+def is_neg(input: Tensor) -> _bool:
+    """Whether the tensor shows the negatives of its memory, as the imaginary part of a conjugate does."""
 def is_nonzero(input: Tensor) -> _bool:
     """Whether the one element of a tensor is not zero."""
 def is_same_size(self: Tensor, other: Tensor) -> _bool:
@@ -825,7 +827,7 @@ def istft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length
 jagged: _layout
 def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``i0(beta * sqrt(1 - (2 n / N - 1) ** 2)) / i0(beta)``, of shape (window_length,). See ``hann_window``."""
-def kl_div(input: Tensor, target: Tensor, reduction: _int = 1, *, log_target: _bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: _int = 0, *, log_target: _bool = False) -> Tensor:
     """``nn.functional.kl_div`` with the reduction as a number."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
@@ -923,7 +925,7 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | Non
     """Deprecated in PyTorch: see ``linalg.lu_solve``."""
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.lu_unpack:
     """P, L and U from the results of ``lu_factor``; a factor that is not wanted is empty."""
-def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 1) -> Tensor:
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 0) -> Tensor:
     """``nn.functional.margin_ranking_loss`` with the reduction as a number."""
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true."""
@@ -1177,9 +1179,9 @@ def resize_(self: Tensor, *sizes: _int | Sequence[_int], size: _int | Sequence[_
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
     """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``."""
 def resolve_conj(input: Tensor) -> Tensor:
-    """Return the tensor itself: conjugates and negatives are always computed."""
+    """A copy of a conjugate; any other tensor is returned itself."""
 def resolve_neg(input: Tensor) -> Tensor:
-    """Return the tensor itself: conjugates and negatives are always computed."""
+    """A copy of a tensor that shows negatives; any other tensor is returned itself."""
 def result_type(*operands: Any, **named: Any) -> _dtype:
     """The dtype of the result of an operator on two operands: ``tensor`` and ``other``, or ``scalar`` and ``tensor``."""
 def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
@@ -1425,7 +1427,7 @@ def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Ten
     """A copy with zeros above a diagonal (0: the main one) of the last two dimensions."""
 def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _layout | None = None, pin_memory: Any = None, requires_grad: Any = False) -> Tensor:
     """The row and column numbers, as two rows, of the lower triangle of a matrix of this size."""
-def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 1) -> Tensor:
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 0) -> Tensor:
     """``nn.functional.triplet_margin_loss`` with the reduction as a number."""
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A copy with zeros below a diagonal (0: the main one) of the last two dimensions."""
@@ -1635,6 +1637,7 @@ __all__ = [
     "argmin",
     "argsort",
     "argwhere",
+    "array_api",
     "as_strided",
     "as_strided_",
     "as_strided_copy",
@@ -1818,6 +1821,7 @@ __all__ = [
     "explain",
     "expm1",
     "expm1_",
+    "export",
     "eye",
     "feature_alpha_dropout",
     "feature_alpha_dropout_",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
+from wengert._base.errors import nearest
 from wengert._cli import UsageError
 from wengert._version import __version__
 
@@ -16,7 +19,7 @@ examples:
   python -m wengert tour                 learn what a gradient is, and train a classifier
   python -m wengert run program.py       run a program written for PyTorch
   python -m wengert info                 print the versions that a bug report needs
-  python -m wengert info --ops           print what every operator supports
+  python -m wengert info --ops softmax   print what an operator supports; without a name, what all support
   python -m wengert show mul             print how an operator is made
   python -m wengert explain W001         print the page about an error
   python -m wengert explain train.py     run a program and explain its first error or NaN
@@ -52,9 +55,16 @@ examples:
 """
 
 _INFO = """\
-Prints versions, BLAS, threads, CPU and platform, for bug reports. With --ops it prints a table of all operators
-instead, which shows for each whether it has a derivative, forward mode, a second derivative and a batching rule, and
-if not, the reason.
+Prints versions, BLAS, threads, CPU and platform, for bug reports. With --ops it prints a table of operators instead,
+which shows for each whether it has a derivative, forward mode, a second derivative and a batching rule, and if not, the
+reason: of all operators, or of those named, or with --public of those that are public functions.
+"""
+
+_INFO_EXAMPLES = """\
+examples:
+  python -m wengert info
+  python -m wengert info --ops softmax torch.linalg.qr
+  python -m wengert info --ops --public
 """
 
 _SHOW = """\
@@ -91,7 +101,9 @@ each call, and the guards that are checked before it runs.
 def main(arguments: list[str] | None = None) -> int:
     """Run the command that `arguments` (by default `sys.argv[1:]`) name; return the exit code."""
     parser, commands = _parsers()
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        (commands[options.command] if options.command else parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.command is None:
         # The exit code is 0, as with pip and cargo: a call without a command asks for help and is no mistake.
         parser.print_help()
@@ -106,10 +118,21 @@ def main(arguments: list[str] | None = None) -> int:
         commands[options.command].error(str(error))
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors name the nearest of the words that it knows, as Python 3.14's do."""
+
+    def error(self, message: str) -> NoReturn:
+        wrong = re.search(r"invalid choice: '([^']+)'|unrecognized arguments: (-\S+)", message)
+        if wrong:
+            known = [word for action in self._actions for word in (*action.option_strings, *(action.choices or ()))]
+            message += nearest(wrong[1] or wrong[2], known)
+        super().error(message)
+
+
 def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """Return the parser, and the parsers of the commands by name."""
     raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         "python -m wengert",
         description="PyTorch's Tensor and autograd system in Python, on NumPy.",
         epilog=_EXAMPLES,
@@ -142,8 +165,10 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     run.add_argument("program", nargs="?", metavar="program.py", help="the program's file")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
 
-    info = add("info", help="versions and machine, for bug reports", description=_INFO, formatter_class=raw)
-    info.add_argument("--ops", action="store_true", help="print a table of what every operator supports")
+    info = add("info", help="versions and machine, for bug reports", description=_INFO, epilog=_INFO_EXAMPLES,
+               formatter_class=raw)  # fmt: skip
+    info.add_argument("--ops", nargs="*", metavar="NAME", help="print what operators support; of all without a name")
+    info.add_argument("--public", action="store_true", help="leave out operators that are no public function")
     info.add_argument("--json", action="store_true", help="print JSON instead of text")
 
     show = add("show", help="how an operator is made, as source", description=_SHOW, epilog=_SHOW_EXAMPLES,
@@ -185,7 +210,7 @@ def _tour(options: argparse.Namespace) -> int:
 def _info(options: argparse.Namespace) -> int:
     from wengert._cli import info
 
-    return info.main(options.ops, options.json)
+    return info.main(options.ops, options.json, options.public)
 
 
 def _show(options: argparse.Namespace) -> int:

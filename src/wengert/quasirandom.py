@@ -16,8 +16,8 @@ import numpy as np
 
 import wengert as torch
 
+from ._arrays.scipy_functions import from_scipy
 from ._base.dtypes import dtype as Dtype
-from ._base.errors import noted
 from ._tape.tensor import Tensor
 from ._tensor_api.generator import Generator
 
@@ -137,9 +137,5 @@ class SobolEngine:
 
 def _direction_numbers(dimension: int, bits: int) -> Any:
     """The direction numbers of the first dims, times ``2**bits``, of shape (dimension, bits)."""
-    try:
-        from scipy.stats import qmc
-    except ModuleNotFoundError as error:
-        why = "Why: SobolEngine takes its direction numbers from SciPy."
-        raise noted(error, why, "What to do: pip install scipy.") from None
+    qmc = from_scipy("stats.qmc")
     return np.ascontiguousarray(qmc.Sobol(dimension, scramble=False, bits=bits)._sv, dtype=np.int64)

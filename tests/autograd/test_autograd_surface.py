@@ -536,3 +536,36 @@ def test_context_managers_that_are_decorators() -> None:
     assert context_decorator(lambda: wengert.no_grad(), wengert.is_grad_enabled)() is False
     with pytest.raises(AssertionError, match="ambiguous"):
         context_decorator(wengert.no_grad(), once)
+
+
+# ------------------------------------------------------------------------------------------------------- old keywords
+def test_backward_takes_the_keywords_of_pytorch_0_1() -> None:
+    x = wengert.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    with pytest.warns(FutureWarning) as caught:
+        wengert.autograd.backward(variables=[y], grad_variables=[wengert.ones(2)], retain_variables=True)
+    told = (
+        "`variables` is deprecated. Use `tensors` instead. `retain_variables` is deprecated. Use `retain_graph` "
+        "instead. `grad_variables` is deprecated. Use `grad_tensors` instead."
+    )
+    assert [str(w.message) for w in caught] == [told]
+    assert all(w.filename == __file__ for w in caught)
+    y.sum().backward()
+    assert x.grad.tolist() == [4.0, 8.0]
+
+
+def test_an_unknown_keyword_names_the_nearest_and_the_former_names() -> None:
+    x = wengert.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(TypeError, match=r"^backward\(\) got an unexpected keyword argument 'retain'\n") as caught:
+        wengert.autograd.backward([x.sum()], retain=True)
+    assert "did you mean 'retain_graph'?" in caught.value.__notes__[0]
+    assert "retain_graph was retain_variables until PyTorch 0.1.12" in caught.value.__notes__[1]
+    with pytest.raises(TypeError, match=r"^backward\(\) missing 1 required positional argument: 'tensors'$"):
+        wengert.autograd.backward()
+    with pytest.warns(FutureWarning), pytest.raises(TypeError, match="multiple values for argument 'tensors'"):
+        wengert.autograd.backward([x.sum()], variables=[x.sum()])
+    with pytest.raises(TypeError, match=r"^ones\(\) got an unexpected keyword argument 'require_grad'\n") as caught:
+        wengert.ones(2, require_grad=True)
+    assert caught.value.__notes__ == ["What to do: did you mean 'requires_grad'?"]
+    with pytest.raises(TypeError, match=r"^Tensor\.backward\(\) got an unexpected keyword argument 'retain'\n"):
+        x.sum().backward(retain=True)

@@ -310,7 +310,7 @@ def test_swapped_tensors_and_settings_of_conversion(torch: Any) -> None:
     assert facts(wengert) == facts(torch)
 
 
-def test_script_and_trace_give_the_function_itself() -> None:
+def test_script_gives_the_function_itself() -> None:
     with pytest.warns(UserWarning, match=r"torch.jit: wengert has no TorchScript"):
 
         @wengert.jit.script
@@ -318,7 +318,7 @@ def test_script_and_trace_give_the_function_itself() -> None:
             return x + x
 
     module = wengert.nn.Linear(1, 1).eval()
-    assert wengert.jit.trace(module, wengert.ones(1, 1)) is module and wengert.jit.freeze(module) is module
+    assert wengert.jit.freeze(module) is module
     assert double(wengert.ones(1)).item() == 2 and wengert.jit.ignore(double) is double
     assert wengert.jit.unused(double) is double and wengert.jit.ignore(drop=True)(double) is double
     assert wengert.jit.isinstance([1], list[int]) and not wengert.jit.isinstance(1, (str, dict))

@@ -407,6 +407,68 @@ def test_effects_on_python_happen_once_a_call(capsys: Any) -> None:
     assert capsys.readouterr().out == "seen\n" * 3
 
 
+def test_cotangents_of_the_program_join_the_tape() -> None:
+    weight, x = torch.randn(2, 3, 3), torch.randn(1, 3, 7, requires_grad=True)
+    given = torch.ones(1, 2, 5)
+
+    def step() -> Any:
+        y = F.conv1d(x, weight).tanh()
+        return torch.autograd.grad(y, x, given)[0], torch.autograd.grad(x.sin(), x, torch.ones_like(x))
+
+    want = step()
+    made, c = compiled(step)
+    for _ in range(3):
+        got = made()
+        assert torch.equal(got[0], want[0]) and torch.equal(got[1][0], want[1][0])
+    assert not c.breaks
+    given.mul_(2)
+    assert torch.equal(made()[0], want[0] * 2)
+
+
+def test_index_checks_are_repeated() -> None:
+    x, y = torch.randn(4, 5, requires_grad=True), torch.tensor([0, 4, 2, 1])
+
+    def loss(y: Any) -> Any:
+        return x.log_softmax(1).gather(1, y.unsqueeze(1)).sum()
+
+    made, c = compiled(loss)
+    for _ in range(2):
+        assert torch.equal(made(y), loss(y))
+    with pytest.raises(RuntimeError, match="index 5 is out of bounds for dimension 1 with size 5"):
+        made(torch.tensor([0, 5, 2, 1]))
+    assert not c.breaks
+
+
+def test_a_function_that_calls_itself_keeps_no_tensor() -> None:
+    def leaves(found: Any, tree: Any) -> Any:
+        def visit(part: Any) -> None:
+            if isinstance(part, list):
+                list(map(visit, part))
+            else:
+                found.append(part)
+
+        visit(tree)
+        return found
+
+    made, c = compiled(lambda x: sum(leaves([], [x * 2, [x + 1]])))
+    for _ in range(2):
+        assert torch.equal(made(torch.ones(3)), torch.full((3,), 4.0))
+    assert not c.breaks
+
+
+def test_large_work_is_left_to_eager() -> None:
+    calls = []
+
+    def double(x: Any) -> Any:
+        calls.append(None) if not torch.compiler.is_compiling() else None
+        return x * 2
+
+    made, c = compiled(double)
+    for n in (1 << 15, 1 << 15, 8, 8):
+        assert torch.equal(made(torch.ones(n)), torch.full((n,), 2.0))
+    assert len(calls) == 1 and not c.breaks  # the second call of the large one
+
+
 def test_a_tensor_that_is_kept() -> None:
     class Keeps(torch.nn.Module):
         def forward(self, x: Any) -> Any:

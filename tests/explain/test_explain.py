@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import json
+import linecache
 import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -230,6 +232,19 @@ def test_the_page_has_each_step_and_what_accumulates() -> None:
     assert w.grad.tolist() == [10.0, 10.0]
     loss.backward()
     assert w.grad.tolist() == [13.0, 15.0]
+
+
+def test_in_a_notebook_a_line_is_that_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """IPython tells which cell a file stands for; without a running shell the file keeps its name."""
+    cell, program = "/tmp/ipykernel_1/12345.py", "w = T.ones(2, requires_grad=True)\nloss = w.exp().sum()\n"
+    monkeypatch.setitem(linecache.cache, cell, (len(program), None, program.splitlines(keepends=True), cell))
+    scope: dict[str, Any] = {"T": T}
+    exec(compile(program, cell, "exec"), scope)
+    known = SimpleNamespace(format_code_name=lambda file: ("Cell", "In[7]") if file == cell else None)
+    for shell, place in ((SimpleNamespace(compile=known), "In[7]"), (None, "12345.py")):
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell))
+        assert f"{place}:2" in str(explain.graph(scope["loss"]))
+        assert f"<h3>{place}</h3>" in explain.steps(scope["loss"]).html
 
 
 def test_large_tensors_are_summaries_and_scripts_cannot_be_closed_by_the_program() -> None:

@@ -29,7 +29,7 @@ EXAMPLE = re.search(
 # The rooms, lowest first; those of one line may import each other. A name with a dot is a module, with what is below
 # it, that stands elsewhere than its package: a face of a lower room, or a door to a higher one.
 ROOMS = (
-    ("_base", "_version", "version", "torch_version"),
+    ("_base", "_version", "torch_version"),
     ("_arrays",),
     ("_tape",),
     ("_payloads",),
@@ -38,7 +38,8 @@ ROOMS = (
     ("_ops",),
     # PyTorch's names of what the rooms above have
     ("linalg", "fft", "special", "signal", "sparse", "masked", "random", "quasirandom", "return_types",
-     "types", "overrides", "amp", "testing", "utils._device", "utils._flops", "utils._pytree", "utils._pytree_nodes"),
+     "types", "overrides", "array_api", "amp", "testing",
+     "utils._device", "utils._flops", "utils._pytree", "utils._pytree_nodes"),
     # users' own operators, which modules and checkpoints are made of, and what they need
     ("autograd.function", "autograd._function_node", "autograd._function_forward", "autograd.forward_ad",
      "autograd.grad_mode", "autograd.graph", "autograd._roots", "autograd._task", "func._levels"),
@@ -50,7 +51,7 @@ ROOMS = (
     ("fx",),
     # programs for PyTorch, and what only says that something is not there
     ("_compat", "_compile", "_cli", "__main__", "utils.collect_env", "profiler", "library", "ops", "distributed",
-     "nn.parallel.distributed", "onnx", "testing._internal", "explain"),
+     "nn.parallel.distributed", "export", "onnx", "testing._internal", "explain"),
     ("",),
 )  # fmt: skip
 RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}

@@ -2,7 +2,7 @@
 
 docs/errors.md marks its blocks: `python fails` must raise what the `text says` block beside it begins with (the n-th
 says belongs to the n-th fails of a section), `python works` must run. README.md's ```python blocks with `>>>` are one
-doctest session; those without are programs.
+doctest session; those without are programs. Its error, its picture and its figures are held by tests of their own.
 
 Nothing here runs on a source distribution without the documents, or from an installed package alone: tests come with a
 checkout, and so do they.
@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import linecache
+import os
 import re
 import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -65,7 +68,7 @@ def run(block: Block, library: ModuleType, path: Path) -> None:
 
 
 ERROR_BLOCKS = blocks_of(ERRORS)
-CODES = [f"W{number:03}" for number in range(1, 11)]
+CODES = [f"W{number:03}" for number in range(1, 24)]
 
 
 def in_section(code: str, info: str) -> list[Block]:
@@ -83,7 +86,7 @@ WORKING = [
 
 
 def failure_of(block: Block, library: ModuleType) -> BaseException:
-    with pytest.raises((RuntimeError, TypeError, ValueError, IndexError, UserWarning)) as caught:
+    with pytest.raises((RuntimeError, TypeError, ValueError, IndexError, AttributeError, UserWarning)) as caught:
         run(block, library, ERRORS)
     return caught.value
 
@@ -147,6 +150,85 @@ def test_readme_programs() -> None:
     for block in blocks_of(README):
         if block.info == "python" and ">>>" not in block.text:
             run(block, wengert, README)
+
+
+def _as_train_py(block: Block) -> tuple[dict[str, Any], list[str]]:
+    """What a program leaves behind if it is the file train.py, and the lines of its error, if it has one."""
+    lines = block.text.splitlines(keepends=True)
+    linecache.cache["train.py"] = (len(block.text), None, lines, "train.py")
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    try:
+        exec(compile(block.text, "train.py", "exec", dont_inherit=True), scope)
+    except RuntimeError as error:
+        return scope, "\n".join([f"RuntimeError: {error}", *error.__notes__]).splitlines()
+    finally:
+        del linecache.cache["train.py"]
+    return scope, []
+
+
+def test_readme_error() -> None:
+    """Each line of the error in the README is one of its program's; ``...`` stands for the rest of a line."""
+    (program,) = (block for block in blocks_of(README) if block.info == "python fails")
+    (shown,) = (block for block in blocks_of(README) if block.info == "text")
+    _, told = _as_train_py(program)
+    for line in shown.text.splitlines():
+        begin = line.strip().removesuffix("...")
+        assert any(one.strip().startswith(begin) if "..." in line else one.strip() == begin for one in told), line
+
+
+def test_readme_picture(tmp_path: Path) -> None:
+    """docs/graph.svg is what the README's first program draws; `WENGERT_DRAW=1` draws it anew."""
+    scope, _ = _as_train_py(next(block for block in blocks_of(README) if block.info == "python"))
+    made, kept = tmp_path / "graph.svg", ROOT / "docs" / "graph.svg"
+    scope["picture"].save(str(made))
+    if os.environ.get("WENGERT_DRAW"):
+        kept.write_bytes(made.read_bytes())
+    assert made.read_text(encoding="utf-8") == kept.read_text(encoding="utf-8")
+    assert "docs/graph.svg" in README.read_text(encoding="utf-8")
+
+
+def _row(name: str) -> list[str]:
+    """The cells of the row of this name in docs/benchmarks.md."""
+    text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    return _cells(text, name)
+
+
+def _cells(text: str, name: str) -> list[str]:
+    return [cell.strip() for cell in re.findall(rf"^\| {re.escape(name)} \|(.*)\|$", text, re.MULTILINE)[0].split("|")]
+
+
+@pytest.mark.parametrize(
+    ("claim", "row", "cell", "of_torch"),
+    [
+        ("100 multiplications, forward and backward, time for each", "chain of 100 mul, forward and backward", 2, (0,)),
+        ("one SGD step of a small network (64-32-10, batch 1)", "MLP 64-32-10, batch 1, SGD step", 2, (0,)),
+        ("`import`", "wengert", 1, ("torch", 0)),
+        ("on disk, with all that it requires", "wengert", 3, ("torch", 3)),
+    ],
+)
+def test_readme_figures_are_those_of_the_benchmarks(claim: str, row: str, cell: int, of_torch: Any) -> None:
+    """The README's own and PyTorch's figure, to a tenth: a run on another day differs by as much."""
+    ours, torchs = _cells(README.read_text(encoding="utf-8"), claim)
+    theirs = _row(row)[of_torch[0]] if len(of_torch) == 1 else _row(of_torch[0])[of_torch[1]]
+
+    def number(text: str) -> float:
+        return float(re.findall(r"[\d.]+", text)[0])
+
+    assert abs(number(ours) - number(_row(row)[cell])) <= 0.1 * max(1, number(ours))
+    assert number(torchs) == pytest.approx(number(theirs), rel=0.1) and torchs.split()[-1] == theirs.split()[-1]
+
+
+def test_the_package_is_no_larger_than_the_readme_says() -> None:
+    """The bytes of the package's own files, byte code left out; NumPy's and SciPy's are those of docs/benchmarks.md."""
+    folder = Path(wengert.__file__).parent
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    found = re.search(r"Of the (\d+) MB, SciPy takes (\d+) and NumPy (\d+);.*it is (\d+) MB", README.read_text("utf-8"))
+    assert found is not None
+    whole, scipy, numpy, without = map(int, found.groups())
+    assert size < (without - numpy) * 1e6 and whole == scipy + without
+    measured = {name: [float(cell.split()[0]) for cell in _row(name)[2:]] for name in ("NumPy", "wengert")}
+    assert [numpy, whole] == pytest.approx([measured["NumPy"][1], measured["wengert"][1]], rel=0.1)
+    assert scipy == pytest.approx(measured["wengert"][1] - measured["wengert"][0] - measured["NumPy"][0], rel=0.1)
 
 
 def test_readme_commands() -> None:

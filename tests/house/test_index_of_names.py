@@ -36,6 +36,16 @@ def test_importing_imports_no_operator() -> None:
     assert imported == "wengert._ops.index_of_names"
 
 
+def test_a_from_import_brings_its_modules_only() -> None:
+    """``from`` asks a module for ``__path__``; the search for an unknown name imports everything."""
+    program = (
+        "import sys; from wengert.linalg import norm; from wengert.fft import fft; from wengert.special import erf\n"
+        "print(len([m for m in sys.modules if m.startswith('wengert._ops.')]))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 50
+
+
 def test_a_method_an_operator_and_a_function_bring_their_modules() -> None:
     assert python("import wengert as t; print((t.tensor([1.0]) + 1).sort().values.item())") == "2.0"
     assert python("import wengert as t; x = t.tensor([2.0]); x.real = t.tensor([3.0]); print(x.item())") == "3.0"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import email
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,7 +63,12 @@ def test_two_builds_give_the_same_bytes_and_hold_the_licences(tmp_path: Path) ->
         assert inside >= set(LICENCES)
         (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
         told = email.message_from_bytes(wheel.read(metadata))
+        page = told.get_payload()
+        assert "# wengert" in page and re.findall(r"\]\((?!https?:|#)", page) == []
+        assert "](https://pypi.org/project/wengert/#files)" in page
+        assert told["Description-Content-Type"] == "text/markdown"
+        assert told.get_all("Project-URL") == [f"{k}, {v}" for k, v in PROJECT["project"]["urls"].items()]
         assert told["License-Expression"] == "MIT AND CC-BY-4.0" and told.get_all("License-File") == LICENCES
     with tarfile.open(next((tmp_path / "one").glob("*.tar.gz"))) as sdist:
         inside = {name.partition("/")[2] for name in sdist.getnames()}
-        assert inside >= {*LICENCES, "SECURITY.md", "pyproject.toml", "tests/saving/fuzzing.py"}
+        assert inside >= {*LICENCES, "SECURITY.md", "pyproject.toml", "hatch_build.py", "tests/saving/fuzzing.py"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,23 @@ def test_bytecodes_stay_within_the_budget(name: str) -> None:
     allowed = BUDGET["bytecodes"][name]
     slack = 1.0 if sys.version_info[:2] == tuple(BUDGET["python"]) else 1.25  # other versions have other bytecodes
     assert spent <= allowed * slack
+
+
+@pytest.mark.filterwarnings("ignore:Anomaly Detection:UserWarning")
+@pytest.mark.parametrize("check_nan", [False, True])
+def test_anomaly_mode_stays_within_three_times_the_plain_pass(check_nan: bool) -> None:
+    pass_of_100 = work()["chain of 100, forward and backward"]
+    spent = []
+
+    def count() -> None:
+        spent.append(bytecodes(pass_of_100))
+        with torch.autograd.detect_anomaly(check_nan=check_nan):
+            spent.append(bytecodes(pass_of_100))
+
+    thread = threading.Thread(target=count)  # whose stack is short: each node notes all of it
+    thread.start()
+    thread.join()
+    assert spent[1] <= 3 * spent[0]
 
 
 @pytest.mark.parametrize("name", ["mul", "add", "neg", "exp", "log"])

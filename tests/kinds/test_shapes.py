@@ -126,7 +126,8 @@ def test_a_signature_is_there_before_the_first_call(called: bool) -> None:
     assert str(inspect.signature(fn)) == "(input, *, out=None)"
 
 
-def test_a_traceback_shows_the_line_of_the_text() -> None:
+def test_a_traceback_shows_the_line_of_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WENGERT_TRACEBACK", "full")
     with pytest.raises(RuntimeError) as caught:
         torch.linalg.cholesky(-torch.eye(2))
     frames = [frame for frame in traceback.extract_tb(caught.tb) if "<one(" in frame.filename]

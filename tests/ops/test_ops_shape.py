@@ -445,3 +445,12 @@ def test_views_inside_of_transforms() -> None:
     np.testing.assert_array_equal(batched.numpy(), one_by_one.numpy())
     _, tangent = W.func.jvp(f, (xs[0],), (W.ones(3),))
     np.testing.assert_allclose(tangent.numpy(), W.func.jacrev(f)(xs[0]).sum(-1).numpy())
+
+
+def test_view_takes_pythons_types_as_dtypes() -> None:
+    """As every ``dtype=`` does: ``float`` is float64."""
+    x = W.ones(2, dtype=W.float64)
+    assert x.view(float).dtype == W.float64 and x.view(complex).tolist() == [1 + 1j]
+    assert x.view(int).tolist() == [4607182418800017408] * 2 and x.view(dtype=bool).shape == (16,)
+    with pytest.raises(TypeError, match="invalid combination of arguments - got \\(type\\)"):
+        x.view(str)

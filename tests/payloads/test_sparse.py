@@ -155,7 +155,6 @@ def test_gradients_of_sparse_leaves_are_sparse() -> None:
     jobs: list[tuple[Callable[[Any], Any], list[float]]] = [
         (lambda x: (x.to_dense() * weights).sum(), [2.0, 3.0, 5.0]),
         (lambda x: T.sparse.mm(x, weights.t()).sum(), [7.0, 3.0, 7.0]),
-        (lambda x: (x @ weights.t()).sum(), [7.0, 3.0, 7.0]),
         (lambda x: T.sparse.sum(x), [1.0, 1.0, 1.0]),
         (lambda x: (T.sparse.sum(x, 1).to_dense() * T.tensor([1.0, 2.0])).sum(), [1.0, 2.0, 2.0]),
         (lambda x: (x.coalesce().values() ** 2).sum(), [6.0, 8.0, 10.0]),
@@ -168,6 +167,42 @@ def test_gradients_of_sparse_leaves_are_sparse() -> None:
         assert x.grad.is_sparse
         assert x.grad.coalesce().indices().tolist() == PLACES
         assert x.grad.coalesce().values().tolist() == expected
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+def test_gradients_of_products_are_pytorch_s(torch: Any) -> None:
+    """Dense, except for a sparse matrix in a product of ``torch.sparse``."""
+    found: list[Any] = []
+    for lib in (T, torch):
+        p, q = lib.arange(4.0).view(2, 2), lib.arange(1.0, 5.0).view(2, 2)
+        v = lib.ones(2)
+        for product in (lib.mm, lib.matmul, lib.sparse.mm, lambda a, b, lib=lib, v=v: lib.mv(a, v)):
+            for first, second in ((True, False), (False, True), (True, True)):
+                if product is lib.sparse.mm and second:
+                    continue
+                a, b = p.to_sparse() if first else p.clone(), q.to_sparse() if second else q.clone()
+                r = product(a.requires_grad_(), b.requires_grad_())
+                r.sum().backward()
+                grads = [None if t.grad is None else (str(t.grad.layout), t.grad.to_dense().tolist()) for t in (a, b)]
+                found.append((lib is T, str(r.layout), r.grad_fn.name(), grads))
+    assert [f[1:] for f in found if f[0]] == [f[1:] for f in found if not f[0]]
+
+
+def test_sparse_gradients_of_0d_tensors() -> None:
+    for shape, index in (((), [0, 0]), ((), 0), ((3,), 0)):
+        x = T.ones(shape, requires_grad=True)
+        T.gather(x, 0, T.tensor(index), sparse_grad=True).sum().backward()
+        dense = x.grad.to_dense()
+        x.grad = None
+        T.gather(x, 0, T.tensor(index)).sum().backward()
+        assert dense.tolist() == x.grad.tolist()
+
+
+def test_a_sparse_grad_becomes_dense_with_a_dense_gradient() -> None:
+    p = T.ones(2, requires_grad=True)
+    p.grad = before = T.sparse_coo_tensor(T.tensor([[1, 1]]), T.ones(2))
+    p.backward(T.ones(2))
+    assert p.grad is not before and p.grad.tolist() == [1, 3]
 
 
 def test_gradients_of_dense_operands() -> None:

@@ -233,3 +233,34 @@ def test_cached_tensors() -> None:
     torch._C._remove_cached_tensor(x)
     assert not torch._C._is_cached_tensor(x)
     assert torch.jit._wait(torch.jit._fork(lambda: 3)) == 3
+
+
+@pytest.mark.parametrize("name", ["pow", "mul", "exp", "function"])
+def test_saved_tensors_are_there_in_a_nodes_post_hook_and_not_after_it(name: str) -> None:
+    class Function(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    make: Any
+    make, read = {
+        "pow": (lambda x: x.pow(2), lambda n: n._saved_self),
+        "mul": (lambda x: x * x, lambda n: n._saved_other),
+        "exp": (lambda x: x.exp().log(), lambda n: n._saved_self),
+        "function": (Function.apply, lambda n: n.saved_tensors[0]),
+    }[name]
+    x = torch.ones(2, requires_grad=True)
+    y = make(x)
+    seen = []
+    y.grad_fn.register_hook(lambda inputs, outputs: seen.append(read(y.grad_fn).shape))
+    y.sum().backward()
+    assert seen == [(2,)]
+    with pytest.raises(RuntimeError, match="second time"):
+        read(y.grad_fn)
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()

@@ -874,3 +874,36 @@ def test_a_recorded_write_without_other_views_leaves_the_hot_path_free() -> None
     x.mul_(3)  # there is one now
     assert stale_views
     assert v.grad_fn.next_functions[0][0] is x.grad_fn
+
+
+def test_a_view_that_is_older_than_a_write_is_an_operand_of_the_next_write() -> None:
+    a = T.ones(2, requires_grad=True)
+    x = a * 3
+    view = x[:]
+    x.mul_(2)
+    x.add_(view)
+    (x * x).sum().backward()
+    assert x.tolist() == [12, 12] and a.grad is not None and a.grad.tolist() == [288, 288]
+
+
+# ---------------------------------------------------------------------------------------------------- conjugate views
+def test_a_conjugate_view_and_its_base_are_kept_equal() -> None:
+    base = T.tensor([1 + 2j, 3 - 1j])
+    view = base.conj()
+    twice = view.conj()
+    view[0] = 2j
+    assert base.tolist() == [-2j, 3 - 1j] == twice.tolist()
+    base.mul_(2)
+    assert view.tolist() == [4j, 6 + 2j] and twice.tolist() == base.tolist()
+    twice.imag.zero_()
+    assert view.tolist() == [0, 6] == base.tolist()
+    assert view.is_conj() and not twice.is_conj() and view.imag.is_neg()
+
+
+def test_conjugate_views_leave_nothing_behind(no_gc: None) -> None:
+    base = T.tensor([1 + 2j])
+    for _ in range(200):
+        base.conj()
+    assert len(base._box.cell.followers) < 40  # references that are dead are dropped
+    view = weakref.ref(base.conj())
+    assert view() is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import wengert as T
+from wengert._base import errors
 
 M = np.array([[1.5, 0.3, -0.7], [0.2, 2.5, 0.4], [-0.1, 0.6, 1.8]])
 V = np.array([0.3, 0.9, 0.5])
@@ -285,3 +288,81 @@ def test_same_as_pytorch(torch: Any, line: str) -> None:
         except Exception as error:  # noqa: BLE001  what it is is compared
             seen.append((type(error).__name__, str(error).splitlines()[0]))
     assert seen[0] == seen[1]
+
+
+# -------------------------------------------------------------------------------------------------- lost gradients
+def warnings_of(function: Any) -> list[str]:
+    errors.warned.clear()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function()
+    return [str(w.message) for w in caught]
+
+
+LOSSES: dict[str, Any] = {
+    "array[0] = t": lambda torch, t: np.zeros(3).__setitem__(0, t),
+    "array.fill(t)": lambda torch, t: np.zeros(3).fill(t),
+    "float(t)": lambda torch, t: float(t),
+    "complex(t)": lambda torch, t: complex(t),
+    "math.sin(t)": lambda torch, t: math.sin(t),
+    "torch.tensor([t])": lambda torch, t: torch.tensor([t]),
+    "torch.tensor([t, 1])": lambda torch, t: torch.tensor([[t], [1]]),
+    "int(t)": lambda torch, t: int(t),
+    "item": lambda torch, t: t.item(),
+    "f-string": lambda torch, t: f"{t:.2f}",
+    "bool": lambda torch, t: bool(t),
+    "tolist": lambda torch, t: t.tolist(),
+    "detached": lambda torch, t: float(t.detach()),
+    "max": lambda torch, t: max(t, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_number_without_its_gradient_is_told_of_as_by_pytorch(torch: Any, name: str) -> None:
+    ours = warnings_of(lambda: LOSSES[name](T, T.tensor([2.0], requires_grad=True).sum()))
+    torch.set_warn_always(True)
+    try:
+        theirs = warnings_of(lambda: LOSSES[name](torch, torch.tensor([2.0], requires_grad=True).sum()))
+    finally:
+        torch.set_warn_always(False)
+    assert len(ours) == len(theirs)
+    for a, b in zip(ours, theirs, strict=True):
+        assert a.split("\n")[:2] == b.partition(" (Triggered")[0].split("\n")[:2]
+
+
+def test_the_warning_names_the_line_and_comes_once() -> None:
+    w = T.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    array = np.zeros(3)
+
+    def loop() -> None:
+        for k in range(3):
+            array[k] = w.sum()
+
+    told = warnings_of(loop)
+    assert len(told) == 1
+    assert "array[k] = w.sum()" in told[0]
+    assert "torch.zeros(...)" in told[0]
+    with T.no_grad():
+        assert not warnings_of(lambda: float(w[0]))
+
+
+@pytest.mark.parametrize("make", [np.zeros_like, np.ones_like, np.empty_like, lambda t: np.full_like(t, 7)])
+def test_an_array_like_a_tensor_that_requires_grad_is_a_tensor_and_keeps_gradients(make: Any) -> None:
+    w = T.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    buffer = make(w)
+    assert isinstance(buffer, T.Tensor)
+    assert buffer.dtype is T.float32
+    buffer[0] = w.sum()
+    buffer[1:] = 0
+    buffer.sum().backward()
+    assert w.grad.tolist() == [1.0, 1.0, 1.0]
+    assert type(make(w.detach())) is np.ndarray
+    assert make(w)[:2].shape == (2,)
+
+
+def test_more_of_arrays_like_tensors() -> None:
+    w = T.tensor([[1.0, 2.0]], requires_grad=True)
+    assert np.zeros_like(w, dtype=np.float64, shape=(3,)).dtype is T.float64
+    full = np.full_like(w, w.sum())
+    full.sum().backward()
+    assert w.grad.tolist() == [[2.0, 2.0]]

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._base.errors import LinAlgError
 from .library import in_lib
+from .scipy_functions import from_scipy
 
 
 def position_text(index: tuple[int, ...], shape: tuple[int, ...]) -> str:
@@ -17,7 +18,7 @@ def position_text(index: tuple[int, ...], shape: tuple[int, ...]) -> str:
 
 def lu_of(a: Any) -> tuple[Any, Any, int]:
     """LAPACK's LU of one matrix: the factors, the pivots from 0, and the 1-based place of the first zero pivot."""
-    from scipy.linalg.lapack import get_lapack_funcs
+    get_lapack_funcs = from_scipy("linalg.lapack").get_lapack_funcs
 
     if not a.size:
         return a.copy(), np.zeros(min(a.shape), np.int32), 0
@@ -63,7 +64,7 @@ def solutions(a: Any, b: Any) -> Any:
 
 def _trsm(a: Any, b: Any, upper: bool, unit: bool) -> Any:
     """BLAS's triangular solve of one pair of matrices; a zero on the diagonal gives inf, as in PyTorch."""
-    from scipy.linalg.blas import get_blas_funcs
+    get_blas_funcs = from_scipy("linalg.blas").get_blas_funcs
 
     if not b.size or not a.size:
         return b.copy()
@@ -107,7 +108,7 @@ def cofactor_matrices(a: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------------------- decompositions
 def minor_of(a: Any) -> int:
-    from scipy.linalg.lapack import get_lapack_funcs
+    get_lapack_funcs = from_scipy("linalg.lapack").get_lapack_funcs
 
     (potrf,) = get_lapack_funcs(("potrf",), (a,))
     return int(potrf(a, lower=True)[1])
@@ -131,7 +132,7 @@ def threshold(s: Any, atol: Any, rtol: Any, a: Any) -> Any:
 
 def lapack_ldl(name: str, a: Any, hermitian: bool) -> Any:
     """LAPACK's routine for the dtype, of Hermitian matrices or of symmetric ones."""
-    from scipy.linalg import get_lapack_funcs
+    get_lapack_funcs = from_scipy("linalg").get_lapack_funcs
 
     kind = "he" if hermitian and a.dtype.kind == "c" else "sy"
     return get_lapack_funcs((kind + name,), (a,))[0]

@@ -9,6 +9,7 @@ from typing import Any
 from numpy import ndarray
 
 from .._base.dtypes import BLAS_FLOATS, INT64
+from .scipy_functions import from_scipy
 
 First = Callable[[Any], Any]
 Next = Callable[[int, Any, Any, Any], Any]
@@ -58,9 +59,7 @@ def few_of_low_degree(series: str, x: Any, n: Any) -> Any:
 
 @functools.cache
 def _of_scipy(name: str) -> Any:
-    import scipy.special
-
-    return getattr(scipy.special, name)
+    return getattr(from_scipy("special"), name)
 
 
 def recurrence_points(lib: Any, x: Any, n: Any) -> tuple[Any, Any]:

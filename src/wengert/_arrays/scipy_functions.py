@@ -1,10 +1,25 @@
-"""SciPy's special functions as ``lib.scipy_NAME``; SciPy is imported when one of them is first called."""
+"""SciPy, imported when a function first needs it: its modules, and its special functions as ``lib.scipy_NAME``.
+
+The special functions that `nn` and `distributions.Normal` need have stand-ins for installations without SciPy
+(`without_scipy`); for all others the error says what to install.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
+from .._base.errors import noted
 from .library import in_lib
+
+
+def from_scipy(module: str) -> Any:
+    """A module of SciPy. ModuleNotFoundError with what to do: SciPy is not installed."""
+    try:
+        return import_module(f"scipy.{module}")
+    except ModuleNotFoundError as error:
+        why = "Why: the functions that need SciPy import it when they are called, and it is not installed here."
+        raise noted(error, why, "What to do: pip install scipy") from None
 
 
 class Scipy:
@@ -18,9 +33,14 @@ class Scipy:
 
     def __call__(self, x: Any, *more: Any) -> Any:
         if self.fn is None:
-            import scipy.special
+            try:
+                self.fn = getattr(from_scipy("special"), self.name)
+            except ModuleNotFoundError:
+                from .without_scipy import STAND_INS
 
-            self.fn = getattr(scipy.special, self.name)
+                if self.name not in STAND_INS:
+                    raise
+                self.fn = STAND_INS[self.name]
         result = self.fn(x, *more)
         dtype = x.dtype if hasattr(x, "dtype") else next(a.dtype for a in more if hasattr(a, "dtype"))
         return result if result.dtype is dtype else result.astype(dtype)

@@ -305,10 +305,10 @@ def _late_np(self: dtype) -> np.dtype:
     is_new = "ml_dtypes" not in sys.modules
     try:
         import ml_dtypes
-    except ImportError as error:
+    except ImportError:
         raise ImportError(
             "torch.bfloat16 needs the package ml_dtypes, which gives NumPy this dtype: pip install 'wengert[bfloat16]'"
-        ) from error
+        ) from None
     learn_bfloat16(np.dtype(ml_dtypes.bfloat16))
     if is_new:
         for fn in before_bfloat16:

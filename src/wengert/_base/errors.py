@@ -6,15 +6,16 @@ turned into text only when an error is raised.
 
 from __future__ import annotations
 
-import linecache
+import inspect
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 E = TypeVar("E", bound=BaseException)
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Internal(dict[str, bool]):
@@ -47,31 +48,31 @@ def user_frame(frame: Any) -> Any:
     return frame
 
 
+_user_frame = user_frame
+
+
+def program_frame(frame: Any) -> Any:
+    """``user_frame`` for what makes no node: anomaly mode replaces that one, and watches ``user_code``."""
+    global user_code
+    code = user_code
+    found = _user_frame(frame)
+    user_code = code
+    return found
+
+
 def here() -> tuple[Any, int]:
     """The pair (code, offset) of the user's line that is running now."""
     frame = user_frame(sys._getframe(1))
     return frame.f_code, frame.f_lasti
 
 
-def line_number(code: Any, lasti: int) -> int:
-    """The line of an instruction, of the nearest one before it that has a line otherwise."""
-    line: int = code.co_firstlineno
-    for i, position in enumerate(code.co_positions()):
-        if i * 2 > lasti:
-            break
-        if position[0] is not None:
-            line = position[0]
-    return line
-
-
 def where(code: Any, lasti: int) -> str:
     """The position as text: ``File "x.py", line 3, in f`` and the line itself."""
     if code is None:
         return ""
-    line = line_number(code, lasti)
-    text = linecache.getline(code.co_filename, line).strip()
-    place = f'File "{code.co_filename}", line {line}, in {code.co_name}'
-    return f"{place}\n    {text}" if text else place
+    from .places import place
+
+    return place(code, lasti)
 
 
 class OtherLibraryError(TypeError):
@@ -87,11 +88,7 @@ LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 
 
 def noted(error: E, *notes: str, code: str | None = None) -> E:
-    """The error with notes added; ``code`` names its section in docs/errors.md.
-
-    The error that it replaces, NumPy's mostly, is not shown with it.
-    """
-    error.__suppress_context__ = True
+    """The error with notes added; ``code`` names its section in docs/errors.md."""
     for note in notes:
         if note:
             error.add_note(note)
@@ -108,9 +105,34 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean '{found[0]}'?" if found else ""
 
 
+def unexpected_keyword(function: str, word: str, known: Iterable[str], more: str = "") -> TypeError:
+    """Python's error for a keyword that a function does not have, with a note that names the nearest one it has.
+
+    >>> unexpected_keyword("zeros", "require_grad", ("dtype", "requires_grad")).__notes__
+    ["What to do: did you mean 'requires_grad'?"]
+    """
+    near = nearest(word, known).removeprefix("; ")
+    advice = f"What to do: {near}" if near else f"Why: its keywords are {', '.join(sorted(known))}."
+    return noted(TypeError(f"{function}() got an unexpected keyword argument '{word}'"), advice, more)
+
+
+def refuses_unknown(fn: F) -> F:
+    """Decorator for a function that takes unknown keywords as ``**unknown``, only to refuse them: its signature."""
+    signature = inspect.signature(fn)
+    named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    fn.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+    return fn
+
+
+def refuse_unknown(fn: Any, function: str, unknown: dict[str, Any]) -> None:
+    """Raise for the first keyword in ``unknown``, which a function with ``refuses_unknown`` was given."""
+    known = [name for name in inspect.signature(fn).parameters if name not in ("self", "cls")]
+    raise unexpected_keyword(function, next(iter(unknown)), known)
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that points at the user's line, however deep inside this package it is raised."""
-    frame = user_frame(sys._getframe(1))
+    frame = program_frame(sys._getframe(1))
     warnings.warn_explicit(
         message,
         category,
@@ -121,11 +143,11 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     )
 
 
-def warn_once(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning that the process shows once, like PyTorch's TORCH_WARN_ONCE."""
+def warn_once(message: str, category: type[Warning] = UserWarning, more: Callable[[], str] = str) -> None:
+    """Issue a warning that the process shows once, like PyTorch's TORCH_WARN_ONCE; ``more()`` is added to its text."""
     if always or message not in warned:
         warned.add(message)
-        warn(message, category)
+        warn(message + more(), category)
 
 
 warned: set[str] = set()

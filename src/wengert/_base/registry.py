@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .docstrings import described
 from .hooks import hook
 from .late_names import LateFunction, Table
 
@@ -160,7 +161,10 @@ def table_of(space: str) -> Table:
 
 def publish(fn: Any, names: str | tuple[str, ...]) -> Any:
     """Give a function its public names: ``"torch.exp Tensor.exp"``."""
-    for full in names.split() if isinstance(names, str) else names:
+    full_names = tuple(names.split()) if isinstance(names, str) else names
+    if isinstance(fn, types.FunctionType):
+        fn.__doc__ = described(fn.__doc__, full_names)
+    for full in full_names:
         space, _, name = full.rpartition(".")
         if not space:
             raise ValueError(f"'{full}' is no public name: one is 'space.name', as in 'torch.exp'")

@@ -1,6 +1,6 @@
 """`python -m wengert info`: facts about the installation and the machine, for bug reports.
 
-With `--ops` it prints the table of operators (`operators`) instead; with `--json` it prints either as JSON.
+With `--ops` or `--public` it prints a table of operators (`operators`) instead; with `--json` it prints either as JSON.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from wengert._version import __version__
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
-def main(ops: bool, as_json: bool) -> int:
-    """Print the facts or the table of operators, as text or as JSON."""
-    if ops:
+def main(ops: list[str] | None, as_json: bool, public: bool = False) -> int:
+    """Print the facts or the table of operators (of `ops`, of all if it is empty), as text or as JSON."""
+    if ops is not None or public:
         from wengert._cli import operators
 
-        print(json.dumps(operators.data(), indent=1) if as_json else operators.text())
+        table = operators.rows(ops, public)
+        print(json.dumps(operators.data(table), indent=1) if as_json else operators.text(table))
     else:
         print(json.dumps(facts(), indent=1) if as_json else report())
     return 0

@@ -6,10 +6,13 @@ declarations, which `tests/kinds/test_every_op.py` checks numerically.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from wengert._base.errors import nearest
 from wengert._base.registry import PUBLIC, REGISTRY, Operator
+from wengert._cli import UsageError, show
 
 _GROUPS = {"f": "float", "c": "complex", "i": "int", "b": "bool"}
 _HEADINGS = ("operator", "kind", "reverse", "forward", "second", "vmap", "dtypes", "reason")
@@ -43,14 +46,30 @@ class Row:
         return (self.name, self.kind, *modes, self.vmap or "no", " ".join(self.dtypes), self.reason)
 
 
-def rows() -> list[Row]:
-    """All operators by name, including those that no program calls directly (`_...` and helpers of formulas)."""
+def rows(asked: Iterable[str] | None = None, public: bool = False) -> list[Row]:
+    """The operators behind these names, or all; those that no program calls directly come last, or are left out."""
     names: dict[int, list[str]] = {}
     for space, functions in PUBLIC.items():
         for name, fn in functions.items():
             names.setdefault(id(fn), []).append(f"{space}.{name}")
-    infos = [REGISTRY[name] for name in sorted(REGISTRY)]
-    return [_row(info, tuple(sorted(names.get(id(info.op), []) + names.get(id(info.method), [])))) for info in infos]
+    infos = {info.name: info for name in asked or () for info in _named(name)} or REGISTRY
+    table = [
+        _row(infos[name], tuple(sorted(names.get(id(infos[name].op), []) + names.get(id(infos[name].method), []))))
+        for name in sorted(infos)
+    ]
+    return sorted((row for row in table if row.public or not public), key=lambda row: not row.public)
+
+
+def _named(name: str) -> list[Operator]:
+    """The operators of a name or behind a public function; a function that only calls operators has none."""
+    found = show.found(name)
+    if found:
+        return found
+    last = name.rpartition(".")[2]
+    if any(last in functions for functions in PUBLIC.values()):
+        raise UsageError(f"{name} is made of operators and is none itself: python -m wengert show {name}")
+    known = {*REGISTRY, *(word for functions in PUBLIC.values() for word in functions)}
+    raise UsageError(f"there is no operator '{name}'{nearest(last, sorted(known))}")
 
 
 def _row(info: Operator, public: tuple[str, ...]) -> Row:
@@ -120,9 +139,8 @@ def summary(table: list[Row]) -> dict[str, int]:
     }
 
 
-def text() -> str:
-    """The table with its summary as the last line."""
-    table = rows()
+def text(table: list[Row]) -> str:
+    """A table with its summary as the last line."""
     lines = [_HEADINGS, *(row.cells() for row in table)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS) - 1)]
     shown = ["  ".join([*map(str.ljust, line, widths), line[-1]]).rstrip() for line in lines]
@@ -136,7 +154,6 @@ def text() -> str:
     return "\n".join([*shown, "", last])
 
 
-def data() -> dict[str, Any]:
+def data(table: list[Row]) -> dict[str, Any]:
     """The same for `--json`."""
-    table = rows()
     return {"summary": summary(table), "operators": [asdict(row) for row in table]}

@@ -350,9 +350,6 @@ ROWS: dict[str, tuple[Any, ...]] = {
         classes("Error", RuntimeError, "An error of TorchScript, which is never run."),
         values(_overload=itself, _overload_method=itself),
         answers("wait", lambda future: future.wait(), "The result of a future."),
-        refusals("load save", RuntimeError, "torch.jit.{}: wengert has no TorchScript",
-                 "Why: such a file holds a compiled program, which wengert can neither make nor run.",
-                 "What to do: torch.save(module.state_dict(), path), and load_state_dict into the module's class."),
     ),
     "jit.annotations": (
         "names of ``typing`` that programs import from here.",

@@ -166,7 +166,7 @@ class Program:
 
 
 def _shape(r: Recording) -> Any:
-    """What a call returns, if that is simple: ``Tensor``, or the type of a list or tuple of all its tensors in order."""
+    """What a call returns, if that is simple: ``Tensor``, or the type of a flat list or tuple of all its tensors."""
     if len(r.leaves) != len(r.results) or any(a is not b for a, b in zip(r.leaves, r.results, strict=True)):
         return None
     if r.spec.is_leaf():

@@ -28,7 +28,7 @@ import numpy as np
 
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import INTERNAL
-from .._base.registry import ARRAYS, TRANSFORMED, XP, Operator
+from .._base.registry import ARRAYS, REGISTRY, TRANSFORMED, XP, Operator
 from .._payloads.meta_rules import REFUSED
 from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed
 from .._tape.node import AccumulateGrad, Box, Node, Parts, view_of
@@ -87,6 +87,13 @@ class Traced(Transformed):
         if name.startswith("__") or not hasattr(np.ndarray, name):
             raise AttributeError(f"a traced array has no attribute {name!r}")
         return getattr(self.v, name)  # the caller expects an array
+
+    def own(self) -> Any:
+        """A cotangent as the program gets it: a view of other memory is copied, as eager does."""
+        if self.tracer.closed or self.array.base is None:
+            return self
+        made = self.array.copy()
+        return self.tracer.record(REGISTRY["clone"], [self], [self.array], ("C",), ("C",), made)
 
     def primal(self) -> Any:
         return self.array if self.tracer.closed else self

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import opcode
-import os
 import re
 import types
 from typing import Any
@@ -20,13 +18,10 @@ import numpy as np
 from .._base.constants import type_name
 from .._base.errors import INTERNAL, LinAlgError, noted
 from .._base.registry import PUBLIC
+from .._base.tracebacks import is_of_library, was_raised
 from .._tape.error_text import broadcast_error
 from .._tape.tensor import Tensor
 
-_RAISES = frozenset(opcode.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in opcode.opmap)
-_LIBRARIES = tuple(
-    os.path.join(os.path.dirname(os.path.dirname(np.__file__)), name) + os.sep for name in ("numpy", "scipy")
-)
 _BINDING = re.compile(
     r"required (positional|keyword-only) argument|unexpected keyword|positional arguments? but|multiple values"
 )
@@ -43,7 +38,7 @@ def refuse(
     instead = _instead_of(function, args, kwargs, error, method)
     if instead is not None:
         try:
-            raise instead from error
+            raise instead from None
         finally:
             del instead  # an error and a frame that hold each other would wait for the garbage collector
 
@@ -93,10 +88,10 @@ def _origin(error: BaseException) -> str:
         return "package"
     while traceback.tb_next is not None:
         traceback = traceback.tb_next
-    code = traceback.tb_frame.f_code
-    if INTERNAL[code.co_filename]:
-        return "package" if code.co_code[traceback.tb_lasti] in _RAISES else "inside"
-    return "inside" if code.co_filename.startswith(_LIBRARIES) else "user"
+    filename = traceback.tb_frame.f_code.co_filename
+    if INTERNAL[filename]:
+        return "package" if was_raised(traceback) else "inside"
+    return "inside" if is_of_library(filename) else "user"
 
 
 def _annotated(function: Any) -> Any:

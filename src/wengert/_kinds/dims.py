@@ -10,6 +10,7 @@ import operator
 from typing import Any
 
 from .._base.constants import type_name
+from .._base.errors import unexpected_keyword
 from .._tape.error_text import not_a_tensor
 
 EVERY_DIM = tuple(tuple(range(ndim)) for ndim in range(65))  # NumPy's limit
@@ -107,7 +108,7 @@ def numpy_spelling(name: str, kwargs: dict[str, Any]) -> dict[str, Any]:
     kwargs = numpy_names(kwargs)
     for key in kwargs:
         if key not in ("dim", "keepdim"):
-            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+            raise unexpected_keyword(name, key, ("dim", "keepdim"))
     return kwargs
 
 

@@ -14,7 +14,7 @@ from .._arrays.layouts import when_needless
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY, FLOAT32
 from .._base.registry import ARRAYS, REGISTRY, Impl, Operator, publish
-from .._tape.error_text import cpp_name
+from .._tape.error_text import cpp_name, two_dtypes
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, slotted
 from .fronts import in_front_of
 from .recording import PRODUCT, one, parameters
@@ -163,8 +163,7 @@ RAW_REFUSALS = (ValueError, TypeError, *ARITHMETIC)  # sizes that do not fit, an
 
 def refuse_mixed(info: Operator, x: Any, y: Any, *p: Any) -> Any:
     """PyTorch's error for a product of tensors of two dtypes."""
-    a, b = cpp_name(x), cpp_name(y)
-    raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
+    raise two_dtypes(f"expected m1 and m2 to have the same dtype, but got: {cpp_name(x)} != {cpp_name(y)}")
 
 
 # -------------------------------------------------------------------------------------------------- a product and a sum
@@ -239,7 +238,9 @@ def affine(
 
 def refuse_addmm(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:
     """PyTorch's error for a layer whose tensors have several dtypes."""
-    if c is None or x.dtype is not y.dtype:
+    if c is None:
         return refuse_mixed(info, x, y)
-    a, b = (BY_NUMPY[t._payload.dtype].scalar_name for t in (c, x))
-    raise RuntimeError(f"self and mat2 must have the same dtype, but got {a} and {b}")
+    names = {t: BY_NUMPY[t._payload.dtype].scalar_name for t in (c, x, y)}
+    if x.dtype is not y.dtype:
+        raise two_dtypes(f"mat1 and mat2 must have the same dtype, but got {names[x]} and {names[y]}")
+    raise two_dtypes(f"self and mat2 must have the same dtype, but got {names[c]} and {names[x]}")

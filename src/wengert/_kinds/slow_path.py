@@ -6,6 +6,7 @@ converts the arguments for the hot path and calls the operator again, or raises 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,10 @@ from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
 from .._tape.error_text import broadcast_error, not_a_tensor
 from .._tape.inference import is_inference, mark_results, refuse_saved
-from .._tape.node import leaf_node
+from .._tape.node import NoHistory
 from .._tape.promotion import NUMBER_DTYPES, cast, common_dtype, default_np, logical_dtype
 from .._tape.tensor import Tensor, alias_payload, stale_views, wrap
-from .._tape.views import INFERENCE_VIEW, NO_GRAD_VIEW, made_unrecorded, prune, refresh_all
+from .._tape.views import INFERENCE_VIEW, NO_GRAD_VIEW, base_of, made_unrecorded, prune, refresh_all
 from .out import write_out
 
 
@@ -48,7 +49,12 @@ def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     if stale_views and is_grad_enabled():
         refresh_all(args)
         prune()
-    return _between(tuple(slow_hooks), info, args) if slow_hooks else _in_mode(info, args)
+    if not slow_hooks:
+        return _in_mode(info, args)
+    hooks = tuple(slow_hooks)
+    if len(hooks) == 1:
+        return hooks[0](info, args, partial(_in_mode, info, args))
+    return _between(hooks, info, args)
 
 
 def _between(hooks: tuple[Any, ...], info: Operator, args: tuple[Any, ...]) -> Any:
@@ -93,7 +99,7 @@ def slow_operator(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any
 def quiet(info: Operator, args: tuple[Any, ...], creation: int = NO_GRAD_VIEW) -> Any:
     """Run an operator without recording; ``creation`` is the mark of a view.
 
-    In inference mode a view of a tensor that requires grad does too, as a leaf of its own.
+    A view of a base that requires grad does too, as a leaf without a gradient (``NoHistory``).
     """
     if info.view:
         alias_payload(args[0])
@@ -103,8 +109,8 @@ def quiet(info: Operator, args: tuple[Any, ...], creation: int = NO_GRAD_VIEW) -
         for r in (result,) if single else result:
             _, op, p, _ = r._view
             r._view = (args[0], op, p, made_unrecorded(args[0], creation))
-            if creation == INFERENCE_VIEW and args[0]._node is not None and not is_inference(args[0]):
-                leaf_node(r)
+            if base_of(r)._node is not None and not (inference_tensors and is_inference(r)):  # type: ignore[union-attr]
+                r._node = NoHistory()
     return result
 
 

@@ -40,6 +40,7 @@ from .._base import errors as lines
 from .._base.dtypes import FLOAT32, FLOAT64
 from .._base.modes import slow_always, slow_if_recording
 from .._base.registry import ARRAYS
+from .._base.tracebacks import shortens, with_handler
 from .._tape.node import FREED, Box, Parts, box_of, ticks
 from .._tape.promotion import cast, default_np, logical_dtype
 from .._tape.saved import stale, unbox
@@ -150,7 +151,7 @@ def _trampoline(head: str) -> Any:
     text = f"def first_call({head}):\n    return FIRST_CALL.put_together()({', '.join(call)})\n"
     scope: dict[str, Any] = {}
     exec(compile(text, f"{FOLDER}<first call>", "exec"), scope)
-    return scope["first_call"]
+    return shortens(scope["first_call"])
 
 
 def _names_in(code: types.CodeType) -> set[str]:
@@ -171,7 +172,7 @@ def code_of(shape: Shape) -> types.CodeType:
         filename = f"{FOLDER}<{shape.label}{f' {len(_codes)}' * bool(shape.parts)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         module = compile(text, filename, "exec", dont_inherit=True)
-        _codes[key] = next(c for c in module.co_consts if type(c) is types.CodeType)
+        _codes[key] = with_handler(next(c for c in module.co_consts if type(c) is types.CodeType))
     return _codes[key]
 
 

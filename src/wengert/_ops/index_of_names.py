@@ -71,10 +71,12 @@ INDEX: dict[str, dict[str, str]] = {
                    "nan_to_num nan_to_num_ where"),
     },
     "elementwise.complex": {
-        "operators": ("angle complex conj conj_physical imag polar real sgn view_as_complex view_as_real"),
-        "torch": ("angle complex conj conj_physical conj_physical_ imag polar real resolve_conj resolve_neg sgn "
-                  "sgn_ view_as_complex view_as_complex_copy view_as_real view_as_real_copy"),
-        "Tensor": ("angle conj conj_physical conj_physical_ imag real resolve_conj resolve_neg sgn sgn_"),
+        "operators": ("angle complex conj conj_physical imag negative_view polar real sgn view_as_complex view_as_real"),
+        "torch": ("_neg_view angle complex conj conj_physical conj_physical_ imag is_conj is_neg polar real "
+                  "resolve_conj resolve_neg sgn sgn_ view_as_complex view_as_complex_copy view_as_real "
+                  "view_as_real_copy"),
+        "Tensor": ("_neg_view angle conj conj_physical conj_physical_ imag is_conj is_neg real resolve_conj "
+                   "resolve_neg sgn sgn_"),
     },
     "elementwise.unary": {
         "operators": ("_round_decimals abs acos acosh asin asinh atan atanh ceil cos cosh deg2rad exp exp2 expm1 floor "
@@ -451,6 +453,12 @@ INDEX: dict[str, dict[str, str]] = {
     "._arrays.counting": {"lib": "counts_between"},
     "._arrays.sums": {"lib": "mean_of_all sum_along sum_of_all"},
     "._arrays.extrema": {"lib": "put_along taken_along"},
+    "._arrays.scipy_functions": {
+        "lib": ("scipy_entr scipy_erf scipy_erfc scipy_erfcx scipy_erfinv scipy_gammainc scipy_gammaincc "
+                "scipy_gammaln scipy_i0 scipy_i0e scipy_i1 scipy_i1e scipy_j0 scipy_j1 scipy_k0 scipy_k0e "
+                "scipy_k1 scipy_k1e scipy_log_ndtr scipy_ndtr scipy_ndtri scipy_psi scipy_xlog1py scipy_xlogy "
+                "scipy_y0 scipy_y1 scipy_zeta"),
+    },
     "._arrays.linalg": {"lib": "cholesky_factors inverses solutions triangular_solutions"},
     "._arrays.losses": {"lib": "reduced"},
     "._arrays.sorting": {"lib": "kth_with_positions largest_with_positions places_in_rows sorted_with_positions"},
@@ -459,21 +467,15 @@ INDEX: dict[str, dict[str, str]] = {
         "lib": ("gru_cotangents gru_forward lstm_cotangents lstm_forward rnn_cotangents rnn_forward"),
     },
     "._arrays.scan": {"lib": "complex_logcumsumexp delayed linear_recurrence products_before"},
-    "._arrays.scipy_functions": {
-        "lib": ("scipy_entr scipy_erf scipy_erfc scipy_erfcx scipy_erfinv scipy_gammainc scipy_gammaincc "
-                "scipy_gammaln scipy_i0 scipy_i0e scipy_i1 scipy_i1e scipy_j0 scipy_j1 scipy_k0 scipy_k0e "
-                "scipy_k1 scipy_k1e scipy_log_ndtr scipy_ndtr scipy_ndtri scipy_psi scipy_xlog1py scipy_xlogy "
-                "scipy_y0 scipy_y1 scipy_zeta"),
-    },
     "._arrays.softmax": {"lib": "log_softmax_backward_rows log_softmax_rows softmax_backward_rows softmax_rows"},
     "._tensor_api.layout": {
-        "torch": ("get_device is_complex is_conj is_distributed is_floating_point is_inference is_neg is_same_size "
-                  "is_signed is_tensor numel"),
+        "torch": ("get_device is_complex is_distributed is_floating_point is_inference is_same_size is_signed "
+                  "is_tensor numel"),
         "Tensor": ("_base _cdata _is_view _view_func apply_ const_data_ptr data_ptr dim dim_order element_size "
-                   "get_device is_complex is_conj is_contiguous is_cpu is_cuda is_distributed is_floating_point "
-                   "is_inference is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_neg is_nested is_pinned "
-                   "is_quantized is_same_size is_set_to is_signed is_sparse_csr is_vulkan is_xla is_xpu itemsize "
-                   "map2_ map_ name nbytes ndimension nelement numel pin_memory size storage_offset stride type"),
+                   "get_device is_complex is_contiguous is_cpu is_cuda is_distributed is_floating_point is_inference "
+                   "is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_pinned is_quantized is_same_size "
+                   "is_set_to is_signed is_sparse_csr is_vulkan is_xla is_xpu itemsize map2_ map_ name nbytes "
+                   "ndimension nelement numel pin_memory size storage_offset stride type"),
     },
     "random._common": {
         "operators": ("bernoulli_values bernoulli_values_of_number bernoulli_values_of_tensor binomial_values "

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays.library import BY_DTYPE
+from .._arrays.scipy_functions import from_scipy
 from .._base.errors import INTERNAL, noted
 from .._base.late_names import import_one
 from .._base.registry import ARRAYS, WITH_SPARSE, XP
@@ -74,6 +75,8 @@ class Sparse:
         if self.coalesced:
             return self
         n = self.indices.shape[0]
+        if not n:
+            return Sparse(self.indices[:, :1], self.values.sum(0, keepdims=True), self.shape, True)
         flat = np.ravel_multi_index(tuple(self.indices), self.shape[:n]) if self.indices.size else self.indices[:1]
         places, own = np.unique(flat.reshape(-1), return_inverse=True)
         values = np.zeros((places.size, *self.values.shape[1:]), self.values.dtype)
@@ -84,11 +87,18 @@ class Sparse:
     def to_dense(self) -> Any:
         """The dense array."""
         a = np.zeros(self.shape, self.values.dtype)
-        if self.coalesced:
+        if not len(self.indices):
+            a += self.values.sum(0)
+        elif self.coalesced:
             a[tuple(self.indices)] = self.values
         else:
             np.add.at(a, tuple(self.indices), self.values)
         return a
+
+    @property
+    def mT(self) -> Any:
+        """The dense transpose, which a product's gradient needs: it is dense, as in PyTorch."""
+        return self.to_dense().swapaxes(-1, -2)
 
     def __add__(self, other: Any) -> Any:
         return other + self if isinstance(other, np.ndarray) else SPARSE.add(self, other)
@@ -443,7 +453,10 @@ def dense_plus(a: Any, x: Sparse, factor: Any) -> Any:
 def add_into(a: Any, x: Sparse, factor: Any) -> None:
     """``a += factor * x``, in place."""
     values = x.values if type(factor) is int and factor == 1 else x.values * x.values.dtype.type(factor)
-    np.add.at(a, tuple(x.indices), values)
+    if len(x.indices):
+        np.add.at(a, tuple(x.indices), values)
+    else:
+        a += values.sum(0)
 
 
 def intersection(x: Sparse, y: Sparse) -> Sparse:
@@ -472,12 +485,14 @@ def summed(x: Sparse, dims: Any) -> Any:
 
 def masked(a: Any, x: Sparse) -> Sparse:
     """The elements of a dense array at the indices that x stores."""
+    if not len(x.indices):
+        return x.like(np.broadcast_to(a, x.values.shape).copy())
     return x.like(np.array(a[tuple(x.indices)]))
 
 
 def scipy_product(a: Any, b: Any) -> Any:
     """The product of two matrices, at least one of them sparse."""
-    from scipy.sparse import coo_array
+    coo_array = from_scipy("sparse").coo_array
 
     factors = [coo_array((s.values, tuple(s.indices)), s.shape).tocsr() if isinstance(s, Sparse) else s for s in (a, b)]
     product = factors[0] @ factors[1]

@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from .._arrays.library import ARITHMETIC
 from .hooks import before, call_leaf_hooks, call_prehooks
-from .node import AccumulateGrad, Node, named, tick, version_of
+from .node import AccumulateGrad, Node, tick, version_of
 from .tensor import Tensor, make, wrap
 
 lock = AccumulateGrad.lock
@@ -39,7 +39,9 @@ _exclusive = 0  # the reference count, inside _own, of an array that only _own's
 
 def _own(g: Any) -> Any:
     """The array itself if only the caller's variable refers to it and its memory, else a copy."""
-    if type(g) is np.ndarray and (getrefcount(g) > _exclusive or g.base is not None or not g.flags.writeable):
+    if type(g) is not np.ndarray:
+        return g.own() if getattr(g, "is_traced", False) else g
+    if getrefcount(g) > _exclusive or g.base is not None or not g.flags.writeable:
         return g.copy()
     return g
 
@@ -125,10 +127,15 @@ _ARRAYS = frozenset((ndarray, np.float32, np.float64))
 def _add_to_grad(m: Any, g: Any) -> None:
     old = m.grad
     if isinstance(g, Tensor):  # create_graph: the sum is recorded
-        m.grad = _recorded_copy(g) if old is None else old + g
+        m.grad = _recorded_copy(g) if old is None else g + old if _is_sparse(old) else old + g
         return
     want = m.box.a.dtype if m.h is None or m.h.grad_dtype is None else g.dtype
-    if g.dtype is not want and hasattr(want, "kind") and hasattr(g, "astype"):  # a transform's value has no kind
+    if (  # a transform's value has no kind; a sparse tensor may have a dense gradient
+        g.dtype is not want
+        and hasattr(want, "kind")
+        and hasattr(g, "astype")
+        and not getattr(m.box.a, "is_sparse", False)
+    ):
         if g.dtype.kind == "c" and want.kind != "c":
             g = g.real
         g = g.astype(want)
@@ -141,11 +148,18 @@ def _add_to_grad(m: Any, g: Any) -> None:
             np.add(a, g, a, casting="same_kind")
         except ARITHMETIC:  # as in Sums.add
             g = None
+    elif _is_sparse(old) and type(g) is np.ndarray:
+        m.grad = wrap(g + a)
+        return
     else:
         old._payload = a + g
         if old._box is not None:
             old._box.a = old._payload
     version_of(old).write(tick())  # a write that no line of the user's program made
+
+
+def _is_sparse(t: Tensor) -> bool:
+    return getattr(t._payload, "is_sparse", False)
 
 
 def _laid_out_as(a: Any, g: Any) -> Any:
@@ -159,9 +173,31 @@ def _laid_out_as(a: Any, g: Any) -> Any:
     return laid_out
 
 
+class CopyBackwards(Node):
+    """The node of the copy that a recorded pass puts into a leaf's ``.grad``; it is also that of ``copy_``."""
+
+    __slots__ = ("fx",)
+    __module__ = "builtins"
+
+    def __init__(self, source: Node) -> None:
+        self.fx = source
+        self.h = None
+        self.seq = tick()
+        self.code, self.lasti = source.code, source.lasti
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return (None, self.fx)
+
+    def name(self) -> str:
+        return "torch::autograd::CopyBackwards"
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        return (self.fx, g)
+
+
 def _recorded_copy(g: Tensor) -> Tensor:
     """A copy of the gradient, because ``.grad`` may be written to."""
     copy = g.clone()  # type: ignore[attr-defined]
     if copy._node is not None:
-        named(copy._node, "torch::autograd::CopyBackwards")
+        copy._node = CopyBackwards(g._node)  # type: ignore[arg-type]
     return copy

@@ -22,6 +22,7 @@ from .delivery import accumulate, captured, give_first
 from .hooks import backward_of, before, by_edge, call_node, call_on_nothing, in_silence
 from .node import AccumulateGrad, Node, Parts, Port, hooked_leaves
 from .passes import Pass, call_back, leading_to, leaf_schedule
+from .saved import SECOND_PASS
 from .tensor import Tensor
 
 BY_DTYPE[None] = None  # the cotangent of a node with several outputs: the node checks the parts itself
@@ -105,6 +106,8 @@ def _run_for(
     """Run only the nodes that lead to ``inputs``, and return the cotangents of ``inputs``."""
     wanted: dict[Node, Node] = {m: m for m in inputs}
     needed = leading_to(roots, wanted)
+    if not sums.returned:  # as in PyTorch, backward(inputs=) also runs, and frees, the nodes of intermediate results
+        needed.update(m for m in wanted if m.seq and type(m) is not Port)
     got: dict[Node, Any] = {}
     only = (wanted, needed, got)
     plain = not (create_graph or observers)
@@ -116,7 +119,7 @@ def _run_for(
                 _run_node(n, g, buf, leaves, heap, sums, keep, create_graph)
         elif plain and type(g) is not Parts:
             _walk(n, g, buf, leaves, heap, sums, keep, only)
-        else:
+        elif n in needed or n in wanted:
             if n.h is not None and type(g) is not Parts:
                 g = before(n, g, create_graph)
             if n in wanted:
@@ -164,7 +167,7 @@ def _run_node(
     try:
         pairs = step(n, g, keep, create_graph)
     except RuntimeError as error:
-        _note_origin(error, n)
+        _note_origin(error, n, sums)
         raise
     for i in range(0, len(pairs), 2):
         _put(pairs[i], pairs[i + 1], buf, leaves, heap, sums)
@@ -179,7 +182,7 @@ def _stepped(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
 
 def _observed(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """Run the step, wrapped by the observers."""
-    step: Any = partial(_stepped, n, g, keep, create_graph)
+    step: Any = partial(_stepped if _has_node_hooks(n.h) else backward_of, n, g, keep, create_graph)
     for observer in observers:
         step = partial(observer, n, g, step)
     return step()  # type: ignore[no-any-return]
@@ -202,13 +205,17 @@ def _walk(
     last = xp = None
     while True:
         h = n.h
-        if h is not None and type(g) is not Parts:
-            g = before(n, g, False)
         if only is not None:
+            if n not in only[1] and n not in only[0]:
+                return
+            if h is not None and type(g) is not Parts:
+                g = before(n, g, False)
             if n in only[0]:
                 _capture(n, g, only, sums)
-            if n not in only[1]:
-                return
+                if n not in only[1]:
+                    return
+        elif h is not None and type(g) is not Parts:
+            g = before(n, g, False)
         dtype = g.dtype
         if dtype is not last:
             last = dtype
@@ -219,7 +226,7 @@ def _walk(
             else:
                 pairs = n.backward(xp, g, keep)
         except RuntimeError as error:
-            _note_origin(error, n)
+            _note_origin(error, n, sums)
             raise
         except ARITHMETIC:
             if h is not None and _has_node_hooks(h):
@@ -327,9 +334,14 @@ def _nothing_for(m: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: An
 NOTHING = Parts({})
 
 
-def _note_origin(error: BaseException, n: Node) -> None:
-    """Add a note that names the running node, unless the error already has one."""
-    if any(note.startswith("Where:") for note in getattr(error, "__notes__", ())) or type(n) is Port:
+def _note_origin(error: BaseException, n: Node, sums: Pass) -> None:
+    """Add a note that names the running node, unless the error already has one; advice that needs the pass goes in."""
+    notes = getattr(error, "__notes__", [])
+    if SECOND_PASS in notes:
+        from .second_pass import advice
+
+        notes[notes.index(SECOND_PASS)] = advice(n, [root for root, _ in sums.roots]) or SECOND_PASS
+    if any(note.startswith("Where:") for note in notes) or type(n) is Port:
         return
     place = where(n.code, n.lasti)
     if place:

@@ -6,7 +6,8 @@ from typing import Any
 
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY
-from .._base.errors import noted, where
+from .._base.errors import noted, warn_once, where
+from .._base.modes import is_grad_enabled
 from .node import AccumulateGrad
 from .promotion import logical_dtype
 from .tensor import Tensor
@@ -61,10 +62,20 @@ def broadcast_error(x: Any, y: Any) -> RuntimeError:
     return noted(
         RuntimeError(message),
         f"Why: shapes {list(a)} and {list(b)} do not broadcast: from the last dimension on, sizes must be equal or 1.",
-        _origin("a", x),
-        _origin("b", y),
+        _origin("tensor a", x),
+        _origin("tensor b", y),
         "What to do: reshape, unsqueeze or transpose one of them so that the sizes agree.",
         code="W008",
+    )
+
+
+def two_dtypes(message: str) -> RuntimeError:
+    """The error of a product or a layer whose operands have several dtypes."""
+    return noted(
+        RuntimeError(message),
+        "Why: products convert nothing; NumPy's numbers are float64 (from_numpy keeps it), parameters float32.",
+        "What to do: x.float() for the input, or model.double() for the layers.",
+        code="W011",
     )
 
 
@@ -72,4 +83,21 @@ def _origin(name: str, t: Any) -> str:
     fn = getattr(t, "_node", None)
     if fn is None or type(fn) is AccumulateGrad:
         return ""
-    return f"Where: tensor {name} was made at {where(fn.code, fn.lasti)}"
+    return f"Where: {name} was made at {where(fn.code, fn.lasti)}"
+
+
+def warn_of_lost_gradient(x: Tensor) -> None:
+    """PyTorch's warning where a tensor that requires grad becomes a number; ``array[0] = w.sum()`` comes here too."""
+    if x._node is not None and is_grad_enabled():
+        warn_once(
+            "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "
+            "tensor.detach() first.",
+            more=lambda: "".join("\n" + note for note in (_origin("the tensor", x), _LOST) if note),
+        )
+
+
+_LOST = (
+    "Why: the number has no gradient, and neither has an array or a list that it is put into.\n"
+    "What to do: torch.zeros(...) in place of np.zeros(...), or torch.stack([...]), keep the gradient; item() says "
+    "that none is wanted."
+)

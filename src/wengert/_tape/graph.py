@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.errors import noted, warn_once
+from .._base.dtypes import BY_NUMPY, make_size
+from .._base.errors import noted, program_frame, refuse_unknown, refuses_unknown, unexpected_keyword, warn, warn_once
 from .._base.grad_mode import grad_mode
 from .._base.hooks import hook
 from .._base.modes import in_transform, is_grad_enabled, transforms
+from .._base.tracebacks import shortens
 from .delivery import accumulate
 from .engine import run
-from .node import AccumulateGrad, Node, port_of
+from .node import AccumulateGrad, Node, NoHistory, port_of
 from .properties import retain_grad
 from .stochastic import seeded
 from .tensor import Tensor, current_fn, payload_like, stale_views, wrap
@@ -35,6 +39,14 @@ interceptors: list[Interceptor] = []
 
 def _taken_by(values: Sequence[Any]) -> Interceptor | None:
     return next((i for i in interceptors if i.concerns(values)), None)
+
+
+@hook
+def probable_causes(tensor: Tensor, frame: Any) -> Any:
+    """Sentences on what cut a tensor's history, from the program's text. Set by ``_tensor_api.publish``."""
+
+
+_MISSING: Any = object()
 
 
 @hook
@@ -64,15 +76,35 @@ def _listed_inputs(inputs: Any, who: str) -> list[Any]:
 def _root(i: int, t: Any) -> Node:
     """The node that a pass starts from."""
     edge = edge_node(t)
-    if edge is None:
+    if edge is None or type(edge) is NoHistory:
+        causes = probable_causes.run(t, program_frame(sys._getframe(1)))
+        why = (
+            "Why: nothing that this tensor was computed from requires grad, or it was computed under no_grad, or its "
+            "history was cut by detach(), .data or numpy()."
+        )
         raise noted(
             RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn"),
-            "Why: nothing that this tensor was computed from requires grad, or it was computed under no_grad, "
-            "or its history was cut by detach(), .data or numpy().",
-            "What to do: make a leaf with requires_grad=True before computing the result.",
+            *([f"Probably: {cause}." for cause in causes] or [why]),
+            _advice_on(causes),
             code="W003",
         )
     return edge
+
+
+_MENDS = {
+    "no_grad": "compute the loss outside of that block", "inference_mode": "compute the loss outside of that block",
+    "derivative": "compute the loss from the values before it (cross_entropy of the scores, not their argmax)",
+    "copies values": "torch.stack([...]) or torch.cat([...]) make one tensor of many and keep their gradients; one "
+    "tensor needs no copy",
+    "a plain number": "use the tensor itself", "gives an array": "use torch's functions in place of NumPy's",
+    "leaves the graph": "leave it out where the gradient must pass", "requires grad": "p.requires_grad_(True) for "
+    "those that are to be trained",
+}  # fmt: skip  # by words of a cause
+
+
+def _advice_on(causes: list[str]) -> str:
+    mends = dict.fromkeys(mend for cause in causes for words, mend in _MENDS.items() if words in cause)
+    return f"What to do: {'; '.join(mends) or 'make a leaf with requires_grad=True before computing the result'}."
 
 
 def edge_node(t: Any) -> Node | None:
@@ -130,17 +162,27 @@ def _cotangent(i: int, t: Any, g: Any, create_graph: bool) -> Any:
         return wrap(g) if create_graph else g
     if not isinstance(g, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    if isinstance(t, Tensor):
+    if not isinstance(t, Tensor):
+        shape, dtype = _edge_shape(t)
+        if shape is not None:
+            _check_cotangent(i, SimpleNamespace(shape=make_size(shape), dtype=BY_NUMPY[dtype]), g)
+    else:
         _check_cotangent(i, t, g)
         if g._payload.dtype is not t._payload.dtype and isinstance(g._payload.dtype, np.dtype):
             g = g.to(t.dtype)
     return g if create_graph else g._payload
 
 
-def _check_cotangent(i: int, t: Tensor, g: Tensor) -> None:
+def _check_cotangent(i: int, t: Any, g: Tensor) -> None:
     if tuple(g.shape) != tuple(t.shape):
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
+        raise noted(
+            RuntimeError(
+                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of "
+                f"{t.shape}."
+            ),
+            "What to do: give a gradient of the output's shape: torch.ones_like(output) adds the gradients of its "
+            "elements.",
+            code="W004",
         )
     if g.dtype.is_complex != t.dtype.is_complex:
         raise RuntimeError(
@@ -149,22 +191,23 @@ def _check_cotangent(i: int, t: Tensor, g: Tensor) -> None:
         )
 
 
+@shortens
+@refuses_unknown
 def backward(
-    tensors: Any,
+    tensors: Any = _MISSING,
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     grad_variables: Any = None,
     inputs: Any = None,
-    *,
-    retain_variables: bool | None = None,
+    **former: Any,
 ) -> None:
     """Accumulate the gradients of ``tensors`` into the leaves they were computed from.
 
     ``grad_tensors`` are the cotangents (``None`` for scalars), of the tensors' shapes. ``retain_graph`` (default: the
     value of ``create_graph``) keeps the nodes' saved values, so that the graph can be walked again. ``create_graph``
-    records the pass itself. ``inputs`` limits the pass to those tensors. ``grad_variables`` and ``retain_variables``
-    are the names of PyTorch 0.1.
+    records the pass itself. ``inputs`` limits the pass to those tensors. ``variables``, ``grad_variables`` and
+    ``retain_variables`` are the names of PyTorch 0.1, with a FutureWarning.
 
     >>> import wengert as torch
     >>> x = torch.tensor([1., 2.], requires_grad=True)
@@ -180,10 +223,11 @@ def backward(
             ),
             "Why: a transform's function has its results as its only effect; .grad of a tensor would be another.",
         )
-    if retain_variables is not None:
-        retain_graph = retain_variables
+    if former or grad_variables is not None:
+        tensors, retain_graph = _of_former_names(tensors, retain_graph, grad_variables, former)
+    if tensors is _MISSING:
+        raise TypeError("backward() missing 1 required positional argument: 'tensors'")
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
             raise RuntimeError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
@@ -213,6 +257,27 @@ def backward(
         _run(roots, keep, create_graph, None)
     else:
         _accumulate_into(nodes, _run(roots, keep, create_graph, nodes), create_graph)
+
+
+def _of_former_names(tensors: Any, retain_graph: Any, grads: Any, former: dict[str, Any]) -> tuple[Any, Any]:
+    """The arguments ``tensors`` and ``retain_graph``, as they may have been called in PyTorch 0.1, with one warning."""
+    for word in former:
+        if word not in FORMER:
+            known = ("tensors", "grad_tensors", "retain_graph", "create_graph", "inputs", *FORMER)
+            eras = "; ".join(f"{new} was {old} until PyTorch {era}" for old, (new, era) in FORMER.items())
+            raise unexpected_keyword("backward", word, known, f"Former names: {eras}.")
+    used = [*former] if grads is None else [*former, "grad_variables"]
+    warn(" ".join(f"`{old}` is deprecated. Use `{FORMER[old][0]}` instead." for old in used), FutureWarning)
+    if "variables" in former and tensors is not _MISSING:
+        raise TypeError("backward() got multiple values for argument 'tensors'")
+    keep = former.get("retain_variables")
+    return former.get("variables", tensors), retain_graph if keep is None else keep
+
+
+FORMER = {
+    "variables": ("tensors", "0.3"), "grad_variables": ("grad_tensors", "0.3"),
+    "retain_variables": ("retain_graph", "0.1.12"),
+}  # fmt: skip
 
 
 def _roots(tensors: list[Any], grads: list[Any], create_graph: bool) -> list[tuple[Node, Any]]:
@@ -253,9 +318,11 @@ def _input_node(t: Any) -> Node:
             "What to do: ask for gradients only of tensors that were made with requires_grad=True or computed from "
             "such.",
         )
-    return node
+    return NoHistory() if type(node) is NoHistory else node  # nothing leads to it
 
 
+@shortens
+@refuses_unknown
 def grad(
     outputs: Any,
     inputs: Any,
@@ -266,6 +333,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
+    **unknown: Any,
 ) -> tuple[Tensor, ...]:
     """The gradients of ``outputs`` with respect to ``inputs``, returned; no ``.grad`` is touched.
 
@@ -278,6 +346,8 @@ def grad(
     >>> torch.autograd.grad(x ** 2, x)
     (tensor(6.),)
     """
+    if unknown:
+        refuse_unknown(grad, "grad", unknown)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -311,6 +381,8 @@ def grad(
                 f"Which: input {i}" + (f", of shape {list(ins[i].shape)}." if isinstance(ins[i], Tensor) else "."),
                 "Why: no operation leads from it to the outputs; perhaps it was replaced, detached or computed after "
                 "them.",
+                "What to do: compute the outputs from it; or allow_unused=True for None, materialize_grads=True for "
+                "zeros.",
                 code="W010",
             )
     if materialize_grads:
@@ -331,6 +403,8 @@ def zeros_like(t: Any) -> Tensor:
     )
 
 
+@shortens
+@refuses_unknown
 def tensor_backward(
     self: Tensor,
     gradient: Tensor | None = None,
@@ -339,6 +413,7 @@ def tensor_backward(
     inputs: Any = None,
     *,
     retain_variables: bool | None = None,
+    **unknown: Any,
 ) -> None:
     """Accumulate this tensor's gradients into the leaves it was computed from; see ``autograd.backward``.
 
@@ -352,6 +427,10 @@ def tensor_backward(
     tensor([2., 4.])
     """
     fn = self._node
+    if unknown:
+        refuse_unknown(tensor_backward, "Tensor.backward", unknown)
+    if retain_graph is None:
+        retain_graph = retain_variables
     if (
         inputs is None
         and fn is not None
@@ -361,11 +440,12 @@ def tensor_backward(
         and not transforms
         and not stale_views
     ):
-        run([(fn, _ONE)], keep=bool(retain_variables if retain_graph is None else retain_graph))
+        run([(fn, _ONE)], keep=bool(retain_graph))
         return
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs, retain_variables=retain_variables)
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"  # in Python's errors
 _ONE = np.float32(1)
 
 

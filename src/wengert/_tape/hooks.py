@@ -156,12 +156,16 @@ def in_silence(n: Node, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
     return silently(n.backward, xp, g, keep)  # type: ignore[no-any-return]
 
 
+def _outputs(n: Node) -> int:
+    return max(len(getattr(n, "outputs_meta", ())), 1)
+
+
 def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """Run one backward step between the node's own hooks."""
     h = n.h
     assert h is not None
     many = type(g) is Parts
-    gs = tuple(g.parts.get(k) for k in range(max(len(getattr(n, "outputs_meta", ())), 1))) if many else (g,)
+    gs = tuple(g.parts.get(k) for k in range(_outputs(n))) if many else (g,)
     if h.ports is not None:
         _tell_ports(h.ports, gs, create_graph)
     if h.pre:
@@ -175,9 +179,11 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
     if nothing and not n.runs_on_nothing:
         pairs = tuple(x for m in n.edges() if m is not None for x in (m, None))
     else:
-        pairs = backward_of(n, Parts({}) if nothing else g, keep, create_graph)
+        pairs = backward_of(n, Parts({}) if nothing else g, keep or bool(h.post), create_graph)
     if h.post:
-        pairs = _call_posthooks(n, h, pairs, gs, create_graph)
+        pairs = call_posthooks(n, pairs, create_graph, gs)
+        if not keep:  # not before: hooks may read the saved values
+            n.release()
     return pairs
 
 
@@ -191,25 +197,31 @@ def _tell_ports(ports: dict[int, Any], gs: tuple[Any, ...], create_graph: bool) 
 
 def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
     """Call the node's hooks if no cotangent arrived: they get ``None`` and can change nothing."""
-    count = max(len(getattr(n, "outputs_meta", ())), 1)
+    count = _outputs(n)
     if h.ports is not None:
         _tell_ports(h.ports, (None,) * count, create_graph)
     gs = call_prehooks(h, (None,) * count, create_graph)
     if h.post:
-        _call_posthooks(n, h, tuple(x for m in n.edges() if m is not None for x in (m, None)), gs, create_graph)
+        call_posthooks(n, tuple(x for m in n.edges() if m is not None for x in (m, None)), create_graph, gs)
 
 
-def _call_posthooks(
-    n: Node, h: Hooks, pairs: tuple[Any, ...], gs: tuple[Any, ...], create_graph: bool
-) -> tuple[Any, ...]:
-    """Call ``node.register_hook`` hooks: each may return new grad_inputs, one for each edge."""
+def call_posthooks(n: Node, pairs: tuple[Any, ...], create_graph: bool, gs: Any = None) -> tuple[Any, ...]:
+    """Call ``node.register_hook`` hooks: each may return new grad_inputs, one for each edge.
+
+    ``gs``: the grad_outputs; as in PyTorch, hooks that were registered while the node ran are given ``None`` for them.
+    """
+    if gs is None:
+        gs = (None,) * _outputs(n)
     edges = n.edges()
     aligned = by_edge(n, pairs)
     given, outputs = tuple(_as_tensor(a) for a in aligned), tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
-        given = _through(h.post, given, _check_all, outputs)
+        given = _through(n.h.post, given, _check_all, outputs)  # type: ignore[union-attr]
     aligned = [_back(r, a) for r, a in zip(given, aligned, strict=True)]
     return tuple(x for edge, value in zip(edges, aligned, strict=True) if edge is not None for x in (edge, value))
+
+
+Node.call_posthooks = call_posthooks  # type: ignore[attr-defined]  # for what this module must not be imported by
 
 
 def by_edge(n: Any, pairs: tuple[Any, ...]) -> list[Any]:
@@ -243,5 +255,5 @@ def _refuse_result(result: Any, given: Any, hook: Any) -> None:
     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
-__all__ = ["backward_of", "before", "call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks",
-           "call_tensor_hooks", "in_silence"]  # fmt: skip
+__all__ = ["backward_of", "before", "call_leaf_hooks", "call_node", "call_on_nothing", "call_posthooks",
+           "call_prehooks", "call_tensor_hooks", "in_silence"]  # fmt: skip

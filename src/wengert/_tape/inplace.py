@@ -19,6 +19,7 @@ from .._base.modes import MODE, is_grad_enabled, saved_tensors_hooks, slow_alway
 from .._base.registry import Operator, own
 from .._base.torch_function import recovered, refused_in_place
 from .node import ticks
+from .promotion import cast
 from .tensor import Tensor, stale_views, wrap
 from .views import (
     check_inplace,
@@ -220,6 +221,8 @@ def _write(self: Tensor, source: Tensor, result: Any, frame: Any) -> Tensor:
         del a
         from .replaced import replace_payload
 
+        if self._payload.dtype is not result._payload.dtype:
+            result = cast(result, self._payload.dtype)
         replace_payload(self, result._payload, source is not self and source._payload is self._payload)
     count_write(self)
     return self

@@ -43,7 +43,8 @@ class Box:
 class Version:
     """The version of one storage: the number of writes, and the time and line of the latest write."""
 
-    __slots__ = ("code", "lasti", "rebased", "seq", "version", "writer", "writes")
+    __slots__ = ("code", "followers", "lasti", "rebased", "seq", "version", "writer", "writes")
+    followers: Any  # of memory with conjugate views: ``_tape.conjugates``
 
     def __init__(self) -> None:
         self.version = 0
@@ -92,7 +93,7 @@ FREED.cell = _FreedCell()
 class Hooks:
     """Rare attributes of a node: its hooks and the hooks of the tensors that it made."""
 
-    __slots__ = ("grad_dtype", "metadata", "ports", "post", "post_accumulate", "pre", "retain", "tensor_pre", "trace")
+    __slots__ = ("grad_dtype", "metadata", "ports", "post", "post_accumulate", "pre", "retain", "tensor_pre")
 
     def __init__(self) -> None:
         self.tensor_pre: dict[int, Any] | None = None  # tensor.register_hook
@@ -102,7 +103,6 @@ class Hooks:
         self.post_accumulate: dict[int, Any] | None = None
         self.metadata: dict[Any, Any] | None = None
         self.ports: dict[int, Any] | None = None  # weak references to the ports that have hooks of their own
-        self.trace: Any = None  # the traceback of the node's creation, in anomaly mode
         self.grad_dtype: tuple[Any] | None = None  # a leaf's Tensor.grad_dtype: (NumPy's dtype,), or (None,) for any
 
 
@@ -203,7 +203,10 @@ class Node:
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """``(node, output index)`` of each input; ``(None, 0)`` if the input needs no gradient."""
         inputs = self.edges()
-        return tuple((m.fx, m.k) if type(m) is Port else (m if m is None else m.looked_at(), 0) for m in inputs)
+        return tuple(
+            (None, 0) if m is None or type(m) is NoHistory else (m.fx, m.k) if type(m) is Port else (m.looked_at(), 0)
+            for m in inputs
+        )
 
     def looked_at(self) -> Node:
         """The node to show to the user, under the right name if PyTorch has several names for its operator."""
@@ -236,7 +239,7 @@ class Node:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{self.name().rpartition('::')[2]} object at {id(self):#x}>"
 
 
 @functools.cache
@@ -353,8 +356,26 @@ class AccumulateGrad(Node):
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
-    def __repr__(self) -> str:
-        return f"<AccumulateGrad object at {id(self):#x}>"
+
+class NoHistory(Node):
+    """The node of a view that was made under ``no_grad`` of a tensor with a history.
+
+    As in PyTorch, operators on such a view are recorded, and what comes back to it goes nowhere.
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.seq = tick()
+        self.h = None
+        self.code = None
+        self.lasti = 0
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        return ()
+
+
+LEAVES = frozenset((type(None), AccumulateGrad, NoHistory))  # the types of nodes of leaves
 
 
 def leaf_node(tensor: Any) -> AccumulateGrad:

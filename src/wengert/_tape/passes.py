@@ -66,8 +66,9 @@ class Pass:
         """All nodes that this pass runs or returns."""
         if self.inputs is not None:
             wanted = {m: m for m in self.inputs}
-            needed = leading_to([n for n, _ in self.roots], wanted)
-            return needed | set(wanted)
+            roots = {n for n, _ in self.roots}
+            needed = leading_to(list(roots), wanted)
+            return needed | set(wanted).intersection(roots.union(*(n.edges() for n in needed)))
         stack = [n for n, _ in self.roots]
         seen = set(stack)
         while stack:

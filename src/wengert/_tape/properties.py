@@ -16,18 +16,18 @@ import numpy as np
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
-from .._base.errors import noted, where
+from .._base.errors import noted, refuse_unknown, refuses_unknown, where
 from .._base.modes import in_transform, is_inference_mode_enabled, transforms
 from .error_text import cpp_name
 from .inference import is_inference
-from .node import AccumulateGrad, RemovableHandle, add_hook, hooks_of, leaf_node
+from .node import LEAVES, AccumulateGrad, Node, RemovableHandle, add_hook, hooks_of, leaf_node
 from .tensor import Tensor, alias_payload, current_fn, device_of, make, new
 from .view_chain import reshaped_in_place
 
 
 def assign_requires_grad(self: Tensor, value: bool) -> None:
     """``t.requires_grad = value``: unlike ``requires_grad_()``, it raises for every result of an operator."""
-    if value is True and type(current_fn(self)) not in (AccumulateGrad, type(None)):
+    if value is True and type(current_fn(self)) not in LEAVES:
         raise RuntimeError("you can only change requires_grad flags of leaf variables.")
     set_requires_grad(self, value)
 
@@ -37,7 +37,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
     if type(value) is not bool:
         raise RuntimeError("requires_grad must be a bool")
     fn = current_fn(self)
-    if fn is not None and type(fn) is not AccumulateGrad:
+    if type(fn) not in LEAVES:
         if value:
             return
         raise RuntimeError(
@@ -45,7 +45,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
             "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
         )
     if not value:
-        if fn is not None:
+        if type(fn) is AccumulateGrad:
             grad = fn.grad  # type: ignore[attr-defined]
             self._node = None
             if grad is not None:
@@ -53,7 +53,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
             if fn.h is not None:  # its hooks are active again when it requires grad again
                 self.__dict__["_hooks"] = fn.h
         return
-    if fn is None:
+    if type(fn) is not AccumulateGrad:
         check_floating(self, "only Tensors of floating point and complex dtype")
         if is_inference(self) and not is_inference_mode_enabled():
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
@@ -75,13 +75,16 @@ def check_floating(self: Tensor, wanted: str = "only Tensors of floating point d
         )
 
 
-def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+@refuses_unknown
+def requires_grad_(self: Tensor, requires_grad: bool = True, **unknown: Any) -> Tensor:
     """Turn recording for this leaf on or off, in place.
 
     >>> import wengert as torch
     >>> torch.ones(2).requires_grad_().requires_grad
     True
     """
+    if unknown:
+        refuse_unknown(requires_grad_, "requires_grad_", unknown)
     if type(requires_grad) is not bool:
         raise TypeError(
             f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_name(requires_grad)}"
@@ -107,13 +110,14 @@ def _refused_in_transform(what: str, name: str) -> RuntimeError:
 def grad_of_other(self: Tensor) -> Tensor | None:
     """``.grad`` of a tensor that is not a leaf requiring grad: retained by ``retain_grad`` or set by the user."""
     grad = self.__dict__.get("_grad")
-    if grad is None and self._node is not None and not self.__dict__.get("_retains"):
+    if grad is None and type(self._node) not in LEAVES and not self.__dict__.get("_retains"):
         warnings.warn(
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
             "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
             "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
             "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
-            f"more informations. (It was made at {where(self._node.code, self._node.lasti)}; docs/errors.md, W009)",
+            "more information. More: docs/errors.md, W009 (python -m wengert explain W009)\n"
+            f"Where: it was made at {where(self._node.code, self._node.lasti)}",
             UserWarning,
             stacklevel=3,
         )
@@ -272,7 +276,7 @@ def retain_grad(self: Tensor) -> None:
     fn = current_fn(self)
     if fn is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if type(fn) is AccumulateGrad or self.__dict__.get("_retains"):
+    if type(fn) in LEAVES or self.__dict__.get("_retains"):
         return
     self.__dict__["_retains"] = True
     hooks_of(fn).retain = weakref.ref(self)
@@ -314,6 +318,13 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     return add_hook(fn, "post_accumulate", hook)
 
 
+def input_metadata(self: Node) -> Any:
+    """The shape, dtype and device of each gradient that the node takes."""
+    from .metadata import input_metadata
+
+    return input_metadata(self)
+
+
 def _no_deleting(message: str) -> Any:
     def refuse(self: Tensor) -> None:
         raise RuntimeError(message)
@@ -324,5 +335,6 @@ def _no_deleting(message: str) -> Any:
 Tensor.requires_grad = Tensor.requires_grad.setter(assign_requires_grad).deleter(
     _no_deleting("requires_grad must be a bool")
 )
+Node._input_metadata = property(input_metadata)  # type: ignore[attr-defined]
 Tensor.grad = property(grad, set_grad, delete_grad)  # type: ignore[assignment]  # the stub shows the value
 Tensor.data = property(data, set_data, _no_deleting("Deleting tensor data is not allowed. Delete tensor instead!"))  # type: ignore[assignment]  # as above

@@ -28,6 +28,9 @@ def is_complex(value: Any) -> bool:
     return bool(payload_dtype(value).kind == "c")
 
 
+SECOND_PASS = "What to do: call the earlier backward with retain_graph=True, or compute the result anew."
+
+
 def stale(n: Node, box: Box) -> None:
     """Raise the error for a saved value that was freed or overwritten."""
     if box is FREED:
@@ -40,7 +43,7 @@ def stale(n: Node, box: Box) -> None:
             ),
             _made(n),
             "Why: what this node saved was freed by an earlier backward pass.",
-            "What to do: call the earlier backward with retain_graph=True, or compute the result anew.",
+            SECOND_PASS,
             code="W001",
         )
     cell = box.cell
@@ -63,9 +66,20 @@ def stale(n: Node, box: Box) -> None:
         _made(n),
         f"Written in place by: {where(cell.code, cell.lasti)}" if cell.code is not None else "",
         f"Why: the derivative of {n.name()} needs the value that was there before it was overwritten.",
-        "What to do: use the out-of-place form (x = x + 1 rather than x += 1), or clone() the tensor before writing.",
+        "What to do: run the model again after step() (the optimizer wrote new parameters), or call all backward "
+        "passes before step()."
+        if cell.code is not None and _is_step(cell)
+        else "What to do: use the out-of-place form (x = x + 1 rather than x += 1), or clone() the tensor before "
+        "writing.",
         code="W002",
     )
+
+
+def _is_step(cell: Any) -> bool:
+    """Whether the line that wrote is a call of an optimizer's ``step``."""
+    from .._base.places import text_of
+
+    return text_of(cell.code, cell.lasti).partition("(")[0].endswith(".step")
 
 
 class DetachedVersion(Version):

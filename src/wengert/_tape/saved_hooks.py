@@ -54,18 +54,20 @@ class PackedBox(Box):
         return self.unpack()
 
 
-def pack(box: Box, hooks: Hooks, fn: Node | None = None) -> PackedBox:
-    """Pass a box's value to the pack hook, with the history ``fn``."""
+def pack(box: Box, hooks: Hooks, fn: Node | None = None, own: Tensor | None = None) -> PackedBox:
+    """Pass a box's value to the pack hook, with the history ``fn``; ``own``: the user's tensor, if it has none."""
     with grad_mode(False):
-        return _pack(box, hooks, fn)
+        return _pack(box, hooks, fn, own)
 
 
-def _pack(box: Box, hooks: Hooks, fn: Node | None) -> PackedBox:
+def _pack(box: Box, hooks: Hooks, fn: Node | None, own: Tensor | None = None) -> PackedBox:
     cell = box.cell
     if cell is None:
         cell = box.cell = Version()
     if fn is not None:
         tensor = tensor_of(box, fn)
+    elif own is not None:
+        tensor = own
     else:
         tensor = wrap(box.a)
         tensor._box = box
@@ -163,12 +165,16 @@ def _watch(n: Any) -> None:
 @functools.cache
 def _packed_class(cls: Any) -> Any:
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        hooked = n.h is not None and bool(n.h.post)
         opened = [(p, b, b.opened()) for p, b in ((p, _get(n, p)) for p in places(n)) if isinstance(b, PackedBox)]
         with _swap:
             for place, _, box in opened:
                 _put(n, place, box)
             try:
-                return cls.backward(n, xp, g, keep)
+                pairs = cls.backward(n, xp, g, keep)
+                if n.h is not None and n.h.post and not hooked:  # an unpack hook has registered them
+                    pairs = n.call_posthooks(pairs, xp is TENSORS)
+                return pairs
             finally:
                 for place, packed, box in opened:
                     try:
@@ -224,10 +230,11 @@ def edge_of(n: Any, place: Place | None) -> Node | None:
 
 def pack_box(ctx: Any, box: Box, fn: Any, hooks: Hooks, is_output: bool) -> tuple[Any, Any]:
     """Pack one value of a custom function's ``save_for_backward``."""
+    own = None
     if type(fn) is weakref.ref:
-        fn = None
+        own, fn = fn(), None
     return _Opening(
-        pack(box, hooks, None if is_output else fn), None if is_output else fn, ctx if is_output else None, fn
+        pack(box, hooks, None if is_output else fn, own), None if is_output else fn, ctx if is_output else None, fn
     ), fn
 
 
@@ -242,6 +249,9 @@ class _Opening:
 
     def __call__(self) -> Tensor:
         fn = self.fn
+        if fn is None and self.ctx is None:  # without a history the hook's tensor itself is given, as in PyTorch
+            tensor = self.packed.unpack()
+            return tensor if tensor._node is None else wrap(tensor._payload)
         if self.ctx is not None:
             ctx = self.ctx()
             fn = ctx._output_node(self.k or 0)

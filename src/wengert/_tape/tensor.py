@@ -24,7 +24,7 @@ import numpy as np
 from .._base.dtypes import BY_NUMPY, device, make_size
 from .._base.hooks import hook
 from .._base.torch_function import DISABLED, subclassed, taken_over
-from .node import AccumulateGrad, Box, Node, Port, box_of, view_of
+from .node import LEAVES, Box, Node, Port, box_of, view_of
 
 new: Any = object.__new__
 CPU = device("cpu")
@@ -161,20 +161,20 @@ class Tensor(metaclass=TensorMeta):
     def is_leaf(self) -> bool:
         """True for a tensor that the user made or that needs no gradient."""
         fn = current_fn(self) if stale_views else self._node
-        return fn is None or type(fn) is AccumulateGrad
+        return type(fn) in LEAVES
 
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
         fn = current_fn(self) if stale_views else self._node
         owned = type(self._payload) is not np.ndarray or self._payload.base is None
-        if not owned and (fn is None or type(fn) is AccumulateGrad):  # as in requires_grad
+        if not owned and type(fn) in LEAVES:  # as in requires_grad
             view = view_of(self)
             if view is not None and _of_recorded(view):
                 from .views import refuse_written
 
                 refuse_written(self)
-        if fn is None or type(fn) is AccumulateGrad:
+        if fn is None or type(fn) in LEAVES:
             return None
         return fn.fx if type(fn) is Port else fn.looked_at()
 

@@ -81,6 +81,8 @@ class Tensor(metaclass=TensorMeta):
         """Bitwise and; logical and for bools."""
     def __array__(self, dtype: _dtype | None = None, copy: _bool | None = None) -> np.ndarray: ...
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any: ...
+    def __array_namespace__(self, *, api_version: _str | None = None) -> Any:
+        """The functions of the Python array API standard for tensors, `wengert.array_api`."""
     def __array_ufunc__(self, ufunc: Any, method: _str, *inputs: Any, **options: Any) -> Any: ...
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: _bool = False) -> Tensor: ...
     def __bool__(self) -> _bool:
@@ -245,6 +247,8 @@ class Tensor(metaclass=TensorMeta):
     @staticmethod
     def _make_wrapper_subclass(cls: _type, size: _int | Sequence[_int], *args: Any, **kwargs: Any) -> Tensor:
         """Raises NotImplementedError: a tensor without memory of its own would need ``__torch_dispatch__``."""
+    def _neg_view(self) -> Tensor:
+        """A view that shows the negatives of the elements, as ``x.conj().imag`` does."""
     def _nnz(self) -> _int:
         """The number of stored elements (or dense parts)."""
     @property
@@ -786,7 +790,7 @@ class Tensor(metaclass=TensorMeta):
     def is_complex(self) -> _bool:
         """Whether the dtype is a complex one."""
     def is_conj(self) -> _bool:
-        """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+        """Whether the tensor shows the conjugates of its memory."""
     def is_contiguous(self, memory_format: _memory_format | None = ...) -> _bool:
         """Whether the elements are in row-major order in memory, or in the order of ``memory_format``."""
     @property
@@ -796,7 +800,7 @@ class Tensor(metaclass=TensorMeta):
     def is_cuda(self) -> _bool:
         """False: no tensor here is of kind 'cuda'."""
     def is_distributed(self) -> _bool:
-        """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+        """False: a tensor's memory is that of this process."""
     def is_floating_point(self) -> _bool:
         """Whether the dtype is a floating one."""
     def is_inference(self) -> _bool:
@@ -823,7 +827,7 @@ class Tensor(metaclass=TensorMeta):
     def is_mtia(self) -> _bool:
         """False: no tensor here is of kind 'mtia'."""
     def is_neg(self) -> _bool:
-        """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+        """Whether the tensor shows the negatives of its memory, as the imaginary part of a conjugate does."""
     @property
     def is_nested(self) -> _bool:
         """False: no tensor here is of kind 'nested'."""
@@ -1248,9 +1252,9 @@ class Tensor(metaclass=TensorMeta):
     def resize_as_(self, other: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
         """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``."""
     def resolve_conj(self) -> Tensor:
-        """Return the tensor itself: conjugates and negatives are always computed."""
+        """A copy of a conjugate; any other tensor is returned itself."""
     def resolve_neg(self) -> Tensor:
-        """Return the tensor itself: conjugates and negatives are always computed."""
+        """A copy of a tensor that shows negatives; any other tensor is returned itself."""
     def retain_grad(self) -> None:
         """Keep this intermediate result's gradient in ``.grad``."""
     @property
@@ -1424,6 +1428,8 @@ class Tensor(metaclass=TensorMeta):
         """Convert to another dtype or device; returns the tensor itself if nothing changes, unless ``copy`` is true."""
     def to_dense(self, dtype: _dtype | None = None, *, masked_grad: Any = None) -> Tensor:
         """Convert a sparse tensor to a dense one, in ``dtype`` if it is given; a dense tensor is returned itself."""
+    def to_device(self, device: _device | _str | _int | None, /, *, stream: Any = None) -> Tensor:
+        """The tensor on a device, as ``to`` gives it: the name of the array API standard."""
     def to_sparse(self, sparse_dim: Any = None, *, layout: _layout | None = None, **_: Any) -> Tensor:
         """A sparse tensor of the nonzero elements; its first ``sparse_dim`` dimensions are sparse."""
     def to_sparse_coo(self, sparse_dim: Any = None, *, layout: _layout | None = None, **_: Any) -> Tensor:

@@ -16,6 +16,7 @@ from .._base.registry import REGISTRY, XP
 from .node import Node, named, tick, view_of
 from .tensor import Tensor, wrap
 
+CONJUGATES = frozenset(("conj", "negative_view"))  # the view operators whose results have arrays of their own
 named_by_operator: list[bool] = []  # not empty: the node of a view that was written bears its operator's name
 reshaped_in_place: list[str] = []  # the operators that replaced a tensor's array in this process
 
@@ -44,7 +45,7 @@ def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
         view = getattr(base, "_view", None)
     steps.reverse()
     chain = tuple(steps)
-    if not reshaped_in_place:
+    if not reshaped_in_place or not CONJUGATES.isdisjoint(name for name, _ in chain):
         return base, chain
     a, b = tensor._payload, base._payload
     if type(a) is not np.ndarray or type(b) is not np.ndarray:
@@ -76,7 +77,7 @@ class AsStridedBackward0(Node):
         self.h = None
         self.code = code
         self.lasti = lasti
-        if named_by_operator:
+        if named_by_operator or not CONJUGATES.isdisjoint(name for name, _ in chain):  # as in PyTorch
             named(self, REGISTRY[chain[-1][0]].node.__name__)
 
     def edges(self) -> tuple[Node | None, ...]:
@@ -110,9 +111,6 @@ class CopySlices(Node):
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
-
-    def __repr__(self) -> str:
-        return f"<CopySlices object at {id(self):#x}>"
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         pairs: list[Any] = []

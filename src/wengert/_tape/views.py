@@ -46,7 +46,7 @@ from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
 from .._base.modes import MODE, Marks, add_reason, drop_reason, in_transform, inference_tensors, slow_always, transforms
 from .inference import is_inference, refuse_write
-from .node import AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
+from .node import LEAVES, AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
 from .promotion import cast
 from .saved import short_name
 from .tensor import Tensor, alias_payload, stale_views, wrap
@@ -134,6 +134,10 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
             "What to do: write under torch.no_grad(), or clone() the leaf first.",
             code="W005",
         )
+    if base is not None and self._node is not None and self._node.h is not None and base._node is not None:
+        _set_node(
+            self, _view_node(*chain_of(self))
+        )  # the hooks of a view's old value do not see the write, see CopySlices
 
 
 def refuse_no_grad_view(self: Tensor) -> None:
@@ -154,7 +158,7 @@ _WRITTEN_ELSEWHERE = "its base or another view of its base has been"
 
 def _creation_error(self: Tensor, creation: int, what: str) -> RuntimeError:
     """PyTorch's error for a view whose history cannot be rewritten; ``what`` says which tensor was written."""
-    fn = None if type(self._node) is AccumulateGrad else self._node
+    fn = None if type(self._node) in LEAVES else self._node
     name = "" if fn is None else short_name((fn.fx if type(fn) is Port else fn).name())
     if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
         inference = creation == INFERENCE_VIEW
@@ -191,7 +195,13 @@ def check_result(self: Tensor, result: Tensor) -> None:
     if r.shape != a.shape:
         raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(r.shape)}")
     if r.dtype is not a.dtype and not can_cast(BY_NUMPY[r.dtype], BY_NUMPY[a.dtype]):
-        raise RuntimeError(f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}")
+        raise noted(
+            RuntimeError(f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}"),
+            f"Why: an in-place operator keeps the dtype of its tensor, {BY_NUMPY[a.dtype]}.",
+            "What to do: use the out-of-place form (x = x + 0.5 rather than x += 0.5), or convert first: x = "
+            "x.float().",
+            code="W022",
+        )
 
 
 def _cpp(a: Any) -> str:
@@ -302,14 +312,22 @@ class StaleVersion:
         return self.version_before
 
 
+def _root_cell(cell: Any) -> Any:
+    """The cell in which this one counts, if it is that of a conjugate view."""
+    while (shared := getattr(cell, "shared", None)) is not None:
+        cell = shared
+    return cell
+
+
 def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion]) -> Tensor:
     """An alias that replaces another operand on self's storage (``StaleVersion``)."""
     if getattr(a, "_view", None) is None and (a._box is None or a._box.cell is None) and a is not self:
         if a is not base_of(self):
             return a
     shared = version_of(self)
-    if version_of(a) is not shared:
+    if _root_cell(version_of(a)) is not _root_cell(shared):
         return a
+    refresh(a)  # the twin is no view, whose history would be renewed
     cell = StaleVersion(shared)
     cells.append(cell)
     twin = wrap(a._payload, a._node)

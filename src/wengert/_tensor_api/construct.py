@@ -16,7 +16,7 @@ import numpy as np
 from .._base import dtypes as _dtypes
 from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, as_dtype, type_name
 from .._base.dtypes import dtype as Dtype
-from .._base.errors import noted, warn, warn_once
+from .._base.errors import noted, refuse_unknown, refuses_unknown, warn, warn_once
 from .._base.modes import slow_if_recording
 from .._payloads.meta import no_data, taken
 from .._tape.inference import mark_if_on
@@ -38,7 +38,7 @@ def made(a: Any, requires_grad: Any = False) -> Tensor:
             raise noted(
                 RuntimeError("Only Tensors of floating point and complex dtype can require gradients"),
                 f"Why: the tensor is {BY_NUMPY[a.dtype]}, and a derivative needs a continuous value.",
-                "What to do: give dtype=torch.float32, or write the numbers with a point.",
+                "What to do: write the numbers with a point, torch.tensor([1., 2.]), or give dtype=torch.float32.",
                 code="W007",
             )
         leaf_node(t)
@@ -101,9 +101,11 @@ def no_pinning(pin_memory: Any) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------------- tensor
+@refuses_unknown
 def tensor(
-    data: Any, *, dtype: Dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
-) -> Tensor:
+    data: Any, *, dtype: Dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+    **unknown: Any,
+) -> Tensor:  # fmt: skip
     """A new leaf tensor with a copy of ``data``: a number, nested lists or tuples, a NumPy array, a tensor.
 
     Without ``dtype`` Python floats become the default dtype (float32), ints int64, bools bool, complex numbers the
@@ -123,6 +125,8 @@ def tensor(
     >>> torch.tensor([1, 2.5]), torch.tensor(True), torch.tensor([], dtype=torch.int64)
     (tensor([1.0000, 2.5000]), tensor(True), tensor([], dtype=torch.int64))
     """
+    if unknown:
+        refuse_unknown(tensor, "tensor", unknown)
     if dtype is None:
         if type(data) is float and device is None and requires_grad is False and -6e4 < data < 6e4:
             number = _dtypes.default_np  # the most common call, without unneeded checks

@@ -151,7 +151,12 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
 
 @method("Tensor.is_same_size")
 def is_same_size(self: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same shape."""
+    """Whether two tensors have the same shape.
+
+    >>> import wengert as torch
+    >>> torch.is_same_size(torch.ones(2, 1), torch.ones(2))
+    False
+    """
     return self._payload.shape == other._payload.shape
 
 
@@ -160,7 +165,12 @@ as_function(is_same_size, "torch.is_same_size")
 
 @method("Tensor.get_device torch.get_device")
 def get_device(self: Tensor) -> int:
-    """The number of the accelerator: -1, because tensors are on the CPU."""
+    """The number of the accelerator: -1, because tensors are on the CPU.
+
+    >>> import wengert as torch
+    >>> torch.get_device(torch.ones(1))
+    -1
+    """
     return -1
 
 
@@ -302,19 +312,34 @@ def is_floating_point(input: Tensor) -> bool:
 
 @method("Tensor.is_complex")
 def _is_complex(self: Tensor) -> bool:
-    """Whether the dtype is a complex one."""
+    """Whether the dtype is a complex one.
+
+    >>> import wengert as torch
+    >>> torch.is_complex(torch.tensor([1j]))
+    True
+    """
     return BY_NUMPY[self._payload.dtype].is_complex
 
 
 @method("torch.is_complex")
 def is_complex(input: Tensor) -> bool:
-    """Whether the dtype is a complex one."""
+    """Whether the dtype is a complex one.
+
+    >>> import wengert as torch
+    >>> torch.is_complex(torch.tensor([1j])), torch.is_complex(torch.ones(1))
+    (True, False)
+    """
     return BY_NUMPY[expect_tensor("is_complex", "input", 1, input)._payload.dtype].is_complex
 
 
 @method("Tensor.is_signed")
 def is_signed(self: Tensor) -> bool:
-    """Whether the dtype has negative numbers."""
+    """Whether the dtype has negative numbers.
+
+    >>> import wengert as torch
+    >>> torch.is_signed(torch.ones(1, dtype=torch.uint8))
+    False
+    """
     return BY_NUMPY[self._payload.dtype].is_signed
 
 
@@ -356,7 +381,12 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
 
 @method("Tensor.is_inference")
 def _is_inference(self: Tensor) -> bool:
-    """Whether the tensor was made under ``inference_mode``."""
+    """Whether the tensor was made under ``inference_mode``.
+
+    >>> import wengert as torch
+    >>> torch.is_inference(torch.ones(1))
+    False
+    """
     return is_inference(self)
 
 
@@ -391,9 +421,9 @@ def is_cpu(self: Tensor) -> bool:
 _constant("name", None, "``None``: kept for programs that ask.")
 
 
-@method("Tensor.is_conj Tensor.is_neg Tensor.is_distributed torch.is_conj torch.is_neg torch.is_distributed")
+@method("Tensor.is_distributed torch.is_distributed")
 def _never(self: Tensor) -> bool:
-    """False: a tensor's memory holds its elements themselves, without conjugate, negative or similar flags."""
+    """False: a tensor's memory is that of this process."""
     return False
 
 

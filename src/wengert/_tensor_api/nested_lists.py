@@ -11,6 +11,7 @@ from .._base import dtypes as _dtypes
 from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, promote_types, type_name
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted
+from .._tape.error_text import warn_of_lost_gradient
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor
 
@@ -188,6 +189,8 @@ def _number(x: Any, np_dtype: Any) -> Any:
                 f"Why: the list holds a tensor of shape {list(x.shape)}.",
                 "What to do: torch.stack(list) makes one tensor of many, and keeps their gradients.",
             )
+        if np_dtype.kind in "fc":
+            warn_of_lost_gradient(x)
         return x.item()
     if isinstance(x, np.generic):
         return x.item()

@@ -204,6 +204,20 @@ def _detached(x: Any) -> Any:
     return type(x)(_detached(v) for v in x) if type(x) in (list, tuple) else x
 
 
+def _like(name: str) -> Any:
+    """A maker of arrays like another one, for a tensor that requires grad: writes into a tensor are recorded."""
+
+    def like(a: Any, *args: Any, **kwargs: Any) -> Any:
+        x = _tensor(a)
+        if not isinstance(x._payload, (np.ndarray, np.generic)):
+            return _torch[name](x, *args, **kwargs)
+        if name == "full_like" and args and isinstance(args[0], Tensor):
+            return wrap(np.zeros_like(alias_payload(x), *args[1:], **kwargs)) + args[0]
+        return wrap(getattr(np, name)(alias_payload(x), *args, **kwargs))
+
+    return like
+
+
 def _tensor(x: Any) -> Any:
     return x if isinstance(x, Tensor) else wrap(np.asarray(x))
 
@@ -394,6 +408,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "angle": _torch["angle"], "nan_to_num": lambda x, nan=0.0: _torch["nan_to_num"](x, nan),
     "nansum": lambda a, axis=None: _torch["nansum"](a, axis),
     "nanmean": lambda a, axis=None: _torch["nanmean"](a, axis),
+    **{name: _like(name) for name in ("zeros_like", "ones_like", "empty_like", "full_like")},
     "diff": lambda a, n=1, axis=-1: _torch["diff"](a, n, axis), "cross": lambda a, b: _torch["cross"](a, b, dim=-1),
     "trapezoid": lambda y, x=None, dx=1.0, axis=-1: _torch["trapezoid"](y, dx=dx, dim=axis) if x is None
     else _torch["trapezoid"](y, _tensor(x), dim=axis),
@@ -416,6 +431,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 ALWAYS = frozenset(("mean", "repeat", "std", "var", "size", "round", "around"))
 UNRECORDED = frozenset(
     ("argmax", "argmin", "argsort", "allclose", "isclose", "array_equal", "array_equiv", "count_nonzero", "nonzero")
-    + ("argwhere", "searchsorted", "shape", "ndim", "iscomplexobj", "isrealobj", "result_type", "zeros_like")
-    + ("ones_like", "empty_like", "full_like", "all", "any", "sign", "histogram", "unique", "array_repr", "array_str")
+    + ("argwhere", "searchsorted", "shape", "ndim", "iscomplexobj", "isrealobj", "result_type", "all", "any")
+    + ("sign", "histogram", "unique", "array_repr", "array_str")
 )  # functions whose results are piecewise constant in the values

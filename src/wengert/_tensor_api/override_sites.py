@@ -39,6 +39,7 @@ from .._base.torch_function import (
     refused_in_place,
     subclassed,
 )
+from .._base.tracebacks import shortens, shortens_methods, with_handler
 from .._kinds.templates import first_call_of, variant
 from .._tape import graph
 from .._tape.tensor import Tensor
@@ -91,7 +92,7 @@ class Site:
     """One public function and its possible code objects."""
 
     def __init__(self, function: Any, primitive: bool) -> None:
-        self.function = function
+        self.function = shortens(function)
         self.method: str | None = None  # of a Python operator, the method passed to __torch_function__
         self.access: Any = None  # of an attribute, the accessor passed to __torch_function__
         self.operator = False
@@ -124,7 +125,7 @@ class Site:
         body = by_position(inner)
         _guarded_codes.update((id(c), c) for c in (code, body.__code__))
         values = {"<body>": body, "<recover>": self.recover}
-        inner.__code__ = with_constants(guard_code(code, self.operator), code, values)
+        inner.__code__ = with_handler(with_constants(guard_code(code, self.operator), code, values))
         if inner is self.function:
             self.guarded = inner.__code__
 
@@ -135,7 +136,8 @@ class Site:
             return
         if self.checked is None:
             code = check_code(len(self.plain.co_freevars))
-            self.checked = with_constants(code, self.plain, {"<enter>": self.enter}, keep_names=False)
+            checked = with_constants(code, self.plain, {"<enter>": self.enter}, keep_names=False)
+            self.checked = with_handler(checked)
         self.function.__code__ = self.checked
 
     def uncheck(self) -> None:
@@ -243,6 +245,8 @@ def ready() -> None:
     global _is_ready
     if not _is_ready:
         _is_ready = True
+        shortens_methods(Tensor)
+        shortens_methods(type(Tensor))
         for fn in (*FACTORIES, graph.grad, graph.backward):
             SITES[id(fn)] = Site(fn, True)
             SITES[id(fn)].by_classes = fn not in FACTORIES

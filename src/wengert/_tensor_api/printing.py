@@ -26,7 +26,9 @@ _PROFILES: dict[str | None, dict[str, Any]] = {
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
     "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
 }
+_PROFILES["0.3"] = _PROFILES["default"]
 _options: dict[str, Any] = {**_PROFILES["default"], "sci_mode": None}
+era = ""  # "0.3" if tensors are printed as by PyTorch 0.1 to 0.3 (``printing_0_3``)
 
 
 def set_printoptions(
@@ -45,7 +47,8 @@ def set_printoptions(
         edgeitems: how many elements are shown at either end of a dimension when summarising (3 at first).
         linewidth: characters to a line (80 at first); a row of a summarised tensor breaks too.
         profile: `"default"`, `"short"` or `"full"`: values for the four above, which the other arguments override.
-            As in PyTorch, another name changes nothing.
+            As in PyTorch, another name changes nothing. With `"0.3"` tensors are printed as by PyTorch 0.1 to 0.3,
+            until another profile is set: `Variable containing:` and `[torch.FloatTensor of size 3x4]`.
         sci_mode: scientific notation always (True), never (False), or where the numbers call for it (None).
             As in PyTorch, every call sets it: a call that does not mention it goes back to None.
 
@@ -56,7 +59,10 @@ def set_printoptions(
     >>> format_array(np.array([1.12345], "float32"), dtype_name="float32")
     'tensor([1.1235])'
     """
-    _options.update(_PROFILES.get(profile, {}))
+    global era
+    if profile in _PROFILES:
+        era = profile if profile == "0.3" else ""
+        _options.update(_PROFILES[profile])
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     _options.update((name, value) for name, value in given.items() if value is not None)
     _options["sci_mode"] = sci_mode
@@ -79,12 +85,14 @@ def printoptions(**kwargs: Any) -> Iterator[None]:
     ...     format_array(np.arange(10), dtype_name="int64")
     'tensor([0,  ..., 9])'
     """
-    before = get_printoptions()
+    global era
+    before, before_era = get_printoptions(), era
     set_printoptions(**kwargs)
     try:
         yield
     finally:
         set_printoptions(**before)
+        era = before_era
 
 
 # ---------------------------------------------------------------------------------------------------------- one element

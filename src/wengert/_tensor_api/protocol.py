@@ -6,6 +6,7 @@ Sizes, strides and memory are in ``_tensor_api.layout``, copying and pickling in
 
 from __future__ import annotations
 
+import gc
 import numbers
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,10 +21,11 @@ from .._base.modes import inference_tensors, is_grad_enabled
 from .._base.registry import TENSORS, public, publish
 from .._payloads.meta import Meta, no_data, no_item
 from .._payloads.transforms import Batched, Constant, Dual, Transformed
-from .._tape.error_text import expect_tensor
+from .._tape.error_text import expect_tensor, warn_of_lost_gradient
 from .._tape.inference import is_inference
-from .._tape.node import box_of, hooks_of, leaf_node
+from .._tape.node import AccumulateGrad, box_of, hooks_of, leaf_node
 from .._tape.tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap
+from . import printing
 from .printing import format_array, format_scalar, format_wrapper
 
 method = public
@@ -94,6 +96,8 @@ def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
 def text_of(self: Tensor, indent: int = 0) -> str:
     """The text of a tensor, as ``repr`` returns it."""
     a = self._payload
+    if printing.era and isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind != "c":
+        return _text_of_0_3(self, np.asarray(a))
     if getattr(a, "is_sparse", False):
         from .printing_sparse import text_of as sparse_text
 
@@ -119,6 +123,19 @@ def text_of(self: Tensor, indent: int = 0) -> str:
     return format_array(
         np.asarray(a), dtype_name=BY_NUMPY[a.dtype].name, default_dtype=dtypes.default_dtype.name, **facts
     )
+
+
+def _text_of_0_3(self: Tensor, a: np.ndarray) -> str:
+    """The text of a tensor in the era of Variables: those that require grad, that ``Variable`` made, and gradients."""
+    from .printing_0_3 import format_0_3
+
+    name = "torch.ByteTensor" if a.dtype.kind == "b" else self.type()  # comparisons gave bytes then
+    text = format_0_3(a, name, printing.get_printoptions())
+    facts = self.__dict__
+    is_variable = self._node is not None or facts.get("_is_variable") or facts.get("_volatile")
+    if not is_variable:
+        is_variable = any(type(holder) is AccumulateGrad for holder in gc.get_referrers(self))
+    return f"Variable containing:{text}" if is_variable else text
 
 
 PLAIN_NAMES: set[type] = {Tensor}  # classes that print as "tensor"; Parameter adds itself
@@ -276,6 +293,8 @@ def _conversion(kind: type, cpp: str) -> Any:
     """The conversion of a tensor of one element to a real number of Python; ``cpp``: the name of its type in errors."""
 
     def convert(self: Tensor) -> Any:
+        if kind is float and self._node is not None:
+            warn_of_lost_gradient(self)
         a = self._payload
         if _OF_SCALAR.get(type(a), complex) is not complex:
             return kind(a)
@@ -290,6 +309,8 @@ method("Tensor.__int__")(_conversion(int, "int64_t"))
 
 @method("Tensor.__complex__")
 def _complex(self: Tensor) -> complex:
+    if self._node is not None:
+        warn_of_lost_gradient(self)
     return complex(_single(self, _NO_ITEM))
 
 
@@ -321,7 +342,12 @@ def _bool(self: Tensor) -> bool:
 
 @method("torch.is_nonzero")
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the one element of a tensor is not zero."""
+    """Whether the one element of a tensor is not zero.
+
+    >>> import wengert as torch
+    >>> torch.is_nonzero(torch.tensor([0.])), torch.is_nonzero(torch.tensor(2))
+    (False, True)
+    """
     return _bool(expect_tensor("is_nonzero", "input", 1, input))
 
 
@@ -466,6 +492,34 @@ def _refuse_export(self: Tensor) -> None:
 def dlpack_device(self: Tensor) -> tuple[int, int]:
     """(1, 0): the CPU."""
     return (1, 0)
+
+
+@method("Tensor.__array_namespace__")
+def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Any:
+    """The functions of the Python array API standard for tensors, `wengert.array_api`.
+
+    >>> import wengert as torch
+    >>> torch.ones(2).__array_namespace__().__array_api_version__
+    '2024.12'
+    """
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        raise ValueError(f"version {api_version!r} of the array API is not supported: 2024.12 and those before it are")
+    from .publish import submodule
+
+    return submodule("array_api")
+
+
+@method("Tensor.to_device")
+def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """The tensor on a device, as ``to`` gives it: the name of the array API standard.
+
+    >>> import wengert as torch
+    >>> torch.ones(2).to_device("cpu")
+    tensor([1., 1.])
+    """
+    if stream is not None:
+        raise ValueError(f"the device {device} has no streams")
+    return self.to(device)
 
 
 # ----------------------------------------------------------------------------------------------------------- subclasses

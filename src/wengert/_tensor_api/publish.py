@@ -68,6 +68,15 @@ FORMER = {
 }
 
 
+@graph.probable_causes.set
+def causes(tensor: Tensor, frame: Any) -> list[str]:
+    try:
+        found: list[str] = submodule("explain")._cause.causes(tensor, frame)
+    except Exception:  # noqa: BLE001  a program's text may be anything; its error must be shown
+        return []
+    return found
+
+
 def keep_former_names() -> None:
     """Set the module names of objects to those in old pickles."""
     for name, (home, members) in FORMER.items():
@@ -119,6 +128,8 @@ def lend(space: str, scope: dict[str, Any]) -> None:
 
     def __getattr__(name: str) -> Any:
         try:
+            if name.startswith("__"):  # `from torch.linalg import norm` asks for __path__: no reason to import all
+                raise KeyError(name)
             value = scope[name] = function(space, name)
         except KeyError:
             raise AttributeError(f"module '{scope['__name__']}' has no attribute '{name}'") from None

@@ -49,49 +49,86 @@ def set_num_threads(n: int, /) -> None:
 
 @public("torch.get_num_threads")
 def get_num_threads() -> int:
-    """The number that was set, else the environment's, else the number of processors."""
+    """The number that was set, else the environment's, else the number of processors.
+
+    >>> import wengert as torch
+    >>> torch.get_num_threads() > 0
+    True
+    """
     return threads.requested or threads.default_threads()
 
 
 @public("torch.set_num_interop_threads")
 def set_num_interop_threads(n: int, /) -> None:
-    """Store the number for ``get_num_interop_threads``: operators run one after the other."""
+    """Store the number for ``get_num_interop_threads``: operators run one after the other.
+
+    >>> import wengert as torch
+    >>> torch.set_num_interop_threads(torch.get_num_interop_threads())
+    """
     _other["interop"] = _count(n, "set_num_interop_threads")
 
 
 @public("torch.get_num_interop_threads")
 def get_num_interop_threads() -> int:
-    """The number that was set, else 1."""
+    """The number that was set, else 1.
+
+    >>> import wengert as torch
+    >>> torch.get_num_interop_threads() > 0
+    True
+    """
     return _other["interop"]
 
 
 @public("torch.use_deterministic_algorithms")
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Stored and returned; every operator is deterministic anyway."""
+    """Stored and returned; every operator is deterministic anyway.
+
+    >>> import wengert as torch
+    >>> torch.use_deterministic_algorithms(False)
+    """
     _deterministic.update(on=bool(mode), warn=bool(warn_only))
 
 
 @public("torch.are_deterministic_algorithms_enabled")
 def are_deterministic_algorithms_enabled() -> bool:
-    """What ``use_deterministic_algorithms`` set."""
+    """What ``use_deterministic_algorithms`` set.
+
+    >>> import wengert as torch
+    >>> torch.are_deterministic_algorithms_enabled()
+    False
+    """
     return _deterministic["on"]
 
 
 @public("torch.is_deterministic_algorithms_warn_only_enabled")
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """What ``use_deterministic_algorithms`` set."""
+    """What ``use_deterministic_algorithms`` set.
+
+    >>> import wengert as torch
+    >>> torch.is_deterministic_algorithms_warn_only_enabled()
+    False
+    """
     return _deterministic["on"] and _deterministic["warn"]
 
 
 @public("torch.get_deterministic_debug_mode")
 def get_deterministic_debug_mode() -> int:
-    """0, 1 (warn) or 2 (error), as ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set it."""
+    """0, 1 (warn) or 2 (error), as ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set it.
+
+    >>> import wengert as torch
+    >>> torch.get_deterministic_debug_mode()
+    0
+    """
     return (1 if _deterministic["warn"] else 2) if _deterministic["on"] else 0
 
 
 @public("torch.set_deterministic_debug_mode")
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """``use_deterministic_algorithms`` by a word or its number: "default" (0), "warn" (1) or "error" (2)."""
+    """``use_deterministic_algorithms`` by a word or its number: "default" (0), "warn" (1) or "error" (2).
+
+    >>> import wengert as torch
+    >>> torch.set_deterministic_debug_mode("default")
+    """
     if not isinstance(debug_mode, (int, str)):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     names = ("default", "warn", "error")
@@ -108,7 +145,12 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 @public("torch.get_default_device")
 def get_default_device() -> device:
-    """The device of tensors made without the argument ``device``: the CPU, unless the program sets another."""
+    """The device of tensors made without the argument ``device``: the CPU, unless the program sets another.
+
+    >>> import wengert as torch
+    >>> torch.get_default_device()
+    device(type='cpu')
+    """
     chosen = current_device()
     meta_device(chosen)  # an unavailable device may be chosen, but no tensor made on it
     return chosen
@@ -156,7 +198,12 @@ def result_type(*operands: Any, **named: Any) -> Dtype:
 
 @public("torch.typename")
 def typename(obj: Any) -> str:
-    """The name of an object's type; for a tensor its legacy type, such as ``torch.FloatTensor``."""
+    """The name of an object's type; for a tensor its legacy type, such as ``torch.FloatTensor``.
+
+    >>> import wengert as torch
+    >>> torch.typename(torch.ones(2))
+    'torch.FloatTensor'
+    """
     if isinstance(obj, Tensor):
         return obj.type()
     module = getattr(obj, "__module__", "")
@@ -168,7 +215,11 @@ def typename(obj: Any) -> str:
 
 @public("torch.set_float32_matmul_precision")
 def set_float32_matmul_precision(precision: str) -> None:
-    """Stored and returned; float32 products are always computed in float32 (``"highest"``)."""
+    """Stored and returned; float32 products are always computed in float32 (``"highest"``).
+
+    >>> import wengert as torch
+    >>> torch.set_float32_matmul_precision("highest")
+    """
     if precision not in ("highest", "high", "medium"):
         raise RuntimeError(f"{precision} is not one of 'highest', 'high' or 'medium'")
     _other["matmul"] = precision
@@ -176,25 +227,44 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 @public("torch.get_float32_matmul_precision")
 def get_float32_matmul_precision() -> str:
-    """The value set by ``set_float32_matmul_precision``."""
+    """The value set by ``set_float32_matmul_precision``.
+
+    >>> import wengert as torch
+    >>> torch.get_float32_matmul_precision()
+    'highest'
+    """
     return _other["matmul"]
 
 
 @public("torch.set_warn_always")
 def set_warn_always(b: bool, /) -> None:
-    """Set whether warnings that PyTorch shows once are shown each time."""
+    """Set whether warnings that PyTorch shows once are shown each time.
+
+    >>> import wengert as torch
+    >>> torch.set_warn_always(False)
+    """
     errors.always = bool(b)
 
 
 @public("torch.is_warn_always_enabled")
 def is_warn_always_enabled() -> bool:
-    """The value set by ``set_warn_always``."""
+    """The value set by ``set_warn_always``.
+
+    >>> import wengert as torch
+    >>> torch.is_warn_always_enabled()
+    False
+    """
     return errors.always
 
 
 @public("torch.set_flush_denormal")
 def set_flush_denormal(mode: bool, /) -> bool:
-    """False: NumPy's treatment of denormal numbers cannot be changed from here."""
+    """False: NumPy's treatment of denormal numbers cannot be changed from here.
+
+    >>> import wengert as torch
+    >>> torch.set_flush_denormal(False)  # NumPy does not offer it
+    False
+    """
     return False
 
 

@@ -202,7 +202,12 @@ def _typed_storage(self: Tensor) -> TypedStorage:
 
 @public("torch.is_storage")
 def is_storage(obj: Any) -> bool:
-    """Whether an object is a storage."""
+    """Whether an object is a storage.
+
+    >>> import wengert as torch
+    >>> torch.is_storage(torch.ones(2).untyped_storage()), torch.is_storage(torch.ones(2))
+    (True, False)
+    """
     return isinstance(obj, _Storage)
 
 

@@ -87,6 +87,7 @@ class BackwardCFunction(Node, FunctionCtx):
     dirty_tensors: tuple[Any, ...] = ()
     non_differentiable: tuple[Any, ...] = ()
     materialize_grads = True
+    _materialize_non_diff_grads = True
     runs_on_nothing = True
     needs_input_grad: tuple[bool, ...] = ()
     _boxes: Any = None

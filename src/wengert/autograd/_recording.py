@@ -6,6 +6,7 @@ pass (``_tape.engine.observers``). Without a recorder these paths have no extra 
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
 from time import perf_counter_ns
@@ -13,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .._base import errors as lines
 from .._base import modes
 from .._base.aten_names import aten_name
+from .._base.errors import program_frame
 from .._tape import delivery, engine
 from .._tape.node import Port
 from .._tape.tensor import Tensor
@@ -176,5 +177,5 @@ def _new_bytes(value: Any) -> int:
 
 def _calls() -> list[str]:
     """The user's part of the call stack, innermost call first."""
-    frame = lines.user_frame(lines.sys._getframe(1))
+    frame = program_frame(sys._getframe(1))
     return [f"{s.filename}({s.lineno}): {s.name}" for s in reversed(traceback.extract_stack(frame))]

@@ -26,6 +26,7 @@ from .._base.grad_mode import _ModeDecorator, grad_mode
 from .._base.torch_function import DISABLED
 from .._payloads.transforms import Constant, Dual, entered
 from .._tape import graph, properties, replaced
+from .._tape.conjugates import flags
 from .._tape.delivery import accumulate
 from .._tape.node import AccumulateGrad, Box, leaf_node, version_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
@@ -272,6 +273,8 @@ def _adopt(t: Tensor, old: Any) -> None:
     level = _level()
     if level is None:
         return
+    if type(t) is DualTensor and isinstance(old, Dual) and not isinstance(t._payload, Dual):  # written by ``eq_``
+        t._payload = Dual(t._payload, np.zeros(t._payload.shape, t._payload.dtype), level.tag)
     level.adopt(t)
     if type(t) is DualTensor and isinstance(old, Dual) and old.tag == t._payload.tag == level.tag:
         _write_through(t, old, level)
@@ -361,6 +364,8 @@ def _same_layout(tensor: Tensor, tangent: Tensor) -> bool:
         return True
     pairs = zip(a.shape, tensor.stride(), tangent.stride(), strict=True)  # type: ignore[attr-defined]
     if any(n != 1 and s != t for n, s, t in pairs) or tensor.storage_offset() != tangent.storage_offset():  # type: ignore[attr-defined]
+        return False
+    if flags(tensor) != flags(tangent):
         return False
     sizes = (t.untyped_storage().nbytes() // t._payload.itemsize for t in (tensor, tangent))  # type: ignore[attr-defined]
     return len(set(sizes)) == 1

@@ -23,7 +23,7 @@ from .._base.modes import in_transform, inference_tensors, is_grad_enabled, save
 from .._base.registry import TENSORS
 from .._payloads.transforms import of_transform
 from .._tape.inference import is_inference, not_saved
-from .._tape.node import AccumulateGrad, Node, Port, box_of, tick, view_of
+from .._tape.node import LEAVES, Node, Port, box_of, leaf_node, tick, view_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
 from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, check_inplace, count_write, rebase_history
 from ..utils._pytree import tree_flatten, tree_unflatten
@@ -232,6 +232,7 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
         _adopt_old_context(ctx, old_style)
     if not track:
         if ctx.dirty_tensors:
+            _check_dirty(ctx, flat)
             for t in ctx.dirty_tensors:
                 count_write(t)
         fresh = tuple([_alias_input(o, args, ctx) for o in flat])
@@ -312,9 +313,9 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
     inputs = {id(a): a for a in args if isinstance(a, Tensor)}
     if dirty or plain:
         _check_dirty(ctx, flat)
-    ctx.outputs_meta = tuple(
-        [(o._payload.shape, o._payload.dtype) if isinstance(o, Tensor) else (None, None) for o in flat]
-    )
+    ctx.outputs_meta = meta = [
+        (o._payload.shape, o._payload.dtype) if isinstance(o, Tensor) else (None, None) for o in flat
+    ]
     many = len(flat) > 1
     results: list[Any] = []
     for k, o in enumerate(flat):
@@ -323,6 +324,10 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
             continue
         differentiable = id(o) not in plain and o._payload.dtype.kind in "fcV"
         node: Any = (Port(ctx, k) if many else ctx) if differentiable else None
+        if node is None and not ctx._materialize_non_diff_grads:
+            meta[k] = (None, None)
+        if id(o) in dirty:
+            _check_dirty_view(o, id(o) in inputs, many)
         results.append(_one_output(ctx, o, node, id(o) in inputs, id(o) in dirty))
     tracked = [r for r in results if isinstance(r, Tensor) and r._node is not None] if many else ()
     if len(tracked) > 1:  # a write to one of several views could not be distinguished from a write to another
@@ -331,11 +336,31 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
             if view is not None and id(r) not in dirty:
                 r._view = (*view[:3], MULTI_OUTPUT_VIEW)
     if any(t not in inputs for t in dirty):
-        lines.warn(
-            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
-            "should be passed to ctx.mark_dirty()."
-        )
+        lines.warn(_NOT_AN_INPUT)
     return results
+
+
+_NOT_AN_INPUT = (
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
+    "passed to ctx.mark_dirty()."
+)
+
+
+def _check_dirty_view(t: Tensor, is_input: bool, many: bool) -> None:
+    """A written view must be an input and the only output: its base's history is rewritten for one node."""
+    if view_of(t) is None:
+        return
+    if not is_input:
+        raise RuntimeError(_NOT_AN_INPUT)
+    if many:
+        raise RuntimeError(
+            "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+            "more than one Tensor. This is not supported by the current autograd engine. You should either make sure "
+            "the input is not a view (using .clone() for example) or make your Function only return one Tensor "
+            "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a "
+            "second one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you "
+            "need help to do this change."
+        )
 
 
 def _check_dirty(ctx: Any, flat: tuple[Any, ...]) -> None:
@@ -362,7 +387,7 @@ def stands_for_a_primal(t: Tensor) -> bool:
 
 def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> Any:
     if is_dirty:
-        if type(o._node) is AccumulateGrad:
+        if o._node is not None and type(o._node) in LEAVES:
             if stands_for_a_primal(o):
                 count_write(o, ctx.seq)
                 o._node = node
@@ -418,7 +443,13 @@ def _save(ctx: Any, results: list[Any]) -> None:
             from .._tape.saved_hooks import pack_box
 
             boxes.append(
-                pack_box(ctx, box, ctx._output_node(k) if k is not None else t._node, hooks[-1], k is not None)
+                pack_box(
+                    ctx,
+                    box,
+                    ctx._output_node(k) if k is not None else t._node or weakref.ref(t),
+                    hooks[-1],
+                    k is not None,
+                )
             )
         else:
             boxes.append((box, k if k is not None else weakref.ref(t) if t._node is None else t._node))
@@ -509,34 +540,53 @@ def once_differentiable(fn: Any) -> Any:
             return outputs
         many = isinstance(outputs, tuple)
         values = outputs if many else (outputs,)
-        refused = tuple(_refusing(v) for v in values)
+        outs = tuple(v if isinstance(v, Tensor) else None for v in values)
+        leaves = tuple(None if o is None else leaf_node(wrap(o._payload)) for o in outs)
+        refused = refusing(
+            Error, "trying to differentiate twice a function that was marked with @once_differentiable", outs, leaves
+        )
         return refused if many else refused[0]
 
     return wrapper
 
 
-class DelayedError(Node):
-    """A node whose backward step raises an error."""
+class Refusal(Node):
+    """A node for tensors that are handed on unchanged: its backward step raises an error, or gives no gradient."""
 
-    __slots__ = ("message",)
+    __slots__ = ("fx", "message", "outputs_meta")
+    __module__ = "builtins"  # as PyTorch prints it
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str | None, edges: tuple[Node | None, ...], outputs: Any) -> None:
         self.message = message
+        self.fx = edges
+        self.outputs_meta = tuple((None, None) if o is None else (o._payload.shape, o._payload.dtype) for o in outputs)
         self.h = None
         self.seq = tick()
-        self.code = None
-        self.lasti = 0
+        self.code, self.lasti = lines.here()
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return self.fx
+
+    def name(self) -> str:
+        return f"torch::autograd::{type(self).__name__}"
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        raise RuntimeError(self.message)
+        if self.message is not None:
+            raise RuntimeError(self.message)
+        return tuple(x for m in self.fx if m is not None for x in (m, None))
 
 
-def _refusing(v: Any) -> Any:
-    if not isinstance(v, Tensor):
-        return v
-    t = wrap(v._payload)
-    t._node = DelayedError("trying to differentiate twice a function that was marked with @once_differentiable")
-    return t
+Error = type("Error", (Refusal,), {"__slots__": (), "__module__": "builtins"})
+UndefinedGradBackward = type("UndefinedGradBackward", (Refusal,), {"__slots__": (), "__module__": "builtins"})
+
+
+def refusing(cls: Any, message: str | None, tensors: tuple[Any, ...], edges: tuple[Node | None, ...]) -> Any:
+    """Tensors on the same memory, with one node of ``Refusal``; ``None`` stays ``None``."""
+    node = cls(message, edges, tensors)
+    results: list[Any] = []
+    for k, t in enumerate(tensors):
+        results.append(None if t is None else wrap(alias_payload(t), node if len(tensors) == 1 else Port(node, k)))
+    return tuple(results)
 
 
 def traceable(fn_cls: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,7 +14,8 @@ from .._base.modes import MODE, changed, leave_mode, replaced
 from .._base.modes import saved_tensors_hooks as _active_hooks
 from .._tape.engine import current_pass
 from .._tape.inference import is_inference
-from .._tape.node import AccumulateGrad, Node, Port, RemovableHandle, version_of
+from .._tape.node import AccumulateGrad, Port, RemovableHandle, version_of
+from .._tape.node import Node as TapeNode
 from .._tape.tensor import Tensor, current_fn, wrap
 from .._tape.views import count_write
 
@@ -31,6 +33,57 @@ __all__ = [
 ]
 
 
+class Node(ABC):
+    """The type of ``grad_fn``, for ``isinstance`` and annotations; programs make no nodes.
+
+    >>> import wengert as torch
+    >>> isinstance(torch.ones(2, requires_grad=True).exp().grad_fn, torch.autograd.graph.Node)
+    True
+    """
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> Any:
+        return issubclass(other, TapeNode) or NotImplemented
+
+    @abstractmethod
+    def name(self) -> str:
+        """The node's name."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes of the inputs, each with the number of its output."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def metadata(self) -> dict[Any, Any]:
+        """What programs store about the node."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def _input_metadata(self) -> Any:
+        """The shape, dtype and device of each gradient that the node takes."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def _sequence_nr(self) -> int:
+        """The number that orders the backward pass."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` after each run of this node."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` before each run of this node."""
+        raise NotImplementedError
+
+
 # ---------------------------------------------------------------------------------------------------------------- edges
 class GradientEdge(NamedTuple):
     """The position in the graph at which a tensor's gradient arrives: a node and the number of its output.
@@ -38,9 +91,9 @@ class GradientEdge(NamedTuple):
     ``autograd.grad`` and ``autograd.backward`` accept it in place of the tensor, which may have been freed.
     """
 
-    node: Node
+    node: Any
     output_nr: int
-    ownership_token: Node | None = None
+    ownership_token: Any = None
 
 
 class _EdgeOfTensor(GradientEdge):

@@ -6,9 +6,11 @@ import warnings
 from types import SimpleNamespace
 from typing import Any
 
+from .._base.errors import nearest, noted
 from .._tape.engine import queue_callback
 from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, TensorMeta, alias_payload, make
+from .._tensor_api import printing
 
 
 class VariableMeta(TensorMeta):
@@ -21,6 +23,11 @@ class VariableMeta(TensorMeta):
         return issubclass(other, Tensor)
 
     def __call__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False, **kwargs: Any) -> Any:
+        if kwargs.keys() - {"_grad_fn", "creator", "name"}:
+            (key, *_) = kwargs.keys() - {"_grad_fn", "creator", "name"}
+            near = nearest(key, ("data", "requires_grad", "volatile")).removeprefix("; ")
+            text = f"'{key}' is an invalid keyword argument for this function"
+            raise noted(TypeError(text), near and f"What to do: {near}")
         if data is None:
             t: Any = Tensor()
         elif isinstance(data, Tensor):
@@ -28,6 +35,8 @@ class VariableMeta(TensorMeta):
             t._payload = alias_payload(data)
             t._node = None
             t._box = None
+            if printing.era:
+                t.__dict__["_is_variable"] = True
         else:
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if volatile:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .._base.errors import user_frame
+from .._base.errors import program_frame
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 
@@ -60,7 +60,7 @@ def causes(loss: Tensor, frame: Any = None) -> list[str]:
 
     Empty if the source cannot be read or nothing is found.
     """
-    frame = frame if frame is not None else user_frame(sys._getframe(1))
+    frame = frame if frame is not None else program_frame(sys._getframe(1))
     try:
         tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
     except (SyntaxError, ValueError):
@@ -129,7 +129,7 @@ def _cut(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Attribute) and node.attr in CUTS and node.attr not in _COPIES:
         yield f"line {node.lineno}: `{_spelled(node)}` {CUTS[node.attr]}"
     if isinstance(node, ast.Call) and node.args and _spelled(node.func).rpartition(".")[2] in _COPIES:
-        if not isinstance(node.args[0], (ast.Constant, ast.List)):
+        if any(isinstance(part, (ast.Name, ast.Call, ast.Attribute)) for part in ast.walk(node.args[0])):
             yield f"line {node.lineno}: `{_spelled(node)}` copies values, not history"
     if isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
         yield f"line {node.lineno}: the comparison `{_spelled(node)}` has no derivative"

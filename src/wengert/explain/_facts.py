@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .._base.errors import line_number, user_frame
+from .._base.errors import program_frame
+from .._base.places import span
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
@@ -40,12 +41,21 @@ class Line(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """``train.py:31``."""
-        return f"{os.path.basename(self.file)}:{self.number}"
+        """``train.py:31``, in a notebook ``In[7]:4``."""
+        return f"{file_name(self.file)}:{self.number}"
 
     def shown(self, indent: str = "  ") -> str:
         """The place and the text of the line."""
         return f"{indent}{self}   {self.text}"[:WIDTH] if self.text else f"{indent}{self}"
+
+
+def file_name(file: str) -> str:
+    """``train.py``, and ``In[7]`` for a file that stands for a cell of a notebook."""
+    try:
+        cell = sys.modules["IPython"].get_ipython().compile.format_code_name(file)
+    except (KeyError, AttributeError):
+        cell = None
+    return cell[1] if cell else os.path.basename(file)
 
 
 def line_of(node: Any) -> Line | None:
@@ -53,7 +63,7 @@ def line_of(node: Any) -> Line | None:
     code = getattr(node, "code", None)
     if code is None or isinstance(node, AccumulateGrad):
         return None
-    return line_at(code, line_number(code, node.lasti))
+    return line_at(code, span(code, node.lasti).line)
 
 
 def line_at(code: Any, number: int) -> Line:
@@ -121,7 +131,7 @@ def saved(node: Any) -> Iterator[tuple[str, Tensor]]:
 
 def names_in_scope() -> dict[int, str]:
     """The names of the tensors in the user's variables, by ``id``; parameters are named after their module."""
-    frame = user_frame(sys._getframe(1))
+    frame = program_frame(sys._getframe(1))
     scope = {**frame.f_globals, **frame.f_locals}
     names: dict[int, str] = {}
     for name, value in scope.items():

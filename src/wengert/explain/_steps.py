@@ -16,7 +16,7 @@ from .._base.registry import REGISTRY
 from .._tape.tensor import Tensor
 from ..autograd.grad_mode import no_grad
 from . import svg
-from ._facts import below, is_leaf, leaf_title, line_of, named, names_in_scope, saved, short_name
+from ._facts import below, file_name, is_leaf, leaf_title, line_of, named, names_in_scope, saved, short_name
 from ._graph import _place
 from ._passes import watched
 
@@ -36,7 +36,8 @@ class Page:
         return f"<a page of {self.count} steps: .save('steps.html') writes it>"
 
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{escape(self.html, quote=True)}" width="100%" height="640" style="border:0"></iframe>'
+        page = escape(self.html, quote=True)
+        return f'<iframe srcdoc="{page}" title="Steps" width="100%" height="640" style="border:0"></iframe>'
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file, for any browser."""
@@ -173,7 +174,7 @@ def _source(nodes: list[Any]) -> str:
             wanted.setdefault(line.file, set()).update(near)
     rows = []
     for file, numbers in wanted.items():
-        rows.append(f"<h3>{escape(Path(file).name)}</h3>")
+        rows.append(f"<h3>{escape(file_name(file))}</h3>")
         before = None
         for number in sorted(numbers):
             text = linecache.getline(file, number)

@@ -157,12 +157,16 @@ def _label(node: Any, names: Mapping[int, str]) -> list[str]:
 
 
 def draw(
-    children: Graph, labels: Mapping[Hashable, list[str]], title: str, tips: Mapping[Hashable, str] | None = None
+    children: Graph,
+    labels: Mapping[Hashable, list[str]],
+    title: str,
+    tips: Mapping[Hashable, str] | None = None,
+    note: str = "Arrows: grad_fn.next_functions, the way of backward()",
 ) -> str:
     """Draw a graph without cycles: a box with a label for each node, an arrow to each of its children.
 
     `children` has each node before those it points to. Boxes and arrows have the ids `n0`, `e0-1` by the nodes' order.
-    `tips` are shown where the mouse rests on a box.
+    `tips` are shown where the mouse rests on a box, `note` below the graph.
     """
     layers, routes = _layers(children)
     _sort_layers(layers, routes)
@@ -175,9 +179,7 @@ def draw(
         box = _box(places[node], lines, "node" if children[node] else "leaf")
         body.append("\n".join([f'<g id="n{number[node]}">', *tip, *box, "</g>"]))
     height = 64 + _LAYER * len(layers)
-    body.append(
-        f'<text class="quiet" x="20" y="{height - 16}">Arrows: grad_fn.next_functions, the way of backward()</text>'
-    )
+    body.append(f'<text class="quiet" x="20" y="{height - 16}">{escape(note)}</text>')
     return _page(max(width, 24 + 9.5 * len(title), 380), height, title, body)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import get_default_dtype
+from .._base.errors import refuse_unknown, refuses_unknown
 from .._base.exports import own_names
 from .._base.torch_function import DISABLED
 from .._tape.node import Version, box_of, leaf_node, version_of
@@ -65,7 +66,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     __torch_function__ = DISABLED
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
+    @refuses_unknown
+    def __new__(cls, data: Any = None, requires_grad: bool = True, **unknown: Any) -> Self:
+        if unknown:
+            refuse_unknown(Parameter.__new__, "Parameter.__new__", unknown)
         if data is None:
             data = _empty(None, None)
         if type(data) is Tensor or type(data) is Parameter:
@@ -98,7 +102,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return known
 
     def __repr__(self, **options: Any) -> str:  # type: ignore[override]
-        return "Parameter containing:\n" + Tensor.__repr__(self)
+        text = Tensor.__repr__(self)
+        return "Parameter containing:" + (text[20:] if text.startswith("Variable containing:") else "\n" + text)
 
 
 PLAIN_NAMES.add(Parameter)

@@ -1,4 +1,4 @@
-"""``torch.onnx``: export raises an error; the query whether an export is running returns False.
+"""``torch.onnx``: models written as ONNX, which other programs run. It needs the package ``onnx``.
 
 >>> import wengert as torch
 >>> torch.onnx.is_in_onnx_export()
@@ -9,17 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._base.errors import noted
 from .._compat import open_rows
+from ._errors import OnnxExporterError, UnsupportedOperatorError
 
 __all__ = [
-    "OnnxExporterError", "dynamo_export", "export", "is_in_onnx_export", "is_onnxrt_backend_supported",
-    "register_custom_op_symbolic", "unregister_custom_op_symbolic",
+    "ONNXProgram", "OnnxExporterError", "UnsupportedOperatorError", "dynamo_export", "export", "is_in_onnx_export",
+    "is_onnxrt_backend_supported", "register_custom_op_symbolic", "unregister_custom_op_symbolic",
 ]  # fmt: skip
-
-
-class OnnxExporterError(RuntimeError):
-    """Raised if a model cannot be exported."""
 
 
 def is_in_onnx_export() -> bool:
@@ -32,28 +28,24 @@ def is_onnxrt_backend_supported() -> bool:
     return False
 
 
-def export(*args: Any, **kwargs: Any) -> Any:
-    """Export a model, which wengert does not support.
+def __getattr__(name: str) -> Any:
+    if name in ("ONNXProgram", "export"):
+        from . import _exporting
 
-    Raises:
-        OnnxExporterError: always.
-    """
-    raise noted(
-        OnnxExporterError("torch.onnx.export: wengert cannot export models"),
-        "Why: ONNX files are made from a compiled program, which wengert does not have.",
-        "What to do: torch.save(model.state_dict(), path), load it in PyTorch, and export there.",
-    )
+        return getattr(_exporting, name)
+    if name == "dynamo_export":
+        from ._exporting import export
 
-
-dynamo_export = export
+        return export
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Any, opset_version: int) -> None:
-    """Does nothing, since there is no export."""
+    """Does nothing: operators' forms are declared inside of this package."""
 
 
 def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
-    """Nothing: there is no export that it would serve."""
+    """Does nothing."""
 
 
 open_rows(globals())

@@ -24,7 +24,7 @@ import numpy as np
 import wengert as torch
 
 from .._arrays.threads import cut_parts, parallel_slices
-from .._base.errors import user_frame
+from .._base.errors import program_frame
 from .._base.tracing import TRACER
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor, alias_payload
@@ -233,7 +233,7 @@ class ElementwiseOptimizer(Optimizer):
         ``closure`` computes the loss and the gradients anew, and returns the loss, which ``step`` returns.
         """
         loss = None if closure is None else loss_of(closure)
-        frame = user_frame(getframe(1))
+        frame = program_frame(getframe(1))
         with np.errstate(all="ignore"):  # whatever the program has set: a step that fails half-way cannot be repeated
             for group in self.param_groups:
                 differentiable = group.get("differentiable", False)
@@ -369,7 +369,7 @@ class ArrayOptimizer(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters by their gradients; see ``Optimizer.step``."""
         loss = None if closure is None else loss_of(closure)
-        frame = user_frame(getframe(1))
+        frame = program_frame(getframe(1))
         given = [(group, p) for group in self.param_groups for p in group["params"] if p.grad is not None]
         with np.errstate(all="ignore"):
             for group, p in given:

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from .._base.dtypes import float32, float64, get_default_dtype
+from .._base.errors import noted, where
 from .._base.grad_mode import enable_grad
 from .._tape.node import AccumulateGrad, RemovableHandle
 from .._tape.tensor import Tensor
@@ -163,15 +164,26 @@ class Optimizer:
             setattr(self, name, OrderedDict())
         self._patch_step_function()
         if isinstance(params, Tensor):
-            raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                + _type_name(params)
+            raise noted(
+                TypeError(
+                    "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                    + _type_name(params)
+                ),
+                "What to do: put it into a list: [tensor].",
+                code="W018",
             )
         self.state: defaultdict[Tensor, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups: list[Any] = list(params)
         if not groups:
-            raise ValueError("optimizer got an empty parameter list")
+            raise noted(
+                ValueError("optimizer got an empty parameter list"),
+                "Why: a module finds parameters in its attributes that are layers or parameters, not in a list or "
+                "dict of them; an iterator such as model.parameters() gives them once.",
+                "What to do: self.layers = nn.ModuleList([...]) in place of a list, nn.ModuleDict in place of a dict; "
+                "or list(model.parameters()).",
+                code="W016",
+            )
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
@@ -355,7 +367,14 @@ class Optimizer:
             if not isinstance(p, Tensor):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + _type_name(p))
             if not self.defaults.get("differentiable", None) and not (p.is_leaf or p.retains_grad):
-                raise ValueError("can't optimize a non-leaf Tensor")
+                raise noted(
+                    ValueError("can't optimize a non-leaf Tensor"),
+                    f"Where: it was made at {where(p.grad_fn.code, p.grad_fn.lasti)}" if p.grad_fn is not None else "",
+                    "Why: its gradient goes on to the tensors that it was computed from; only leaves keep theirs.",
+                    "What to do: make the values first and call requires_grad_() last: "
+                    "w = (torch.randn(3) * 0.1).requires_grad_().",
+                    code="W017",
+                )
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")

@@ -26,6 +26,7 @@ _OVERLOAD = {
 # Families of PyTorch's internal operators that wengert does not have: tables of operators may contain them, nothing
 # dispatches to them, and a call raises an error.
 _INTERNAL = re.compile(r"_(sparse|cudnn|fused|scaled_dot_product|flash_attention|efficient_attention|thnn|nested)_\w+")
+_PYTHONS = frozenset(f"__{i}{name}__" for i in ("", "i") for name in ("and", "or", "xor", "lshift", "rshift"))
 _BY_SECOND = {"eq", "ne", "lt", "le", "gt", "ge", "rsub"}
 _PLAIN_BINARY = {"atan2", "hypot", "logaddexp", "logaddexp2", "maximum", "minimum", "fmax", "fmin", "nextafter"}
 
@@ -50,7 +51,7 @@ class OpOverloadPacket:
         self._overloads: dict[str, OpOverload] = {}
 
     def __getattr__(self, name: str) -> OpOverload:
-        if name.startswith("__"):
+        if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         if name not in self._overloads:
             self._overloads[name] = OpOverload(self, name)
@@ -91,13 +92,21 @@ class OpOverload:
         """``NotImplemented``: operators have no recorded decomposition."""
         return NotImplemented
 
+    @property
+    def _schema(self) -> Any:
+        """The overload's declared arguments, or None."""
+        from ._aten_schemas import schemas
+
+        found = [s for s in schemas(self._overloadpacket.__name__) if s.overload == self._overloadname]
+        return found[0] if found else None
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         found = _overriding(args, kwargs)
         if found:
             return ask(self, found, args, kwargs)
         if self.info is not None:
             return self.info.op(*args, **kwargs)
-        return _public(self._overloadpacket.__name__)(*args, **kwargs)
+        return _public(self._overloadpacket.__name__, self._overloadname)(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OpOverload) and self.name() == other.name()
@@ -120,10 +129,10 @@ class _Namespace:
         self._known: set[str] = set()
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        if name.startswith("__"):
-            raise AttributeError(name)
         packet = self._packets.get(name)
         if packet is None:
+            if name.startswith("__") and name not in _PYTHONS:
+                raise AttributeError(name)
             if name not in self._names() and _find_public(name) is None and not _INTERNAL.fullmatch(name):
                 raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
             packet = self._packets[name] = OpOverloadPacket(name)
@@ -151,7 +160,12 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     return [a for a in overriding(args, kwargs) if not isinstance(a, Tensor)]
 
 
-def _find_public(name: str) -> Any:
+def _find_public(name: str, overload: str = "default") -> Any:
+    from . import _aten_bodies
+
+    body = getattr(_aten_bodies, f"{name}_{overload}", None) or getattr(_aten_bodies, name, None)
+    if getattr(body, "__module__", None) == _aten_bodies.__name__:
+        return body
     if name.startswith("_foreach_"):
         from .._tensor_api import foreach
 
@@ -163,8 +177,8 @@ def _find_public(name: str) -> Any:
     return None
 
 
-def _public(name: str) -> Any:
-    fn = _find_public(name)
+def _public(name: str, overload: str = "default") -> Any:
+    fn = _find_public(name, overload)
     if fn is None:
         raise NotImplementedError(f"torch.ops.aten.{name}: there is no public function of this name to call")
     return fn

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
 from typing import Any, NoReturn
 
-from .._base import errors as lines
+from .._base.errors import program_frame
 from .._base.modes import unwatch_operators, watch_operators
 from .._tape.tensor import Tensor
+from ._aten import overload_of
 
 _SHORT = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "complex64": "c64",
           "complex128": "c128", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint8": "u8",
@@ -37,8 +39,8 @@ class OpLog:
             return proceed()
         given = ", ".join(self._show(a) for a in args)
         place = len(self.lines)
-        self.lines.append(f"aten.{info.name}({given})")
-        frame = lines.user_frame(lines.sys._getframe(1))
+        self.lines.append(f"torch._ops.{overload_of(info, args)}({given})")
+        frame = program_frame(sys._getframe(1))
         stack = traceback.extract_stack(frame)
         self.calls.append([f"{s.filename}:{s.lineno}:{s.name}" for s in reversed(stack)])
         result = proceed()
@@ -89,7 +91,7 @@ class Journal:
     def explain(self, error: Exception) -> NoReturn:
         """Raise the error with both lists."""
         raise type(error)(
-            "An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed "
+            " An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed "
             "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\n"
             "1. Stack traces of the operators that ran in the original forward\n\n"
             f"{self.first.traces('original')}\n"
@@ -99,8 +101,8 @@ class Journal:
             f"Operations executed during the original forward:\n\n{self.first.text()}\n\n"
             f"Operations executed during recomputation:\n\n{self.again.text()}\n\n"
             "ERROR: Detected non-determinism while running activation checkpointing\n\n"
-            "The tensors that were saved in the original forward differ from those saved during recomputation. Compare "
-            "the two lists:\nwhere they part, the function did something else the second time (a branch on a global, "
-            "a cache, random numbers).\nThe original forward is listed whole; recomputation ends early where early "
-            "stop is on.\n"
+            "You are seeing this error because you passed `debug=True` to checkpoint and tensors to be saved during "
+            "the original forward differ from those saved during recomputation. Compare the two lists:\nwhere they "
+            "part, the function did something else the second time (a branch on a global, a cache, random numbers).\n"
+            "The original forward is listed whole; recomputation ends early where early stop is on.\n"
         ) from error

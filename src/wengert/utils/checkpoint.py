@@ -258,8 +258,7 @@ class _Inputs(Node):
                 fn = current_fn(a)
                 box = box_of(a)
                 self.boxed_edges.append((fn, pack(box, hooks[-1], fn) if hooks else box))
-                # a subclass without history cannot be made again from its memory
-                self.given.append(a if type(a) is not Tensor and fn is None else None)
+                self.given.append(a if fn is None else None)  # as in PyTorch, the function sees the same object again
             else:
                 self.boxed_edges.append((None, None))
                 self.given.append(a)
@@ -487,7 +486,7 @@ _TIP = (
     "\nTip: To see a more detailed error message, either pass `debug=True` to\n"
     "`torch.utils.checkpoint.checkpoint(...)` or wrap the code block\n"
     "with `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to\n"
-    "enable checkpoint-debug mode globally.\n"
+    "enable checkpoint\u2011debug mode globally.\n"
 )
 
 

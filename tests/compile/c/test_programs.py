@@ -163,6 +163,21 @@ def test_small_functions(fn, strided):
             assert a.stride() == b.stride()
 
 
+@pytest.mark.parametrize(("m", "k", "n"), [(1, 300, 40), (40, 300, 1), (40, 1, 300), (1, 300, 1), (7, 5, 3)])
+def test_products_that_are_read_transposed(m, k, n):
+    x, w = torch.randn(m, k), torch.randn(n, k, requires_grad=True)
+
+    def step():
+        y = x @ w.t()
+        return y, torch.autograd.grad((y * y).sum(), w)[0] * 2, (x @ w.detach().t()).t() + 1
+
+    again, got, want, _ = both(step)
+    for results in (again, got):
+        for a, b in zip(results, want, strict=True):
+            same(a, b, 64)
+            assert a.stride() == b.stride()
+
+
 def test_results_are_the_callers_own():
     f = compiled(lambda x: x * 2)
     x = torch.ones(3)

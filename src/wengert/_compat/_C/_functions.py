@@ -14,38 +14,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert._base.modes import is_grad_enabled
 from wengert._tape.node import AccumulateGrad
-from wengert.autograd.function import Function
+from wengert._tape.tensor import current_fn
+from wengert.autograd.function import Error, UndefinedGradBackward, refusing
 
 __all__ = ["AccumulateGrad", "DelayedError", "UndefinedGrad"]
 
 
-class _Unchanged(Function):
-    @staticmethod
-    def forward(ctx: Any, message: str | None, *tensors: Any) -> Any:
-        ctx.message = message
-        return tuple(t.detach() for t in tensors)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        if ctx.message is not None:
-            raise RuntimeError(ctx.message)
-        return (None,) * (1 + len(grads))
-
-
-class DelayedError:
+class DelayedError(Error):  # type: ignore[misc,valid-type]  # made by type()
     """Returns tensors unchanged; their backward raises an error with this message."""
 
-    def __init__(self, message: str, num_inputs: int) -> None:
-        self.message: str | None = message
+    kind: Any = Error
+
+    def __init__(self, message: str | None, num_inputs: int) -> None:
+        super().__init__(message, (), ())
 
     def __call__(self, *tensors: Any) -> Any:
-        results = _Unchanged.apply(self.message, *tensors)
+        edges = tuple(map(current_fn, tensors))
+        if not is_grad_enabled() or not any(edges):
+            results = tuple(t.detach() for t in tensors)
+        else:
+            results = refusing(self.kind, self.message, tensors, edges)
         return results[0] if len(results) == 1 else results
 
 
 class UndefinedGrad(DelayedError):
     """Returns tensors unchanged; their backward passes no gradient on."""
 
+    kind = UndefinedGradBackward
+
     def __init__(self) -> None:
-        self.message = None
+        super().__init__(None, 1)

@@ -1,6 +1,6 @@
-"""``torch.jit``: there is no TorchScript, so what is scripted or traced comes back as it is, and says so once.
+"""``torch.jit``: traces are graphs of operators (see ``torch.export``); what is scripted comes back as it is.
 
-To save a compiled program is an error: there is none. ``torch.save(module.state_dict(), ...)`` saves what is learned.
+There is no TorchScript. ``torch.save(module.state_dict(), ...)`` saves what is learned.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from wengert._base.errors import warn_once
+from wengert._base.errors import noted, warn, warn_once
 from wengert._compat import open_rows
 
 from ..futures import Future
 
 __all__ = [
-    "Attribute", "Final", "Future", "fork", "freeze", "ignore", "isinstance", "script", "set_module", "trace",
-    "trace_module",
+    "Attribute", "Final", "Future", "fork", "freeze", "ignore", "isinstance", "load", "save", "script", "set_module",
+    "trace", "trace_module",
 ]  # fmt: skip
 
 _isinstance = isinstance
@@ -39,16 +39,71 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
     return obj
 
 
-def trace(func: Any, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """The function or module itself. It is not called: PyTorch would call it with the examples."""
-    _notice()
-    return func
+def trace(
+    func: Any, example_inputs: Any = None, optimize: Any = None, check_trace: bool = True, *args: Any,
+    example_kwarg_inputs: dict[str, Any] | None = None, **kwargs: Any,
+) -> Any:  # fmt: skip
+    """Run a module or function on examples, and give the operators that it ran as a module that runs them again.
+
+    The branches are the examples', and so are numbers that the program takes out of tensors or shapes. The result has
+    ``graph``, ``code`` and ``save``. What cannot be recorded comes back as it is, with a ``TracerWarning``.
+
+    >>> import warnings, wengert as torch
+    >>> warnings.filterwarnings("ignore", message="`torch.jit.trace` is deprecated")
+    >>> double = torch.jit.trace(lambda x: x * 2, torch.ones(2))
+    >>> double(torch.tensor([1., 2., 3.]))
+    tensor([2., 4., 6.])
+    >>> print(double.graph)
+    graph():
+        %x : [num_users=1] = placeholder[target=x]
+        %mul : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%x, 2), kwargs = {})
+        return (mul,)
+    """
+    warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning)
+    from ._traced import TracedModule, traced
+
+    if _isinstance(func, TracedModule):
+        return func
+    given = tuple(example_inputs) if _isinstance(example_inputs, (list, tuple)) else (example_inputs,)
+    given = () if example_inputs is None else given
+    try:
+        return traced(func, given, dict(example_kwarg_inputs or {}))
+    except (NotImplementedError, TypeError) as e:
+        warn(f"torch.jit.trace: the run cannot be recorded, so the function runs as it is ({e})", TracerWarning)  # type: ignore[name-defined]  # noqa: F821
+        return func
 
 
 def trace_module(mod: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-    """The module itself."""
-    _notice()
-    return mod
+    """``trace`` of the module with ``inputs["forward"]``; there are no other methods."""
+    return trace(mod, inputs["forward"])
+
+
+def save(m: Any, f: Any, _extra_files: Any = None) -> None:
+    """Write what ``trace`` gave to a file.
+
+    Raises:
+        RuntimeError: ``m`` is something else.
+    """
+    from ._traced import TracedModule
+
+    if not _isinstance(m, TracedModule):
+        raise noted(
+            RuntimeError("torch.jit.save: wengert has no TorchScript"),
+            "Why: only a trace has a graph that a file can hold.",
+            "What to do: torch.save(module.state_dict(), path), and load_state_dict into the module's class.",
+        )
+    m.save(f)
+
+
+def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_shapes: bool = False) -> Any:
+    """Read what ``save`` wrote. Nothing in the file is run.
+
+    Raises:
+        RuntimeError: it is another file; PyTorch's own hold compiled programs.
+    """
+    from ._traced import loaded
+
+    return loaded(f)
 
 
 def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:

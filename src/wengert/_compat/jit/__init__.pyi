@@ -21,16 +21,20 @@ from ...random import Generator as _Generator
 from ..._tape.tensor import Tensor as Tensor
 from collections.abc import Callable
 from typing import Any, Final
-from wengert._base.errors import warn_once
+from wengert._base.errors import noted, warn, warn_once
 from wengert._compat import open_rows
 from ..futures import Future
 def _notice() -> None:
     ...
 def script(obj: Any, optimize: Any=None, _frames_up: int=0, _rcb: Any=None, example_inputs: Any=None) -> Any:
     ...
-def trace(func: Any, example_inputs: Any=None, *args: Any, **kwargs: Any) -> Any:
+def trace(func: Any, example_inputs: Any=None, optimize: Any=None, check_trace: bool=True, *args: Any, example_kwarg_inputs: dict[str, Any] | None=None, **kwargs: Any) -> Any:
     ...
 def trace_module(mod: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    ...
+def save(m: Any, f: Any, _extra_files: Any=None) -> None:
+    ...
+def load(f: Any, map_location: Any=None, _extra_files: Any=None, _restore_shapes: bool=False) -> Any:
     ...
 def freeze(mod: Any, preserved_attrs: Any=None, optimize_numerics: bool=True) -> Any:
     ...
@@ -74,16 +78,12 @@ def is_scripting() -> _bool:
     """False."""
 def is_tracing() -> _bool:
     """False."""
-def load(*args: Any, **kwargs: Any) -> Any:
-    """Not possible here: RuntimeError."""
 def onednn_fusion_enabled() -> _bool:
     """False."""
 def optimize_for_inference(mod: Any, other_methods: Any = None) -> Any:
     """The module itself."""
 def optimized_execution(should_optimize: Any) -> Any:
     """A context that does nothing."""
-def save(*args: Any, **kwargs: Any) -> Any:
-    """Not possible here: RuntimeError."""
 def script_if_tracing(fn: Any) -> Any:
     """The function itself."""
 def script_method(fn: Any) -> Any:

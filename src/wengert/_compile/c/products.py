@@ -46,14 +46,9 @@ def _by_vector(x: Place, y: Place) -> bool:
     (m, k), n = x.shape, y.shape[1]
     if m * n * k > _BY_VECTOR:
         return False
-    return (
-        k == 1
-        and y.strides[1] == 1
-        or m == 1
-        and n > 1
-        and y.strides[1] == 1
-        or (1 in (m, n) and x.strides[1] == 1 and y.strides[0] == 1)
-    )
+    if y.strides[1] == 1 and (k == 1 or (m == 1 and n > 1)):
+        return True
+    return 1 in (m, n) and x.strides[1] == 1 and y.strides[0] == 1
 
 
 def _turned(x: Place) -> Place:

@@ -344,7 +344,13 @@ def detach(input: Tensor) -> Tensor:
 
 @public("torch.detach_ Tensor.detach_")
 def detach_(self: Tensor) -> Tensor:
-    """Detach the tensor from its history, in place."""
+    """Detach the tensor from its history, in place.
+
+    >>> import wengert as torch
+    >>> x = torch.ones(2, requires_grad=True) * 2
+    >>> torch.detach_(x).requires_grad
+    False
+    """
     if view_of(self) is not None:
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "

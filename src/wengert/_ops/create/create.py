@@ -17,6 +17,7 @@ import numpy as np
 from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY, as_dtype, type_name
 from ..._base.dtypes import dtype as Dtype
+from ..._base.errors import unexpected_keyword
 from ..._base.limits import finfo
 from ..._base.modes import slow_if_recording
 from ..._base.registry import public
@@ -40,7 +41,7 @@ def shape_of(function: str, size: tuple[Any, ...], kwargs: dict[str, Any] | None
         if "size" in kwargs and not size:
             size = (kwargs.pop("size"),)
         for key in kwargs:
-            raise TypeError(f"{function}() got an unexpected keyword argument '{key}'")
+            raise unexpected_keyword(function, key, ("size", *_ACCEPTED.get(function, _OF_ALL)))
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         return _sizes(function, size[0], True)
     if not size:
@@ -154,7 +155,7 @@ class Options:
             if name in kwargs:
                 setattr(self, name, kwargs.pop(name))
         if kwargs and not others:
-            raise TypeError(f"{function}() got an unexpected keyword argument '{next(iter(kwargs))}'")
+            raise unexpected_keyword(function, next(iter(kwargs)), _ACCEPTED[function])
         if self.layout is not None:
             strided_only(self.layout, function)
         if self.device is not None:

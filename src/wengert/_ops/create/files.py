@@ -20,6 +20,13 @@ def from_file(filename: str | os.PathLike[str], shared: bool | None = None, size
     this process.
 
     Raises RuntimeError if the file does not exist or is too small.
+
+    >>> import wengert as torch
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(bytes(8)), file.flush()
+    ...     torch.from_file(file.name, size=2)
+    tensor([0., 0.])
     """
     asked = Options("from_file", kwargs)
     cpu_only(asked.device, "from_file")

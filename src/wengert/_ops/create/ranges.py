@@ -164,7 +164,12 @@ def _fused(a: Any, b: float, c: Any) -> Any:
 
 @maker("torch.range", "out")
 def range_(*args: Any, **kwargs: Any) -> Tensor:
-    """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, in the default dtype."""
+    """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, in the default dtype.
+
+    >>> import wengert as torch
+    >>> torch.range(1, 2, 0.5)
+    tensor([1.0000, 1.5000, 2.0000])
+    """
     warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.scipy_functions import from_scipy
 from ..._base import dtypes
 from ..._base.dtypes import type_name
 from ..._tape.tensor import Tensor
@@ -120,7 +121,7 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
     """
 
     def formula(n: Any, last: int) -> Any:
-        from scipy.special import i0
+        i0 = from_scipy("special").i0
 
         x = _times(n, 2 / last).astype(np.float64) - 1
         return i0(beta * np.sqrt(np.maximum(1 - x * x, 0))) / i0(beta)

@@ -386,7 +386,12 @@ python_operator(imul, "__imul__")
 
 @public("torch.positive Tensor.positive Tensor.__pos__")
 def positive(input: Tensor) -> Tensor:
-    """Return the tensor itself; bools are an error."""
+    """Return the tensor itself; bools are an error.
+
+    >>> import wengert as torch
+    >>> torch.positive(torch.tensor([-1., 2.]))
+    tensor([-1.,  2.])
+    """
     if logical_dtype(input) is BOOL:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._arrays.scipy_functions import from_scipy
 from ..._kinds.elementwise import unary
 from ._common import real_function
 
 
 @real_function(unary, "torch.i0 Tensor.i0 special.i0", grad=lambda xp, g, self: g * xp.i1(self), kernel="i0_vml_cpu")
 def i0(input):
-    """The modified Bessel function of the first kind of order 0."""
+    """The modified Bessel function of the first kind of order 0.
+
+    >>> import wengert as torch
+    >>> torch.i0(torch.tensor([0., 1.]))
+    tensor([1.0000, 1.2661])
+    """
 
 
 @real_function(
@@ -21,7 +27,12 @@ def i0(input):
     domain=(0.2, 2.0),
 )
 def i0e(input):
-    """``exp(-abs(x)) * i0(x)``."""
+    """``exp(-abs(x)) * i0(x)``.
+
+    >>> import wengert as torch
+    >>> torch.special.i0e(torch.tensor([0., 1.]))
+    tensor([1.0000, 0.4658])
+    """
 
 
 EPSILON = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52, "bfloat16": 2.0**-7}
@@ -43,7 +54,12 @@ def _i1_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
 
 @real_function(unary, "special.i1", grad=_i1_grad)
 def i1(input):
-    """The modified Bessel function of the first kind of order 1."""
+    """The modified Bessel function of the first kind of order 1.
+
+    >>> import wengert as torch
+    >>> torch.special.i1(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.5652])
+    """
 
 
 def _i1e_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
@@ -53,14 +69,17 @@ def _i1e_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
 
 @real_function(unary, "special.i1e", grad=_i1e_grad, node="SpecialI1EBackward0", domain=(0.2, 2.0))
 def i1e(input):
-    """``exp(-abs(x)) * i1(x)``."""
+    """``exp(-abs(x)) * i1(x)``.
+
+    >>> import wengert as torch
+    >>> torch.special.i1e(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.2079])
+    """
 
 
 # ----------------------------------------------------------------------------------------------- without a derivative
 def _airy(lib: Any, x: Any) -> Any:
-    import scipy.special
-
-    return scipy.special.airy(x.astype("float64"))[0].astype(x.dtype)
+    return from_scipy("special").airy(x.astype("float64"))[0].astype(x.dtype)
 
 
 def _j0_of_sphere(lib: Any, x: Any) -> Any:

@@ -73,7 +73,12 @@ def atan2(input, other):
     dtypes="f",
 )
 def hypot(input, other):
-    """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
+    """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow.
+
+    >>> import wengert as torch
+    >>> torch.hypot(torch.tensor([3.]), torch.tensor([4.]))
+    tensor([5.])
+    """
 
 
 # ------------------------------------------------------------------------------------------------- sums of exponentials
@@ -116,7 +121,12 @@ def logaddexp(lib, input, other):
     dtypes="f",
 )
 def logaddexp2(input, other):
-    """``log2(2 ** input + 2 ** other)`` without overflow."""
+    """``log2(2 ** input + 2 ** other)`` without overflow.
+
+    >>> import wengert as torch
+    >>> torch.logaddexp2(torch.tensor([1.]), torch.tensor([1.]))
+    tensor([2.])
+    """
 
 
 # -------------------------------------------------------------------------------------------------------- interpolation
@@ -395,7 +405,12 @@ def copysign(input, other):
     dtypes="f",
 )
 def nextafter(input, other):
-    """The next representable number after ``input`` towards ``other``."""
+    """The next representable number after ``input`` towards ``other``.
+
+    >>> import wengert as torch
+    >>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) > 1
+    tensor([True])
+    """
 
 
 def _check_heaviside(operands: Any) -> None:
@@ -474,7 +489,12 @@ def gcd(input, other):
 
 @binary(**_INTEGERS)
 def lcm(input, other):
-    """The least common multiple of each pair of integers."""
+    """The least common multiple of each pair of integers.
+
+    >>> import wengert as torch
+    >>> torch.lcm(torch.tensor([4, 6]), torch.tensor([6, 9]))
+    tensor([12, 18])
+    """
 
 
 for _name in ("gcd", "lcm", "ldexp"):

@@ -42,7 +42,12 @@ def eq(input, other):
     dtypes="fcib",
 )
 def ne(input, other):
-    """Whether the elements differ, as bools."""
+    """Whether the elements differ, as bools.
+
+    >>> import wengert as torch
+    >>> torch.ne(torch.tensor([1, 2]), 2)
+    tensor([ True, False])
+    """
 
 
 def _order(libname: str) -> Any:
@@ -78,17 +83,32 @@ def lt(input, other):
 
 @_order("less_equal")
 def le(input, other):
-    """Whether ``input <= other``, element by element."""
+    """Whether ``input <= other``, element by element.
+
+    >>> import wengert as torch
+    >>> torch.le(torch.tensor([1, 2, 3]), 2)
+    tensor([ True,  True, False])
+    """
 
 
 @_order("greater")
 def gt(input, other):
-    """Whether ``input > other``, element by element."""
+    """Whether ``input > other``, element by element.
+
+    >>> import wengert as torch
+    >>> torch.gt(torch.tensor([1, 2, 3]), 2)
+    tensor([False, False,  True])
+    """
 
 
 @_order("greater_equal")
 def ge(input, other):
-    """Whether ``input >= other``, element by element."""
+    """Whether ``input >= other``, element by element.
+
+    >>> import wengert as torch
+    >>> torch.ge(torch.tensor([1, 2, 3]), 2)
+    tensor([False,  True,  True])
+    """
 
 
 # ---------------------------------------------------------------------------------------------------------- bits, logic
@@ -109,22 +129,42 @@ def bitwise_and(input, other):
 
 @binary(symbol=operator.or_, dunder="__or__", **_LOGIC)
 def bitwise_or(input, other):
-    """Bitwise or; logical or for bools."""
+    """Bitwise or; logical or for bools.
+
+    >>> import wengert as torch
+    >>> torch.bitwise_or(torch.tensor([5, 6]), 3)
+    tensor([7, 7])
+    """
 
 
 @binary(symbol=operator.xor, dunder="__xor__", **_LOGIC)
 def bitwise_xor(input, other):
-    """Bitwise exclusive or; logical exclusive or for bools."""
+    """Bitwise exclusive or; logical exclusive or for bools.
+
+    >>> import wengert as torch
+    >>> torch.bitwise_xor(torch.tensor([5, 6]), 3)
+    tensor([6, 5])
+    """
 
 
 @binary(libname="left_shift", kernel="lshift_cpu", dunder="__lshift__", **_SHIFT)
 def bitwise_left_shift(input, other):
-    """Shift the bits to the left, which multiplies by powers of two."""
+    """Shift the bits to the left, which multiplies by powers of two.
+
+    >>> import wengert as torch
+    >>> torch.bitwise_left_shift(torch.tensor([1, 2]), 3)
+    tensor([ 8, 16])
+    """
 
 
 @binary(libname="right_shift", kernel="rshift_cpu", dunder="__rshift__", **_SHIFT)
 def bitwise_right_shift(input, other):
-    """Shift the bits to the right, which divides by powers of two and rounds down."""
+    """Shift the bits to the right, which divides by powers of two and rounds down.
+
+    >>> import wengert as torch
+    >>> torch.bitwise_right_shift(torch.tensor([8, -8]), 2)
+    tensor([ 2, -2])
+    """
 
 
 @unary(
@@ -174,23 +214,43 @@ def logical_and(input, other):
 
 @binary(numbers=NOTHING, dtypes="fcib")
 def logical_or(input, other):
-    """Whether at least one of the elements is nonzero."""
+    """Whether at least one of the elements is nonzero.
+
+    >>> import wengert as torch
+    >>> torch.logical_or(torch.tensor([0, 1]), torch.tensor([0, 0]))
+    tensor([False,  True])
+    """
 
 
 @binary(numbers=NOTHING, dtypes="fcib")
 def logical_xor(input, other):
-    """Whether exactly one of the elements is nonzero."""
+    """Whether exactly one of the elements is nonzero.
+
+    >>> import wengert as torch
+    >>> torch.logical_xor(torch.tensor([0, 1]), torch.tensor([1, 1]))
+    tensor([ True, False])
+    """
 
 
 @unary(to_float=False, dtypes="fcib")
 def logical_not(input):
-    """Whether each element is zero."""
+    """Whether each element is zero.
+
+    >>> import wengert as torch
+    >>> torch.logical_not(torch.tensor([0, 2]))
+    tensor([ True, False])
+    """
 
 
 # ------------------------------------------------------------------------------------------------------- kinds of value
 @unary(to_float=False, inplace=False, dtypes="fcib")
 def isnan(input):
-    """Whether each element is nan; a complex element is nan if either part is."""
+    """Whether each element is nan; a complex element is nan if either part is.
+
+    >>> import wengert as torch
+    >>> torch.isnan(torch.tensor([1., float("nan")]))
+    tensor([False,  True])
+    """
 
 
 @unary(to_float=False, inplace=False, dtypes="fcib")
@@ -205,7 +265,12 @@ def isfinite(input):
 
 @unary(to_float=False, inplace=False, dtypes="fcib")
 def isinf(input):
-    """Whether each element is infinite; a complex element is infinite if either part is."""
+    """Whether each element is infinite; a complex element is infinite if either part is.
+
+    >>> import wengert as torch
+    >>> torch.isinf(torch.tensor([1., -torch.inf]))
+    tensor([False,  True])
+    """
 
 
 _SIGNED: dict[str, Any] = {"to_float": False, "integers": True, "fast": FLOATING, "inplace": False, "dtypes": "fib"}
@@ -214,19 +279,34 @@ _NO_COMPLEX_INPUT = no_complex("{} does not support complex inputs.")
 
 @unary(out_rule=of_kind("b", "isposinf does not support non-boolean outputs"), check=_NO_COMPLEX_INPUT, **_SIGNED)
 def isposinf(lib, input):
-    """Whether each element is plus infinity."""
+    """Whether each element is plus infinity.
+
+    >>> import wengert as torch
+    >>> torch.isposinf(torch.tensor([torch.inf, -torch.inf]))
+    tensor([ True, False])
+    """
     return input == float("inf")
 
 
 @unary(out_rule=of_kind("b", "isneginf does not support non-boolean outputs"), check=_NO_COMPLEX_INPUT, **_SIGNED)
 def isneginf(lib, input):
-    """Whether each element is minus infinity."""
+    """Whether each element is minus infinity.
+
+    >>> import wengert as torch
+    >>> torch.isneginf(torch.tensor([torch.inf, -torch.inf]))
+    tensor([False,  True])
+    """
     return input == -float("inf")
 
 
 @unary(to_float=False, inplace=False, dtypes="fcib")
 def isreal(lib, input):
-    """Whether each element's imaginary part is zero."""
+    """Whether each element's imaginary part is zero.
+
+    >>> import wengert as torch
+    >>> torch.isreal(torch.tensor([1 + 0j, 1j]))
+    tensor([ True, False])
+    """
     return lib.imag(input) == 0
 
 
@@ -237,7 +317,12 @@ def isreal(lib, input):
     **_SIGNED,
 )
 def signbit(input):
-    """Whether each element's sign bit is set; it is set for -0 too."""
+    """Whether each element's sign bit is set; it is set for -0 too.
+
+    >>> import wengert as torch
+    >>> torch.signbit(torch.tensor([-0., 2.]))
+    tensor([ True, False])
+    """
 
 
 # -------------------------------------------------------------------------------------------------- closeness, equality

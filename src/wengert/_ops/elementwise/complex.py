@@ -1,7 +1,7 @@
 """Complex numbers: parts, angle, conjugate, sign, and the views between a complex tensor and a real one of pairs.
 
-A conjugate is computed, not a flag on a view as in PyTorch: ``is_conj()`` is always false, ``resolve_conj()`` returns
-the tensor itself. Gradients are PyTorch's: for a real function L the gradient is dL/dRe + i dL/dIm.
+A conjugate is a view with an array of its own (``_tape.conjugates``). Gradients are PyTorch's: for a real function L
+the gradient is dL/dRe + i dL/dIm.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
 from ..._arrays.layouts import iterated
 from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING
-from ..._base.registry import TENSORS, public, publish
+from ..._base.modes import in_transform
+from ..._base.registry import REGISTRY, TENSORS, public, publish
 from ..._kinds.elementwise import unary
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import SAME, exactly, with_out, write_out
+from ..._tape.conjugates import conjugate_view, flags
 from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
@@ -68,7 +70,12 @@ def conj_physical(lib, input):
 
 @public("torch.conj_physical Tensor.conj_physical")
 def conj_physical_public(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The complex conjugate; a real tensor is returned itself."""
+    """The complex conjugate; a real tensor is returned itself.
+
+    >>> import wengert as torch
+    >>> torch.conj_physical(torch.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
     if out is not None:
         return write_out(out, conj_physical, (input,), None, SAME)
     return conj_physical(input) if logical_dtype(input) in COMPLEX else input
@@ -85,13 +92,69 @@ def conj_public(input: Tensor) -> Tensor:
     >>> torch.conj(torch.tensor([1 + 2j]))
     tensor([1.-2.j])
     """
-    return conj(input) if logical_dtype(input) in COMPLEX else input
+    if logical_dtype(input) not in COMPLEX:
+        return input
+    return conj(input) if in_transform() else conjugate_view(input, conj(input), _CONJ, np.conjugate)
 
 
-@public("torch.resolve_conj torch.resolve_neg Tensor.resolve_conj Tensor.resolve_neg")
-def resolved(input: Tensor) -> Tensor:
-    """Return the tensor itself: conjugates and negatives are always computed."""
-    return input
+_CONJ = REGISTRY["conj"]
+
+
+@unary(grad=lambda xp, g: -g, node="NegViewBackward0", names="", to_float=False, inplace=False, dtypes="fc")
+def negative_view(lib, input):
+    """The negative, as a view."""
+    return -input
+
+
+@public("Tensor._neg_view torch._neg_view")
+def neg_view(self: Tensor) -> Tensor:
+    """A view that shows the negatives of the elements, as ``x.conj().imag`` does.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1., -2.])._neg_view()
+    tensor([-1.,  2.])
+    """
+    return conjugate_view(self, negative_view(self), REGISTRY["negative_view"], np.negative)
+
+
+@public("torch.is_conj Tensor.is_conj")
+def is_conj(input: Tensor) -> bool:
+    """Whether the tensor shows the conjugates of its memory.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([1 + 2j])
+    >>> x.conj().is_conj(), x.conj().conj().is_conj()
+    (True, False)
+    """
+    return flags(expect_tensor("is_conj", "input", 1, input))[0]
+
+
+@public("torch.is_neg Tensor.is_neg")
+def is_neg(input: Tensor) -> bool:
+    """Whether the tensor shows the negatives of its memory, as the imaginary part of a conjugate does.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1 + 2j]).conj().imag.is_neg()
+    True
+    """
+    return flags(expect_tensor("is_neg", "input", 1, input))[1]
+
+
+@public("torch.resolve_conj Tensor.resolve_conj")
+def resolve_conj(input: Tensor) -> Tensor:
+    """A copy of a conjugate; any other tensor is returned itself.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1 + 2j]).conj().resolve_conj().is_conj()
+    False
+    """
+    return input.clone() if is_conj(input) else input
+
+
+@public("torch.resolve_neg Tensor.resolve_neg")
+def resolve_neg(input: Tensor) -> Tensor:
+    """A copy of a tensor that shows negatives; any other tensor is returned itself."""
+    return input.clone() if is_neg(input) else input
 
 
 # ---------------------------------------------------------------------------------------------------------------- parts
@@ -236,6 +299,12 @@ def view_as_real_public(input: Tensor) -> Tensor:
     tensor([[1., 2.]])
     """
     _refuse_real(input, "view_as_real", "view_as_real is only supported for complex tensors")
+    if is_conj(input):
+        raise RuntimeError(
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can "
+            "view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the "
+            "original."
+        )
     return view_as_real(input)
 
 
@@ -269,14 +338,24 @@ def view_as_complex_public(input: Tensor) -> Tensor:
 @public("torch.view_as_real_copy")
 @with_out
 def view_as_real_copy(input: Tensor) -> Tensor:
-    """A copy of ``view_as_real(input)``."""
+    """A copy of ``view_as_real(input)``.
+
+    >>> import wengert as torch
+    >>> torch.view_as_real_copy(torch.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """
     return view_as_real_public(input).clone()
 
 
 @public("torch.view_as_complex_copy")
 @with_out
 def view_as_complex_copy(input: Tensor) -> Tensor:
-    """A copy of ``view_as_complex(input)``."""
+    """A copy of ``view_as_complex(input)``.
+
+    >>> import wengert as torch
+    >>> torch.view_as_complex_copy(torch.tensor([[1., 2.]]))
+    tensor([1.+2.j])
+    """
     return view_as_complex_public(input).clone()
 
 

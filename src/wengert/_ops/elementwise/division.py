@@ -91,7 +91,12 @@ def div_public(input: Tensor, other: Any, *, rounding_mode: str | None = None, o
 
 @public("torch.true_divide Tensor.true_divide")
 def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
-    """``div`` without rounding."""
+    """``div`` without rounding.
+
+    >>> import wengert as torch
+    >>> torch.true_divide(torch.tensor([3, 4]), 2)
+    tensor([1.5000, 2.0000])
+    """
     return TENSORS.div(input, other, out=out)
 
 

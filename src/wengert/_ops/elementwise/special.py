@@ -50,12 +50,22 @@ def erf(input):
     kernel="erfc_vml_cpu",
 )
 def erfc(input):
-    """``1 - erf(x)`` of each element, accurate where ``erf(x)`` is near 1 too."""
+    """``1 - erf(x)`` of each element, accurate where ``erf(x)`` is near 1 too.
+
+    >>> import wengert as torch
+    >>> torch.erfc(torch.tensor([0., 1.]))
+    tensor([1.0000, 0.1573])
+    """
 
 
 @real_function(unary, "special.erfcx", grad=lambda xp, g, self, result: (2.0 * self * result - 2.0 / SQRT_PI) * g)
 def erfcx(input):
-    """``exp(x ** 2) * erfc(x)``."""
+    """``exp(x ** 2) * erfc(x)``.
+
+    >>> import wengert as torch
+    >>> torch.special.erfcx(torch.tensor([0., 1.]))
+    tensor([1.0000, 0.4276])
+    """
 
 
 @real_function(
@@ -66,7 +76,12 @@ def erfcx(input):
     kernel="erfinv_vml_cpu",
 )
 def erfinv(input):
-    """The inverse of the error function, for elements between -1 and 1."""
+    """The inverse of the error function, for elements between -1 and 1.
+
+    >>> import wengert as torch
+    >>> torch.erfinv(torch.tensor([0., 0.5]))
+    tensor([0.0000, 0.4769])
+    """
 
 
 @real_function(
@@ -77,14 +92,24 @@ def erfinv(input):
     kernel="erf_vml_cpu",
 )
 def ndtr(input):
-    """The probability that a standard normal variable is below each element."""
+    """The probability that a standard normal variable is below each element.
+
+    >>> import wengert as torch
+    >>> torch.special.ndtr(torch.tensor([0., 1.]))
+    tensor([0.5000, 0.8413])
+    """
 
 
 @real_function(
     unary, "special.ndtri", grad=lambda xp, g, result: g * (SQRT_2_PI * xp.exp(result * result / 2)), domain=(0.1, 0.9)
 )
 def ndtri(input):
-    """The inverse of ``ndtr``: the quantile of the standard normal distribution for each probability."""
+    """The inverse of ``ndtr``: the quantile of the standard normal distribution for each probability.
+
+    >>> import wengert as torch
+    >>> torch.special.ndtri(torch.tensor([0.5, 0.75]))
+    tensor([0.0000, 0.6745])
+    """
 
 
 def _log_ndtr_grad(xp: Any, g: Any, self: Any) -> Any:
@@ -98,7 +123,12 @@ def _log_ndtr_grad(xp: Any, g: Any, self: Any) -> Any:
 
 @real_function(unary, "special.log_ndtr", grad=_log_ndtr_grad)
 def log_ndtr(input):
-    """The logarithm of ``ndtr``."""
+    """The logarithm of ``ndtr``.
+
+    >>> import wengert as torch
+    >>> torch.special.log_ndtr(torch.tensor([0., -1.]))
+    tensor([-0.6931, -1.8410])
+    """
 
 
 # ------------------------------------------------------------------------------------------------------- gamma function
@@ -129,7 +159,12 @@ def lgamma(lib, input):
     kernel="digamma",
 )
 def digamma(lib, input):
-    """The derivative of ``lgamma``: -inf at 0, nan at the negative integers."""
+    """The derivative of ``lgamma``: -inf at 0, nan at the negative integers.
+
+    >>> import wengert as torch
+    >>> torch.digamma(torch.tensor([1., 0.5]))
+    tensor([-0.5772, -1.9635])
+    """
     result = lib.scipy_psi(input)
     zero = input == lib.ZEROS[input.dtype]
     if lib.count_nonzero(zero):
@@ -237,6 +272,26 @@ def _refuse_derivative(what: str) -> Any:
     raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
 
+def _refuse_forward(name: str, formula: Any) -> Any:
+    """The forward-mode rule of an operator without a derivative for its first operand."""
+
+    def jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> Any:
+        if tangents[0] is not None:
+            raise NotImplementedError(
+                f"Trying to use forward AD with {name} that does not support it because it has not been implemented "
+                "yet.\nPlease file an issue to PyTorch at "
+                "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize "
+                "its implementation or submit a PR adding the implementation to derivatives.yaml"
+            )
+        return formula(xp, tangents[1], self, other)
+
+    return jvp
+
+
+def _igamma_slope(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    return g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self))
+
+
 _INCOMPLETE: dict[str, Any] = {
     "numbers": NOTHING,
     "integers": True,
@@ -252,31 +307,48 @@ _INCOMPLETE: dict[str, Any] = {
 @binary(
     layout=iterated,
     self=lambda xp, g: _refuse_derivative("igamma: input"),
-    other=lambda xp, g, self, other: g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
+    other=_igamma_slope,
+    jvp=_refuse_forward("igamma", _igamma_slope),
     names="torch.igamma Tensor.igamma special.gammainc",
     libname="scipy_gammainc",
     **_INCOMPLETE,
 )
 def igamma(input, other):
-    """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only."""
+    """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only.
+
+    >>> import wengert as torch
+    >>> torch.igamma(torch.tensor([1.]), torch.tensor([2.]))
+    tensor([0.8647])
+    """
 
 
 @binary(
     layout=iterated,
     self=lambda xp, g: _refuse_derivative("igammac: input"),
-    other=lambda xp, g, self, other: -g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
+    other=lambda xp, g, self, other: _igamma_slope(xp, -g, self, other),
+    jvp=_refuse_forward("igammac", lambda xp, g, self, other: _igamma_slope(xp, -g, self, other)),
     names="torch.igammac Tensor.igammac special.gammaincc",
     libname="scipy_gammaincc",
     **_INCOMPLETE,
 )
 def igammac(input, other):
-    """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only."""
+    """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only.
+
+    >>> import wengert as torch
+    >>> torch.igammac(torch.tensor([1.]), torch.tensor([2.]))
+    tensor([0.1353])
+    """
 
 
 # -------------------------------------------------------------------------------------------------- entropy, logarithms
 @real_function(unary, "special.entr", grad=lambda xp, g, self: g * (-xp.log(self) - 1), domain=(0.2, 2.0))
 def entr(input):
-    """``-x log(x)``: 0 at 0 and -inf below."""
+    """``-x log(x)``: 0 at 0 and -inf below.
+
+    >>> import wengert as torch
+    >>> torch.special.entr(torch.tensor([0., 0.5]))
+    tensor([0.0000, 0.3466])
+    """
 
 
 @real_function(
@@ -310,7 +382,12 @@ publish(PUBLIC["Tensor"]["xlogy_"], "torch.xlogy_")
     domain_other=(-0.5, 2.0),
 )
 def xlog1py(input, other):
-    """``input * log(1 + other)``, and 0 where ``input`` is 0 and ``other`` is not nan."""
+    """``input * log(1 + other)``, and 0 where ``input`` is 0 and ``other`` is not nan.
+
+    >>> import wengert as torch
+    >>> torch.special.xlog1py(torch.tensor([0., 2.]), torch.tensor([-1., 1.]))
+    tensor([0.0000, 1.3863])
+    """
 
 
 @real_function(
@@ -323,7 +400,12 @@ def xlog1py(input, other):
     no_derivative="PyTorch has no derivative with respect to its first operand",
 )
 def zeta(input, other):
-    """The Hurwitz zeta function; it has a derivative with respect to ``other`` only."""
+    """The Hurwitz zeta function; it has a derivative with respect to ``other`` only.
+
+    >>> import wengert as torch
+    >>> torch.special.zeta(torch.tensor([2.]), torch.tensor([1.]))
+    tensor([1.6449])
+    """
 
 
 # ---------------------------------------------------------------------------------------------------------------- logit

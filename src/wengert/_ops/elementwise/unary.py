@@ -84,7 +84,12 @@ def exp2(input):
     dtypes="fcib",
 )
 def expm1(input):
-    """``exp(x) - 1``, accurate near 0 too."""
+    """``exp(x) - 1``, accurate near 0 too.
+
+    >>> import wengert as torch
+    >>> torch.expm1(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.7183])
+    """
 
 
 @unary(grad=lambda xp, g, self: g / self, domain=(0.2, 2.0), dtypes="fcib")
@@ -99,12 +104,22 @@ def log(input):
 
 @unary(grad=lambda xp, g, self: g / (self * LN10), domain=(0.2, 2.0), dtypes="fcib")
 def log10(input):
-    """The logarithm to the base 10 of each element."""
+    """The logarithm to the base 10 of each element.
+
+    >>> import wengert as torch
+    >>> torch.log10(torch.tensor([1., 10.]))
+    tensor([0., 1.])
+    """
 
 
 @unary(grad=lambda xp, g, self: g / (self * LN2), domain=(0.2, 2.0), dtypes="fcib")
 def log2(input):
-    """The logarithm to the base 2 of each element."""
+    """The logarithm to the base 2 of each element.
+
+    >>> import wengert as torch
+    >>> torch.log2(torch.tensor([1., 8.]))
+    tensor([0., 3.])
+    """
 
 
 @unary(
@@ -115,7 +130,12 @@ def log2(input):
     dtypes="fcib",
 )
 def log1p(input):
-    """``log(1 + x)``, accurate near 0 too."""
+    """``log(1 + x)``, accurate near 0 too.
+
+    >>> import wengert as torch
+    >>> torch.log1p(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.6931])
+    """
 
 
 # --------------------------------------------------------------------------------------------------------- trigonometry
@@ -131,12 +151,22 @@ def sin(input):
 
 @unary(grad=lambda xp, g, self: g * -xp.sin(self), dtypes="fcib")
 def cos(input):
-    """The cosine of each element, an angle in radians."""
+    """The cosine of each element, an angle in radians.
+
+    >>> import wengert as torch
+    >>> torch.cos(torch.tensor([0., 1.]))
+    tensor([1.0000, 0.5403])
+    """
 
 
 @unary(grad=lambda xp, g, result: g * (result * result + 1), domain=(-1.2, 1.2), dtypes="fcib")
 def tan(input):
-    """The tangent of each element, an angle in radians."""
+    """The tangent of each element, an angle in radians.
+
+    >>> import wengert as torch
+    >>> torch.tan(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.5574])
+    """
 
 
 @unary(
@@ -147,7 +177,12 @@ def tan(input):
     dtypes="fcib",
 )
 def asin(input):
-    """The inverse sine of each element, in radians."""
+    """The inverse sine of each element, in radians.
+
+    >>> import wengert as torch
+    >>> torch.asin(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.5708])
+    """
 
 
 @unary(
@@ -158,7 +193,12 @@ def asin(input):
     dtypes="fcib",
 )
 def acos(input):
-    """The inverse cosine of each element, in radians."""
+    """The inverse cosine of each element, in radians.
+
+    >>> import wengert as torch
+    >>> torch.acos(torch.tensor([0., 1.]))
+    tensor([1.5708, 0.0000])
+    """
 
 
 @unary(
@@ -168,17 +208,32 @@ def acos(input):
     dtypes="fcib",
 )
 def atan(input):
-    """The inverse tangent of each element, in radians."""
+    """The inverse tangent of each element, in radians.
+
+    >>> import wengert as torch
+    >>> torch.atan(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.7854])
+    """
 
 
 @unary(grad=lambda xp, g, self: g * xp.cosh(self), dtypes="fcib")
 def sinh(input):
-    """The hyperbolic sine of each element."""
+    """The hyperbolic sine of each element.
+
+    >>> import wengert as torch
+    >>> torch.sinh(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.1752])
+    """
 
 
 @unary(grad=lambda xp, g, self: g * xp.sinh(self), dtypes="fcib")
 def cosh(input):
-    """The hyperbolic cosine of each element."""
+    """The hyperbolic cosine of each element.
+
+    >>> import wengert as torch
+    >>> torch.cosh(torch.tensor([0., 1.]))
+    tensor([1.0000, 1.5431])
+    """
 
 
 @unary(grad=tanh_cotangent, dtypes="fcib")
@@ -198,7 +253,12 @@ def tanh(input):
     dtypes="fcib",
 )
 def asinh(input):
-    """The inverse hyperbolic sine of each element."""
+    """The inverse hyperbolic sine of each element.
+
+    >>> import wengert as torch
+    >>> torch.asinh(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8814])
+    """
 
 
 def _acosh_grad(xp: Any, g: Any, self: Any) -> Any:
@@ -215,7 +275,12 @@ def _acosh_grad(xp: Any, g: Any, self: Any) -> Any:
     dtypes="fcib",
 )
 def acosh(input):
-    """The inverse hyperbolic cosine of each element; nan below 1."""
+    """The inverse hyperbolic cosine of each element; nan below 1.
+
+    >>> import wengert as torch
+    >>> torch.acosh(torch.tensor([1., 2.]))
+    tensor([0.0000, 1.3170])
+    """
 
 
 @unary(
@@ -226,7 +291,12 @@ def acosh(input):
     dtypes="fcib",
 )
 def atanh(input):
-    """The inverse hyperbolic tangent of each element."""
+    """The inverse hyperbolic tangent of each element.
+
+    >>> import wengert as torch
+    >>> torch.atanh(torch.tensor([0., 0.5]))
+    tensor([0.0000, 0.5493])
+    """
 
 
 _ANGLE: dict[str, Any] = {
@@ -238,13 +308,23 @@ _ANGLE: dict[str, Any] = {
 
 @unary(grad=lambda xp, g: g * (math.pi / 180), node="Deg2RadBackward0", **_ANGLE)
 def deg2rad(lib, input):
-    """Convert degrees to radians."""
+    """Convert degrees to radians.
+
+    >>> import wengert as torch
+    >>> torch.deg2rad(torch.tensor([180., 90.]))
+    tensor([3.1416, 1.5708])
+    """
     return input * (math.pi / 180)
 
 
 @unary(grad=lambda xp, g: g * (180 / math.pi), node="Rad2DegBackward0", **_ANGLE)
 def rad2deg(lib, input):
-    """Convert radians to degrees."""
+    """Convert radians to degrees.
+
+    >>> import wengert as torch
+    >>> torch.rad2deg(torch.tensor([0., torch.pi]))
+    tensor([  0., 180.])
+    """
     return input * (180 / math.pi)
 
 
@@ -256,7 +336,12 @@ def _sinc_grad(xp: Any, g: Any, self: Any) -> Any:
 
 @unary(grad=_sinc_grad, names="torch.sinc Tensor.sinc special.sinc", domain=(0.1, 2.0), dtypes="fcib")
 def sinc(lib, input):
-    """``sin(pi x) / (pi x)``, and 1 at 0."""
+    """``sin(pi x) / (pi x)``, and 1 at 0.
+
+    >>> import wengert as torch
+    >>> torch.sinc(torch.tensor([0., 0.5]))
+    tensor([1.0000, 0.6366])
+    """
     if input.dtype.kind in "fV" and input.dtype.itemsize == 2:  # 16 bits would round pi too much
         return _sinc(lib, input.astype(lib.float32)).astype(input.dtype)
     return _sinc(lib, input)
@@ -307,12 +392,22 @@ def floor(input):
 
 @_rounding()
 def ceil(input):
-    """The smallest integer that is at least each element; its derivative is 0."""
+    """The smallest integer that is at least each element; its derivative is 0.
+
+    >>> import wengert as torch
+    >>> torch.ceil(torch.tensor([-0.5, 1.2]))
+    tensor([-0., 2.])
+    """
 
 
 @_rounding(names="torch.trunc torch.fix Tensor.trunc Tensor.fix")
 def trunc(input):
-    """Each element without its fractional part; its derivative is 0."""
+    """Each element without its fractional part; its derivative is 0.
+
+    >>> import wengert as torch
+    >>> torch.trunc(torch.tensor([-1.5, 1.5]))
+    tensor([-1.,  1.])
+    """
 
 
 @_rounding((0.1, 0.4), names="", libname="rint", inplace=False)

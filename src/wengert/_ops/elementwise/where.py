@@ -310,7 +310,12 @@ def _check_bound(input: Any, bound: Any, name: str, kernel: str) -> None:
 @public("torch.clamp_min Tensor.clamp_min")
 @with_out
 def clamp_min(input: Tensor, min: Any) -> Tensor:
-    """Each element limited from below by ``min``, a number or a tensor that broadcasts."""
+    """Each element limited from below by ``min``, a number or a tensor that broadcasts.
+
+    >>> import wengert as torch
+    >>> torch.clamp_min(torch.tensor([-1., 2.]), 0)
+    tensor([0., 2.])
+    """
     _check_bound(input, min, "clamp_min", "maximum_cpu")
     if isinstance(min, Tensor):
         return _clamp_min_tensor(input, min)
@@ -322,7 +327,12 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
 @public("torch.clamp_max Tensor.clamp_max")
 @with_out
 def clamp_max(input: Tensor, max: Any) -> Tensor:
-    """Each element limited from above by ``max``, a number or a tensor that broadcasts."""
+    """Each element limited from above by ``max``, a number or a tensor that broadcasts.
+
+    >>> import wengert as torch
+    >>> torch.clamp_max(torch.tensor([-1., 2.]), 0)
+    tensor([-1.,  0.])
+    """
     _check_bound(input, max, "clamp_max", "minimum_cpu")
     if isinstance(max, Tensor):
         return _clamp_max_tensor(input, max)
@@ -368,7 +378,12 @@ def maximum(input, other):
     **_EXTREMUM,
 )
 def minimum(input, other):
-    """The smaller of each pair of elements; nan if either is nan. On a tie each gets half of the gradient."""
+    """The smaller of each pair of elements; nan if either is nan. On a tie each gets half of the gradient.
+
+    >>> import wengert as torch
+    >>> torch.minimum(torch.tensor([1, 4]), torch.tensor([3, 2]))
+    tensor([1, 2])
+    """
 
 
 @binary(
@@ -377,7 +392,12 @@ def minimum(input, other):
     **_EXTREMUM,
 )
 def fmax(input, other):
-    """The larger of each pair of elements; a number wins over nan."""
+    """The larger of each pair of elements; a number wins over nan.
+
+    >>> import wengert as torch
+    >>> torch.fmax(torch.tensor([1., float("nan")]), torch.tensor([3., 2.]))
+    tensor([3., 2.])
+    """
 
 
 @binary(
@@ -386,7 +406,12 @@ def fmax(input, other):
     **_EXTREMUM,
 )
 def fmin(input, other):
-    """The smaller of each pair of elements; a number wins over nan."""
+    """The smaller of each pair of elements; a number wins over nan.
+
+    >>> import wengert as torch
+    >>> torch.fmin(torch.tensor([1., float("nan")]), torch.tensor([3., 2.]))
+    tensor([1., 2.])
+    """
 
 
 # ----------------------------------------------------------------------------------------------------------- nan_to_num

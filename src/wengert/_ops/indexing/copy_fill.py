@@ -85,7 +85,6 @@ def _copy_name(node: Any) -> str:
 
 
 COPY.node.name = _copy_name
-COPY.node.__repr__ = lambda self: f"<{type(self).__name__} object at {id(self):#x}>"  # type: ignore[method-assign,assignment]
 
 
 @general(
@@ -268,7 +267,12 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
 
 @public("Tensor.fill_ torch.fill_")
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """Fill this tensor with a number or a 0-dimensional tensor."""
+    """Fill this tensor with a number or a 0-dimensional tensor.
+
+    >>> import wengert as torch
+    >>> torch.fill_(torch.zeros(2), 7)
+    tensor([7., 7.])
+    """
     if isinstance(value, Tensor):
         _one_value(value, "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.")
         return _written_over(self, value, "FillBackward3")
@@ -284,7 +288,12 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 
 @public("Tensor.zero_ torch.zero_")
 def zero_(self: Tensor) -> Tensor:
-    """Fill this tensor with zeros."""
+    """Fill this tensor with zeros.
+
+    >>> import wengert as torch
+    >>> torch.zero_(torch.ones(2))
+    tensor([0., 0.])
+    """
     a = getattr(self, "_payload", None)
     if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, None):
         a.fill(0)
@@ -300,7 +309,12 @@ def _one_value(value: Tensor, text: str) -> None:
 
 @public("torch.fill")
 def fill(input: Tensor, value: Any) -> Tensor:
-    """A tensor like ``input`` with one value everywhere."""
+    """A tensor like ``input`` with one value everywhere.
+
+    >>> import wengert as torch
+    >>> torch.fill(torch.zeros(2), 7)
+    tensor([7., 7.])
+    """
     payload(input, "fill")
     if isinstance(value, Tensor):
         _one_value(value, "fill only supports 0-dimension value tensor but got tensor with {} dimensions.")

@@ -11,6 +11,7 @@ import numpy as np
 from ..._arrays.along import COLONS, all_below
 from ..._arrays.layouts import in_rows, relaid, strides_like
 from ..._arrays.library import may_share_memory
+from ..._base.errors import noted
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
@@ -257,7 +258,12 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 @with_out(EXACT)
 @laid_out(in_rows)
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension."""
+    """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension.
+
+    >>> import wengert as torch
+    >>> torch.index_copy(torch.zeros(3), 0, torch.tensor([2, 0]), torch.tensor([1., 2.]))
+    tensor([2., 0., 1.])
+    """
     return _put_lines(False, input, dim, index, source)
 
 
@@ -325,6 +331,10 @@ def index_reduce(
     """A copy of ``input`` with the slices of ``source`` reduced into the slices at some indices of a dimension.
 
     ``reduce``: "prod", "mean", "amax" or "amin".
+
+    >>> import wengert as torch
+    >>> torch.index_reduce(torch.ones(2), 0, torch.tensor([0, 0]), torch.tensor([2., 3.]), "prod")
+    tensor([6., 1.])
     """
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
@@ -415,7 +425,12 @@ def _same_dtype(x: Tensor, values: Tensor) -> None:
 
 @public("Tensor.index_put_ torch.index_put_")
 def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
-    """In-place form of ``index_put``."""
+    """In-place form of ``index_put``.
+
+    >>> import wengert as torch
+    >>> torch.index_put_(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
+    tensor([1., 0., 2.])
+    """
     plain = not accumulate and type(values) is Tensor and type(indices) in (tuple, list)
     if plain and assign_at(self, tuple(indices), values):
         return self
@@ -483,7 +498,13 @@ def _out_of_range(index: Tensor, n: int) -> IndexError:
 
 @public("torch.put Tensor.put")
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy of ``input`` with ``source`` written, or added, at some flat indices, in row-major order."""
+    """A copy of ``input`` with ``source`` written, or added, at some flat indices, in row-major order.
+
+    >>> import wengert as torch
+    >>> torch.put(torch.zeros(2, 2), torch.tensor([3, 0]), torch.tensor([1., 2.]))
+    tensor([[2., 0.],
+            [0., 1.]])
+    """
     a = payload(input, "put")
     expect_tensors("put_", self=input, index=index, source=source)
     _long(index, "put_")
@@ -548,7 +569,14 @@ def _batch_embedding(U: Any, inner: Any, mine: Any, p: Any) -> Any:
 def torch_embedding(
     weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Tensor:
-    """``nn.functional.embedding`` with the matrix as the first argument."""
+    """``nn.functional.embedding`` with the matrix as the first argument.
+
+    >>> import wengert as torch
+    >>> torch.embedding(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1, 1, 0]))
+    tensor([[3., 4.],
+            [3., 4.],
+            [1., 2.]])
+    """
     payload(weight, "embedding")
     dtype = logical_dtype(expect_tensor("embedding", "indices", 2, indices))
     if dtype.kind != "i" or dtype.itemsize < 4:
@@ -558,8 +586,14 @@ def torch_embedding(
         )
     if weight._payload.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    if _bad_index(indices, weight._payload.shape[0]) is not None:
-        raise IndexError("index out of range in self")
+    bad = _bad_index(indices, weight._payload.shape[0])
+    if bad is not None:
+        raise noted(
+            IndexError("index out of range in self"),
+            f"Why: the index {bad} is not among the {weight._payload.shape[0]} rows of the table.",
+            "What to do: make num_embeddings one more than the largest index, and no index negative.",
+            code="W013",
+        )
     if sparse and isinstance(weight._payload, np.ndarray) and isinstance(indices._payload, (np.ndarray, np.generic)):
         from ..names.sparse import sparse_rows
 

@@ -131,14 +131,27 @@ def _rows_of_places(a: Any) -> Any:
 
 @public("torch.argwhere Tensor.argwhere")
 def argwhere(input: Tensor) -> Tensor:
-    """The indices of the nonzero elements, a row for each, as in ``nonzero``."""
+    """The indices of the nonzero elements, a row for each, as in ``nonzero``.
+
+    >>> import wengert as torch
+    >>> torch.argwhere(torch.tensor([[0, 1], [2, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+    """
     return nonzero(input)  # type: ignore[no-any-return]
 
 
 @public("torch.nonzero_static Tensor.nonzero_static")
 @with_out
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
-    """``nonzero`` with exactly ``size`` rows, truncated or filled with ``fill_value``."""
+    """``nonzero`` with exactly ``size`` rows, truncated or filled with ``fill_value``.
+
+    >>> import wengert as torch
+    >>> torch.nonzero_static(torch.tensor([0, 1, 2]), size=3)
+    tensor([[ 1],
+            [ 2],
+            [-1]])
+    """
     if on_meta(input):
         return wrap(Meta((size, input._payload.ndim), np.dtype(np.int64)))
     found = nonzero(input)._payload[:size]

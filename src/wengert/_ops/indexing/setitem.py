@@ -9,9 +9,9 @@ import numpy as np
 
 from ..._arrays.library import copyto, may_share_memory
 from ..._arrays.memory import address_of
+from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
-from ..._base.errors import user_frame
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, public
 from ..._base.torch_function import recovered
@@ -212,7 +212,7 @@ def _node(info: Any, edges: tuple[Any, ...], saved: list[Any]) -> Any:
     n.s = saved
     n.seq = tick()
     n.h = None
-    frame = user_frame(getframe(1))
+    frame = lines.user_frame(getframe(1))
     n.code, n.lasti = frame.f_code, frame.f_lasti
     return n
 

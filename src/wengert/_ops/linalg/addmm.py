@@ -263,7 +263,12 @@ def addmm(
 def addmv(
     input: Tensor, mat: Tensor, vec: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
+    """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``.
+
+    >>> import wengert as torch
+    >>> torch.addmv(torch.tensor([1., 2.]), torch.eye(2), torch.tensor([3., 4.]))
+    tensor([4., 6.])
+    """
     if old or out is not None:
         return _unusual(addmv, (input, mat, vec, *old), beta, alpha, out)
     expect_tensors("addmv", input=input, mat=mat, vec=vec)
@@ -281,7 +286,12 @@ def addmv(
 def addbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
+    """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch.
+
+    >>> import wengert as torch
+    >>> torch.addbmm(torch.zeros(1, 1), torch.ones(2, 1, 3), torch.ones(2, 3, 1))
+    tensor([[6.]])
+    """
     if old or out is not None:
         return _unusual(addbmm, (input, batch1, batch2, *old), beta, alpha, out)
     expect_tensors("addbmm", input=input, batch1=batch1, batch2=batch2)
@@ -294,7 +304,12 @@ def addbmm(
 def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
+    """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``.
+
+    >>> import wengert as torch
+    >>> torch.baddbmm(torch.ones(2, 1, 1), torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
+    tensor([4., 4.])
+    """
     if old or out is not None:
         return _unusual(baddbmm, (input, batch1, batch2, *old), beta, alpha, out)
     expect_tensors("baddbmm", input=input, batch1=batch1, batch2=batch2)
@@ -308,7 +323,13 @@ def baddbmm(
 def addr(
     input: Tensor, vec1: Tensor, vec2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """``beta * input + alpha * outer(vec1, vec2)``."""
+    """``beta * input + alpha * outer(vec1, vec2)``.
+
+    >>> import wengert as torch
+    >>> torch.addr(torch.zeros(2, 2), torch.tensor([1., 2.]), torch.tensor([3., 4.]))
+    tensor([[3., 4.],
+            [6., 8.]])
+    """
     if old or out is not None:
         return _unusual(addr, (input, vec1, vec2, *old), beta, alpha, out)
     expect_tensors("addr", input=input, vec1=vec1, vec2=vec2)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..._arrays.layouts import columns
 from ..._arrays.linalg import lu_of, lu_without_pivots, threshold
+from ..._arrays.scipy_functions import from_scipy
 from ..._kinds.general import general
 from ..._payloads.transforms import dtype_of
 from ..._tape.saved import is_complex
@@ -425,7 +426,7 @@ def _expm_grad(xp: Any, g: Any, self: Any) -> Any:
 )
 def exp_matrix(lib, self):
     """``1 + A + A A / 2 + ...``."""
-    from scipy.linalg import expm
+    expm = from_scipy("linalg").expm
 
     if not self.size:
         return self.copy()

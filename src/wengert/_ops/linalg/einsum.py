@@ -420,7 +420,12 @@ def _tensordot_dims(dims: Any, ra: int, rb: int) -> tuple[list[int], list[int]]:
 
 @public("torch.inner Tensor.inner")
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
+    """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other.
+
+    >>> import wengert as torch
+    >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor(11)
+    """
     if out is not None:
         product = (
             isinstance(input, Tensor) and isinstance(other, Tensor) and 0 in (input._payload.ndim, other._payload.ndim)
@@ -444,7 +449,12 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 @public("linalg.vecdot")
 @with_out(exactly("linalg.vecdot: Expected out of dtype{Result} but found {Out}"))
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast."""
+    """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast.
+
+    >>> import wengert as torch
+    >>> torch.linalg.vecdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
+    tensor(11.)
+    """
     expect_tensors("linalg_vecdot", x=x, y=y)
     same_dtype("linalg.vecdot", x=x, y=y)
     return ((TENSORS.conj(x) if logical_dtype(x).kind == "c" else x) * y).sum(dim)
@@ -453,7 +463,12 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 @public("torch.kron Tensor.kron")
 @with_out
 def kron(input: Tensor, other: Tensor) -> Tensor:
-    """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
+    """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions.
+
+    >>> import wengert as torch
+    >>> torch.kron(torch.tensor([1, 10]), torch.tensor([1, 2]))
+    tensor([ 1,  2, 10, 20])
+    """
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         expect_tensors("kron", input=input, other=other)
     spread_a, spread_b, shape = _spread(tuple(input._payload.shape), tuple(other._payload.shape))
@@ -472,7 +487,12 @@ def _spread(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[tuple[int, ...], ..
 
 @public("torch.bilinear nn.functional.bilinear")
 def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``x1 @ A[k] @ x2 + b[k]`` for every k: ``(*, n)``, ``(*, m)`` and weight ``(out, n, m)`` give ``(*, out)``."""
+    """``x1 @ A[k] @ x2 + b[k]`` for every k: ``(*, n)``, ``(*, m)`` and weight ``(out, n, m)`` give ``(*, out)``.
+
+    >>> import wengert as torch
+    >>> torch.bilinear(torch.ones(1, 2), torch.ones(1, 3), torch.ones(1, 2, 3))
+    tensor([[6.]])
+    """
     x, y, w = input1._payload, input2._payload, weight._payload
     if x.ndim != y.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {x.ndim} and {y.ndim}")
@@ -501,6 +521,10 @@ def multi_dot(tensors: Any) -> Tensor:
 
     The first and the last may be vectors (a row, a column). The order is the one of Cormen et al., Introduction to
     Algorithms, 15.2.
+
+    >>> import wengert as torch
+    >>> torch.linalg.multi_dot([torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1)])
+    tensor([[6.]])
     """
     tensors = list(tensors)
     n = len(tensors)
@@ -557,7 +581,12 @@ def _cheapest(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
 
 @public("torch.chain_matmul")
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
-    """Deprecated in PyTorch: see ``linalg.multi_dot``."""
+    """Deprecated in PyTorch: see ``linalg.multi_dot``.
+
+    >>> import wengert as torch
+    >>> torch.chain_matmul(torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1))
+    tensor([[6.]])
+    """
     warn(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters.",

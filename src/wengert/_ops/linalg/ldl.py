@@ -107,7 +107,12 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
 @public("linalg.ldl_factor_ex")
 @with_out(EXACT)
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
-    """``ldl_factor`` and, for each matrix, 0 or the place (from 1) of a zero in D; an error with ``check_errors``."""
+    """``ldl_factor`` and, for each matrix, 0 or the place (from 1) of a zero in D; an error with ``check_errors``.
+
+    >>> import wengert as torch
+    >>> torch.linalg.ldl_factor_ex(torch.tensor([[4., 2.], [2., 2.]])).info
+    tensor(0, dtype=torch.int32)
+    """
     square_size("torch.linalg.ldl_factor_ex", A)
     floats("torch.linalg.ldl_factor_ex", A, "ldl_factor_kernel_cpu")
     result = TENSORS.ldl_compact(A, bool(hermitian))
@@ -127,7 +132,14 @@ def _refuse_singular(name: str, info: Tensor) -> None:
 @public("linalg.ldl_solve")
 @with_out(EXACT)
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
-    """X with ``A X = B`` for the decomposition of A that ``ldl_factor`` made; (*, n, k), the batches broadcast."""
+    """X with ``A X = B`` for the decomposition of A that ``ldl_factor`` made; (*, n, k), the batches broadcast.
+
+    >>> import wengert as torch
+    >>> LD, pivots = torch.linalg.ldl_factor(torch.tensor([[2., 0.], [0., 4.]]))
+    >>> torch.linalg.ldl_solve(LD, pivots, torch.tensor([[2.], [4.]]))
+    tensor([[1.],
+            [1.]])
+    """
     name = "torch.linalg.ldl_solve"
     expect_tensors("linalg_ldl_solve", LD=LD, pivots=pivots, B=B)
     n = square_size(name, LD)

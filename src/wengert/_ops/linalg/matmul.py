@@ -65,7 +65,9 @@ def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
 def refuse_mm(a: Any, b: Any) -> Any:
     """Refuse two matrices whose inner sizes differ."""
     raise sizes_differ(
-        f"mat1 and mat2 shapes cannot be multiplied ({_by(a.shape)} and {_by(b.shape)})", a.shape[-1], b.shape[0]
+        f"mat1 and mat2 shapes cannot be multiplied ({sizes_text(a.shape)} and {sizes_text(b.shape)})",
+        a.shape[-1],
+        b.shape[0],
     )
 
 
@@ -79,7 +81,8 @@ def sizes_differ(message: str, columns: int, rows: int) -> RuntimeError:
     )
 
 
-def _by(shape: tuple[int, ...]) -> str:
+def sizes_text(shape: tuple[int, ...]) -> str:
+    """``3x4``."""
     return "x".join(map(str, shape))
 
 
@@ -429,7 +432,12 @@ _DOT = exactly("result dtype {Out} does not match input dtype {Result}")
 @public("torch.bmm Tensor.bmm")
 @with_out(EXACT)
 def batch_mm(input: Tensor, mat2: Tensor) -> Tensor:
-    """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
+    """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting.
+
+    >>> import wengert as torch
+    >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
+    tensor([3., 3.])
+    """
     expect_tensors("bmm", input=input, mat2=mat2)
     check_batches(input, mat2)
     refuse_bool(input, "bmm")
@@ -451,7 +459,12 @@ def check_batches(x: Any, y: Any) -> None:
 @public("torch.mv Tensor.mv")
 @with_out(_MV)
 def mv(input: Tensor, vec: Tensor) -> Tensor:
-    """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
+    """Product of a matrix ``(n, m)`` and a vector ``(m,)``.
+
+    >>> import wengert as torch
+    >>> torch.mv(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 1.]))
+    tensor([3., 7.])
+    """
     expect_tensors("mv", input=input, vec=vec)
     check_mat_vec(input._payload, vec._payload)
     refuse_bool(input, "addmv_impl_cpu", vec)
@@ -497,7 +510,12 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 @public("torch.vdot Tensor.vdot")
 @with_out(_DOT)
 def vdot(input: Tensor, other: Tensor) -> Tensor:
-    """``dot`` with the first vector conjugated."""
+    """``dot`` with the first vector conjugated.
+
+    >>> import wengert as torch
+    >>> torch.vdot(torch.tensor([1j, 2]), torch.tensor([1j, 1]))
+    tensor(3.+0.j)
+    """
     _check_dot("vdot", input, other)
     return conj_dot(input, other)
 
@@ -505,7 +523,13 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
 @public("torch.outer Tensor.outer torch.ger Tensor.ger")
 @with_out
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
-    """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
+    """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``.
+
+    >>> import wengert as torch
+    >>> torch.outer(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor([[3, 4],
+            [6, 8]])
+    """
     expect_tensors("outer", input=input, vec2=vec2)
     for name, t in (("self", input), ("vec2", vec2)):
         if t._payload.ndim != 1:

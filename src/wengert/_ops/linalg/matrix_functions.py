@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import always_rows, in_columns, in_rows
+from ..._arrays.scipy_functions import from_scipy
 from ..._base.constants import type_name
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.dims import normal_dim
@@ -55,6 +56,10 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
     """The Moore-Penrose inverse; singular values up to ``max(atol, rtol * largest)`` count as zero.
 
     ``rtol`` is the larger size times the dtype's epsilon by default.
+
+    >>> import wengert as torch
+    >>> torch.linalg.pinv(torch.tensor([[2.], [0.]]))
+    tensor([[0.5000, 0.0000]])
     """
     shape = tuple(A._payload.shape)
     if len(shape) < 2 or logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
@@ -69,7 +74,12 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
 
 @public("torch.pinverse Tensor.pinverse")
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
-    """``linalg.pinv`` with another name for its relative tolerance."""
+    """``linalg.pinv`` with another name for its relative tolerance.
+
+    >>> import wengert as torch
+    >>> torch.pinverse(torch.tensor([[2.], [0.]]))
+    tensor([[0.5000, 0.0000]])
+    """
     return pinv(input, rtol=rcond)
 
 
@@ -80,6 +90,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 
     ``driver``: "gelsy" (default), "gels", "gelsd" or "gelss"; only the last two give singular values. The derivative is
     that of ``pinv(A) B``.
+
+    >>> import wengert as torch
+    >>> torch.linalg.lstsq(torch.tensor([[1.], [1.]]), torch.tensor([[1.], [3.]])).solution
+    tensor([[2.0000]])
     """
     name = "torch.linalg.lstsq"
     if A._payload.ndim < 2:
@@ -129,7 +143,12 @@ def _first_rows(x: Any, rows: int) -> Any:
 @public("linalg.matrix_rank")
 @with_out(safely("torch.linalg.matrix_rank"))
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
-    """The number of singular values above ``max(atol, rtol * largest)``."""
+    """The number of singular values above ``max(atol, rtol * largest)``.
+
+    >>> import wengert as torch
+    >>> torch.linalg.matrix_rank(torch.ones(3, 3))
+    tensor(1)
+    """
     matrix_shape("torch.linalg.matrix_rank", A, "input")
     if logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
@@ -152,7 +171,12 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
 def matrix_norm(
     A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows)."""
+    """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows).
+
+    >>> import wengert as torch
+    >>> torch.linalg.matrix_norm(torch.tensor([[3., 4.]]))
+    tensor(5.)
+    """
     name = "linalg.matrix_norm"
     matrix_shape(name, A)
     floating(name, A)
@@ -199,7 +223,12 @@ def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool
 @public("linalg.cond")
 @with_out(safely("linalg.cond"))
 def cond(A: Tensor, p: Any = None) -> Tensor:
-    """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default."""
+    """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default.
+
+    >>> import wengert as torch
+    >>> torch.linalg.cond(torch.tensor([[4., 0.], [0., 2.]]))
+    tensor(2.)
+    """
     if A._payload.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if p in (None, 2, -2):
@@ -221,7 +250,13 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
 @public("linalg.matrix_exp torch.matrix_exp Tensor.matrix_exp")
 @with_out
 def matrix_exp(A: Tensor) -> Tensor:
-    """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
+    """The exponential ``1 + A + A A / 2 + ...`` of each square matrix.
+
+    >>> import wengert as torch
+    >>> torch.matrix_exp(torch.tensor([[0., 1.], [0., 0.]]))
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
     square_size("linalg.matrix_exp", A)
     floating("linalg.matrix_exp", A)
     return TENSORS.exp_matrix(A)
@@ -230,7 +265,13 @@ def matrix_exp(A: Tensor) -> Tensor:
 @public("linalg.matrix_power torch.matrix_power Tensor.matrix_power")
 @with_out(safely("matrix_power"))
 def matrix_power(A: Tensor, n: int) -> Tensor:
-    """The n-th power of each square matrix, by repeated squaring; if n is negative, the power of its inverse."""
+    """The n-th power of each square matrix, by repeated squaring; if n is negative, the power of its inverse.
+
+    >>> import wengert as torch
+    >>> torch.matrix_power(torch.tensor([[1., 1.], [0., 1.]]), 5)
+    tensor([[1., 5.],
+            [0., 1.]])
+    """
     if isinstance(n, bool) or not isinstance(n, int):
         raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_name(n)}")
     square_size("linalg.matrix_power", A)
@@ -279,7 +320,12 @@ def cross_product(lib, self, other, dim):
 @public("linalg.cross")
 @with_out(EXACT)
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
+    """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast.
+
+    >>> import wengert as torch
+    >>> torch.linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]))
+    tensor([0, 0, 1])
+    """
     expect_tensors("cross", input=input, other=other)
     a, b = tuple(input._payload.shape), tuple(other._payload.shape)
     if len(a) != len(b):
@@ -297,7 +343,12 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 @public("torch.cross Tensor.cross")
 @with_out(EXACT)
 def old_cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
+    """``linalg.cross``; ``dim`` is the first dimension of size 3 by default.
+
+    >>> import wengert as torch
+    >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
+    tensor([0, 0, 1])
+    """
     if dim is None:
         found = [d for d, n in enumerate(input._payload.shape) if n == 3]
         if not found:
@@ -329,7 +380,12 @@ def trace_of(lib, self):
 @public("torch.trace Tensor.trace")
 @partial(in_usual_call, name="trace_of", unless='a.ndim != 2 or a.dtype.kind == "b"')
 def trace(input: Tensor) -> Tensor:
-    """The sum of a matrix's diagonal."""
+    """The sum of a matrix's diagonal.
+
+    >>> import wengert as torch
+    >>> torch.trace(torch.tensor([[1, 2], [3, 4]]))
+    tensor(5)
+    """
     if input._payload.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._payload.ndim}")
     if logical_dtype(input).kind == "b":
@@ -358,7 +414,13 @@ def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
+    """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.svd_lowrank(torch.tensor([[3., 0.], [0., 2.]]), q=2)[1]
+    tensor([3.0000, 2.0000])
+    """
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     m, n = A._payload.shape[-2:]
     if m < n:
@@ -372,7 +434,13 @@ def svd_lowrank(
 
 @public("torch.pca_lowrank")
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
-    """``svd_lowrank`` of A minus the means of its columns; the columns of V are the principal directions."""
+    """``svd_lowrank`` of A minus the means of its columns; the columns of V are the principal directions.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.pca_lowrank(torch.tensor([[3., 0.], [-3., 0.]]), q=1)[1]
+    tensor([4.2426])
+    """
     m, n = A._payload.shape[-2:]
     if q is None:
         q = min(6, m, n)
@@ -388,7 +456,14 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
 # ------------------------------------------------------------------------------------------------------------- the rest
 @public("linalg.vander")
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
-    """The powers 0 to N - 1 of each element, along a new last dimension."""
+    """The powers 0 to N - 1 of each element, along a new last dimension.
+
+    >>> import wengert as torch
+    >>> torch.linalg.vander(torch.tensor([1, 2, 3]))
+    tensor([[1, 1, 1],
+            [1, 2, 4],
+            [1, 3, 9]])
+    """
     if not x._payload.ndim:
         x = TENSORS.reshape(x, (1,))
     n = x._payload.shape[-1] if N is None else N
@@ -404,7 +479,14 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
 
 @public("torch.vander")
 def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The powers of a vector's elements, descending unless ``increasing``."""
+    """The powers of a vector's elements, descending unless ``increasing``.
+
+    >>> import wengert as torch
+    >>> torch.vander(torch.tensor([1, 2, 3]))
+    tensor([[1, 1, 1],
+            [4, 2, 1],
+            [9, 3, 1]])
+    """
     if x._payload.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
     n = x._payload.shape[0] if N is None else N
@@ -420,7 +502,14 @@ def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Ten
 @with_out(safely("torch.linalg.householder_product"))
 @laid_out(in_columns)
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
-    """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
+    """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one.
+
+    >>> import wengert as torch
+    >>> a, tau = torch.geqrf(torch.tensor([[3., 1.], [4., 2.]]))
+    >>> torch.linalg.householder_product(a, tau)
+    tensor([[-0.6000, -0.8000],
+            [-0.8000,  0.6000]])
+    """
     m, n = matrix_shape("linalg.householder_product", A, "input")[-2:]
     if m < n:
         raise RuntimeError(
@@ -455,7 +544,14 @@ def _reflected(Q: Any, v: Any, tau: Any) -> Any:
 @public("torch.orgqr Tensor.orgqr")
 @with_out(safely("torch.linalg.householder_product"))
 def orgqr(input: Tensor, input2: Tensor) -> Tensor:
-    """``linalg.householder_product`` under its older name."""
+    """``linalg.householder_product`` under its older name.
+
+    >>> import wengert as torch
+    >>> a, tau = torch.geqrf(torch.tensor([[3., 1.], [4., 2.]]))
+    >>> torch.orgqr(a, tau)
+    tensor([[-0.6000, -0.8000],
+            [-0.8000,  0.6000]])
+    """
     return householder_product(input, input2)
 
 
@@ -468,7 +564,14 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
 )
 @laid_out(in_columns)
 def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
-    """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
+    """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side.
+
+    >>> import wengert as torch
+    >>> a, tau = torch.geqrf(torch.tensor([[3., 1.], [4., 2.]]))
+    >>> torch.ormqr(a, tau, torch.eye(2))
+    tensor([[-0.6000, -0.8000],
+            [-0.8000,  0.6000]])
+    """
     tau, other = input2, input3
     for name, t in (("input", input), ("other", other)):
         if t._payload.ndim < 2:
@@ -493,12 +596,17 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
 @with_out(safely("torch.geqrf", "a"))
 @laid_out(in_columns)
 def geqrf(input: Tensor) -> Any:
-    """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
+    """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative.
+
+    >>> import wengert as torch
+    >>> torch.geqrf(torch.tensor([[3., 1.], [4., 2.]])).tau
+    tensor([1.6000, 0.0000])
+    """
     matrix_shape("torch.geqrf", input, "input")
     a = np.asarray(input.detach()._payload)
     lead, (m, n) = a.shape[:-2], a.shape[-2:]
     r, tau = np.empty(a.shape, a.dtype), np.empty((*lead, min(m, n)), a.dtype)
-    from scipy.linalg import qr as scipy_qr
+    scipy_qr = from_scipy("linalg").qr
 
     for index in np.ndindex(*lead):
         (raw, t), _ = scipy_qr(a[index], mode="raw")
@@ -509,7 +617,13 @@ def geqrf(input: Tensor) -> Any:
 @public("linalg.tensorinv")
 @with_out(safely("tensorinv"))
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
-    """The inverse of the map ``tensordot(A, x)``, whose output has the first ``ind`` dimensions of A."""
+    """The inverse of the map ``tensordot(A, x)``, whose output has the first ``ind`` dimensions of A.
+
+    >>> import wengert as torch
+    >>> torch.linalg.tensorinv(2 * torch.eye(2), ind=1)
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.5000]])
+    """
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind'")
     shape = tuple(A._payload.shape)
@@ -526,7 +640,12 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 @public("linalg.tensorsolve")
 @with_out(safely("tensorsolve"))
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
-    """X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first."""
+    """X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first.
+
+    >>> import wengert as torch
+    >>> torch.linalg.tensorsolve(2 * torch.eye(2), torch.tensor([2., 4.]))
+    tensor([1., 2.])
+    """
     rank = A._payload.ndim
     if dims is not None:
         moved = [normal_dim(d, rank) for d in ((dims,) if isinstance(dims, int) else dims)]

@@ -140,7 +140,12 @@ def inv(A: Tensor) -> Tensor:
 @public("linalg.inv_ex")
 @with_out(EXACT)
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
-    """The inverses and, for each matrix, 0 or the position of the zero pivot that makes it singular."""
+    """The inverses and, for each matrix, 0 or the position of the zero pivot that makes it singular.
+
+    >>> import wengert as torch
+    >>> torch.linalg.inv_ex(2 * torch.eye(2)).info
+    tensor(0, dtype=torch.int32)
+    """
     square_size("linalg.inv", A)
     floats("linalg.inv", A)
     try:
@@ -169,7 +174,12 @@ def det(A: Tensor) -> Tensor:
 @public("linalg.slogdet")
 @with_out(EXACT)
 def slogdet(A: Tensor) -> Any:
-    """The sign of each determinant and the logarithm of its absolute value."""
+    """The sign of each determinant and the logarithm of its absolute value.
+
+    >>> import wengert as torch
+    >>> torch.linalg.slogdet(torch.tensor([[0., 1.], [2., 0.]])).sign
+    tensor(-1.)
+    """
     square_size("linalg.slogdet", A)
     floats("linalg.slogdet", A)
     return Slogdet(TENSORS.sign_logdet(A))
@@ -178,13 +188,25 @@ def slogdet(A: Tensor) -> Any:
 @public("torch.slogdet Tensor.slogdet")
 @with_out(EXACT)
 def old_slogdet(input: Tensor) -> Any:
-    """See ``linalg.slogdet``."""
+    """See ``linalg.slogdet``.
+
+    >>> import wengert as torch
+    >>> torch.slogdet(torch.tensor([[0., 1.], [2., 0.]]))
+    torch.return_types.slogdet(
+    sign=tensor(-1.),
+    logabsdet=tensor(0.6931))
+    """
     return OldSlogdet(slogdet(input))
 
 
 @public("torch.logdet Tensor.logdet")
 def logdet(input: Tensor) -> Tensor:
-    """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
+    """The logarithm of each determinant: nan where it is negative, -inf where it is zero.
+
+    >>> import wengert as torch
+    >>> torch.logdet(torch.tensor([[2., 0.], [0., 3.]]))
+    tensor(1.7918)
+    """
     square_size("logdet", input)
     floats("logdet", input)
     sign, log = TENSORS.sign_logdet(input)
@@ -252,7 +274,12 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 @public("linalg.solve_ex")
 @with_out(EXACT)
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
-    """``solve`` and LAPACK's info for each matrix, which is not 0 where A is singular."""
+    """``solve`` and LAPACK's info for each matrix, which is not 0 where A is singular.
+
+    >>> import wengert as torch
+    >>> torch.linalg.solve_ex(2 * torch.eye(2), torch.tensor([2., 4.])).result
+    tensor([1., 2.])
+    """
     try:
         return SolveEx((solve(A, B, left=left), _info(A)))
     except LinAlgError:
@@ -272,7 +299,13 @@ def eye_of(A: Any) -> Any:
 @public("linalg.solve_triangular")
 @with_out(exactly("expected scalar type {Result} but found {Out}"))
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
-    """X with ``A X = B`` (``X A = B`` if not ``left``) for triangular A, of which only that triangle is read."""
+    """X with ``A X = B`` (``X A = B`` if not ``left``) for triangular A, of which only that triangle is read.
+
+    >>> import wengert as torch
+    >>> torch.linalg.solve_triangular(torch.tensor([[1., 1.], [0., 2.]]), torch.tensor([[3.], [4.]]), upper=True)
+    tensor([[1.],
+            [2.]])
+    """
     name = "linalg.solve_triangular"
     square_size(name, A)
     matrix_shape(name, B, "B")
@@ -291,7 +324,13 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
 def triangular_solve(
     b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
-    """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
+    """Deprecated in PyTorch: see ``linalg.solve_triangular``.
+
+    >>> import wengert as torch
+    >>> torch.triangular_solve(torch.tensor([[2.], [4.]]), 2 * torch.eye(2)).solution
+    tensor([[1.],
+            [2.]])
+    """
     A, b = same_batch(A, b)
     source = A.mT if transpose else A
     X = TENSORS.triangular_solve_left(source, b, bool(upper) != bool(transpose), bool(unitriangular))
@@ -317,14 +356,26 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 @public("torch.cholesky Tensor.cholesky")
 @with_out(safely("cholesky"))
 def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
-    """Deprecated in PyTorch: see ``linalg.cholesky``."""
+    """Deprecated in PyTorch: see ``linalg.cholesky``.
+
+    >>> import wengert as torch
+    >>> torch.cholesky(torch.tensor([[4., 2.], [2., 2.]]))
+    tensor([[2., 0.],
+            [1., 1.]])
+    """
     return cholesky(input, upper=upper)
 
 
 @public("linalg.cholesky_ex")
 @with_out(EXACT)
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """``cholesky`` and, for each matrix, 0 or the order of the minor that is not positive-definite."""
+    """``cholesky`` and, for each matrix, 0 or the order of the minor that is not positive-definite.
+
+    >>> import wengert as torch
+    >>> torch.linalg.cholesky_ex(torch.tensor([[4., 2.], [2., 2.]])).L
+    tensor([[2., 0.],
+            [1., 1.]])
+    """
     try:
         return CholeskyEx((cholesky(A, upper=upper), _info(A)))
     except LinAlgError:
@@ -338,7 +389,13 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 @public("torch.cholesky_solve Tensor.cholesky_solve")
 @with_out(safely("cholesky_solve"))
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
-    """X with ``A X = input`` where ``A = L L^H`` (``L^H L`` if ``upper``) and L is ``input2``."""
+    """X with ``A X = input`` where ``A = L L^H`` (``L^H L`` if ``upper``) and L is ``input2``.
+
+    >>> import wengert as torch
+    >>> torch.cholesky_solve(torch.tensor([[8.], [4.]]), 2 * torch.eye(2))
+    tensor([[2.],
+            [1.]])
+    """
     B, L = input, input2
     for name, t in (("b", B), ("u", L)):
         if t._payload.ndim < 2:
@@ -363,7 +420,12 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
 @public("torch.cholesky_inverse Tensor.cholesky_inverse")
 @with_out(safely("cholesky_inverse"))
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
-    """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``)."""
+    """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``).
+
+    >>> import wengert as torch
+    >>> torch.cholesky_inverse(2 * torch.eye(2)).diagonal()
+    tensor([0.2500, 0.2500])
+    """
     square_size("cholesky_inverse", L)
     return cholesky_solve(eye_of(L), L, upper)
 
@@ -391,7 +453,12 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
 @public("linalg.eigvalsh")
 @with_out(EXACT)
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
-    """The eigenvalues of Hermitian matrices, in ascending order."""
+    """The eigenvalues of Hermitian matrices, in ascending order.
+
+    >>> import wengert as torch
+    >>> torch.linalg.eigvalsh(torch.tensor([[2., 0.], [0., 1.]]))
+    tensor([1., 2.])
+    """
     return eigh(A, UPLO)[0]
 
 
@@ -408,7 +475,12 @@ def _check_eig(A: Any) -> None:
 @public("linalg.eig")
 @with_out(safely("torch.linalg.eig", "eigenvalues"))
 def eig(A: Tensor) -> Any:
-    """Eigenvalues and eigenvectors (columns of length one) of square matrices, complex whatever A is."""
+    """Eigenvalues and eigenvectors (columns of length one) of square matrices, complex whatever A is.
+
+    >>> import wengert as torch
+    >>> torch.linalg.eig(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues
+    tensor([2.+0.j, 1.+0.j])
+    """
     _check_eig(A)
     return Eig(TENSORS.eigen_general(A))
 
@@ -416,7 +488,12 @@ def eig(A: Tensor) -> Any:
 @public("linalg.eigvals")
 @with_out(safely("torch.linalg.eigvals", "eigenvalues"))
 def eigvals(A: Tensor) -> Tensor:
-    """The eigenvalues of square matrices, complex whatever A is."""
+    """The eigenvalues of square matrices, complex whatever A is.
+
+    >>> import wengert as torch
+    >>> torch.linalg.eigvals(torch.tensor([[0., -1.], [1., 0.]])).abs()
+    tensor([1., 1.])
+    """
     _check_eig(A)
     return TENSORS.eigen_general(A)[0]
 
@@ -444,7 +521,12 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
 @public("linalg.svdvals")
 @with_out(EXACT)
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
-    """The singular values of matrices, in descending order."""
+    """The singular values of matrices, in descending order.
+
+    >>> import wengert as torch
+    >>> torch.linalg.svdvals(torch.tensor([[3., 0.], [0., 4.]]))
+    tensor([4., 3.])
+    """
     _check_svd(A)
     if A._node is None and isinstance(A._payload, np.ndarray):
         return wrap(np.linalg.svd(A._payload, compute_uv=False))
@@ -454,7 +536,12 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
 @public("torch.svd Tensor.svd")
 @with_out(EXACT)
 def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
-    """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
+    """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint.
+
+    >>> import wengert as torch
+    >>> torch.svd(torch.tensor([[3., 0.], [0., 2.]])).S
+    tensor([3., 2.])
+    """
     _check_svd(input)
     U, S, Vh = TENSORS.singular(input, not some)
     if not compute_uv:
@@ -467,7 +554,13 @@ def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 @public("linalg.qr")
 @with_out(EXACT)
 def qr(A: Tensor, mode: str = "reduced") -> Any:
-    """``A = Q R`` with orthonormal columns and an upper triangular factor; ``mode``: "reduced", "complete" or "r"."""
+    """``A = Q R`` with orthonormal columns and an upper triangular factor; ``mode``: "reduced", "complete" or "r".
+
+    >>> import wengert as torch
+    >>> torch.linalg.qr(torch.tensor([[3., 1.], [4., 2.]])).R.abs()
+    tensor([[5.0000, 2.2000],
+            [0.0000, 0.4000]])
+    """
     matrix_shape("linalg.qr", A)
     floats("linalg.qr", A, "geqrf_cpu")
     if mode not in ("reduced", "complete", "r"):
@@ -480,7 +573,13 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
 @public("torch.qr Tensor.qr")
 @with_out(EXACT)
 def old_qr(input: Tensor, some: bool = True) -> Any:
-    """Deprecated in PyTorch: see ``linalg.qr``."""
+    """Deprecated in PyTorch: see ``linalg.qr``.
+
+    >>> import wengert as torch
+    >>> torch.qr(torch.tensor([[3., 1.], [4., 2.]])).R.abs()
+    tensor([[5.0000, 2.2000],
+            [0.0000, 0.4000]])
+    """
     return OldQr(qr(input, "reduced" if some else "complete"))
 
 
@@ -496,7 +595,12 @@ def _lu_input(A: Any, name: str) -> None:
 @public("linalg.lu_factor")
 @with_out(EXACT)
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
-    """L and U of ``A = P L U`` in one matrix, and the rows that were exchanged (from 1)."""
+    """L and U of ``A = P L U`` in one matrix, and the rows that were exchanged (from 1).
+
+    >>> import wengert as torch
+    >>> torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]])).pivots
+    tensor([2, 2], dtype=torch.int32)
+    """
     _lu_input(A, "torch.lu_factor")
     return LuFactor(TENSORS.lu_compact(A, bool(pivot)))
 
@@ -504,7 +608,12 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 @public("linalg.lu_factor_ex")
 @with_out(EXACT)
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot."""
+    """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot.
+
+    >>> import wengert as torch
+    >>> torch.linalg.lu_factor_ex(torch.tensor([[1., 2.], [2., 1.]])).info
+    tensor(0, dtype=torch.int32)
+    """
     LU, pivots = lu_factor(A, pivot=pivot)
     if on_meta(A):
         return LuFactorEx((LU, pivots, _info(A)))
@@ -521,7 +630,13 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
 @public("torch.lu Tensor.lu")
 @with_out(ANY)
 def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """Deprecated in PyTorch: see ``linalg.lu_factor``."""
+    """Deprecated in PyTorch: see ``linalg.lu_factor``.
+
+    >>> import wengert as torch
+    >>> torch.lu(torch.tensor([[1., 2.], [2., 1.]]))
+    (tensor([[2.0000, 1.0000],
+            [0.5000, 1.5000]]), tensor([2, 2], dtype=torch.int32))
+    """
     LU, pivots, info = lu_factor_ex(A, pivot=pivot)
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
@@ -533,7 +648,14 @@ def _permutation(pivots: Any, m: int, dtype: Any) -> Any:
 @public("torch.lu_unpack")
 @with_out(EXACT)
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
-    """P, L and U from the results of ``lu_factor``; a factor that is not wanted is empty."""
+    """P, L and U from the results of ``lu_factor``; a factor that is not wanted is empty.
+
+    >>> import wengert as torch
+    >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]]))
+    >>> torch.lu_unpack(LU, pivots).P
+    tensor([[0., 1.],
+            [1., 0.]])
+    """
     if unpack_pivots and logical_dtype(LU_pivots).name != "int32":
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "
@@ -549,7 +671,13 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
 @public("linalg.lu")
 @with_out(EXACT)
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
-    """``A = P L U`` with a permutation, a lower triangular matrix with ones on its diagonal, and an upper one."""
+    """``A = P L U`` with a permutation, a lower triangular matrix with ones on its diagonal, and an upper one.
+
+    >>> import wengert as torch
+    >>> torch.linalg.lu(torch.tensor([[1., 2.], [2., 1.]])).U
+    tensor([[2.0000, 1.0000],
+            [0.0000, 1.5000]])
+    """
     _lu_input(A, "linalg.lu")
     LU, pivots = TENSORS.lu_compact(A, bool(pivot))
     L, U = unpack_lu(TENSORS, LU)
@@ -565,7 +693,14 @@ _adjoint = adjoint  # the name is lu_solve's parameter
 @with_out(EXACT)
 @laid_out(in_columns)
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
-    """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A."""
+    """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A.
+
+    >>> import wengert as torch
+    >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]]))
+    >>> torch.linalg.lu_solve(LU, pivots, torch.tensor([[3.], [3.]]))
+    tensor([[1.],
+            [1.]])
+    """
     if not left:
         return _adjoint(lu_solve(LU, pivots, _adjoint(B), left=True, adjoint=not adjoint))
     LU, B = same_batch(LU, B)
@@ -580,5 +715,12 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
 @public("torch.lu_solve Tensor.lu_solve")
 @with_out(EXACT)
 def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """Deprecated in PyTorch: see ``linalg.lu_solve``."""
+    """Deprecated in PyTorch: see ``linalg.lu_solve``.
+
+    >>> import wengert as torch
+    >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]]))
+    >>> torch.lu_solve(torch.tensor([[3.], [3.]]), LU, pivots)
+    tensor([[1.],
+            [1.]])
+    """
     return lu_solve(LU_data, LU_pivots, b)

@@ -1,6 +1,6 @@
 """Functions of ``torch.`` behind those of ``nn.functional``, with positional arguments and reductions as numbers.
 
-Traced and translated programs call them. A reduction is 0 (none), 1 (mean) or 2 (sum).
+Traced and translated programs call them. A reduction is 0 (none, the default), 1 (mean) or 2 (sum).
 """
 
 from __future__ import annotations
@@ -46,8 +46,13 @@ def _reduction(name: str, code: Any, position: int) -> int:
 
 # ------------------------------------------------------------------------------------------------------------- losses
 @public("torch.kl_div")
-def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
-    """``nn.functional.kl_div`` with the reduction as a number."""
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
+    """``nn.functional.kl_div`` with the reduction as a number.
+
+    >>> import wengert as torch
+    >>> torch.kl_div(torch.tensor([0.5]).log(), torch.tensor([1.]))
+    tensor([0.6931])
+    """
     code = _reduction("kl_div", reduction, 3)
     first = TENSORS.exp(target) * (target - input) if log_target else TENSORS.xlogy(target, target) - target * input
     return reduce_values(first, code)  # type: ignore[no-any-return]
@@ -59,9 +64,14 @@ def binary_cross_entropy_with_logits(
     target: Tensor,
     weight: Tensor | None = None,
     pos_weight: Tensor | None = None,
-    reduction: int = 1,
+    reduction: int = 0,
 ) -> Tensor:
-    """``nn.functional.binary_cross_entropy_with_logits`` with the reduction as a number; the target may broadcast."""
+    """``nn.functional.binary_cross_entropy_with_logits`` with the reduction as a number; the target may broadcast.
+
+    >>> import wengert as torch
+    >>> torch.binary_cross_entropy_with_logits(torch.tensor([0.]), torch.tensor([1.]))
+    tensor([0.6931])
+    """
     code = _reduction("binary_cross_entropy_with_logits", reduction, 5)
     return bernoulli_logits_nll(input, target, weight, pos_weight, code)  # type: ignore[no-any-return]
 
@@ -70,32 +80,53 @@ def binary_cross_entropy_with_logits(
 def torch_poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
-    """``nn.functional.poisson_nll_loss`` with the reduction as a number."""
+    """``nn.functional.poisson_nll_loss`` with the reduction as a number.
+
+    >>> import wengert as torch
+    >>> torch.poisson_nll_loss(torch.tensor([0.]), torch.tensor([2.]), True, False, 1e-8, 1)
+    tensor(1.)
+    """
     code = _reduction("poisson_nll_loss", reduction, 6)
     return poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_REDUCTION[code])
 
 
 @public("torch.cosine_embedding_loss")
 def torch_cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
-    """``nn.functional.cosine_embedding_loss`` with the reduction as a number."""
+    """``nn.functional.cosine_embedding_loss`` with the reduction as a number.
+
+    >>> import wengert as torch
+    >>> x, y = torch.tensor([[1., 0.]]), torch.tensor([[0., 1.]])
+    >>> torch.cosine_embedding_loss(x, y, torch.tensor([1]))
+    tensor([1.])
+    """
     code = _reduction("cosine_embedding_loss", reduction, 5)
     return cosine_embedding_loss(input1, input2, target, margin, reduction=_REDUCTION[code])
 
 
 @public("torch.hinge_embedding_loss")
-def torch_hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor:
-    """``nn.functional.hinge_embedding_loss`` with the reduction as a number."""
+def torch_hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
+    """``nn.functional.hinge_embedding_loss`` with the reduction as a number.
+
+    >>> import wengert as torch
+    >>> torch.hinge_embedding_loss(torch.tensor([0.25, 2.]), torch.tensor([-1, 1]))
+    tensor([0.7500, 2.0000])
+    """
     code = _reduction("hinge_embedding_loss", reduction, 4)
     return hinge_embedding_loss(input, target, margin, reduction=_REDUCTION[code])
 
 
 @public("torch.margin_ranking_loss")
 def torch_margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
-    """``nn.functional.margin_ranking_loss`` with the reduction as a number."""
+    """``nn.functional.margin_ranking_loss`` with the reduction as a number.
+
+    >>> import wengert as torch
+    >>> torch.margin_ranking_loss(torch.tensor([1.]), torch.tensor([3.]), torch.tensor([1.]))
+    tensor([2.])
+    """
     code = _reduction("margin_ranking_loss", reduction, 5)
     return margin_ranking_loss(input1, input2, target, margin, reduction=_REDUCTION[code])
 
@@ -109,9 +140,14 @@ def torch_triplet_margin_loss(
     p: float = 2.0,
     eps: float = 1e-6,
     swap: bool = False,
-    reduction: int = 1,
+    reduction: int = 0,
 ) -> Tensor:
-    """``nn.functional.triplet_margin_loss`` with the reduction as a number."""
+    """``nn.functional.triplet_margin_loss`` with the reduction as a number.
+
+    >>> import wengert as torch
+    >>> torch.triplet_margin_loss(torch.tensor([[0.]]), torch.tensor([[1.]]), torch.tensor([[1.5]]))
+    tensor([0.5000])
+    """
     code = _reduction("triplet_margin_loss", reduction, 8)
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -123,7 +159,12 @@ def torch_triplet_margin_loss(
 @public("torch.frobenius_norm")
 @with_out
 def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
-    """Deprecated: ``linalg.vector_norm(input, 2, dim, keepdim)``."""
+    """Deprecated: ``linalg.vector_norm(input, 2, dim, keepdim)``.
+
+    >>> import wengert as torch
+    >>> torch.frobenius_norm(torch.tensor([[3., 4.]]), dim=(0, 1))
+    tensor(5.)
+    """
     warn_once(
         "at::frobenius_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future "
         "PyTorch release. Please use `linalg.vector_norm(A, 2., dim, keepdim)` instead"
@@ -134,7 +175,12 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 @public("torch.nuclear_norm")
 @with_out
 def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False) -> Tensor:
-    """Deprecated: ``linalg.matrix_norm(input, "nuc", dim, keepdim)``."""
+    """Deprecated: ``linalg.matrix_norm(input, "nuc", dim, keepdim)``.
+
+    >>> import wengert as torch
+    >>> torch.nuclear_norm(torch.tensor([[3., 0.], [0., 4.]]))
+    tensor(7.)
+    """
     warn_once(
         "at::nuclear_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future "
         "PyTorch release. Please use `linalg.matrix_norm(A, 'nuc', dim, keepdim)` instead"
@@ -146,7 +192,13 @@ def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False) -> T
 
 @public("torch.norm_except_dim")
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The norm over all dims but ``dim`` (-1: over all dims), with the reduced dims kept at size 1."""
+    """The norm over all dims but ``dim`` (-1: over all dims), with the reduced dims kept at size 1.
+
+    >>> import wengert as torch
+    >>> torch.norm_except_dim(torch.tensor([[3., 4.], [6., 8.]]))
+    tensor([[ 5.],
+            [10.]])
+    """
     if dim == -1:
         return vector_norm(v, pow)
     rank = v._payload.ndim
@@ -210,7 +262,12 @@ def _standardized(input: Any, weight: Any, bias: Any, mean: Any, var: Any, momen
 
 @public("torch.conv_tbc nn.functional.conv_tbc")
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """``conv1d`` of (time, batch, channels) with a weight (width, channels in, channels out)."""
+    """``conv1d`` of (time, batch, channels) with a weight (width, channels in, channels out).
+
+    >>> import wengert as torch
+    >>> torch.conv_tbc(torch.ones(3, 1, 1), torch.ones(2, 1, 1), torch.zeros(1)).flatten()
+    tensor([2., 2.])
+    """
     x, w, b = (payload(t, "conv_tbc") for t in (input, weight, bias))
     if x.ndim != 3:
         raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
@@ -228,7 +285,13 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
 
 @public("torch.affine_grid_generator")
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
-    """``nn.functional.affine_grid``."""
+    """``nn.functional.affine_grid``.
+
+    >>> import wengert as torch
+    >>> torch.affine_grid_generator(torch.tensor([[[1., 0., 0.], [0., 1., 0.]]]), (1, 1, 1, 2), False)
+    tensor([[[[-0.5000,  0.0000],
+              [ 0.5000,  0.0000]]]])
+    """
     return affine_grid(theta, size, align_corners)
 
 
@@ -242,7 +305,12 @@ def max_pool1d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """``nn.functional.max_pool1d``: the maxima and their indices."""
+    """``nn.functional.max_pool1d``: the maxima and their indices.
+
+    >>> import wengert as torch
+    >>> torch.max_pool1d_with_indices(torch.tensor([[1., 3., 2., 0.]]), 2)
+    (tensor([[3., 2.]]), tensor([[1, 2]]))
+    """
     stride = stride if stride is None or isinstance(stride, int) or len(stride) else None
     return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)  # type: ignore[no-any-return]
 
@@ -263,7 +331,12 @@ for _rank, _pool in enumerate((adaptive_max_pool1d, adaptive_max_pool2d, adaptiv
 # ------------------------------------------------------------------------------------------------------------ in place
 @public("torch.addmv_")
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """``Tensor.addmv_`` as a function."""
+    """``Tensor.addmv_`` as a function.
+
+    >>> import wengert as torch
+    >>> torch.addmv_(torch.tensor([1., 2.]), torch.eye(2), torch.tensor([3., 4.]))
+    tensor([4., 6.])
+    """
     return apply_inplace(addmv, input, (mat, vec), {"beta": beta, "alpha": alpha})
 
 
@@ -341,7 +414,13 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
 def unique_dim(
     input: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """``torch.unique`` along a dimension, with inverse indices and counts, which are empty unless requested."""
+    """``torch.unique`` along a dimension, with inverse indices and counts, which are empty unless requested.
+
+    >>> import wengert as torch
+    >>> torch.unique(torch.tensor([[1, 1], [0, 0], [1, 1]]), dim=0)
+    tensor([[0, 0],
+            [1, 1]])
+    """
     values, inverse, counts = unique(input, True, True, True, dim)
     empty = wrap(np.empty(0, np.int64))
     return values, inverse if return_inverse else empty, counts if return_counts else empty

@@ -361,7 +361,10 @@ def _quotient(x: Tensor, y: Tensor) -> Tensor:
 
 
 def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
-    """The product of matrices (the second may be a vector), of which one or both are sparse."""
+    """The product of matrices (the second may be a vector), of which one or both are sparse.
+
+    The gradients are dense; those of a sparse matrix in a product of ``torch.sparse`` are sparse.
+    """
     a, b = x._payload, y._payload
     if a.ndim != 2 or b.ndim not in (1, 2) or sparse_dim(x) not in (0, 2) or sparse_dim(y) not in (0, 2):
         raise RuntimeError("a product with a sparse tensor takes matrices without dense dimensions")
@@ -376,7 +379,7 @@ def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
         wide = to_dense(y) if b.ndim == 2 else y.unsqueeze(1)
         dx = column @ wide.t() if x._node is not None else None
         dy = to_dense(x).t() @ g if y._node is not None else None
-        return _in_layout(dx, x), _in_layout(dy, y)
+        return (_in_layout(dx, x), _in_layout(dy, y)) if label.startswith("Sparse") else (dx, dy)
 
     from ..._payloads.sparse import scipy_product
 
@@ -405,7 +408,7 @@ WITH_SPARSE.update(
         "mul": _product,
         "div": _quotient,
         "mat_mat": matrix_product,
-        "mat_vec": matrix_product,
+        "mat_vec": lambda x, y: matrix_product(x, y, "MvBackward0"),
         "vec_mat": lambda x, y: matrix_product(y.t(), x),
         "linear": _layer,
     }
@@ -433,9 +436,12 @@ def sparse_rows(weight: Tensor, indices: Tensor, padding_idx: int, rows: Tensor)
 def sparse_gather(input: Tensor, dim: int, index: Tensor, gathered: Tensor) -> Tensor:
     """``gathered``, which is ``input.gather(dim, index)``, recorded with a sparse gradient of ``input``."""
     i = np.asarray(index._payload, np.int64)
-    where = np.indices(i.shape).reshape(i.ndim, -1) if i.ndim else np.zeros((1, 1), np.int64)
-    where[dim if i.ndim else 0] = i.reshape(-1)
     shape = tuple(input._payload.shape)
+    if shape:
+        where = np.indices(i.shape).reshape(i.ndim, -1) if i.ndim else np.zeros((1, 1), np.int64)
+        where[dim if i.ndim else 0] = i.reshape(-1)
+    else:
+        where = np.zeros((0, i.size), np.int64)
 
     def formula(g: Tensor) -> Tensor:
         return stored_at(where, g.reshape(-1), shape)

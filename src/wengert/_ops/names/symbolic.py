@@ -14,19 +14,34 @@ from ..._base.registry import public
 
 @public("torch.sym_int")
 def sym_int(a: Any) -> int:
-    """An integer from a number, rounded towards zero."""
+    """An integer from a number, rounded towards zero.
+
+    >>> import wengert as torch
+    >>> torch.sym_int(2.7)
+    2
+    """
     return int(a)
 
 
 @public("torch.sym_float")
 def sym_float(a: Any) -> float:
-    """A float from a number."""
+    """A float from a number.
+
+    >>> import wengert as torch
+    >>> torch.sym_float(2)
+    2.0
+    """
     return float(a)
 
 
 @public("torch.sym_not")
 def sym_not(a: Any) -> bool:
-    """The negation of a bool."""
+    """The negation of a bool.
+
+    >>> import wengert as torch
+    >>> torch.sym_not(True)
+    False
+    """
     return not a
 
 
@@ -43,25 +58,45 @@ def sym_max(a: Any, b: Any) -> Any:
 
 @public("torch.sym_min")
 def sym_min(a: Any, b: Any) -> Any:
-    """The smaller of two numbers, as a float if either is a float."""
+    """The smaller of two numbers, as a float if either is a float.
+
+    >>> import wengert as torch
+    >>> torch.sym_min(2, 3)
+    2
+    """
     return float(min(a, b)) if isinstance(a, float) or isinstance(b, float) else min(a, b)
 
 
 @public("torch.sym_sum")
 def sym_sum(args: Iterable[Any]) -> Any:
-    """The sum of numbers."""
+    """The sum of numbers.
+
+    >>> import wengert as torch
+    >>> torch.sym_sum([1, 2, 3])
+    6
+    """
     return sum(args)
 
 
 @public("torch.sym_sqrt")
 def sym_sqrt(a: Any) -> float:
-    """The square root of a number."""
+    """The square root of a number.
+
+    >>> import wengert as torch
+    >>> torch.sym_sqrt(4)
+    2.0
+    """
     return math.sqrt(a)
 
 
 @public("torch.sym_ite")
 def sym_ite(b: bool, t: Any, f: Any) -> Any:
-    """``t`` if ``b``, else ``f``; both must have the same type."""
+    """``t`` if ``b``, else ``f``; both must have the same type.
+
+    >>> import wengert as torch
+    >>> torch.sym_ite(True, 1, 2)
+    1
+    """
     if type(t) is not type(f):
         raise AssertionError("sym_ite requires the same type for both branches")
     return t if b else f

@@ -112,6 +112,11 @@ def batch_norm(
     """Each channel of ``(N, C, *)`` standardised over the batch (``training``) or by the running statistics.
 
     While training, ``running_mean`` and ``running_var`` (unbiased) move towards the batch's by ``momentum``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.batch_norm(torch.tensor([[1.], [3.]]), None, None, training=True)
+    tensor([[-1.0000],
+            [ 1.0000]])
     """
     shape = tuple(input._payload.shape)
     c = shape[1] if len(shape) > 1 else 0
@@ -201,7 +206,14 @@ def torch_batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """``nn.functional.batch_norm`` with its arguments in another order."""
+    """``nn.functional.batch_norm`` with its arguments in another order.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[1.], [3.]])
+    >>> torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-5, False)
+    tensor([[-1.0000],
+            [ 1.0000]])
+    """
     return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
@@ -220,6 +232,10 @@ def instance_norm(
 
     Running statistics move towards the mean of the samples' statistics; without ``use_input_stats`` the channels are
     standardised by them.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.instance_norm(torch.tensor([[[1., 3.]]]), eps=0.)
+    tensor([[[-1.,  1.]]])
     """
     shape = tuple(input._payload.shape)
     if use_input_stats and math.prod(shape[2:]) == 1:
@@ -255,5 +271,11 @@ def torch_instance_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """``nn.functional.instance_norm`` with its arguments in another order."""
+    """``nn.functional.instance_norm`` with its arguments in another order.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[[1., 3.]]])
+    >>> torch.instance_norm(x, None, None, None, None, True, 0.1, 0., False)
+    tensor([[[-1.,  1.]]])
+    """
     return instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)

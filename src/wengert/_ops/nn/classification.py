@@ -195,6 +195,8 @@ def _check_class_numbers(a: Any, n: int, ignore_index: int) -> None:
         raise noted(
             IndexError(f"Target {np.asarray(a)[wrong].flat[0]} is out of bounds."),
             f"Why: a target is the number of a class, from 0 to {n - 1} here (dim 1 of the input counts the classes).",
+            "What to do: give the last layer as many outputs as there are classes, or count the classes from 0.",
+            code="W013",
         )
 
 
@@ -243,7 +245,13 @@ def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -
     expect_tensors("nll_loss_nd", input=input, target=target)
     _check_nll(input, target, weight)
     if logical_dtype(target).name not in ("int64", "uint8"):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {dtype_name(target)}")
+        raise noted(
+            RuntimeError(f"expected target dtype to be Long or Byte, but got {dtype_name(target)}"),
+            "Why: a target of shape (N,) holds the numbers of classes; floats of the input's shape would be "
+            "probabilities.",
+            "What to do: target.long(); for one output and two classes, binary_cross_entropy_with_logits takes floats.",
+            code="W012",
+        )
     dtype = logical_dtype(input)
     if dtype.kind not in "fV":
         raise NotImplementedError(f"\"nll_loss_out_frame\" not implemented for '{dtype_name(input)}'")
@@ -364,7 +372,12 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``sum(max(0, margin - x[target] + x[j]) ** p) / C`` over the classes other than the target; p is 1 or 2."""
+    """``sum(max(0, margin - x[target] + x[j]) ** p) / C`` over the classes other than the target; p is 1 or 2.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.1, 0.5, 0.9]]), torch.tensor([2]))
+    tensor(0.2667)
+    """
     code = reduction_code(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -409,6 +422,11 @@ def multilabel_margin_loss(
     """``sum(max(0, 1 - x[target] + x[j])) / C`` over pairs of a target and another class.
 
     A row of ``target`` lists classes; the first negative one ends the list.
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.multilabel_margin_loss(torch.tensor([[0.1, 0.5, 0.9]]), torch.tensor([[2, -1, 0]]))
+    tensor(0.2667)
     """
     code = reduction_code(reduction, size_average, reduce)
     _check_rows(input._payload)
@@ -438,7 +456,13 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Binary cross entropy with logits, averaged over the classes (the last dimension)."""
+    """Binary cross entropy with logits, averaged over the classes (the last dimension).
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.multilabel_soft_margin_loss(torch.tensor([[0., 2.]]), torch.tensor([[1., 0.]]))
+    tensor(1.4100)
+    """
     code = reduction_code(reduction, size_average, reduce)
     losses = -(target * TENSORS._log_sigmoid(input) + (1 - target) * TENSORS._log_sigmoid(-input))
     if weight is not None:

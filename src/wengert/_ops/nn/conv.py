@@ -15,11 +15,10 @@ import numpy as np
 from ..._arrays.conv import columns, products
 from ..._arrays.layouts import convolved, convolved_2d
 from ..._arrays.library import in_lib
-from ..._base.errors import warn
+from ..._base.errors import noted, warn
 from ..._base.registry import TENSORS, public
 from ..._kinds.linear import affine, bilinear
-from ..._tape.error_text import cpp_name, expect_tensors
-from ..._tape.promotion import logical_dtype
+from ..._tape.error_text import cpp_name, expect_tensors, two_dtypes
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
@@ -130,14 +129,15 @@ def _places(xp: Any, r: Any, like: Any) -> Any:
 
 
 def _refuse_dtypes(info: Any, x: Any, w: Any, b: Any = None, *p: Any) -> Any:
-    if logical_dtype(x) is not logical_dtype(w):
-        kinds = [f"torch.{dtype_name(t)}Tensor" for t in (x, w)]
-        raise RuntimeError(
-            f"Input type ({kinds[0]}) and weight type ({kinds[1]}) should be the same or input should be a MKLDNN "
-            "tensor and weight is a dense tensor"
-        )
-    names = [cpp_name(t) for t in (x, b)]
-    raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
+    if b is None or "transpose" in info.name:
+        raise two_dtypes(f"expected scalar type {dtype_name(x)} but found {dtype_name(w)}")
+    raise two_dtypes(f"Input type ({cpp_name(x)}) and bias type ({cpp_name(b)}) should be the same")
+
+
+def _channels_last(x: Any, wanted: int) -> str:
+    if x[-1] == wanted and len(x) == 4:
+        return "What to do: images of NumPy have their channels last: x.permute(0, 3, 1, 2) moves them."
+    return f"What to do: give the layer in_channels={x[1]}, or an input with {wanted} channels."
 
 
 def _reraise(error: Exception, *rest: Any) -> Any:
@@ -298,9 +298,14 @@ def _check_channels(x: Ints, w: Ints, bias: Ints | None, groups: int, kind: str,
     wanted = w[0] if transposed else w[1] * groups
     if x[1] != wanted:
         given = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
-        raise RuntimeError(
-            f"Given {given}, weight of size {list(w)}, expected input{list(x)} to have {wanted} channels, but got "
-            f"{x[1]} channels instead"
+        raise noted(
+            RuntimeError(
+                f"Given {given}, weight of size {list(w)}, expected input{list(x)} to have {wanted} channels, but got "
+                f"{x[1]} channels instead"
+            ),
+            "Why: the input of a convolution is (batch, channels, height, width): dim 1 counts the channels.",
+            _channels_last(x, wanted),
+            code="W020",
         )
     out = w[1] * groups if transposed else w[0]
     if bias is not None and bias != (out,):
@@ -531,7 +536,13 @@ def any_convolution(
     output_padding: Any,
     groups: int,
 ) -> Tensor:
-    """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank."""
+    """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank.
+
+    >>> import wengert as torch
+    >>> x, w = torch.arange(4.).view(1, 1, 4), torch.ones(1, 1, 2)
+    >>> torch.convolution(x, w, None, [1], [0], [1], False, [0], 1)
+    tensor([[[1., 3., 5.]]])
+    """
     k = weight._payload.ndim - 2
     if transposed:
         return _transposed(k, input, weight, bias, stride, padding, output_padding, groups, dilation)

@@ -185,7 +185,7 @@ def ctc_loss(
     input_lengths: Any,
     target_lengths: Any,
     blank: int = 0,
-    reduction: int = 1,
+    reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Tensor:
     """``nn.functional.ctc_loss`` with the reduction as a number: 0 none, 1 mean, 2 sum.
@@ -193,7 +193,7 @@ def ctc_loss(
     >>> import wengert as torch
     >>> log_probs = torch.full((2, 1, 2), 0.5).log()
     >>> torch.ctc_loss(log_probs, torch.tensor([[1]]), [2], [1])
-    tensor(0.2877)
+    tensor([0.2877])
     """
     if log_probs._payload.ndim not in (2, 3):
         raise RuntimeError(

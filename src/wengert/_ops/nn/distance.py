@@ -54,7 +54,12 @@ def _length(x: Any, dim: int, eps: float) -> Any:
 
 @public("torch.cosine_similarity nn.functional.cosine_similarity")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
+    """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast.
+
+    >>> import wengert as torch
+    >>> torch.cosine_similarity(torch.tensor([[1., 0.]]), torch.tensor([[1., 1.]]))
+    tensor([0.7071])
+    """
     eps = plain_number(eps)
     dtype = common_dtype((x1, x2))
     if dtype.kind not in "fcV":
@@ -68,7 +73,12 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 @public("torch.pairwise_distance nn.functional.pairwise_distance")
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
-    """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
+    """The p-norm of ``x1 - x2 + eps`` along the last dimension.
+
+    >>> import wengert as torch
+    >>> torch.pairwise_distance(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.]]))
+    tensor([5.0000])
+    """
     return (x1 - x2 + eps).norm(p, -1, keepdim)
 
 
@@ -140,7 +150,12 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
 
 @public("torch.pdist nn.functional.pdist")
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row."""
+    """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row.
+
+    >>> import wengert as torch
+    >>> torch.pdist(torch.tensor([[0., 0.], [3., 4.], [0., 1.]]))
+    tensor([5.0000, 1.0000, 4.2426])
+    """
     if input._payload.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input._payload.ndim}D")
     if logical_dtype(input).kind not in "fV":
@@ -161,7 +176,13 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``1 - cos(x1, x2)`` where the target is 1, ``max(0, cos(x1, x2) - margin)`` where it is -1."""
+    """``1 - cos(x1, x2)`` where the target is 1, ``max(0, cos(x1, x2) - margin)`` where it is -1.
+
+    >>> import wengert as torch
+    >>> x, y = torch.tensor([[1., 0.]]), torch.tensor([[0., 1.]])
+    >>> torch.nn.functional.cosine_embedding_loss(x, y, torch.tensor([1]))
+    tensor(1.)
+    """
     code = reduction_code(reduction, size_average, reduce)
     rank = target._payload.ndim
     if rank > 1:
@@ -214,6 +235,11 @@ def triplet_margin_loss(
     """``max(0, margin + d(anchor, positive) - d(anchor, negative))`` with d the ``pairwise_distance``.
 
     ``swap``: the negative counts with its distance from the positive if that is smaller.
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.triplet_margin_loss(torch.tensor([[0.]]), torch.tensor([[1.]]), torch.tensor([[1.5]]))
+    tensor(0.5000)
     """
     code = reduction_code(reduction, size_average, reduce)
     losses = _triplet_losses(lambda x, y: pairwise_distance(x, y, p, eps), anchor, positive, negative, margin, swap)
@@ -231,7 +257,14 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """``triplet_margin_loss`` with a given distance function."""
+    """``triplet_margin_loss`` with a given distance function.
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> x, y, z = torch.tensor([[0.]]), torch.tensor([[1.]]), torch.tensor([[1.5]])
+    >>> F.triplet_margin_with_distance_loss(x, y, z)
+    tensor(0.5000)
+    """
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     losses = _triplet_losses(distance_function or pairwise_distance, anchor, positive, negative, margin, swap)

@@ -96,7 +96,12 @@ for _name, _feature, _alpha in (
 
 @public("torch.native_dropout")
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
-    """``(result, mask)``: the mask is True where an element was kept."""
+    """``(result, mask)``: the mask is True where an element was kept.
+
+    >>> import wengert as torch
+    >>> torch.native_dropout(torch.ones(2), 0.5, False)
+    (tensor([1., 1.]), tensor([True, True]))
+    """
     p = _checked(p, RuntimeError)
     if train is False or not input.numel():
         return input.clone(), beside(input, np.ones(tuple(input.shape), np.bool_))
@@ -137,19 +142,37 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 @public("nn.functional.alpha_dropout")
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout for SELU: dropped elements become its lower limit; mean and variance are unchanged."""
+    """Dropout for SELU: dropped elements become its lower limit; mean and variance are unchanged.
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.alpha_dropout(torch.ones(2), 0.5, training=False)
+    tensor([1., 1.])
+    """
     return _dropped(input, _checked(p, ValueError), training, alpha=True, inplace=inplace)
 
 
 @public("nn.functional.feature_alpha_dropout")
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """``alpha_dropout`` of whole channels (dimension 1)."""
+    """``alpha_dropout`` of whole channels (dimension 1).
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.feature_alpha_dropout(torch.ones(1, 2), 0.5, training=False)
+    tensor([[1., 1.]])
+    """
     return _dropped(input, _checked(p, ValueError), training, True, True, inplace)
 
 
 @public("nn.functional.dropout1d")
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels are zero with probability ``p``; input of shape (N, C, L) or (C, L)."""
+    """Whole channels are zero with probability ``p``; input of shape (N, C, L) or (C, L).
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.dropout1d(torch.ones(1, 1, 2), 0.5, training=False)
+    tensor([[[1., 1.]]])
+    """
     p = _checked(p, ValueError)
     if input.ndim not in (2, 3):
         raise RuntimeError(
@@ -162,7 +185,13 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 @public("nn.functional.dropout2d")
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels are zero with probability ``p``; input of shape (N, C, H, W)."""
+    """Whole channels are zero with probability ``p``; input of shape (N, C, H, W).
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.dropout2d(torch.ones(1, 1, 1, 2), 0.5, training=False)
+    tensor([[[[1., 1.]]]])
+    """
     p = _checked(p, ValueError)
     if input.ndim not in (3, 4):
         warn(_deprecated(2, input.ndim, "3D or 4D"))
@@ -178,7 +207,13 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 @public("nn.functional.dropout3d")
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels are zero with probability ``p``; input of shape (N, C, D, H, W) or (C, D, H, W)."""
+    """Whole channels are zero with probability ``p``; input of shape (N, C, D, H, W) or (C, D, H, W).
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.dropout3d(torch.ones(1, 1, 1, 1, 2), 0.5, training=False)
+    tensor([[[[[1., 1.]]]]])
+    """
     p = _checked(p, ValueError)
     if input.ndim not in (4, 5):
         warn(_deprecated(3, input.ndim, "4D or 5D"))
@@ -206,7 +241,13 @@ def _channels(input: Tensor, p: float, training: bool, inplace: bool, rank: int)
 
 @public("nn.functional.gumbel_softmax")
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
-    """A sample of the Gumbel-softmax distribution (Jang et al. 2017): soft, or one-hot with the soft one's gradient."""
+    """A sample of the Gumbel-softmax distribution (Jang et al. 2017): soft, or one-hot with the soft one's gradient.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.nn.functional.gumbel_softmax(torch.tensor([0., 9.]), hard=True)
+    tensor([0., 1.])
+    """
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
     exponentials = drawn(_samplers.exponential, default_generator, tuple(logits.shape), logical_dtype(logits))

@@ -184,6 +184,10 @@ def fold(
     """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``.
 
     The transpose of ``unfold``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.fold(torch.ones(1, 2, 2), (1, 3), (1, 2))
+    tensor([[[[1., 2., 1.]]]])
     """
     size = _pair("output_size", output_size)
     kernel, dilation, padding, stride = geometry = _geometry(kernel_size, dilation, padding, stride)
@@ -227,7 +231,13 @@ def _check_pixels(name: str, input: Any, factor: int, word: str) -> None:
 
 @public("torch.pixel_shuffle nn.functional.pixel_shuffle")
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """``(*, C r r, H, W)`` rearranged to ``(*, C, H r, W r)``: r x r channels become r x r pixels."""
+    """``(*, C r r, H, W)`` rearranged to ``(*, C, H r, W r)``: r x r channels become r x r pixels.
+
+    >>> import wengert as torch
+    >>> torch.pixel_shuffle(torch.arange(4).view(4, 1, 1), 2)
+    tensor([[[0, 1],
+             [2, 3]]])
+    """
     _check_pixels("pixel_shuffle", input, upscale_factor, "upscale_factor")
     c = input._payload.shape[-3]
     if c % upscale_factor**2:
@@ -240,7 +250,12 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 @public("torch.pixel_unshuffle nn.functional.pixel_unshuffle")
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """``(*, C, H r, W r)`` rearranged to ``(*, C r r, H, W)``: the inverse of ``pixel_shuffle``."""
+    """``(*, C, H r, W r)`` rearranged to ``(*, C r r, H, W)``: the inverse of ``pixel_shuffle``.
+
+    >>> import wengert as torch
+    >>> torch.pixel_unshuffle(torch.arange(4).view(1, 2, 2), 2).flatten()
+    tensor([0, 1, 2, 3])
+    """
     _check_pixels("pixel_unshuffle", input, downscale_factor, "downscale_factor")
     for name, d in (("height", -2), ("width", -1)):
         n = input._payload.shape[d]
@@ -257,7 +272,12 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     "torch.native_channel_shuffle nn.functional.native_channel_shuffle",
 )
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
+    """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups.
+
+    >>> import wengert as torch
+    >>> torch.channel_shuffle(torch.arange(4).view(1, 4, 1, 1), 2).flatten()
+    tensor([0, 2, 1, 3])
+    """
     shape = tuple(input._payload.shape)
     if len(shape) < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(shape)}")

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.accumulate import add_rows
 from ..._arrays.grid import Ints, weighed_neighbours
+from ..._arrays.scipy_functions import from_scipy
 from ..._base.errors import warn
 from ..._base.registry import ARRAYS, public
 from ..._kinds.general import general, named_by
@@ -100,8 +102,10 @@ def sample_at(lib, input, grid, mode, padding, align, orders):
 )
 def spread_from(lib, g, grid, size, mode, padding, align, orders):
     """The transpose of ``sample_at`` in its input of ``size``."""
-    from scipy.sparse import csr_array
-
+    try:
+        csr_array = from_scipy("sparse").csr_array
+    except ModuleNotFoundError:
+        csr_array = None
     if g.dtype.itemsize == 2:  # SciPy's matrices have no half precision
         wide = lib.float32
         wider = ARRAYS.spread_from(g.astype(wide), grid.astype(wide), size, mode, padding, align, orders)
@@ -115,7 +119,12 @@ def spread_from(lib, g, grid, size, mode, padding, align, orders):
     for n in range(samples) if places and elements else ():
         positions = lib.concatenate([flat[n] for flat, _ in corners])
         weights = lib.concatenate([w[n] for _, w in corners])
-        r[n] = (csr_array((weights, (positions, columns)), shape=(elements, places)) @ rows[n].T).T
+        if csr_array is None:
+            total = lib.zeros((elements, channels), g.dtype)
+            add_rows(total, positions, channels, weights[:, None] * rows[n].T[columns])
+            r[n] = total.T
+        else:
+            r[n] = (csr_array((weights, (positions, columns)), shape=(elements, places)) @ rows[n].T).T
     return r.reshape(samples, channels, *size)
 
 
@@ -209,7 +218,13 @@ _MODES, _PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "ref
 def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
-    """``nn.functional.grid_sample`` with numbers for the modes."""
+    """``nn.functional.grid_sample`` with numbers for the modes.
+
+    >>> import wengert as torch
+    >>> x, grid = torch.tensor([[[[1., 2.]]]]), torch.tensor([[[[0., 0.]]]])
+    >>> torch.grid_sampler(x, grid, 0, 0, True)
+    tensor([[[[1.5000]]]])
+    """
     return grid_sample(input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners)
 
 
@@ -250,6 +265,11 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     """The places for ``grid_sample`` that apply affine maps ``(N, 2, 3)`` to images of ``size`` ``(N, C, H, W)``.
 
     Or maps ``(N, 3, 4)`` to volumes ``(N, C, D, H, W)``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.affine_grid(torch.tensor([[[1., 0., 0.], [0., 1., 0.]]]), (1, 1, 1, 2), align_corners=False)
+    tensor([[[[-0.5000,  0.0000],
+              [ 0.5000,  0.0000]]]])
     """
     if align_corners is None:
         warn(_CHANGED)

@@ -235,20 +235,35 @@ def _deprecated(name: str, instead: str) -> None:
 def old_upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
-    """Deprecated in PyTorch: see ``interpolate``."""
+    """Deprecated in PyTorch: see ``interpolate``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.upsample(torch.tensor([[[1., 2.]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
     _deprecated("upsample", "interpolate")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 @public("nn.functional.upsample_nearest")
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """Deprecated in PyTorch: see ``interpolate``."""
+    """Deprecated in PyTorch: see ``interpolate``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.upsample_nearest(torch.tensor([[[1., 2.]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
     _deprecated("upsample_nearest", "interpolate")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 @public("nn.functional.upsample_bilinear")
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """Deprecated in PyTorch: ``interpolate`` with ``mode="bilinear", align_corners=True``."""
+    """Deprecated in PyTorch: ``interpolate`` with ``mode="bilinear", align_corners=True``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.upsample_bilinear(torch.tensor([[[[1., 2.]]]]), size=(1, 3))
+    tensor([[[[1.0000, 1.5000, 2.0000]]]])
+    """
     _deprecated("upsample_bilinear", "interpolate")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

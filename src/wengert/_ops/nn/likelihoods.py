@@ -10,7 +10,7 @@ import numpy as np
 from ..._arrays.layouts import iterated
 from ..._arrays.losses import MEAN, NONE, REDUCTIONS, SUM, in_unit_interval, reduced_losses
 from ..._base.dtypes import FLOATING
-from ..._base.errors import warn
+from ..._base.errors import noted, warn
 from ..._base.registry import TENSORS, public
 from ..._kinds.general import general
 from ..._tape.error_text import expect_tensors
@@ -77,7 +77,12 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Cross entropy of probabilities ``input`` with targets between 0 and 1, of the same size."""
+    """Cross entropy of probabilities ``input`` with targets between 0 and 1, of the same size.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.]))
+    tensor(0.6931)
+    """
     code = reduction_code(reduction, size_average, reduce)
     if tuple(target.shape) != tuple(input.shape):
         raise ValueError(
@@ -90,7 +95,13 @@ def binary_cross_entropy(
     refuse_weight_grad("binary_cross_entropy", weight=weight)
     for name, t in (("input", input), ("target", target)):
         if not in_unit_interval(t._payload):
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+            raise noted(
+                RuntimeError(f"all elements of {name} should be between 0 and 1"),
+                "Why: this loss takes probabilities.",
+                "What to do: binary_cross_entropy_with_logits takes the scores of a layer as they are; or "
+                "input.sigmoid().",
+                code="W023",
+            )
     if weight is not None and tuple(weight.shape) != tuple(input.shape):
         weight = TENSORS.expand(weight, tuple(input.shape))
     return bernoulli_nll(input, target, weight, code)
@@ -188,7 +199,13 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """``target * (log(target) - input)`` for log-probabilities input; "batchmean" divides by the size of the batch."""
+    """``target * (log(target) - input)`` for log-probabilities input; "batchmean" divides by the size of the batch.
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.kl_div(torch.tensor([0.5]).log(), torch.tensor([1.]), reduction="sum")
+    tensor(0.6931)
+    """
     by_batch = reduction == "batchmean" and size_average is None and reduce is None
     if reduction == "mean" and size_average is None and reduce is None:
         warn(
@@ -219,6 +236,10 @@ def poisson_nll_loss(
     """Negative log-likelihood of counts under a Poisson distribution with rate ``exp(input)`` (or ``input``).
 
     ``full`` adds Stirling's approximation of ``log(target!)`` where the target is above 1.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.poisson_nll_loss(torch.tensor([0.]), torch.tensor([2.]))
+    tensor(1.)
     """
     code = reduction_code(reduction, size_average, reduce)
     losses = TENSORS.exp(input) - target * input if log_input else input - target * TENSORS.log(input + eps)
@@ -232,7 +253,13 @@ def poisson_nll_loss(
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
-    """Negative log-likelihood under normal distributions with means ``input`` and variances ``var`` (at least eps)."""
+    """Negative log-likelihood under normal distributions with means ``input`` and variances ``var`` (at least eps).
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.gaussian_nll_loss(torch.tensor([1.]), torch.tensor([3.]), torch.tensor([1.]))
+    tensor(2.)
+    """
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")

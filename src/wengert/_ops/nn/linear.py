@@ -8,17 +8,26 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import in_lib
+from ..._base.errors import noted
 from ..._base.registry import REGISTRY, TENSORS
-from ..._kinds.linear import MANY, affine
+from ..._kinds.linear import MANY, affine, refuse_mixed
 from ..._kinds.linear import linear as kind_linear
 from ..._tape.unfused import layer_graph, shown_as, with_sizes
-from ..linalg.matmul import matmul, refuse_mm
+from ..linalg.matmul import matmul, sizes_text
 from ..shape.broadcasting import expand_size
 
 
 def _refuse_linear(error: Exception, x: Any, w: Any, b: Any) -> Any:
     if x.shape[-1] != w.shape[-1]:
-        return refuse_mm(x, w.T)
+        columns, rows = x.shape[-1], w.shape[-1]
+        shapes = f"({sizes_text(x.shape)} and {rows}x{w.shape[0]})"
+        raise noted(
+            RuntimeError(f"mat1 and mat2 shapes cannot be multiplied {shapes}"),
+            f"Why: the layer takes {rows} features (in_features) and the last dimension of its input has {columns}.",
+            f"What to do: nn.Linear(in_features={columns}, ...), or look where the input's shape comes from; the "
+            "features of images are in several dimensions, which nn.Flatten() makes one.",
+            code="W008",
+        )
     size = (x.shape[0], w.shape[0])
     try:
         expand_size(size, b)
@@ -39,6 +48,8 @@ def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
     if w.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {w.ndim}D")
     if bias is None:
+        if a.dtype is not w.dtype:
+            return refuse_mixed(None, input, weight)  # type: ignore[arg-type]  # not read
         return matmul(input, TENSORS.matrix_t(weight))
     if bias._payload.ndim > 1:
         return matmul(input, TENSORS.matrix_t(weight)) + bias

@@ -215,7 +215,12 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """Mean of the absolute differences of input and target."""
+    """Mean of the absolute differences of input and target.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.l1_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
+    tensor(2.)
+    """
     input, target = _fit("l1_loss", input, target)
     losses = TENSORS.abs(input - target)
     if weight is not None:
@@ -261,7 +266,12 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """``0.5 d^2 / beta`` where the difference ``|d|`` is below beta, ``|d| - 0.5 beta`` elsewhere."""
+    """``0.5 d^2 / beta`` where the difference ``|d|`` is below beta, ``|d| - 0.5 beta`` elsewhere.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.smooth_l1_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
+    tensor(1.5000)
+    """
     code = reduction_code(reduction, size_average, reduce)
     input, target = _fit("smooth_l1_loss", input, target, "smooth_l1_cpu" if beta else None)
     if beta == 0:
@@ -291,7 +301,12 @@ def huber(lib, self, target, reduction, delta):
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """``0.5 d^2`` where ``|d| <= delta``, ``delta (|d| - 0.5 delta)`` elsewhere."""
+    """``0.5 d^2`` where ``|d| <= delta``, ``delta (|d| - 0.5 delta)`` elsewhere.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.huber_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
+    tensor(1.5000)
+    """
     dtype = logical_dtype(input)
     input, target = _fit(
         "huber_loss", input, target if target._payload.dtype is dtype else cast(target, dtype), "huber_cpu"
@@ -331,7 +346,12 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``log(1 + exp(-target * input))`` for targets of 1 and -1."""
+    """``log(1 + exp(-target * input))`` for targets of 1 and -1.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.soft_margin_loss(torch.tensor([0., 2.]), torch.tensor([1., 1.]))
+    tensor(0.4100)
+    """
     code = reduction_code(reduction, size_average, reduce)
     if tuple(input.shape) != tuple(target.shape):
         input, target = broadcast_pair(input, target)
@@ -348,7 +368,12 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
+    """The input where the target is 1, ``max(0, margin - input)`` where it is -1.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.25, 2.]), torch.tensor([-1, 1]))
+    tensor(1.3750)
+    """
     code = reduction_code(reduction, size_average, reduce)
     zero = TENSORS.zeros_like(input)
     apart = TENSORS.where(target != 1, (margin - input).clamp_min(0), zero)
@@ -366,7 +391,13 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``max(0, -target * (input1 - input2) + margin)``."""
+    """``max(0, -target * (input1 - input2) + margin)``.
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.margin_ranking_loss(torch.tensor([1.]), torch.tensor([3.]), torch.tensor([1.]))
+    tensor(2.)
+    """
     code = reduction_code(reduction, size_average, reduce)
     if not input1._payload.ndim == input2._payload.ndim == target._payload.ndim:
         raise RuntimeError(

@@ -16,6 +16,7 @@ from ..._arrays import norms_small
 from ..._arrays.norms import Dims, Ints, count_over, sums_over, widened
 from ..._base.constants import Size
 from ..._base.dtypes import FLOATING
+from ..._base.errors import noted
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
 from ..._kinds.laid_out import with_channels_of
@@ -263,7 +264,12 @@ def layer_norm(
 
 @public("torch.rms_norm nn.functional.rms_norm")
 def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
-    """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
+    """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default.
+
+    >>> import wengert as torch
+    >>> torch.rms_norm(torch.tensor([3., 4.]), (2,))
+    tensor([0.8485, 1.1314])
+    """
     shape = _normalized_shape("rms_norm", input, normalized_shape, "", ("weight", weight))
     if logical_dtype(input).kind in "iub":
         raise NotImplementedError(f"\"rms_norm\" not implemented for '{dtype_name(input)}'")
@@ -294,7 +300,12 @@ def group_norm(
     eps: float = 1e-5,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
+    """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel.
+
+    >>> import wengert as torch
+    >>> torch.group_norm(torch.tensor([[1., 3., 5., 9.]]), 2)
+    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
+    """
     shape = tuple(input._payload.shape)
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
@@ -320,12 +331,23 @@ def group_norm(
 def _refuse_single(size: Any) -> None:
     """Raise PyTorch's error for channels with one value, which have no deviation."""
     if math.prod((size[0], *size[2:])) == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+        raise noted(
+            ValueError(f"Expected more than 1 value per channel when training, got input size {size}"),
+            "Why: the mean and deviation of a batch are those of its samples, and one value has no deviation.",
+            "What to do: model.eval() to use a trained model; in training, DataLoader(..., drop_last=True) leaves out "
+            "a last batch of one.",
+            code="W021",
+        )
 
 
 @public("nn.functional.local_response_norm")
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """Each element divided by ``(k + alpha * mean of squares over size neighbouring channels) ** beta``."""
+    """Each element divided by ``(k + alpha * mean of squares over size neighbouring channels) ** beta``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.local_response_norm(torch.ones(1, 2, 1), 2).flatten()
+    tensor([1.0000, 0.9999])
+    """
     rank = input._payload.ndim
     if rank < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {rank} dimensions)")
@@ -356,7 +378,12 @@ def _with_statistics(
 def native_layer_norm(
     input: Tensor, normalized_shape: Any, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """``layer_norm``, the means and the inverse deviations."""
+    """``layer_norm``, the means and the inverse deviations.
+
+    >>> import wengert as torch
+    >>> torch.native_layer_norm(torch.tensor([1., 3.]), (2,), None, None, 0.)[0]
+    tensor([-1.,  1.])
+    """
     k = len(normalized_shape)
     lead = tuple(input._payload.shape[: input._payload.ndim - k])
     view = (math.prod(lead), math.prod(normalized_shape))
@@ -368,7 +395,12 @@ def native_layer_norm(
 def native_group_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """``group_norm``, the means and the inverse deviations."""
+    """``group_norm``, the means and the inverse deviations.
+
+    >>> import wengert as torch
+    >>> torch.native_group_norm(torch.tensor([[[1., 3.]]]), None, None, 1, 1, 2, 1, 0.)[1]
+    tensor([[2.]])
+    """
     result = group_norm(input, group, weight, bias, eps)
     view = (N * group, C // group * HxW)
     return _with_statistics(result, input, view, (1,), eps, (N, group), True)  # type: ignore[no-any-return]

@@ -247,5 +247,10 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
 
 @public("torch.constant_pad_nd")
 def constant_pad(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
-    """``nn.functional.pad`` with a constant."""
+    """``nn.functional.pad`` with a constant.
+
+    >>> import wengert as torch
+    >>> torch.constant_pad_nd(torch.tensor([1, 2]), (1, 2), 7)
+    tensor([7, 1, 2, 7, 7])
+    """
     return _pad_constant(input, _pads(pad), value)

@@ -169,7 +169,12 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
+    """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``.
+
+    >>> import wengert as torch
+    >>> torch.max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
+    tensor([[3., 2.]])
+    """
     shape, d = input._payload.shape, input._payload.ndim - 1
     if d not in (1, 2) or 0 in shape[-2:]:
         raise RuntimeError(
@@ -237,7 +242,12 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
+    """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``.
+
+    >>> import wengert as torch
+    >>> torch.avg_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
+    tensor([[2., 1.]])
+    """
     if input._payload.ndim not in (2, 3):
         raise RuntimeError(
             f"Expected 2 to 3 dimensions, but got {input._payload.ndim}-dimensional tensor for argument #1 'self' "
@@ -313,7 +323,12 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 
 @public("nn.functional.adaptive_avg_pool3d")
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """The means of parts of volumes; see ``adaptive_avg_pool2d``."""
+    """The means of parts of volumes; see ``adaptive_avg_pool2d``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.adaptive_avg_pool3d(torch.arange(8.).view(1, 2, 2, 2), 1)
+    tensor([[[[3.5000]]]])
+    """
     return _adaptive_avg(3, input, output_size)
 
 
@@ -323,7 +338,12 @@ def _first(value: Any) -> Any:
 
 @public("torch.adaptive_avg_pool1d nn.functional.adaptive_avg_pool1d")
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
-    """The means of parts of signals; see ``adaptive_avg_pool2d``."""
+    """The means of parts of signals; see ``adaptive_avg_pool2d``.
+
+    >>> import wengert as torch
+    >>> torch.adaptive_avg_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
+    tensor([[2., 1.]])
+    """
     _wanted("adaptive_avg_pool1d", 1, input, output_size)
     d = input._payload.ndim - 1
     return TENSORS.squeeze_dim(adaptive_avg_pool2d(TENSORS.unsqueeze_dim(input, d), (1, _first(output_size))), d)
@@ -336,19 +356,34 @@ def _adaptive_max(k: int, input: Any, output_size: Any, return_indices: bool) ->
 
 @public("nn.functional.adaptive_max_pool2d")
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of ``output_size`` parts of each image."""
+    """The largest elements of ``output_size`` parts of each image.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.adaptive_max_pool2d(torch.arange(4.).view(1, 2, 2), 1)
+    tensor([[[3.]]])
+    """
     return _adaptive_max(2, input, output_size, return_indices)
 
 
 @public("nn.functional.adaptive_max_pool3d")
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of parts of volumes."""
+    """The largest elements of parts of volumes.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.adaptive_max_pool3d(torch.arange(8.).view(1, 2, 2, 2), 1)
+    tensor([[[[7.]]]])
+    """
     return _adaptive_max(3, input, output_size, return_indices)
 
 
 @public("nn.functional.adaptive_max_pool1d")
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of parts of signals."""
+    """The largest elements of parts of signals.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.adaptive_max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
+    tensor([[3., 2.]])
+    """
     _wanted("adaptive_max_pool1d", 1, input, output_size)
     d = input._payload.ndim - 1
     found = _adaptive_max(2, TENSORS.unsqueeze_dim(input, d), (1, _first(output_size)), True)
@@ -358,7 +393,12 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 
 @public("torch.adaptive_max_pool1d")
 def torch_adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
-    """``nn.functional.adaptive_max_pool1d``: the maxima and their indices."""
+    """``nn.functional.adaptive_max_pool1d``: the maxima and their indices.
+
+    >>> import wengert as torch
+    >>> torch.adaptive_max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
+    (tensor([[3., 2.]]), tensor([[1, 2]]))
+    """
     return adaptive_max_pool1d(input, output_size, True)
 
 
@@ -409,7 +449,14 @@ def _max_unpool(k: int, input: Any, indices: Any, kernel: Any, stride: Any, padd
 def max_unpool2d(
     input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """The maxima of ``max_pool2d`` put back where its indices say, zeros elsewhere."""
+    """The maxima of ``max_pool2d`` put back where its indices say, zeros elsewhere.
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.max_unpool2d(*F.max_pool2d(torch.arange(4.).view(1, 2, 2), 2, return_indices=True), 2)
+    tensor([[[0., 0.],
+             [0., 3.]]])
+    """
     return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
 
 
@@ -417,7 +464,14 @@ def max_unpool2d(
 def max_unpool3d(
     input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """The maxima of ``max_pool3d`` put back where its indices say."""
+    """The maxima of ``max_pool3d`` put back where its indices say.
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> values, indices = F.max_pool3d(torch.arange(8.).view(1, 2, 2, 2), 2, return_indices=True)
+    >>> F.max_unpool3d(values, indices, 2).flatten()
+    tensor([0., 0., 0., 0., 0., 0., 0., 7.])
+    """
     return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
 
 
@@ -425,7 +479,13 @@ def max_unpool3d(
 def max_unpool1d(
     input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """The maxima of ``max_pool1d`` put back where its indices say."""
+    """The maxima of ``max_pool1d`` put back where its indices say.
+
+    >>> import wengert as torch
+    >>> F = torch.nn.functional
+    >>> F.max_unpool1d(*F.max_pool1d(torch.tensor([[1., 3.]]), 2, return_indices=True), 2)
+    tensor([[0., 3.]])
+    """
     kernel, pads = _first(kernel_size), _first(padding)
     step = kernel if stride is None else _first(stride)
     size = _unpooled_size(input, (kernel,), (step,), (pads,), output_size)
@@ -447,17 +507,32 @@ def _lp_pool(k: int, input: Any, norm_type: float, kernel: Any, stride: Any, cei
 
 @public("nn.functional.lp_pool1d")
 def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window of signals, p being ``norm_type``."""
+    """The p-norm of each window of signals, p being ``norm_type``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.lp_pool1d(torch.tensor([[3., 4.]]), 2, 2)
+    tensor([[5.]])
+    """
     return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 @public("nn.functional.lp_pool2d")
 def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window of images."""
+    """The p-norm of each window of images.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.lp_pool2d(torch.tensor([[[3., 4.]]]), 2, (1, 2))
+    tensor([[[5.]]])
+    """
     return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 @public("nn.functional.lp_pool3d")
 def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window of volumes."""
+    """The p-norm of each window of volumes.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.lp_pool3d(torch.tensor([[[[3., 4.]]]]), 2, (1, 1, 2))
+    tensor([[[[5.]]]])
+    """
     return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)

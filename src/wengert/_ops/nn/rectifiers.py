@@ -94,7 +94,12 @@ def relu(lib, input):
 
 @public("nn.functional.relu")
 def relu_function(input: Tensor, inplace: bool = False) -> Tensor:
-    """``torch.relu``."""
+    """``torch.relu``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.relu(torch.tensor([-1., 2.]))
+    tensor([0., 2.])
+    """
     return relu_(input) if inplace else relu(input)
 
 

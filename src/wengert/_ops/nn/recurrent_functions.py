@@ -78,19 +78,37 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 @public("torch.gru")
 def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """A GRU; see ``lstm``. It has one state: ``(input, h, params, has_biases, ...)`` gives output and h."""
+    """A GRU; see ``lstm``. It has one state: ``(input, h, params, has_biases, ...)`` gives output and h.
+
+    >>> import wengert as torch
+    >>> x, h, w = torch.ones(1, 1, 1), torch.zeros(1, 1, 1), [torch.ones(3, 1), torch.ones(3, 1)]
+    >>> torch.gru(x, h, w, False, 1, 0., False, False, False)[1]
+    tensor([[[0.2048]]])
+    """
     return _sequence("gru", "GRU", args, kwargs)
 
 
 @public("torch.rnn_tanh")
 def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """An RNN with ``h' = tanh(W x + b + U h + c)``; see ``gru`` for the arguments."""
+    """An RNN with ``h' = tanh(W x + b + U h + c)``; see ``gru`` for the arguments.
+
+    >>> import wengert as torch
+    >>> x, h, w = torch.ones(1, 1, 1), torch.zeros(1, 1, 1), [torch.ones(1, 1), torch.ones(1, 1)]
+    >>> torch.rnn_tanh(x, h, w, False, 1, 0., False, False, False)[1]
+    tensor([[[0.7616]]])
+    """
     return _sequence("rnn_tanh", "RNN_TANH", args, kwargs)
 
 
 @public("torch.rnn_relu")
 def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """An RNN with ``h' = relu(W x + b + U h + c)``; see ``gru`` for the arguments."""
+    """An RNN with ``h' = relu(W x + b + U h + c)``; see ``gru`` for the arguments.
+
+    >>> import wengert as torch
+    >>> x, h, w = torch.ones(1, 1, 1), torch.zeros(1, 1, 1), [torch.ones(1, 1), torch.ones(1, 1)]
+    >>> torch.rnn_relu(x, h, w, False, 1, 0., False, False, False)[1]
+    tensor([[[1.]]])
+    """
     return _sequence("rnn_relu", "RNN_RELU", args, kwargs)
 
 
@@ -109,7 +127,13 @@ def _cell(mode: str, input: Tensor, hx: Any, w_ih: Tensor, w_hh: Tensor, b_ih: A
 def lstm_cell(
     input: Tensor, hx: Any, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """One step of an LSTM: the new h and c from ``hx = (h, c)``."""
+    """One step of an LSTM: the new h and c from ``hx = (h, c)``.
+
+    >>> import wengert as torch
+    >>> x, h, w = torch.ones(1, 1), torch.zeros(1, 1), torch.ones(4, 1)
+    >>> torch.lstm_cell(x, (h, h), w, w)
+    (tensor([[0.3696]]), tensor([[0.5568]]))
+    """
     return _cell("LSTM", input, hx, w_ih, w_hh, b_ih, b_hh)  # type: ignore[no-any-return]
 
 

@@ -18,6 +18,7 @@ from ..._arrays import random as _samplers
 from ..._arrays.memory import memory_order
 from ..._base import dtypes
 from ..._base.dtypes import type_name
+from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_if_recording
 from ..._base.registry import public
 from ..._base.tracing import TRACER
@@ -109,7 +110,7 @@ def _from_to(function: str, args: tuple[Any, ...], kwargs: dict[str, Any], **def
     given = dict(zip(("from", "to"), args, strict=False))
     for key in kwargs:
         if key not in ("from", "to") or key in given:
-            raise TypeError(f"{function}() got an unexpected keyword argument '{key}'")
+            raise unexpected_keyword(function, key, ("from", "to", "generator"))
     values = {**defaults, **given, **kwargs}
     return values.get("from"), values.get("to")
 
@@ -381,19 +382,37 @@ def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: A
 
 @maker("torch.rand_like", "generator", "memory_format")
 def rand_like(input: Tensor, **kwargs: Any) -> Tensor:
-    """Uniform numbers on [0, 1), of another tensor's shape and dtype."""
+    """Uniform numbers on [0, 1), of another tensor's shape and dtype.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.rand_like(torch.ones(2))
+    tensor([0.4963, 0.7682])
+    """
     return _like("rand_like", input, "uniform_", kwargs)
 
 
 @maker("torch.randn_like", "generator", "memory_format")
 def randn_like(input: Tensor, **kwargs: Any) -> Tensor:
-    """Standard normal numbers, of another tensor's shape and dtype."""
+    """Standard normal numbers, of another tensor's shape and dtype.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randn_like(torch.ones(2))
+    tensor([ 1.5410, -0.2934])
+    """
     return _like("randn_like", input, "normal_", kwargs)
 
 
 @maker("torch.randint_like", "generator", "memory_format")
 def randint_like(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """Integers in [low, high), of another tensor's shape and dtype: ``(input, high)`` or ``(input, low, high)``."""
+    """Integers in [low, high), of another tensor's shape and dtype: ``(input, high)`` or ``(input, low, high)``.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randint_like(torch.ones(3), 10)
+    tensor([4., 9., 3.])
+    """
     limits: dict[str, Any] = {name: kwargs.pop(name) for name in ("low", "high") if name in kwargs}
     low, high, _ = _randint_arguments("randint_like", ("high",), ("low", "high"), args, limits)
     return _like("randint_like", input, "random_", kwargs, low, high)

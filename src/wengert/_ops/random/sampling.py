@@ -245,7 +245,13 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 
 @public("torch.binomial")
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
-    """Numbers of successes in ``count`` trials of probability ``prob``; the two broadcast and have one dtype."""
+    """Numbers of successes in ``count`` trials of probability ``prob``; the two broadcast and have one dtype.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.binomial(torch.tensor([10., 10.]), torch.tensor([0., 1.]))
+    tensor([ 0., 10.])
+    """
     source = source_of(generator, "binomial")
     operands = (expect_tensor("binomial", "count", 1, count), expect_tensor("binomial", "prob", 2, prob))
     return _result(sampled(_samplers.binomial, source, *(_array(t) for t in operands)), zero.BINOMIAL, *operands)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
 from ..._tape.error_text import broadcast_error
@@ -69,7 +70,7 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
     if given:
         for name in given:
             if name != "size" or size:
-                raise TypeError(f"expand() got an unexpected keyword argument '{name}'")
+                raise unexpected_keyword("expand", name, ("size",))
         size = (given["size"],)
     a = self._payload
     try:
@@ -83,7 +84,13 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
 
 @public("torch.broadcast_to Tensor.broadcast_to")
 def broadcast_to(input: Tensor, size: Any) -> Tensor:
-    """``input.expand(size)``."""
+    """``input.expand(size)``.
+
+    >>> import wengert as torch
+    >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
+    tensor([[1, 2],
+            [1, 2]])
+    """
     payload(input, "broadcast_to")
     return expand_public(input, size if type(size) is tuple else ints((size,), "broadcast_to"))
 
@@ -151,7 +158,14 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 @public("torch.broadcast_tensors")
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """The tensors expanded to their common shape."""
+    """The tensors expanded to their common shape.
+
+    >>> import wengert as torch
+    >>> torch.broadcast_tensors(torch.tensor([[1], [2]]), torch.tensor([3, 4]))
+    (tensor([[1, 1],
+            [2, 2]]), tensor([[3, 4],
+            [3, 4]]))
+    """
     tensors = listed(tensors)
     shape: tuple[int, ...] = ()
     for k, x in enumerate(tensors):

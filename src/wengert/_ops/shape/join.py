@@ -13,6 +13,7 @@ from ..._arrays.layouts import in_channels_last, is_channels_last, relaid
 from ..._arrays.layouts import in_order as strides_in_order
 from ..._arrays.library import concatenate
 from ..._base.constants import type_name
+from ..._base.errors import noted
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, Operator, public
 from ..._kinds.dims import as_int, normal_dim
@@ -249,11 +250,24 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
             raise RuntimeError(f"Tensors must have same number of dimensions: got {ndim} and {len(s)}")
         for i, (n, m) in enumerate(zip(first, s, strict=True)):
             if i != dim and n != m:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
-                    f"tensor number {k} in the list."
+                raise noted(
+                    RuntimeError(
+                        f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} "
+                        f"for tensor number {k} in the list."
+                    ),
+                    f"Why: the first tensor has shape {list(first)}, tensor number {k} {list(s)}.",
+                    _other_dim(first, s),
+                    code="W014",
                 )
     return cat(tensors, dim)
+
+
+def _other_dim(first: tuple[int, ...], other: tuple[int, ...]) -> str:
+    """Advice for two shapes that do not fit along the given dimension."""
+    differ = [k for k, (n, m) in enumerate(zip(first, other, strict=True)) if n != m]
+    if len(differ) == 1:
+        return f"What to do: join them along the dimension in which they differ: dim={differ[0]}."
+    return "What to do: pad or crop them to sizes that agree in all dimensions but the joined one."
 
 
 @public("torch.stack")
@@ -287,10 +301,15 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
     first = tensors[0]._payload.shape
     for place, x in enumerate(tensors):
         if x._payload.shape != first:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
-                f"{list(x._payload.shape)} "
-                f"at entry {place}"
+            raise noted(
+                RuntimeError(
+                    f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                    f"{list(x._payload.shape)} "
+                    f"at entry {place}"
+                ),
+                "What to do: torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True) fills up the shorter ones; "
+                "torch.cat joins them along a dimension that they have.",
+                code="W014",
             )
     return stack(tensors, normal_dim(dim, len(first) + 1, "stack"))
 
@@ -305,7 +324,12 @@ def _joined(tensors: Any, name: str, at_least: Any) -> list[Tensor]:
 @public("torch.hstack")
 @with_out(_CONCATENATED)
 def hstack(tensors: Any) -> Tensor:
-    """Concatenate tensors along the second dimension, vectors along their only dimension."""
+    """Concatenate tensors along the second dimension, vectors along their only dimension.
+
+    >>> import wengert as torch
+    >>> torch.hstack((torch.tensor([1]), torch.tensor([2, 3])))
+    tensor([1, 2, 3])
+    """
     tensors = _joined(tensors, "hstack", vector)
     return cat_public(tensors, 0 if tensors[0]._payload.ndim == 1 else 1)
 
@@ -313,21 +337,39 @@ def hstack(tensors: Any) -> Tensor:
 @public("torch.vstack torch.row_stack")
 @with_out(_CONCATENATED)
 def vstack(tensors: Any) -> Tensor:
-    """Concatenate tensors along the first dimension; vectors become rows."""
+    """Concatenate tensors along the first dimension; vectors become rows.
+
+    >>> import wengert as torch
+    >>> torch.vstack((torch.tensor([1, 2]), torch.tensor([3, 4])))
+    tensor([[1, 2],
+            [3, 4]])
+    """
     return cat_public(_joined(tensors, "vstack", row), 0)
 
 
 @public("torch.dstack")
 @with_out(_CONCATENATED)
 def dstack(tensors: Any) -> Tensor:
-    """Concatenate tensors along the third dimension."""
+    """Concatenate tensors along the third dimension.
+
+    >>> import wengert as torch
+    >>> torch.dstack((torch.tensor([1, 2]), torch.tensor([3, 4])))
+    tensor([[[1, 3],
+             [2, 4]]])
+    """
     return cat_public(_joined(tensors, "dstack", cube), 2)
 
 
 @public("torch.column_stack")
 @with_out(_CONCATENATED)
 def column_stack(tensors: Any) -> Tensor:
-    """Concatenate tensors along the second dimension; vectors become columns."""
+    """Concatenate tensors along the second dimension; vectors become columns.
+
+    >>> import wengert as torch
+    >>> torch.column_stack((torch.tensor([1, 2]), torch.tensor([3, 4])))
+    tensor([[1, 3],
+            [2, 4]])
+    """
     return hstack(_joined(tensors, "column_stack", _column))
 
 
@@ -382,7 +424,12 @@ def _piece(size: Any, n: int) -> int:
 @public("torch.split_with_sizes Tensor.split_with_sizes")
 @with_axis
 def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Split along a dimension into views of the given sizes."""
+    """Split along a dimension into views of the given sizes.
+
+    >>> import wengert as torch
+    >>> torch.split_with_sizes(torch.arange(5), [2, 3])
+    (tensor([0, 1]), tensor([2, 3, 4]))
+    """
     dim, n = _sized(input, dim, "split_with_sizes")
     return _views(SPLIT_WITH_SIZES, input, _pieces(split_sizes, n, dim), dim)
 

@@ -15,6 +15,7 @@ from ..._arrays.along import COLONS
 from ..._arrays.layouts import always_rows, like, rows
 from ..._arrays.library import concatenate, copyto
 from ..._base.dtypes import as_dtype
+from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_always
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import as_int, normal_dim, normal_dims
@@ -155,7 +156,7 @@ def _spelt(numbers: tuple[Any, ...], given: dict[str, Any], name: str, function:
     """The ints of a function that takes any number of them, or one argument of this name."""
     for key in given:
         if key != name:
-            raise TypeError(f"{function}() got an unexpected keyword argument '{key}'")
+            raise unexpected_keyword(function, key, (name,))
     return (given[name],) if given else numbers
 
 
@@ -173,7 +174,13 @@ def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
 
 @public("torch.fliplr Tensor.fliplr")
 def fliplr(input: Tensor) -> Tensor:
-    """A copy with the columns in reverse order."""
+    """A copy with the columns in reverse order.
+
+    >>> import wengert as torch
+    >>> torch.fliplr(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 1],
+            [4, 3]])
+    """
     if payload(input, "fliplr").ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return flip_dims(input, (1,))
@@ -181,7 +188,13 @@ def fliplr(input: Tensor) -> Tensor:
 
 @public("torch.flipud Tensor.flipud")
 def flipud(input: Tensor) -> Tensor:
-    """A copy with the rows in reverse order."""
+    """A copy with the rows in reverse order.
+
+    >>> import wengert as torch
+    >>> torch.flipud(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[3, 4],
+            [1, 2]])
+    """
     if payload(input, "flipud").ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return flip_dims(input, (0,))
@@ -355,13 +368,25 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 
 @public("torch.diagflat Tensor.diagflat")
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """A matrix with all elements of the input on its diagonal."""
+    """A matrix with all elements of the input on its diagonal.
+
+    >>> import wengert as torch
+    >>> torch.diagflat(torch.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
     return diag_embed(reshape_public(input, (payload(input, "diagflat").size,)), offset)
 
 
 @public("Tensor.fill_diagonal_ torch.fill_diagonal_")
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """Write a number on the main diagonal; ``wrap`` starts a new diagonal after each square of a tall matrix."""
+    """Write a number on the main diagonal; ``wrap`` starts a new diagonal after each square of a tall matrix.
+
+    >>> import wengert as torch
+    >>> torch.zeros(2, 2).fill_diagonal_(5)
+    tensor([[5., 0.],
+            [0., 5.]])
+    """
     shape = tuple(self._payload.shape)
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")

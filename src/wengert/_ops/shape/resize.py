@@ -14,7 +14,7 @@ from ..._base.registry import public
 from ..._payloads.meta import Meta
 from ..._tape.error_text import expect_tensor
 from ..._tape.inference import is_inference, refuse_write
-from ..._tape.node import AccumulateGrad, Box, version_of, view_of
+from ..._tape.node import AccumulateGrad, Box, leaf_node, version_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from ..._tape.view_chain import reshaped_in_place, with_node_name
@@ -94,7 +94,13 @@ def t_(self: Tensor) -> Tensor:
 
 @public("Tensor.as_strided_ torch.as_strided_")
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """In-place form of ``as_strided``."""
+    """In-place form of ``as_strided``.
+
+    >>> import wengert as torch
+    >>> torch.as_strided_(torch.arange(4), (2, 2), (1, 2))
+    tensor([[0, 2],
+            [1, 3]])
+    """
     return _view_in_place(lambda x: as_strided(x, size, stride, storage_offset), self, "AsStridedBackward1")
 
 
@@ -160,7 +166,13 @@ def _resized(a: Any, size: tuple[int, ...]) -> Any:
 
 @public("Tensor.resize_as_ torch.resize_as_")
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
-    """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``."""
+    """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``.
+
+    >>> import wengert as torch
+    >>> torch.resize_as_(torch.arange(4), torch.ones(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     from ..names.sparse import is_sparse
 
     if is_sparse(self) and is_sparse(other) and not self._payload.values.size:
@@ -198,6 +210,10 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         a = as_strided(detach(source), size, stride, storage_offset)._payload
     _new_payload(self, a, version_of(self))
     count_write(self)
+    if type(self._node) is AccumulateGrad:  # as in PyTorch, the graph so far leads to another node
+        grad, hooks = self._node.grad, self._node.h
+        leaf_node(self).grad = grad
+        self._node.h = hooks
     return self
 
 

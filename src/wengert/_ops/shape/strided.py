@@ -14,8 +14,7 @@ import numpy as np
 
 from ..._arrays.along import COLONS
 from ..._arrays.memory import bytes_around, restrided
-from ..._base.constants import type_name
-from ..._base.dtypes import BY_NUMPY
+from ..._base.dtypes import BY_NUMPY, as_dtype
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
 from ..._kinds.dims import as_int, normal_dim
@@ -350,7 +349,12 @@ _diagonal_raw = ARRAYS.diagonal_view
 
 @public("linalg.diagonal")
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """``torch.diagonal`` of the last two dimensions."""
+    """``torch.diagonal`` of the last two dimensions.
+
+    >>> import wengert as torch
+    >>> torch.linalg.diagonal(torch.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """
     return diagonal(A, offset, dim1, dim2)
 
 
@@ -392,8 +396,8 @@ def _params_inside(a: Any, size: Any, stride: Any, storage_offset: Any) -> tuple
     need, have = start + _span(size, stride)[1] + 1, _span(tuple(a.shape), own)[1] + 1
     if 0 not in size and (start < 0 or need > have):
         raise RuntimeError(
-            f"as_strided: sizes {list(size)}, strides {list(stride)} and storage offset {start} reach beyond the "
-            f"{have} elements of a value inside of a transform"
+            f"result = tensor.as_strided({list(size)}, {list(stride)}, {start}) can access memory outside of `tensor`: "
+            f"it reaches beyond the {have} elements of a value inside of a transform"
         )
     return size, stride, start, own
 
@@ -475,7 +479,12 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
-    """A copy of ``input`` with ``src`` in a slice of a dimension."""
+    """A copy of ``input`` with ``src`` in a slice of a dimension.
+
+    >>> import wengert as torch
+    >>> torch.slice_scatter(torch.zeros(4), torch.ones(2), start=1, end=3)
+    tensor([0., 1., 1., 0.])
+    """
     shape = payload(input, "slice_scatter").shape
     dim = normal_dim(dim, len(shape), "slice_scatter")
     if step < 1:
@@ -487,7 +496,13 @@ def slice_scatter(
 
 @public("torch.diagonal_scatter Tensor.diagonal_scatter")
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """A copy of ``input`` with ``src`` on a diagonal."""
+    """A copy of ``input`` with ``src`` on a diagonal.
+
+    >>> import wengert as torch
+    >>> torch.diagonal_scatter(torch.zeros(2, 2), torch.ones(2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     d1, d2 = checked_diagonal("diagonal_scatter", payload(input, "diagonal_scatter").ndim, dim1, dim2)
     return _scatter_into(
         input, src, (("diagonal_view", (offset, d1, d2)),), "diagonal_scatter", "DiagonalScatterBackward0"
@@ -496,7 +511,12 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 
 @public("torch.as_strided_scatter Tensor.as_strided_scatter")
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
+    """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be.
+
+    >>> import wengert as torch
+    >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
+    tensor([1., 0., 1., 0.])
+    """
     p = strided_params(input, size, stride, storage_offset, "as_strided_scatter")
     chain = (("as_strided_view", p),)
     return _scatter_into(input, src, chain, "as_strided_scatter", "AsStridedScatterBackward0")
@@ -504,8 +524,7 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
     """A view of the same bytes as another dtype; it has no history."""
-    if not hasattr(dtype, "np"):
-        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_name(dtype)}")
+    dtype = as_dtype(dtype, "view")
     a = alias_payload(self)
     new = dtype.np
     if new is a.dtype:

@@ -11,12 +11,12 @@ from ..._base.registry import REGISTRY, TENSORS, Operator
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
-from ..._tape.view_chain import replay
+from ..._tape.view_chain import CONJUGATES, replay
 
 
 def lifted(info: Operator, shape: tuple[int, ...], p: tuple[Any, ...], size: int) -> Any:
     """The batched form of a view operator for ``size`` elements of a batch, as steps (see ``Lifted``)."""
-    if info.batch == "shape":  # the parameters do not depend on the rank
+    if info.batch == "shape" or info.name in CONJUGATES:  # the parameters do not depend on the rank
         return ((info.name, p),)
     return info.batch.lift(info.name, shape, p, size)
 
@@ -85,7 +85,8 @@ def view_scatter_zeros(lib, self, size, chain):
     if lib.may_share_memory(part, r) and part.flags.writeable and _MAY_REPEAT.isdisjoint(name for name, _ in chain):
         part[...] = self
     elif part.size:
-        lib.add.at(_components(r), _places(r, chain), _components(lib.asarray(self)))
+        places, signs = _places(r, chain)
+        lib.add.at(_components(r), places, _components(lib.asarray(self)) * signs)
     return r
 
 
@@ -105,15 +106,16 @@ def _base_dtype(dtype: Any, chain: Any) -> Any:
 def _components(a: Any) -> Any:
     """The flat real elements of an array, two for each complex one; a view if the array is C-contiguous."""
     flat = a.reshape(-1)
-    return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
+    return np.ascontiguousarray(flat).view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
 def _places(a: Any, chain: Any) -> Any:
-    """The flat indices of the components of ``a`` that a chain of views shows."""
+    """The flat indices of the components of ``a`` that a chain of views shows, and the sign of each."""
     count = a.size * (2 if a.dtype.kind == "c" else 1)
     numbers = np.arange(count, dtype=np.float64)
     numbers = (numbers.view(np.complex128) if a.dtype.kind == "c" else numbers).reshape(a.shape)
-    return _components(np.ascontiguousarray(replay(numbers, chain))).astype(np.int64)
+    found = _components(np.ascontiguousarray(replay(numbers, chain)))
+    return np.abs(found).astype(np.int64), np.where(np.signbit(found), -1, 1).astype(a.real.dtype)
 
 
 @general(
@@ -137,7 +139,8 @@ def view_scatter(lib, base, src, chain):
     if lib.may_share_memory(part, r) and part.flags.writeable:
         part[...] = src
     elif part.size:  # the chain is no view of memory in this order: find the elements by their flat indices
-        _components(r)[_places(r, chain)] = _components(lib.broadcast_to(src, part.shape))
+        places, signs = _places(r, chain)
+        _components(r)[places] = _components(lib.broadcast_to(src, part.shape)) * signs
     return r
 
 

@@ -95,20 +95,35 @@ def _copies(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
 @public("torch.unsafe_split Tensor.unsafe_split")
 @with_axis
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split`` whose results may be written to in place."""
+    """``split`` whose results may be written to in place.
+
+    >>> import wengert as torch
+    >>> torch.unsafe_split(torch.arange(3), 2)
+    (tensor([0, 1]), tensor([2]))
+    """
     return _pieces(split_public(input, split_size, dim), "UnsafeSplitBackward0")
 
 
 @public("torch.unsafe_split_with_sizes Tensor.unsafe_split_with_sizes")
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split_with_sizes`` whose results may be written to in place."""
+    """``split_with_sizes`` whose results may be written to in place.
+
+    >>> import wengert as torch
+    >>> torch.unsafe_split_with_sizes(torch.arange(3), [1, 2])
+    (tensor([0]), tensor([1, 2]))
+    """
     return _pieces(split_with_sizes_public(input, split_sizes, dim), "UnsafeSplitWithSizesBackward0")
 
 
 @public("torch.unsafe_chunk Tensor.unsafe_chunk")
 @with_axis
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``chunk`` whose results may be written to in place."""
+    """``chunk`` whose results may be written to in place.
+
+    >>> import wengert as torch
+    >>> torch.unsafe_chunk(torch.arange(3), 2)
+    (tensor([0, 1]), tensor([2]))
+    """
     return _pieces(chunk(input, chunks, dim), "UnsafeSplitBackward0")
 
 
@@ -129,19 +144,34 @@ def _into_each(fn: Any) -> Any:
 @public("torch.split_copy")
 @_into_each
 def split_copy(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split`` with copies instead of views."""
+    """``split`` with copies instead of views.
+
+    >>> import wengert as torch
+    >>> torch.split_copy(torch.arange(3), 2)
+    (tensor([0, 1]), tensor([2]))
+    """
     return _copies(split_public(input, split_size, dim), "SplitBackward0_copy")
 
 
 @public("torch.split_with_sizes_copy")
 @_into_each
 def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split_with_sizes`` with copies instead of views."""
+    """``split_with_sizes`` with copies instead of views.
+
+    >>> import wengert as torch
+    >>> torch.split_with_sizes_copy(torch.arange(3), [1, 2])
+    (tensor([0]), tensor([1, 2]))
+    """
     return _copies(split_with_sizes_public(input, split_sizes, dim), "SplitWithSizesBackward0_copy")
 
 
 @public("torch.unbind_copy")
 @_into_each
 def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """``unbind`` with copies instead of views."""
+    """``unbind`` with copies instead of views.
+
+    >>> import wengert as torch
+    >>> torch.unbind_copy(torch.tensor([1, 2]))
+    (tensor(1), tensor(2))
+    """
     return _copies(unbind_public(input, dim), "UnbindBackward0_copy")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._arrays.along import NEW_AT
 from ..._base.constants import type_name
-from ..._base.dtypes import BY_NUMPY
+from ..._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from ..._base.errors import noted, warn, warn_once
 from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
@@ -121,7 +121,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
         pass
     elif size is not None:
         shape = ints((size,), "view")
-    elif dtype is not None or (len(shape) == 1 and isinstance(shape[0], type(BY_NUMPY[np.dtype(bool)]))):
+    elif dtype is not None or (len(shape) == 1 and _names_dtype(shape[0])):
         from .strided import view_dtype
 
         return view_dtype(self, dtype or shape[0])
@@ -140,6 +140,10 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise _no_view(a, r.shape)
     return view(self, r.shape) if slow_if_recording else view_result(VIEW, self, (r.shape,), r)
+
+
+def _names_dtype(value: Any) -> bool:
+    return isinstance(value, type(BY_NUMPY[np.dtype(bool)])) or (isinstance(value, type) and value in PYTHON_NUMBERS)
 
 
 def _no_view(a: Any, shape: Any) -> RuntimeError:
@@ -204,7 +208,12 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @public("torch.ravel Tensor.ravel")
 def ravel(input: Tensor) -> Tensor:
-    """Flatten to one dimension; a view if the tensor is contiguous."""
+    """Flatten to one dimension; a view if the tensor is contiguous.
+
+    >>> import wengert as torch
+    >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
+    tensor([1, 2, 3, 4])
+    """
     a = in_memory(payload(input, "ravel"))
     if type(a) is np.ndarray and not a.flags.c_contiguous:
         return view_public(TENSORS.clone(input, "C"), (a.size,))
@@ -310,13 +319,26 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 @public("torch.swapaxes Tensor.swapaxes")
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """``transpose`` under NumPy's name."""
+    """``transpose`` under NumPy's name.
+
+    >>> import wengert as torch
+    >>> torch.swapaxes(torch.tensor([[1, 2, 3]]), 0, 1)
+    tensor([[1],
+            [2],
+            [3]])
+    """
     return transpose(input, axis0, axis1)
 
 
 @public("torch.t Tensor.t")
 def t(input: Tensor) -> Tensor:
-    """The transpose of a matrix; tensors of fewer dimensions are unchanged."""
+    """The transpose of a matrix; tensors of fewer dimensions are unchanged.
+
+    >>> import wengert as torch
+    >>> torch.t(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[1, 3],
+            [2, 4]])
+    """
     a = payload(input, "t")
     ndim = a.ndim
     if ndim > 2:
@@ -409,7 +431,7 @@ def _last_two(self: Tensor, name: str, conj: bool) -> Tensor:
     if ndim < 2:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
     r = transpose_dims(self, ndim - 2, ndim - 1)
-    return TENSORS.conj(r) if conj and r._payload.dtype.kind == "c" else r
+    return r.conj() if conj and r._payload.dtype.kind == "c" else r
 
 
 def _transposed(self: Tensor) -> Tensor:
@@ -459,9 +481,8 @@ def _hermitian(self: Tensor) -> Tensor:
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.")
     if not ndim:
         warn("Tensor.H() is deprecated on 0-D tensors. Consider using x.conj().")
-        return TENSORS.conj(self) if self._payload.dtype.kind == "c" else self
-    r = transpose_dims(self, 0, 1)
-    return TENSORS.conj(r) if r._payload.dtype.kind == "c" else r
+        return self.conj()
+    return transpose_dims(self, 0, 1).conj()
 
 
 public("Tensor.T")(property(_reversed))

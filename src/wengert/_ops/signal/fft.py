@@ -332,7 +332,12 @@ def fftfreq(
 def rfftfreq(
     n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, device: Any = None, **unused: Any
 ) -> Tensor:
-    """The frequencies of ``rfft``'s results."""
+    """The frequencies of ``rfft``'s results.
+
+    >>> import wengert as torch
+    >>> torch.fft.rfftfreq(4)
+    tensor([0.0000, 0.2500, 0.5000])
+    """
     return _frequencies(np.fft.rfftfreq(n, d), dtype, requires_grad, device)
 
 
@@ -347,11 +352,21 @@ def _shifted(input: Any, dim: Any, sign: int) -> Any:
 
 @public("fft.fftshift")
 def fftshift(input: Tensor, dim: Any = None) -> Tensor:
-    """The frequencies in ascending order: zero in the middle."""
+    """The frequencies in ascending order: zero in the middle.
+
+    >>> import wengert as torch
+    >>> torch.fft.fftshift(torch.arange(4))
+    tensor([2, 3, 0, 1])
+    """
     return _shifted(input, dim, 1)
 
 
 @public("fft.ifftshift")
 def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
-    """The inverse of ``fftshift``."""
+    """The inverse of ``fftshift``.
+
+    >>> import wengert as torch
+    >>> torch.fft.ifftshift(torch.arange(4))
+    tensor([2, 3, 0, 1])
+    """
     return _shifted(input, dim, -1)

@@ -59,14 +59,16 @@ _LEAVES_ALONE = frozenset({"requires_grad_", "retain_grad", "share_memory_"})
 class PythonKeyTracer(Tracer):
     """Writes the graph: parameters are ``_param_constant0``, other tensors from outside ``_tensor_constant0``."""
 
-    def __init__(self) -> None:
+    def __init__(self, outside: dict[Any, Tensor] | None = None) -> None:
         super().__init__(autowrap_modules=())
         self.root = Module()
         self.graph = Graph(tracer_cls=Tracer)
         self.tensor_attrs = {}
         self.nodes: dict[Any, tuple[Any, Node]] = {}  # by memory; the payload keeps it from being used again
         # kept, so that no other tensor gets their memory
-        self.outside = {_memory(t): t for t in living() if issubclass(type(t), Tensor)}
+        if outside is None:
+            outside = {_memory(t): t for t in living() if issubclass(type(t), Tensor)}
+        self.outside = outside
 
     def note(self, tensor: Tensor, node: Node) -> None:
         """A tensor's value is this node's from now on."""
@@ -114,7 +116,7 @@ class PythonKeyTracer(Tracer):
 def _memory(tensor: Tensor) -> Any:
     """What tells a tensor's value from others: where it lies, and how."""
     payload = tensor._payload
-    if getattr(payload, "size", 0) and hasattr(payload, "ctypes"):
+    if type(payload).__name__ == "ndarray" and payload.size:
         return payload.ctypes.data, payload.shape, payload.strides, payload.dtype.str
     return id(payload)
 
@@ -153,7 +155,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         given = self.tracer.create_arg(tuple(args)) if not self.quiet else None
         result = func(*args, **kwargs)
         if given is not None:
-            target, given = _call_of(self.tracer, func, args, given, result)
+            with self.silent():
+                target, given = _call_of(self.tracer, func, args, given, result)
             self.tracer.note_results(result, self.tracer.call(target, given, {}))
         return result
 

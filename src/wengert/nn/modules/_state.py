@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..._base.errors import warn
+from ..._base.errors import noted, warn
 from ..._base.grad_mode import no_grad
 from ..._tape.node import RemovableHandle
 from ..._tape.tensor import Tensor
@@ -164,7 +164,11 @@ class Stateful:
                 error_msgs.insert(0, f"Missing key(s) in state_dict: {_quoted(missing_keys)}. ")
         if error_msgs:
             listed = "\n\t".join(error_msgs)
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
+            raise noted(
+                RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}"),
+                _prefix_advice(missing_keys, unexpected_keys),
+                code="W019",
+            )
         return _IncompatibleKeys(missing_keys, unexpected_keys)
 
     def _load_from_state_dict(
@@ -286,3 +290,20 @@ _NEVER = (
     "Reached a code path in Module.{}_extra_state() that should never be called. Please file an issue at "
     "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug."
 )
+
+
+def _prefix_advice(missing: list[str], unexpected: list[str]) -> str:
+    """Advice if all names differ by a prefix, as those of a part and a whole, or of ``DataParallel``, do."""
+    for own, given, doing in ((missing, unexpected, "remove"), (unexpected, missing, "add")):
+        for name in given:
+            prefix = name.removesuffix(own[0]) if own else name
+            if prefix != name and {prefix + other for other in own} == set(given):
+                change = "name.removeprefix(prefix)" if doing == "remove" else "prefix + name"
+                return (
+                    f"What to do: the names differ by the prefix {prefix!r}; {doing} it: "
+                    f"{{{change}: value for name, value in state.items()}}, or load the state of that part."
+                )
+    return (
+        "What to do: build the model with the layers that were saved, or load what fits with strict=False, which "
+        "returns the names that do not."
+    )

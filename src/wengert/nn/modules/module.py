@@ -10,7 +10,9 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
+from ..._base.errors import noted
 from ..._base.grad_mode import no_grad
+from ..._base.tracebacks import Exit, with_handler
 from ..._tape.tensor import Tensor
 from ..._tensor_api.settings import typename
 from ..parameter import Buffer, Parameter
@@ -91,6 +93,21 @@ def _told(hooks: dict[int, Any], module: Any, name: str, value: Any) -> Any:
     return value
 
 
+def _too_early(what: str) -> AttributeError:
+    return noted(
+        AttributeError(f"cannot assign {what} before Module.__init__() call"),
+        "What to do: call super().__init__() first, in the first line of the class's own __init__.",
+        code="W015",
+    )
+
+
+def _leave(frame: Any) -> None:
+    """Called when an error leaves the call of a module: name the layer, and cut the traceback."""
+    from ._failures import leave
+
+    leave(frame)
+
+
 class Module(Hooked, Stateful, Named):
     """The base class of all layers and models.
 
@@ -139,6 +156,7 @@ class Module(Hooked, Stateful, Named):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
+    __call__.__code__ = with_handler(__call__.__code__, Exit(_leave))
     _call_impl = _wrapped_call_impl = __call__
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
@@ -158,7 +176,7 @@ class Module(Hooked, Stateful, Named):
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Register a tensor that is part of the state and not trained; ``persistent=False``: not in ``state_dict``."""
         if "_buffers" not in self.__dict__:
-            raise AttributeError("cannot assign buffer before Module.__init__() call")
+            raise _too_early("buffer")
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not (isinstance(tensor, Tensor) or hasattr(tensor, "__torch_function__")):
             raise TypeError(
@@ -173,7 +191,7 @@ class Module(Hooked, Stateful, Named):
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Register a parameter, or with None a name for one."""
         if "_parameters" not in self.__dict__:
-            raise AttributeError("cannot assign parameter before Module.__init__() call")
+            raise _too_early("parameter")
         self._check_name("parameter", name, self._parameters)
         if param is None:
             self._parameters[name] = None
@@ -262,9 +280,9 @@ class Module(Hooked, Stateful, Named):
     def _set_early(self, name: str, value: Any) -> None:
         """Set an attribute before ``Module.__init__`` has run."""
         if isinstance(value, Parameter):
-            raise AttributeError("cannot assign parameters before Module.__init__() call")
+            raise _too_early("parameters")
         if isinstance(value, Module):
-            raise AttributeError("cannot assign module before Module.__init__() call")
+            raise _too_early("module")
         if isinstance(value, Buffer):
             self.register_buffer(name, value)
         object.__setattr__(self, name, value)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ._version import __version__ as wengert
-from .torch_version import __version__
+from wengert._version import __version__ as wengert
+from wengert.torch_version import __version__
 
 __all__ = ["__version__", "cuda", "debug", "git_version", "hip", "rocm", "wengert", "xpu"]
 

@@ -1,0 +1,127 @@
+"""Conjugate and negative views: a second array that follows the first.
+
+NumPy has no array that shows the conjugates of another array's elements. So such a view has an array of its own, and
+every write is carried over. A write through any tensor ends with the sequence number in its version cell; the cells of
+the two arrays are of classes whose ``seq`` is a property that copies the elements. Other tensors have ordinary cells,
+and no operator asks whether its operand is such a view.
+
+What writes without a count, such as ``tensor.numpy()[0] = 1``, is not carried over before the next counted write.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .._base.modes import MODE
+from .node import Box, NoHistory, Version, version_of, view_of
+from .tensor import Tensor, alias_payload
+from .views import base_of, made_unrecorded
+
+
+class FollowedVersion(Version):
+    """The cell of memory that conjugate views follow; an ordinary cell becomes one."""
+
+    __slots__ = ()
+
+    def _number(self, seq: int) -> None:
+        Version.seq.__set__(self, seq)  # type: ignore[attr-defined]
+        _carry_over(self)
+
+    seq = property(Version.seq.__get__, _number)  # type: ignore[assignment,attr-defined]
+
+
+class ConjugateVersion(Version):
+    """The cell of a conjugate view: it counts in the cell of its base."""
+
+    __slots__ = ("__weakref__", "array", "followed", "shared", "ufunc")
+
+    def _number(self, seq: int) -> None:
+        self.ufunc(self.array, out=self.followed)
+        self.shared.seq = seq
+
+    seq = property(lambda self: self.shared.seq, _number)  # type: ignore[assignment]
+
+
+def _forwarded(name: str) -> Any:
+    def assign(self: Any, value: Any) -> None:
+        setattr(self.shared, name, value)
+
+    return property(lambda self: getattr(self.shared, name), assign)
+
+
+for _name in ("code", "lasti", "rebased", "version", "writer", "writes"):
+    setattr(ConjugateVersion, _name, _forwarded(_name))
+
+
+def _carry_over(cell: Any) -> None:
+    for reference in cell.followers:
+        follower = reference()
+        if follower is not None:
+            follower.ufunc(follower.followed, out=follower.array)
+            _carry_over(follower)
+
+
+def conjugate_view(parent: Tensor, view: Tensor, info: Any, ufunc: Any) -> Tensor:
+    """Make the computed conjugate (or negative) of a tensor a view of it, if both hold arrays."""
+    a = parent._payload
+    if type(a) is not np.ndarray:
+        a = alias_payload(parent)
+    r = view._payload
+    if type(r) is not np.ndarray:
+        r = alias_payload(view)
+    if not type(a) is type(r) is np.ndarray:
+        return view
+    cell: Any = version_of(parent)
+    if type(cell) is Version:
+        cell.__class__ = FollowedVersion
+        cell.followers = []
+    elif type(cell) not in _FOLLOWED:
+        return view
+    own = _make_cell(ConjugateVersion)
+    own.shared, own.followed, own.array, own.ufunc, own.followers = cell, a[...], r, ufunc, []
+    followers = cell.followers
+    if len(followers) & 31 == 31:
+        followers[:] = [ref for ref in followers if ref() is not None]
+    followers.append(weakref.ref(own))
+    view._box = box = Box()
+    box.a, box.cell = r, own
+    state = MODE.get()
+    if state is None or state.grad:
+        view._view = (parent, info, (), 0)
+        return view
+    view._view = (parent, info, (), made_unrecorded(parent))
+    if base_of(view)._node is not None:  # type: ignore[union-attr]
+        view._node = NoHistory()
+    return view
+
+
+_make_cell = object.__new__
+_FOLLOWED = (FollowedVersion, ConjugateVersion)
+
+
+def flags(tensor: Tensor) -> tuple[bool, bool]:
+    """``(is_conj, is_neg)``: whether a tensor shows the conjugates, or the negatives, of its memory."""
+    steps = []
+    view = view_of(tensor)
+    while view is not None:
+        steps.append((view[1].name, view[2]))
+        tensor = view[0]
+        view = view_of(tensor)
+    conj = neg = False
+    cell = None if tensor._box is None else tensor._box.cell  # a detached view has the cell, and no parent
+    while type(cell) is ConjugateVersion:
+        conj, neg = conj ^ (tensor._payload.dtype.kind == "c"), neg ^ (tensor._payload.dtype.kind != "c")
+        cell = cell.shared
+    for k in range(len(steps) - 1, -1, -1):
+        name, _ = steps[k]
+        if name == "conj":
+            conj = not conj
+        elif name == "negative_view":
+            neg = not neg
+        elif name == "view_as_real" and conj:  # the parts of a conjugate: the imaginary one is a negative
+            conj = False
+            neg ^= k > 0 and steps[k - 1][0] == "select" and steps[k - 1][1][1] == 1
+    return conj, neg

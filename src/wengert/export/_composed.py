@@ -1,0 +1,631 @@
+"""Functions and layers as PyTorch puts them together of operators, where wengert's own code does it in another way.
+
+Each takes the recorder first (``r.operator`` writes an operator of PyTorch) and then the public function's arguments.
+``NotImplemented`` leaves a call to the general rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import wengert as torch
+
+from ..nn.modules import batchnorm
+from ..nn.modules.rnn import RNNBase
+from ..nn.utils.rnn import PackedSequence
+
+Tensor = torch.Tensor
+COMPOSED: dict[str, Callable[..., Any]] = {}
+_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+_CUDNN = False  # what PyTorch's CPU build hands on
+
+
+def composed(function: Callable[..., Any]) -> Callable[..., Any]:
+    COMPOSED[function.__name__] = function
+    return function
+
+
+def method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of tensors that differs from the function of its name."""
+    COMPOSED[f"Tensor.{function.__name__}"] = function
+    return function
+
+
+# ------------------------------------------------------------------------------------------------ functions of nn.functional
+def _activation(name: str, parameters: str = "", *defaults: Any) -> None:
+    """A function with ``inplace``, which names another operator."""
+
+    names = parameters.split()
+
+    def function(r: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
+        given = dict(zip([*names, "inplace"], args, strict=False)) | kwargs
+        operator = f"{name}_" if given.pop("inplace", False) else name
+        return r.operator(operator, input, *[given.get(n, d) for n, d in zip(names, defaults, strict=True)])
+
+    function.__name__ = name
+    composed(function)
+
+
+for _name in ["relu", "relu6", "selu", "silu", "mish", "hardswish", "hardsigmoid"]:
+    _activation(_name)
+_activation("elu", "alpha", 1.0)
+_activation("celu", "alpha", 1.0)
+_activation("leaky_relu", "negative_slope", 0.01)
+_activation("hardtanh", "min_val max_val", -1.0, 1.0)
+_activation("threshold", "threshold value", None, None)
+
+
+def _dropout(name: str, operator: str) -> None:
+    def function(
+        r: Any, input: Any, p: float = 0.5, training: bool = True, inplace: bool = False, **kwargs: Any
+    ) -> Any:
+        training = kwargs.get("train", training)
+        return r.operator(f"{operator}_" if inplace else operator, input, p, training)
+
+    function.__name__ = name
+    composed(function)
+
+
+for _name in ("dropout", "alpha_dropout", "feature_alpha_dropout", "feature_dropout"):
+    _dropout(_name, _name)
+for _name in ("dropout1d", "dropout2d", "dropout3d"):
+    _dropout(_name, "feature_dropout")
+
+
+def _softmax(name: str) -> None:
+    def function(r: Any, input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+        if isinstance(_stacklevel, torch.dtype):  # torch.softmax(x, dim, dtype)
+            dtype = _stacklevel
+        if dim is None:
+            return NotImplemented
+        return r.operator(name, input, dim, *([dtype] if dtype is not None else []))
+
+    function.__name__ = name
+    composed(function)
+
+
+_softmax("softmax")
+_softmax("log_softmax")
+
+
+@composed
+def softmin(r: Any, input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    return r.operator("softmax", r.operator("neg", input), dim, *([dtype] if dtype is not None else []))
+
+
+@composed
+def tanhshrink(r: Any, input: Any) -> Any:
+    return input - input.tanh()
+
+
+@composed
+def softsign(r: Any, input: Any) -> Any:
+    return input / (input.abs() + 1)
+
+
+@composed
+def layer_norm(
+    r: Any, input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any
+) -> Any:
+    return r.operator("layer_norm", input, list(normalized_shape), weight, bias, eps, _CUDNN)
+
+
+@composed
+def group_norm(
+    r: Any, input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any
+) -> Any:
+    return r.operator("group_norm", input, num_groups, weight, bias, eps, _CUDNN)
+
+
+@composed
+def rms_norm(r: Any, input: Any, normalized_shape: Any, weight: Any = None, eps: Any = None) -> Any:
+    return r.operator("rms_norm", input, list(normalized_shape), weight, eps)
+
+
+@composed
+def batch_norm(r: Any, input: Any, a: Any, b: Any, *rest: Any, **kwargs: Any) -> Any:
+    if len(rest) >= 6 and not isinstance(rest[2], (Tensor, type(None))):  # torch.batch_norm, in the operator's order
+        return r.operator("batch_norm", input, a, b, *rest, **kwargs)
+
+    def ordered(
+        weight: Any = None, bias: Any = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5
+    ) -> Any:
+        return r.operator("batch_norm", input, weight, bias, a, b, training, float(momentum), eps, _CUDNN)
+
+    return ordered(*rest, **kwargs)
+
+
+@composed
+def instance_norm(
+    r: Any, input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
+    use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5, *_: Any,
+) -> Any:  # fmt: skip
+    return r.operator(
+        "instance_norm", input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, _CUDNN
+    )
+
+
+@composed
+def embedding(
+    r: Any, input: Any, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: Any = 2.0,
+    scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Any:  # fmt: skip
+    if not isinstance(weight, Tensor) or max_norm is not None or weight.dtype == torch.int64:
+        return NotImplemented
+    padding = -1 if padding_idx is None else padding_idx % weight.size(0)
+    return r.operator("embedding", weight, input, padding, scale_grad_by_freq, sparse)
+
+
+def _pool(name: str, order: str) -> None:
+    names = order.split()
+
+    def function(r: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
+        given = dict(zip(names, args, strict=False)) | kwargs
+        indices = given.pop("return_indices", False)
+        size = given.pop("kernel_size")
+        stride = given.pop("stride", None)
+        rest = [given.get(n, d) for n, d in (("padding", 0), ("dilation", 1), ("ceil_mode", False))]
+        target = f"{name}_with_indices" if indices else name
+        return r.operator(target, input, size, [] if stride is None else stride, *rest)
+
+    for public in (name, f"{name}_with_indices"):
+        COMPOSED[public] = function
+
+
+for _n in (1, 2, 3):
+    _pool(f"max_pool{_n}d", "kernel_size stride padding dilation ceil_mode return_indices")
+
+
+def _adaptive(name: str, n: int) -> None:
+    def function(r: Any, input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        sizes = [output_size] * n if isinstance(output_size, int) or output_size is None else output_size
+        sizes = [input.size(i - n) if s is None else s for i, s in enumerate(sizes)]
+        result = r.operator(name, input, sizes)
+        return result[0] if "max" in name and not return_indices else result
+
+    function.__name__ = name
+    composed(function)
+
+
+for _n in (1, 2, 3):
+    _adaptive(f"adaptive_avg_pool{_n}d", _n)
+    _adaptive(f"adaptive_max_pool{_n}d", _n)
+
+
+@composed
+def interpolate(
+    r: Any, input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None,
+    recompute_scale_factor: Any = None, antialias: bool = False,
+) -> Any:  # fmt: skip
+    n = input.dim() - 2
+    names = {
+        "nearest": f"upsample_nearest{n}d", "nearest-exact": f"_upsample_nearest_exact{n}d",
+        "linear": "upsample_linear1d", "bilinear": "upsample_bilinear2d", "trilinear": "upsample_trilinear3d",
+        "bicubic": "upsample_bicubic2d",
+    }  # fmt: skip
+    if mode not in names or antialias or recompute_scale_factor:
+        return NotImplemented
+    sizes = [size] * n if isinstance(size, int) else None if size is None else list(size)
+    if scale_factor is not None:
+        scale_factor = [
+            float(s) for s in (scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * n)
+        ]
+    corners = [] if "nearest" in mode else [bool(align_corners)]
+    return r.run(names[mode], "vec", (input, sizes, *corners, scale_factor), {})
+
+
+@composed
+def pad(r: Any, input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+    return r.operator("pad", input, list(pad), mode, None if value is None else float(value))
+
+
+@composed
+def unfold(r: Any, input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+    return r.operator("im2col", input, kernel_size, dilation, padding, stride)
+
+
+@composed
+def affine_grid(r: Any, theta: Any, size: Any, align_corners: Any = None) -> Any:
+    return r.operator("affine_grid_generator", theta, list(size), bool(align_corners))
+
+
+@composed
+def fold(
+    r: Any, input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:
+    return r.operator("col2im", input, output_size, kernel_size, dilation, padding, stride)
+
+
+@composed
+def grid_sample(
+    r: Any, input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: Any = None
+) -> Any:
+    modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
+    return r.operator("grid_sampler", input, grid, modes.index(mode), paddings.index(padding_mode), bool(align_corners))
+
+
+@composed
+def normalize(r: Any, input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
+    norm = r.operator("linalg_vector_norm", input, float(p), dim, True)
+    return input / r.operator("clamp_min", norm, eps).expand_as(input)
+
+
+@composed
+def norm(
+    r: Any, input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None
+) -> Any:
+    if isinstance(p, str) and p != "fro":
+        return NotImplemented
+    ord = 2 if p in ("fro", None) else p
+    kwargs = {} if dtype is None else {"dtype": dtype}
+    return r.operator("linalg_vector_norm", input, ord, *([None, keepdim] if dim is None else [dim, keepdim]), **kwargs)
+
+
+# ---------------------------------------------------------------------------------------------------------------- losses
+def _loss(name: str, operator: str, order: str, **defaults: Any) -> None:
+    """A loss: its parameters in the operator's order, the reduction as a number."""
+    placed = order.split()
+
+    def function(r: Any, input: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+        given = dict(zip(placed, args, strict=False)) | kwargs
+        if given.get("size_average") is not None or given.get("reduce") is not None:
+            return NotImplemented
+        given["reduction"] = _REDUCTIONS.get(given.get("reduction", "mean"), given.get("reduction"))
+        if name in _BROADCAST:
+            input, target = r.operator("broadcast_tensors", [input, target])
+        return r.operator(operator, input, target, *[given.get(n, d) for n, d in defaults.items()])
+
+    function.__name__ = name
+    composed(function)
+
+
+_OLD = "size_average reduce reduction"
+_BROADCAST = frozenset(["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
+for _name in ("mse_loss", "l1_loss", "soft_margin_loss", "multilabel_margin_loss"):
+    _loss(_name, _name, _OLD, reduction=1)
+_loss("smooth_l1_loss", "smooth_l1_loss", f"{_OLD} beta", reduction=1, beta=1.0)
+_loss("huber_loss", "huber_loss", "reduction delta", reduction=1, delta=1.0)
+_loss("nll_loss", "nll_loss_nd", "weight size_average ignore_index reduce reduction", weight=None, reduction=1,
+      ignore_index=-100)  # fmt: skip
+_loss("cross_entropy", "cross_entropy_loss", "weight size_average ignore_index reduce reduction label_smoothing",
+      weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0)  # fmt: skip
+_loss("binary_cross_entropy", "binary_cross_entropy", f"weight {_OLD}", weight=None, reduction=1)
+_loss("binary_cross_entropy_with_logits", "binary_cross_entropy_with_logits", f"weight {_OLD} pos_weight", weight=None,
+      pos_weight=None, reduction=1)  # fmt: skip
+_loss("multi_margin_loss", "multi_margin_loss", f"p margin weight {_OLD}", p=1, margin=1.0, weight=None, reduction=1)
+
+
+@composed
+def poisson_nll_loss(
+    r: Any, input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: Any = None,
+    eps: float = 1e-8, reduce: Any = None, reduction: Any = "mean",
+) -> Any:  # fmt: skip
+    return r.operator("poisson_nll_loss", input, target, log_input, full, eps, _REDUCTIONS.get(reduction, reduction))
+
+
+@composed
+def kl_div(r: Any, input: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+    given = dict(zip(("size_average", "reduce", "reduction", "log_target"), args, strict=False)) | kwargs
+    reduction, log_target = given.get("reduction", "mean"), given.get("log_target", False)
+    batch = reduction == "batchmean"
+    code = 2 if batch else _REDUCTIONS.get(reduction, reduction)
+    result = r.operator("kl_div", input, target, code, log_target=log_target)
+    return result / input.size(0) if batch and input.dim() else result
+
+
+# ----------------------------------------------------------------------------------------------------- methods of tensors
+@composed
+def __rtruediv__(r: Any, self: Any, other: Any) -> Any:
+    return r.operator("mul", r.operator("reciprocal", self), other)
+
+
+@composed
+def __rpow__(r: Any, self: Any, other: Any) -> Any:
+    return r.operator("pow", other, self)
+
+
+@composed
+def __rfloordiv__(r: Any, self: Any, other: Any) -> Any:
+    return r.operator("floor_divide", r.operator("full", [], other, dtype=self.dtype), self)
+
+
+@method
+def unfold(r: Any, self: Any, dimension: int, size: int, step: int) -> Any:  # noqa: F811
+    return r.operator("unfold", self, dimension, size, step)
+
+
+@method
+def where(r: Any, self: Any, condition: Any, other: Any) -> Any:
+    return r.operator("where", condition, self, other)
+
+
+@method
+def contiguous(r: Any, self: Any, memory_format: Any = torch.contiguous_format) -> Any:
+    if self.is_contiguous(memory_format=memory_format):
+        return self
+    return r.operator("contiguous", self, memory_format=memory_format)
+
+
+def _as_type(r: Any, self: Any, dtype: Any = None, non_blocking: bool = False, **_: Any) -> Any:
+    return to(r, self, dtype) if isinstance(dtype, torch.dtype) else NotImplemented
+
+
+COMPOSED["Tensor.type"] = _as_type
+
+
+@composed
+def unique(
+    r: Any, input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    if dim is not None:
+        return NotImplemented
+    result = r.operator("_unique2", input, sorted, return_inverse, return_counts)
+    kept = [result[0], *([result[1]] if return_inverse else []), *([result[2]] if return_counts else [])]
+    return kept[0] if len(kept) == 1 else tuple(kept)
+
+
+@composed
+def to(r: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    known = {"dtype": self.dtype, "device": self.device, "layout": self.layout}
+    r.create_node("call_function", torch.ops.aten._assert_tensor_metadata.default, (r.node_of(self),), known,
+                  name="_assert_tensor_metadata_default")  # fmt: skip
+    if len(args) == 1 and isinstance(args[0], Tensor) and not kwargs:
+        return r.operator("to", self, args[0].device, args[0].dtype)
+    named = {k: kwargs[k] for k in ("dtype", "device", "copy") if kwargs.get(k) not in (None, False)}
+    for a in args:
+        if isinstance(a, Tensor):
+            named |= {"dtype": a.dtype, "device": a.device}
+        elif isinstance(a, torch.dtype):
+            named["dtype"] = a
+        elif isinstance(a, (str, torch.device)):
+            named["device"] = torch.device(a)
+    if len(named) == 1 and "dtype" in named:
+        return r.operator("to", self, named["dtype"])
+    if "device" in named and torch.device(named["device"]).type != "cpu":
+        return NotImplemented
+    if "device" in named:
+        named["device"] = torch.device(named["device"])
+        named = {"dtype": named.get("dtype", self.dtype), "layout": torch.strided} | named
+    elif not named:
+        return self
+    return r.operator("to", self, **named)
+
+
+@composed
+def type_as(r: Any, self: Any, other: Any) -> Any:
+    return r.operator("type_as", self, other)
+
+
+@composed
+def cpu(r: Any, self: Any, memory_format: Any = None) -> Any:
+    return self
+
+
+@composed
+def __getitem__(r: Any, self: Any, key: Any) -> Any:
+    return _indexed(r, self, key)
+
+
+def _indexed(r: Any, self: Any, key: Any) -> Any:
+    """PyTorch's order: numbers, slices and new dims from left to right, then all index tensors at once."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    if any(isinstance(k, (list, range)) or (hasattr(k, "__array__") and not isinstance(k, Tensor)) for k in keys):
+        keys = [
+            r.lifted(torch.tensor, k) if not isinstance(k, (int, slice, Tensor, type(None), type(...))) else k
+            for k in keys
+        ]
+    taken = sum(
+        k.dim() if _is_mask(k) else 1 for k in keys if k is not None and k is not ... and not isinstance(k, bool)
+    )
+    result, dim, tensors = self, 0, {}
+    for k in keys:
+        if k is ...:
+            dim += self.dim() - taken
+        elif k is None:
+            result, dim = r.operator("unsqueeze", result, dim), dim + 1
+        elif isinstance(k, bool):
+            return NotImplemented
+        elif isinstance(k, slice):
+            start, stop, step = (None if v is None else int(v) for v in (k.start, k.stop, k.step))
+            if (start, stop, step if step != 1 else None) != (None, None, None):
+                start = 0 if start is None else start
+                stop = 9223372036854775807 if stop is None else stop
+                result = r.operator("slice", result, dim, start, stop, *([step] if step not in (None, 1) else []))
+            dim += 1
+        elif isinstance(k, Tensor):
+            tensors[dim] = k
+            dim += k.dim() if _is_mask(k) else 1
+        else:
+            result = r.operator("select", result, dim, int(k))
+    if tensors:
+        indices: list[Any] = []
+        while len(indices) <= max(tensors):
+            at = len(indices)
+            indices.append(tensors.get(at))
+        flat = [k for d, k in enumerate(indices) if k is not None or not _covered(tensors, d)]
+        return r.run("index", "Tensor", (result, flat), {})
+    return r.operator("alias", result) if result is self else result
+
+
+def _is_mask(k: Any) -> bool:
+    return isinstance(k, Tensor) and k.dtype in (torch.bool, torch.uint8)
+
+
+def _covered(tensors: dict[int, Any], d: int) -> bool:
+    """Whether a dim belongs to a mask that began before it."""
+    return any(start < d < start + k.dim() for start, k in tensors.items() if _is_mask(k))
+
+
+@composed
+def __setitem__(r: Any, self: Any, key: Any, value: Any) -> Any:
+    keys = list(key) if isinstance(key, tuple) else [key]
+    tensors = [k for k in keys if isinstance(k, (Tensor, list))]
+    if not isinstance(value, Tensor):
+        value_tensor = torch.tensor(value, dtype=self.dtype)
+    else:
+        value_tensor = value
+    if not tensors:
+        place = _indexed(r, self, key)
+        if not isinstance(value, Tensor):
+            r.operator("fill_", place, value)
+        else:
+            r.operator("copy_", place, value_tensor)
+        return None
+    if all(isinstance(k, (Tensor, list)) or k == slice(None) for k in keys):
+        indices = [torch.tensor(k) if isinstance(k, list) else k if isinstance(k, Tensor) else None for k in keys]
+        r.run("index_put_", "default", (self, indices, value_tensor), {})
+        return None
+    return NotImplemented
+
+
+@composed
+def split(r: Any, tensor: Any, split_size_or_sections: Any = None, dim: int = 0, **kwargs: Any) -> Any:
+    size = kwargs.get("split_size", split_size_or_sections)
+    if isinstance(size, int):
+        return r.operator("split", tensor, size, dim)
+    return r.operator("split_with_sizes", tensor, list(size), dim)
+
+
+@composed
+def chunk(r: Any, input: Any, chunks: int, dim: int = 0) -> Any:
+    return r.operator("chunk", input, chunks, dim)
+
+
+@composed
+def einsum(r: Any, *args: Any) -> Any:
+    if not isinstance(args[0], str):
+        return NotImplemented
+    operands = args[1] if len(args) == 2 and isinstance(args[1], (list, tuple)) else args[1:]
+    return r.operator("einsum", args[0], list(operands))
+
+
+@composed
+def meshgrid(r: Any, *tensors: Any, indexing: Any = None) -> Any:
+    given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
+    return r.operator("meshgrid", given, **({} if indexing is None else {"indexing": indexing}))
+
+
+@composed
+def broadcast_tensors(r: Any, *tensors: Any) -> Any:
+    return r.operator("broadcast_tensors", list(tensors))
+
+
+@composed
+def tensordot(r: Any, a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+    if isinstance(dims, int):
+        dims = list(range(-dims, 0)), list(range(dims))
+    return r.operator("tensordot", a, b, list(dims[0]), list(dims[1]))
+
+
+# ---------------------------------------------------------------------------------------------------------------- layers
+@composed
+def multi_head_attention_forward(
+    r: Any, query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any,
+    in_proj_bias: Any, bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any,
+    out_proj_bias: Any, training: bool = True, key_padding_mask: Any = None, need_weights: bool = True,
+    attn_mask: Any = None, use_separate_proj_weight: bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None,
+    v_proj_weight: Any = None, static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> Any:  # fmt: skip
+    """Attention over batched (L, N, E) inputs without the rarer options."""
+    rare = (bias_k, bias_v, static_k, static_v, key_padding_mask)
+    if query.dim() != 3 or add_zero_attn or any(x is not None for x in rare) or use_separate_proj_weight:
+        return NotImplemented
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        zero = torch.zeros_like(attn_mask, dtype=query.dtype)
+        attn_mask = zero.masked_fill_(attn_mask, float("-inf"))
+    length, batch, width = query.shape
+    heads = width // num_heads
+    if query is key and key is value:
+        projected = torch.nn.functional.linear(query, in_proj_weight, in_proj_bias)
+        parts = projected.unflatten(-1, (3, width)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+        q, k, v = parts[0], parts[1], parts[2]
+    else:
+        weights = in_proj_weight.chunk(3)
+        biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
+        q, k, v = (
+            torch.nn.functional.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)
+        )
+    q, k, v = (x.view(x.shape[0], batch * num_heads, heads).transpose(0, 1) for x in (q, k, v))
+    mask = None
+    if attn_mask is not None:
+        mask = attn_mask.unsqueeze(0) if attn_mask.dim() == 2 else attn_mask
+    if need_weights:
+        q_scaled = q * (1.0 / heads) ** 0.5
+        if mask is not None:
+            scores = torch.baddbmm(mask, q_scaled, k.transpose(-2, -1))
+        else:
+            scores = torch.bmm(q_scaled, k.transpose(-2, -1))
+        scores = torch.nn.functional.softmax(scores, dim=-1)
+        if dropout_p > 0.0 and training:
+            scores = torch.nn.functional.dropout(scores, p=dropout_p)
+        output = torch.bmm(scores, v).transpose(0, 1).contiguous().view(length * batch, width)
+        output = torch.nn.functional.linear(output, out_proj_weight, out_proj_bias).view(length, batch, -1)
+        weights = scores.view(batch, num_heads, length, k.shape[1])
+        return output, weights.mean(dim=1) if average_attn_weights else weights
+    if mask is not None:
+        mask = mask.unsqueeze(0) if mask.size(0) == 1 else mask.view(batch, num_heads, -1, k.shape[1])
+    q, k, v = (x.view(batch, num_heads, x.shape[1], heads) for x in (q, k, v))
+    output = torch.nn.functional.scaled_dot_product_attention(
+        q, k, v, mask, dropout_p if training else 0.0, is_causal and mask is None
+    )
+    output = output.permute(2, 0, 1, 3).reshape(batch * length, width)
+    output = torch.nn.functional.linear(output, out_proj_weight, out_proj_bias)
+    return output.view(length, batch, output.size(1)), None
+
+
+def _recurrent(r: Any) -> Any:
+    """The ``forward`` of recurrent layers, which calls ``torch.lstm`` and its like."""
+
+    def forward(self: Any, input: Any, hx: Any = None) -> Any:
+        packed = input if isinstance(input, PackedSequence) else None
+        sizes = order = None
+        batched = True
+        if packed is not None:
+            input, sizes, order = packed.data, packed.batch_sizes, packed.sorted_indices
+            hx = None if hx is None else self.permute_hidden(hx, order)
+        else:
+            self._check_dims(input, hx)
+            batched = input.dim() == 3
+        at = 0 if self.batch_first else 1
+        if not batched:
+            input = input.unsqueeze(at)
+            hx = tuple(s.unsqueeze(1) for s in hx) if isinstance(hx, tuple) else hx if hx is None else hx.unsqueeze(1)
+        pair = self.mode == "LSTM"
+        if hx is None:
+            widths = [self.proj_size or self.hidden_size, self.hidden_size][: 1 + pair]
+            shapes = [self._state_shape(input, sizes, width) for width in widths]
+            zeros = tuple(torch.zeros(*s, dtype=input.dtype, device=input.device) for s in shapes)
+            hx = zeros if pair else zeros[0]
+        else:
+            self.check_forward_args(input, hx, sizes)
+        weights = [getattr(self, name) for names in self._all_weights for name in names]
+        first = (input,) if sizes is None else (input, sizes)
+        result = r.operator(
+            self.mode.lower(), *first, list(hx) if pair else hx, weights, self.bias, self.num_layers,
+            float(self.dropout), self.training, self.bidirectional, *([self.batch_first] if sizes is None else []),
+        )  # fmt: skip
+        output, hidden = result[0], tuple(result[1:]) if pair else result[1]
+        if packed is not None:
+            hidden = self.permute_hidden(hidden, packed.unsorted_indices)
+            return PackedSequence(output, sizes, order, packed.unsorted_indices), hidden
+        if not batched:
+            output = output.squeeze(at)
+            hidden = tuple(s.squeeze(1) for s in hidden) if pair else hidden.squeeze(1)
+        return output, hidden
+
+    return forward
+
+
+@contextmanager
+def layers_replaced(r: Any) -> Iterator[None]:
+    """A context in which recurrent layers are PyTorch's, and batch norms count by an operator."""
+    plain, count = RNNBase.forward, batchnorm._count
+    RNNBase.forward = _recurrent(r)  # type: ignore[method-assign]
+    batchnorm._count = lambda tracked: tracked.add_(1)
+    try:
+        yield
+    finally:
+        RNNBase.forward, batchnorm._count = plain, count  # type: ignore[method-assign]

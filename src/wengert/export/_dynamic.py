@@ -1,0 +1,277 @@
+"""Sizes that may differ: a module is traced with other sizes, and one graph is made of what the traces agree on.
+
+A number that differs between the traces becomes an expression of the sizes (sums of products of them), which the graph
+computes. Where operators differ, a number is no such expression, a constant has other values or the graph's results
+are not the module's, the size is not dynamic, and the error names the operator.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+import wengert as torch
+
+from ..fx.graph_module import GraphModule
+from ..fx.interpreter import Interpreter
+from ..fx.node import Node
+from ..nn.modules.module import Module
+from ._recording import Recorder
+from ._tracing import Trace, line_of, refuse_value, traced, user_error
+from .dynamic_shapes import Dim, DynamicSize
+from .graph_signature import InputKind
+
+Tensor = torch.Tensor
+
+
+class ValueRanges(NamedTuple):
+    """The bounds of a size."""
+
+    lower: float
+    upper: float
+
+    def __repr__(self) -> str:
+        return f"VR[{self.lower}, {'int_oo' if math.isinf(self.upper) else self.upper}]"
+
+    __str__ = __repr__
+
+
+def made_dynamic(
+    mod: Module, trace: Trace, in_spec: Any, found: list[DynamicSize], known: dict[str, Dim]
+) -> dict[str, ValueRanges]:
+    """Let some sizes of a trace differ: its graph is changed.
+
+    Raises:
+        UserError: one of them does not.
+    """
+    symbols = list(dict.fromkeys(size.symbol for size in found))
+    ranges = {s: _range(known.get(s)) for s in symbols}
+    base = {}
+    for size in found:
+        value = trace.inputs[size.leaf].shape[size.dim]
+        if base.setdefault(size.symbol, value) != value:
+            raise _violated(size.symbol, f"it is {base[size.symbol]} in one input and {value} in another", None)
+    if outside := [s for s in symbols if not ranges[s].lower <= base[s] <= ranges[s].upper]:
+        raise _violated(outside[0], f"the example's size {base[outside[0]]} is outside of {ranges[outside[0]]}", None)
+    sizes = [base, *_other_sizes(base, ranges)]
+    traces = [trace]
+    for tried in sizes[1:]:
+        leaves = _resized(trace.inputs, found, tried)
+        changed = next(s for s in symbols if tried[s] != base[s])
+        try:
+            traces.append(traced(mod, leaves, in_spec, refuse_value))
+        except Exception as e:
+            raise _violated(
+                changed, f"with {tried[changed]} in place of {base[changed]} {Recorder.last} fails: {e}", None
+            ) from e
+    merged = _Merged(trace, traces, sizes, found)
+    merged.constants()
+    merged.nodes()
+    for made, tried in zip(traces, sizes, strict=True):
+        _check_results(mod, trace, made, next((s for s in symbols if tried[s] != base[s]), symbols[0]))
+    return ranges
+
+
+def _range(dim: Dim | None) -> ValueRanges:
+    return ValueRanges(0 if dim is None else dim.min, math.inf if dim is None or dim.max is None else dim.max)
+
+
+def _other_sizes(base: dict[str, int], ranges: dict[str, ValueRanges]) -> list[dict[str, int]]:
+    """Sizes to trace with: two others of each, and others of all."""
+    others = {}
+    for symbol, size in base.items():
+        near = sorted(
+            (1, 3, 2, 5, 4, -1, -2, -3), key=lambda d, s=size, r=ranges[symbol]: not r.lower <= s + d <= r.upper
+        )
+        others[symbol] = [size + d for d in near if size + d > 1][:3]
+    tried = [base | {s: v} for s, values in others.items() for v in values[:2]]
+    if len(base) > 1:
+        tried.append({s: values[-1] for s, values in others.items()})
+        tried.append({s: values[i % len(values)] for i, (s, values) in enumerate(others.items())})
+    return tried
+
+
+def _resized(inputs: list[Any], found: list[DynamicSize], sizes: dict[str, int]) -> list[Any]:
+    """The inputs with rows repeated or left out."""
+    made = list(inputs)
+    for size in found:
+        old = made[size.leaf]
+        rows = torch.arange(sizes[size.symbol]) % max(old.shape[size.dim], 1)
+        made[size.leaf] = old.detach().index_select(size.dim, rows).requires_grad_(old.requires_grad)
+    return made
+
+
+def _violated(symbol: str, why: str, node: Node | None) -> Exception:
+    notes = [f"Why: {why}."]
+    if node is not None:
+        notes.append(f"Where: {node.target} in {line_of(node)}")
+    notes.append(f"What to do: leave {symbol} out of dynamic_shapes, or compute with x.shape instead of its value.")
+    return user_error("CONSTRAINT_VIOLATION", f"Constraints violated ({symbol})! {why}", *notes)
+
+
+class _Merged:
+    """One graph of several traces."""
+
+    def __init__(
+        self, trace: Trace, traces: list[Trace], sizes: list[dict[str, int]], found: list[DynamicSize]
+    ) -> None:
+        self.graph, self.traces, self.sizes = trace.graph, traces, sizes
+        self.symbols = list(sizes[0])
+        self.lists = [list(t.graph.nodes) for t in traces]
+        users = [
+            n
+            for n, s in zip(self.lists[0], trace.signature.input_specs, strict=False)
+            if s.kind is InputKind.USER_INPUT
+        ]
+        self.sources = {size.symbol: (users[size.leaf], size.dim) for size in reversed(found)}
+        self.known: dict[Any, Node] = {}
+        self.last_input = self.lists[0][len(trace.signature.input_specs) - 1]
+        terms = [()] + [(s,) for s in self.symbols] + list(itertools.combinations(self.symbols, 2))
+        self.terms: list[tuple[str, ...]] = terms  # type: ignore[assignment]
+        self.unknown = 0
+
+    def changed(self) -> str:
+        """A size to name in an error."""
+        return self.symbols[0]
+
+    def constants(self) -> None:
+        """Constants are the same in all traces."""
+        first, *others = [t.constants for t in self.traces]
+        for other in others:
+            for name, value in first.items():
+                twin = other.get(name)
+                if twin is None or twin.shape != value.shape or not torch.equal(twin, value):
+                    raise _violated(self.changed(), f"the constant {name} depends on it", None)
+
+    def nodes(self) -> None:
+        """Compare the traces, node by node."""
+        for nodes in zip(*self.lists, strict=False):
+            node = nodes[0]
+            if any((n.op, n.target, n.name) != (node.op, node.target, node.name) for n in nodes):
+                other = next(n for n in nodes if n.target != node.target or n.name != node.name)
+                raise _violated(
+                    self.changed(), f"the module calls {node.target} or {other.target}, as the size is", node
+                )
+            with self.graph.inserting_before(node):
+                node.args = self.merged([n.args for n in nodes], node)
+                node.kwargs = self.merged([n.kwargs for n in nodes], node)
+            self.note_shape(nodes)
+        if len({len(nodes) for nodes in self.lists}) > 1:
+            raise _violated(
+                self.changed(), "the module calls more or fewer operators, as the size is", self.lists[0][-2]
+            )
+
+    def merged(self, given: list[Any], node: Node) -> Any:
+        """One argument for the traces' arguments."""
+        first = given[0]
+        if isinstance(first, (list, tuple)) and not isinstance(first, Node):
+            if len({len(g) for g in given}) > 1:
+                raise _violated(self.changed(), f"{node.target} is given {len(first)} or {len(given[-1])} items", node)
+            return type(first)([self.merged([g[i] for g in given], node) for i in range(len(first))])
+        if isinstance(first, dict):
+            return {k: self.merged([g[k] for g in given], node) for k in first}
+        if isinstance(first, Node):
+            if any(g.name != first.name for g in given):
+                raise _violated(self.changed(), f"{node.target} is given other values, as the size is", node)
+            return first
+        if all(type(g) is type(first) and (g == first or g != g) for g in given):
+            return first
+        coefficients = self.fitted(given) if all(type(g) is int for g in given) else None
+        if coefficients is None:
+            text = (
+                f"{node.target} is given {first!r} or {given[-1]!r}, as the size is {self.sizes[0]} or {self.sizes[-1]}"
+            )
+            raise _violated(self.changed(), text, node)
+        return self.expression(coefficients)
+
+    def fitted(self, values: Any) -> tuple[int, ...] | None:
+        """The coefficients with which sums of products of the sizes give these values."""
+        for count in (1 + len(self.symbols), len(self.terms)):
+            terms = self.terms[:count]
+            if count > len(values):
+                continue
+            table = np.array([[math.prod(s[x] for x in term) for term in terms] for s in self.sizes], float)
+            solution = np.rint(np.linalg.lstsq(table, np.array(values, float), rcond=None)[0])
+            if (table @ solution == np.array(values)).all():
+                return tuple(int(c) for c in solution)
+        return None
+
+    def expression(self, coefficients: tuple[int, ...]) -> Node:
+        """The node that computes an expression of the sizes."""
+        if coefficients in self.known:
+            return self.known[coefficients]
+        total: Any = None
+        for c, term in zip(coefficients, self.terms, strict=False):
+            if c == 0 or not term:
+                continue
+            product: Any = self.size(term[0])
+            for symbol in term[1:]:
+                product = self.graph.call_function(operator.mul, (product, self.size(symbol)))
+            if c != 1:
+                product = self.graph.call_function(operator.mul, (product, c))
+            total = product if total is None else self.graph.call_function(operator.add, (total, product))
+        if coefficients[0]:
+            total = self.graph.call_function(operator.add, (total, coefficients[0]))
+        self.known[coefficients] = total
+        total.meta["symbol"] = self.text(coefficients)
+        return total
+
+    def size(self, symbol: str) -> Node:
+        """The node that reads a size."""
+        if symbol not in self.known:
+            source, dim = self.sources[symbol]
+            with self.graph.inserting_after(self.last_input):
+                node = self.graph.call_function(torch.ops.aten.sym_size.int, (source, dim))
+            node.meta["symbol"] = symbol
+            self.known[symbol] = node
+        return self.known[symbol]
+
+    def text(self, coefficients: tuple[int, ...]) -> str:
+        """``3*b + 1``."""
+        parts = []
+        for c, term in zip(coefficients, self.terms, strict=False):
+            if c and term:
+                parts.append("*".join([*([str(c)] if c != 1 else []), *term]))
+        if coefficients[0]:
+            parts.append(str(coefficients[0]))
+        return " + ".join(parts)
+
+    def note_shape(self, nodes: Any) -> None:
+        """Note a value's sizes, those that differ as expressions."""
+        shapes = [n.meta["val"].shape for n in nodes if isinstance(n.meta.get("val"), Tensor)]
+        if len(shapes) != len(nodes) or len(set(shapes)) == 1 or len({len(s) for s in shapes}) > 1:
+            return
+        found: list[Any] = []
+        for sizes in zip(*shapes, strict=True):
+            coefficients = self.fitted(sizes)
+            if len(set(sizes)) == 1:
+                found.append(sizes[0])
+            elif coefficients is not None:
+                found.append(self.text(coefficients))
+            else:
+                found.append(f"u{self.unknown}")
+                self.unknown += 1
+        nodes[0].meta["symbolic_shape"] = tuple(found)
+
+
+def _check_results(mod: Module, trace: Trace, tried: Trace, symbol: str) -> None:
+    """The graph computes what the module computed."""
+    random = any("rand" in str(n.target) or "dropout" in str(n.target) for n in trace.graph.nodes)
+    held = dict(mod.named_parameters()) | dict(mod.named_buffers()) | trace.constants
+    held = {name: t.detach().clone() for name, t in held.items()}
+    inputs = iter([x.detach().clone() if isinstance(x, Tensor) else x for x in tried.inputs])
+    given = [
+        next(inputs) if spec.kind is InputKind.USER_INPUT else held[str(spec.target)]
+        for spec in trace.signature.input_specs
+    ]
+    with torch.no_grad():
+        results = Interpreter(GraphModule(Module(), trace.graph)).run(*given)
+    for i, (made, expected) in enumerate(zip(results, tried.outputs, strict=True)):
+        if isinstance(made, Tensor) and (
+            made.shape != expected.shape
+            or not (random or torch.allclose(made.double(), expected.detach().double(), 1e-4, 1e-5, equal_nan=True))
+        ):
+            raise _violated(symbol, f"output {i} of the graph is not the module's", None)

@@ -1,0 +1,468 @@
+"""``torch.export.save`` and ``load``: programs as files that hold no code.
+
+A file is a checkpoint (``torch.save``) of plain containers and tensors, read as such (``weights_only``). Its operators
+are names, looked up among PyTorch's declared ones; nothing else in it is called. Names, places and types are checked
+before a graph is made, since the graph's Python is written from them.
+"""
+
+from __future__ import annotations
+
+import keyword
+import math
+import operator
+import re
+from collections import OrderedDict
+from typing import Any, NoReturn
+
+import wengert as torch
+
+from .._base.errors import noted
+from ..fx.graph import Graph
+from ..fx.node import Node
+from ..utils import _pytree as pytree
+from ..utils._aten import OpOverload
+from ..utils._aten_schemas import schemas
+from ._dynamic import ValueRanges
+from .exported_program import ExportedProgram, placeholder
+from .graph_signature import (
+    ConstantArgument,
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
+
+VERSION = 1
+Tensor = torch.Tensor
+_PYTHON = {f"operator.{f.__name__}": f for f in (operator.getitem, operator.add, operator.mul, operator.sub)}
+_GRAD = "torch._C._set_grad_enabled"
+_CONSTANTS = {
+    str(c): c
+    for c in (
+        torch.strided, torch.contiguous_format, torch.preserve_format, torch.channels_last, torch.channels_last_3d,
+    )
+}  # fmt: skip
+_DEPTH = 50
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, **_: Any) -> None:
+    """Write a program to a path or a file: its graph as names and numbers, and its tensors.
+
+    Args:
+        extra_files: texts to keep with it, by name.
+
+    Raises:
+        TypeError: ``ep`` is not an ``ExportedProgram``.
+        ValueError: its inputs or results have containers that are not Python's own.
+
+    >>> import io, wengert as torch
+    >>> file = io.BytesIO()
+    >>> torch.export.save(torch.export.export(torch.nn.ReLU(), (torch.ones(2),)), file)
+    >>> _ = file.seek(0)
+    >>> torch.export.load(file).module()(torch.tensor([-1., 1.]))
+    tensor([0., 1.])
+    """
+    if not isinstance(ep, ExportedProgram):
+        raise TypeError(
+            f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead."
+        )
+    places: dict[Node, int] = {}
+    nodes = []
+    for node in ep.graph.nodes:
+        if node.op != "output":
+            nodes.append(_written_node(node, places))
+        places[node] = len(places)
+    output: Any = next(n for n in reversed(list(ep.graph.nodes)) if n.op == "output")
+    tensors = {s.target: ep.tensor(str(s.target)) for s in ep.graph_signature.input_specs if s.target is not None}
+    torch.save(
+        {
+            "wengert.export": VERSION, "name": ep.name, "nodes": nodes,
+            "outputs": [_written(a, places) for a in output.args[0]],
+            "inputs": [_written_spec(s) for s in ep.graph_signature.input_specs],
+            "in_spec": _written_tree(_example(ep._in_spec)), "out_spec": _written_tree(_example(ep._out_spec)),
+            "ranges": {k: [v.lower, v.upper] for k, v in ep.range_constraints.items()},
+            "dynamic": [[*place, symbol] for place, symbol in ep.dynamic.items()],
+            "tensors": tensors, "state": list(ep.state_dict), "extra_files": dict(extra_files or {}),
+        },
+        f,
+    )  # fmt: skip
+
+
+def load(f: Any, *, extra_files: dict[str, Any] | None = None, **_: Any) -> ExportedProgram:
+    """Read a program. Nothing in the file is run, whatever it holds.
+
+    Args:
+        extra_files: a dict whose values are replaced by the texts that the file has under its keys.
+
+    Raises:
+        RuntimeError: the file is no such program, is damaged, or names an operator that is not known.
+        pickle.UnpicklingError: it holds other objects than tensors and plain containers.
+    """
+    read = torch.load(f, weights_only=True)
+    if not isinstance(read, dict) or read.get("wengert.export") != VERSION:
+        raise noted(
+            RuntimeError("torch.export.load: the file is not a program that torch.export.save wrote"),
+            "Why: it is a checkpoint, PyTorch's own program, or of a later version.",
+        )
+    for name in extra_files or ():
+        text = _item(read, "extra_files", dict).get(name)
+        if isinstance(text, (str, bytes)):
+            extra_files[name] = text  # type: ignore[index]
+    return _Reader(read).program()
+
+
+# ------------------------------------------------------------------------------------------------------------- writing
+def _written_node(node: Node, places: dict[Node, int]) -> dict[str, Any]:
+    meta = node.meta.get("val")
+    made: dict[str, Any] = {"name": node.name, "op": node.op}
+    if node.op == "call_function":
+        made |= {
+            "target": _target_name(node), "args": _written(node.args, places),
+            "kwargs": {k: _written(v, places) for k, v in node.kwargs.items()},
+        }  # fmt: skip
+    if isinstance(meta, Tensor):
+        made["val"] = [list(meta.shape), list(meta.stride()), str(meta.dtype).rpartition(".")[2]]
+    if "symbolic_shape" in node.meta:
+        made["symbolic_shape"] = list(node.meta["symbolic_shape"])
+    if "symbol" in node.meta:
+        made["symbol"] = node.meta["symbol"]
+    if node.stack_trace:
+        made["stack_trace"] = node.stack_trace
+    return made
+
+
+def _target_name(node: Node) -> str:
+    target: Any = node.target
+    if isinstance(target, OpOverload):
+        return f"aten.{target.__name__}"
+    name = f"operator.{getattr(target, '__name__', '')}"
+    if name in _PYTHON:
+        return name
+    if target is torch._C._set_grad_enabled:
+        return _GRAD
+    raise noted(
+        ValueError(f"torch.export.save: {target} is not an operator of PyTorch"),
+        "Why: the program computes something that has no name there; it can be run, and not be saved.",
+    )
+
+
+def _written(a: Any, places: dict[Node, int]) -> Any:
+    if isinstance(a, Node):
+        return {"node": places[a]}
+    if isinstance(a, (list, tuple)):
+        return {"list" if isinstance(a, list) else "tuple": [_written(x, places) for x in a]}
+    if isinstance(a, torch.dtype):
+        return {"dtype": str(a).rpartition(".")[2]}
+    if isinstance(a, torch.device):
+        return {"device": str(a)}
+    if isinstance(a, complex):
+        return {"complex": [a.real, a.imag]}
+    if str(a) in _CONSTANTS:
+        return {"constant": str(a)}
+    if isinstance(a, _PLAIN):
+        return a
+    raise ValueError(f"torch.export.save: an argument of type {type(a).__name__} cannot be saved")
+
+
+def _written_spec(spec: InputSpec) -> dict[str, Any]:
+    made: dict[str, Any] = {"kind": spec.kind.name, "name": spec.arg.name, "target": spec.target}
+    if spec.persistent is not None:
+        made["persistent"] = spec.persistent
+    if isinstance(spec.arg, ConstantArgument):
+        if not isinstance(spec.arg.value, _PLAIN):
+            raise ValueError(f"torch.export.save: an input of type {type(spec.arg.value).__name__} cannot be saved")
+        made["value"] = spec.arg.value
+    return made
+
+
+def _example(spec: Any) -> Any:
+    return pytree.tree_unflatten([None] * spec.num_leaves, spec)
+
+
+def _written_tree(tree: Any) -> Any:
+    if tree is None:
+        return None
+    for cls in (list, tuple):
+        if type(tree) is cls:
+            return {cls.__name__: [_written_tree(t) for t in tree]}
+    if type(tree) in (dict, OrderedDict) and all(isinstance(k, (str, int)) for k in tree):
+        return {"dict" if type(tree) is dict else "ordered": [[k, _written_tree(v)] for k, v in tree.items()]}
+    raise ValueError(f"torch.export.save: a container of type {type(tree).__name__} cannot be saved")
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+def _refuse(what: str) -> NoReturn:
+    raise RuntimeError(f"torch.export.load: the file is damaged: {what}")
+
+
+def _item(table: Any, key: str, kind: Any) -> Any:
+    value = table.get(key) if isinstance(table, dict) else None
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        _refuse(f"{key} is a {type(value).__name__}")
+    return value
+
+
+def _identifier(name: Any) -> str:
+    """A name that generated code may use as it is."""
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,199}", name) or keyword.iskeyword(name):
+        _refuse("the name of a node is no identifier")
+    if name.startswith("__") or name in ("self", "torch", "device", "fx_pytree", "pytree", "inf", "nan", "NoneType"):
+        _refuse(f"a node has the name {name}")
+    return str(name)
+
+
+def _target(name: Any) -> str:
+    """The dotted name of a parameter, buffer or constant."""
+    if not isinstance(name, str) or not all(re.fullmatch(r"[A-Za-z0-9_]{1,200}", p) for p in name.split(".")):
+        _refuse("the name of a tensor is no dotted name")
+    if any(p.startswith("__") for p in name.split(".")) or name.count(".") > _DEPTH:
+        _refuse("the name of a tensor is not allowed")
+    return str(name)
+
+
+class _Reader:
+    """One program being read: ``read`` is what the file holds, of which nothing is known."""
+
+    def __init__(self, read: dict[Any, Any]) -> None:
+        self.read = read
+        self.graph = Graph()
+        self.nodes: list[Node] = []
+        self.names: set[str] = set()
+
+    def program(self) -> ExportedProgram:
+        """The program."""
+        tensors = _item(self.read, "tensors", dict)
+        for name, tensor in tensors.items():
+            if _target(name) and not isinstance(tensor, Tensor):
+                _refuse(f"{name} is no tensor")
+        specs = [self.spec(s, tensors) for s in _item(self.read, "inputs", list)]
+        written = _item(self.read, "nodes", list)
+        if len(written) < len(specs):
+            _refuse("there are fewer nodes than inputs")
+        for i, node in enumerate(written):
+            self.node(node, specs[i] if i < len(specs) else None)
+        outputs = [self.argument(a, 0) for a in _item(self.read, "outputs", list)]
+        if not all(isinstance(o, (Node, *_PLAIN)) for o in outputs):
+            _refuse("an output is no value")
+        self.graph.output(tuple(outputs))
+        in_spec, out_spec = (self.tree(self.read.get(key)) for key in ("in_spec", "out_spec"))
+        users = [s for s in specs if s.kind is InputKind.USER_INPUT]
+        children = in_spec.children()
+        if (
+            in_spec.type is not tuple
+            or len(children) != 2
+            or children[0].type is not tuple
+            or children[1].type is not dict
+        ):
+            _refuse("the structure of the inputs is not that of a call")
+        for key in children[1].context or ():
+            _identifier(key)
+        if in_spec.num_leaves != len(users) or out_spec.num_leaves != len(outputs):
+            _refuse("the structures do not fit the inputs and outputs")
+        made = [
+            OutputSpec(
+                OutputKind.USER_OUTPUT, TensorArgument(o.name) if isinstance(o, Node) else ConstantArgument("", o)
+            )
+            for o in outputs
+        ]
+        state = {
+            name: tensors[name] for name in _item(self.read, "state", list) if isinstance(name, str) and name in tensors
+        }
+        ranges, dynamic = self.ranges(), self.dynamic(len(users))
+        return ExportedProgram(
+            self.graph, ExportGraphSignature(specs, made), state, {k: v for k, v in tensors.items() if k not in state},
+            in_spec, out_spec, ranges, None, _identifier(self.read.get("name")), dynamic,
+        )  # fmt: skip
+
+    def spec(self, written: Any, tensors: dict[str, Any]) -> InputSpec:
+        """What an input is."""
+        kind = _item(written, "kind", str)
+        if kind not in InputKind.__members__:
+            _refuse("an input is of no known kind")
+        name = _identifier(written.get("name"))
+        if kind == "USER_INPUT":
+            if "value" not in written:
+                return InputSpec(InputKind.USER_INPUT, TensorArgument(name), None)
+            if not isinstance(written["value"], _PLAIN):
+                _refuse("an input's value is no number or text")
+            return InputSpec(InputKind.USER_INPUT, ConstantArgument(name, written["value"]), None)
+        target = _target(written.get("target"))
+        if target not in tensors:
+            _refuse(f"there is no tensor {target}")
+        persistent = written.get("persistent")
+        if persistent is not None and not isinstance(persistent, bool):
+            _refuse("persistent is no bool")
+        return InputSpec(InputKind[kind], TensorArgument(name), target, persistent)
+
+    def node(self, written: Any, spec: InputSpec | None) -> None:
+        """Add a node."""
+        name = _identifier(_item(written, "name", str))
+        if name in self.names:
+            _refuse(f"two nodes have the name {name}")
+        self.names.add(name)
+        op = _item(written, "op", str)
+        if (op == "placeholder") is (spec is None) or op not in ("placeholder", "call_function"):
+            _refuse(f"the node {name} has the wrong kind")
+        if spec is not None:
+            if spec.arg.name != name:
+                _refuse("the inputs have other names than their nodes")
+            node = placeholder(self.graph, name)
+        else:
+            node = self.call(written, name)
+        if node.name != name:
+            _refuse(f"a node may not have the name {name}")
+        self.note(node, written, spec)
+        self.nodes.append(node)
+
+    def call(self, written: Any, name: str) -> Node:
+        """Add the call of an operator, which is looked up by its name."""
+        target = _item(written, "target", str)
+        args = self.argument(written.get("args"), 0)
+        kwargs = {str(k): self.argument(v, 0) for k, v in _item(written, "kwargs", dict).items()}
+        if not isinstance(args, tuple):
+            _refuse("the arguments of a node are no tuple")
+        function, allowed, least, most = _function(target)
+        if not set(kwargs) <= allowed or not least <= len(args) <= most:
+            _refuse(f"{target} has no such arguments")
+        return self.graph.create_node("call_function", function, args, kwargs, name)
+
+    def note(self, node: Node, written: Any, spec: InputSpec | None) -> None:
+        """Note a value's shape, strides and dtype."""
+        val = written.get("val")
+        if (
+            spec is not None
+            and spec.kind is InputKind.USER_INPUT
+            and isinstance(spec.arg, TensorArgument)
+            and val is None
+        ):
+            _refuse("the shape of an input is missing")
+        if "symbol" in written:
+            node.meta["symbol"] = _symbol(written["symbol"])
+        if isinstance(written.get("stack_trace"), str):
+            node.stack_trace = written["stack_trace"]
+        if val is None:
+            return
+        if not isinstance(val, list) or len(val) != 3 or not isinstance(val[2], str):
+            _refuse("the shape of a value is damaged")
+        shape, stride = (self.sizes(v) for v in val[:2])
+        if len(shape) != len(stride) or len(shape) > 64:
+            _refuse("the shape of a value is damaged")
+        node.meta["val"] = torch.empty_strided(shape, stride, dtype=_dtype(val[2]), device="meta")
+        symbolic = written.get("symbolic_shape")
+        if symbolic is not None:
+            if not isinstance(symbolic, list) or not all(isinstance(s, (int, str)) for s in symbolic):
+                _refuse("the sizes of a value are damaged")
+            node.meta["symbolic_shape"] = tuple([s if isinstance(s, int) else _symbol(s) for s in symbolic])
+
+    def sizes(self, v: Any) -> list[int]:
+        """A list of sizes."""
+        if (
+            not isinstance(v, list)
+            or not all(type(s) is int and 0 <= s < 1 << 40 for s in v)
+            or math.prod(v) >= 1 << 50
+        ):
+            _refuse("the shape of a value is damaged")
+        return list(v)
+
+    def argument(self, a: Any, depth: int) -> Any:
+        """An argument of a node."""
+        if isinstance(a, _PLAIN):
+            return a
+        if not isinstance(a, dict) or len(a) != 1 or depth > _DEPTH:
+            _refuse("an argument is of no known form")
+        ((kind, value),) = a.items()
+        if kind == "node" and type(value) is int and 0 <= value < len(self.nodes):
+            return self.nodes[value]
+        if kind in ("list", "tuple") and isinstance(value, list):
+            items = [self.argument(x, depth + 1) for x in value]
+            return items if kind == "list" else tuple(items)
+        if kind == "dtype" and isinstance(value, str):
+            return _dtype(value)
+        if kind == "device" and value in ("cpu", "meta"):
+            return torch.device(value)
+        if kind == "constant" and isinstance(value, str) and value in _CONSTANTS:
+            return _CONSTANTS[value]
+        if (
+            kind == "complex"
+            and isinstance(value, list)
+            and len(value) == 2
+            and all(isinstance(v, float) for v in value)
+        ):
+            return complex(*value)
+        _refuse("an argument is of no known form")
+
+    def tree(self, written: Any) -> Any:
+        """The structure of inputs or results."""
+        return pytree.tree_structure(self.container(written, 0))
+
+    def container(self, written: Any, depth: int) -> Any:
+        """A container with 0 for each leaf."""
+        if written is None:
+            return 0
+        if not isinstance(written, dict) or len(written) != 1 or depth > _DEPTH:
+            _refuse("a structure is of no known form")
+        ((kind, items),) = written.items()
+        if kind in ("list", "tuple") and isinstance(items, list):
+            made = [self.container(x, depth + 1) for x in items]
+            return made if kind == "list" else tuple(made)
+        if kind in ("dict", "ordered") and isinstance(items, list):
+            pairs = [(p[0], self.container(p[1], depth + 1)) for p in items if isinstance(p, list) and len(p) == 2]
+            if len(pairs) == len(items) and all(isinstance(k, (str, int)) for k, _ in pairs):
+                return (dict if kind == "dict" else OrderedDict)(pairs)
+        _refuse("a structure is of no known form")
+
+    def ranges(self) -> dict[str, ValueRanges]:
+        """The bounds of the sizes that may differ."""
+        made = {}
+        for name, bounds in _item(self.read, "ranges", dict).items():
+            if not isinstance(bounds, list) or len(bounds) != 2 or not all(isinstance(v, (int, float)) for v in bounds):
+                _refuse("the bounds of a size are damaged")
+            made[_symbol(name)] = ValueRanges(*bounds)
+        return made
+
+    def dynamic(self, count: int) -> dict[tuple[int, int], str]:
+        """The places of the sizes that may differ."""
+        made = {}
+        for item in _item(self.read, "dynamic", list):
+            if not isinstance(item, list) or len(item) != 3 or not all(type(v) is int for v in item[:2]):
+                _refuse("a size that may differ is damaged")
+            if not 0 <= item[0] < count:
+                _refuse("a size that may differ is of no input")
+            made[item[0], item[1]] = _symbol(item[2])
+        return made
+
+
+def _symbol(text: Any) -> str:
+    if not isinstance(text, str) or not re.fullmatch(r"[A-Za-z0-9_+*\- ]{1,200}", text):
+        _refuse("the name of a size is damaged")
+    return str(text)
+
+
+def _dtype(name: str) -> Any:
+    found = getattr(torch, name, None) if name.isidentifier() else None
+    if not isinstance(found, torch.dtype):
+        _refuse("there is no such dtype")
+    return found
+
+
+def _function(target: str) -> tuple[Any, set[str], int, int]:
+    """An operator by its name, its keywords, and how many arguments stand by place, at least and at most."""
+    if target in _PYTHON:
+        return _PYTHON[target], set(), 2, 2
+    if target == _GRAD:
+        return torch._C._set_grad_enabled, set(), 1, 1
+    parts = target.split(".")
+    known = [s for s in schemas(parts[1]) if s.overload == parts[2]] if len(parts) == 3 and parts[0] == "aten" else []
+    if parts[1:] == ["sym_size", "int"]:
+        return torch.ops.aten.sym_size.int, set(), 2, 2
+    if not known:
+        raise noted(
+            RuntimeError(f"torch.export.load: the operator {target!r} is not known"),
+            "Why: a file may name PyTorch's operators only, those that wengert declares.",
+        )
+    arguments = known[0].arguments
+    function = getattr(getattr(torch.ops.aten, parts[1]), parts[2])
+    return function, {a.name for a in arguments}, 0, sum(not a.keyword_only for a in arguments)

@@ -1,0 +1,326 @@
+"""What a program does as PyTorch's operators, before derivatives: the tracer of ``torch.export`` and ``torch.jit.trace``.
+
+The program runs on its examples, once, under a function mode. A call of a public function that is an operator of
+PyTorch becomes a node of that name (``utils._aten_schemas``), and the node's operator computes the value that the
+program goes on with: so a graph computes what was run. A function that PyTorch writes in Python is entered, in
+PyTorch's version of it where ours is put together in another way (``_composed``). What ours computes without public
+functions is written operator by operator, as ``make_fx`` does.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import wengert as torch
+
+from .._base.errors import noted
+from .._tensor_api.override_sites import SITES
+from .._tensor_api.torch_function import name_of
+from ..fx._naming import public_places
+from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, _memory
+from ..fx.node import Node
+from ..nn.parameter import Parameter
+from ..overrides import TorchFunctionMode
+from ..utils._aten_schemas import matching, schemas
+from ..utils._pytree import tree_leaves
+
+Tensor = torch.Tensor
+
+# Methods for Python's operators, and attributes, by the operator that computes them.
+_OPERATORS = {
+    "__neg__": "neg", "__pos__": "positive", "__abs__": "abs", "__invert__": "bitwise_not", "__pow__": "pow",
+    "__floordiv__": "floor_divide", "__rsub__": "rsub", "__add__": "add", "__radd__": "add", "__mul__": "mul",
+    "__rmul__": "mul", "__sub__": "sub", "__truediv__": "div", "__div__": "div", "__mod__": "remainder",
+    "__matmul__": "matmul", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt",
+    "__ge__": "ge", "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_",
+    "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__ipow__": "pow_", "bitwise_and": "bitwise_and",
+}  # fmt: skip
+_ATTRIBUTES = {
+    "T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH", "real": "real", "imag": "imag", "data": "detach",
+}  # fmt: skip
+_RENAMED = {"divide": "div", "concat": "concat", "row_stack": "vstack", "logsigmoid": "log_sigmoid"}
+_CASTS = {
+    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64",
+    "int": "int32", "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64",
+    "cdouble": "complex128",
+}  # fmt: skip
+_LEAVE_TENSORS = frozenset(["item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__array__",
+                            "__complex__", "__contains__", "equal", "allclose"])  # fmt: skip
+_MAKE_CONSTANTS = frozenset(["tensor", "as_tensor", "asarray", "from_numpy", "frombuffer"])
+
+
+@contextmanager
+def _set_apart() -> Iterator[None]:
+    """A context in which the collector lists only objects that were made inside, which tells constants from results."""
+    frozen = gc.get_freeze_count()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        if frozen:  # as the program had it
+            gc.freeze()
+
+
+class Recorder(PythonKeyTracer):
+    """The graph that is being written, and the node of each tensor.
+
+    Args:
+        on_value: called with the name of a function that takes a number out of a tensor, and the tensor.
+    """
+
+    record_stack_traces = True
+    last = ""  # the operator that was run last, for errors
+
+    def __init__(self, on_value: Callable[[str, Tensor], None]) -> None:
+        super().__init__({})
+        self.on_value = on_value
+        self.of_object: dict[int, tuple[Tensor, Node]] = {}  # the tensor keeps its id from being used again
+        self.constants: dict[Node, Tensor] = {}
+        self.fixed: set[Node] = set()  # nodes whose value is the same for all inputs
+        self.mode = _Functions(self)
+        self.dispatch = ProxyTorchDispatchMode(self)
+        self.grad = torch.is_grad_enabled()
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """A context in which calls are written."""
+        from ._composed import layers_replaced
+
+        with (
+            layers_replaced(self),
+            self.dispatch,
+            self.mode,
+            torch.fx.traceback.preserve_node_meta(False),
+            _set_apart(),
+        ):
+            yield
+
+    # ------------------------------------------------------------------------------------------------ tensors and nodes
+    def note(self, tensor: Tensor, node: Node) -> None:
+        """A tensor's value is this node's from now on."""
+        node.meta["val"] = _without_data(tensor)
+        self.of_object[id(tensor)] = tensor, node
+        self.nodes[_memory(tensor)] = tensor._payload, node
+
+    def node_of(self, tensor: Tensor) -> Node:
+        """The node of a tensor's value; a tensor from outside becomes a constant of the graph."""
+        known = self.of_object.get(id(tensor)) or self.nodes.get(_memory(tensor))
+        if known is not None:
+            return known[1]
+        if any(o is tensor for o in gc.get_objects()):  # made since the trace began
+            raise noted(
+                NotImplementedError("torch.export: a tensor was made that no operator computed"),
+                "Why: values of NumPy, and inside of torch.func's transforms, are no operators' results.",
+            )
+        return self.constant(tensor)
+
+    def constant(self, tensor: Tensor) -> Node:
+        """A new constant."""
+        prefix = "_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant"
+        name = f"{prefix}{len(self.constants)}"
+        node = self.create_node("get_attr", name, (), {})
+        self.constants[node] = tensor
+        self.fixed.add(node)
+        setattr(self.root, name, tensor) if isinstance(tensor, Parameter) else self.root.register_buffer(name, tensor)
+        self.note(tensor, node)
+        return node
+
+    def lifted(self, func: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Any:
+        """A copy of a constant that a function makes of numbers."""
+        with self.dispatch.silent():
+            made = func(*args, **kwargs).detach()
+        self.constant(made)
+        return self.operator("lift_fresh_copy", made)
+
+    def note_results(self, results: Any, node: Node) -> None:
+        """Give each tensor of a result its node, and say whether it depends on the inputs."""
+        if all(n in self.fixed for n in node.all_input_nodes) and "rand" not in str(node.target):
+            self.fixed.add(node)
+        if isinstance(results, (tuple, list)):
+            results = tuple(results)
+        super().note_results(results, node)
+
+    # ------------------------------------------------------------------------------------------------------------- calls
+    def operator(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Run an operator of PyTorch, and write it.
+
+        Raises:
+            TypeError: these are not its arguments.
+        """
+        found = matching(name, args, kwargs)
+        if found is None:
+            raise TypeError(f"aten::{name} has no overload for these arguments")
+        return self.run(name, *found)
+
+    def run(self, name: str, overload: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run one overload, and write it."""
+        op = getattr(getattr(torch.ops.aten, name), overload)
+        Recorder.last = str(op)
+        self.note_grad_mode()
+        given, named = self.create_arg(args), self.create_arg(kwargs)
+        with self.dispatch.silent():
+            result = op(*args, **kwargs)
+        self.note_results(result, self.call(op, given, named))
+        return result
+
+    def note_grad_mode(self) -> None:
+        """Write that ``no_grad`` was entered or left."""
+        if torch.is_grad_enabled() is not self.grad:
+            self.grad = not self.grad
+            self.create_node("call_function", torch._C._set_grad_enabled, (self.grad,), {})
+
+    def enter(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Run a public function's own code, and write the calls inside."""
+        site = SITES.get(id(func))
+        with self.mode:
+            result = func(*args, **kwargs) if site is None else site.unchanged(*args, **kwargs)
+        if isinstance(result, Tensor) and id(result) not in self.of_object and _memory(result) not in self.nodes:
+            if not any(isinstance(a, Tensor) for a in tree_leaves((args, kwargs))):
+                self.constant(result)  # of a function that makes a tensor of numbers
+        return result
+
+    def composed(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Run PyTorch's version of a function, and write the calls inside."""
+        with self.mode:
+            return function(self, *args, **kwargs)
+
+
+def _without_data(tensor: Tensor) -> Tensor:
+    """A tensor of the same shape, dtype and strides on the device ``meta``."""
+    with torch._C.DisableTorchFunction():
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+
+class _Functions(TorchFunctionMode):
+    """Hears of every public function."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self.recorder = recorder
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        from ._composed import COMPOSED
+
+        kwargs = kwargs or {}
+        recorder = self.recorder
+        if recorder.dispatch.quiet:
+            return func(*args, **kwargs)
+        space, name = _place(func)
+        if space == "attribute":
+            if name in _ATTRIBUTES:
+                return recorder.operator(_ATTRIBUTES[name], *args)
+            return func(*args, **kwargs)
+        if name in _LEAVE_TENSORS:
+            _value_taken(recorder, name, args)
+            return func(*args, **kwargs)
+        if name in _MAKE_CONSTANTS and space in ("torch", ""):
+            return _constant_made(recorder, func, args, kwargs)
+        if name == "requires_grad_" or (space == "Tensor" and name in _METADATA):
+            return func(*args, **kwargs)
+        composed = COMPOSED.get(f"{space}.{name}")
+        if composed is None and space not in ("linalg", "fft", "special"):
+            composed = COMPOSED.get(name)
+        if composed is not None:
+            result = recorder.composed(composed, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        if name in _CASTS and space == "Tensor":
+            return recorder.composed(COMPOSED["to"], (args[0], getattr(torch, _CASTS[name])), {})
+        found = _as_operator(space, name, args, kwargs)
+        if found is not None:
+            return recorder.run(*found)
+        return recorder.enter(func, args, kwargs)
+
+
+_METADATA = frozenset(
+    [
+        "size",
+        "dim",
+        "ndimension",
+        "numel",
+        "nelement",
+        "stride",
+        "storage_offset",
+        "is_contiguous",
+        "element_size",
+        "is_floating_point",
+        "is_complex",
+        "is_signed",
+        "get_device",
+        "data_ptr",
+        "untyped_storage",
+        "storage",
+        "__len__",
+        "__repr__",
+        "__str__",
+        "__format__",
+        "__hash__",
+        "register_hook",
+        "retain_grad",
+        "has_names",
+        "is_shared",
+        "names",
+        "dim_order",
+        "is_set_to",
+        "__deepcopy__",
+        "is_inference",
+    ]
+)
+
+
+def _place(func: Any) -> tuple[str, str]:
+    """Where a public function stands: ``("linalg", "norm")``; of an attribute ``("attribute", name)``."""
+    place = public_places().get(id(func))
+    if place is not None:
+        return place
+    name = name_of(func) or ""
+    if name.endswith(".__get__"):
+        return "attribute", name.split(".")[-2]
+    return "", getattr(func, "__name__", "")
+
+
+def _as_operator(space: str, name: str, args: Any, kwargs: Any) -> tuple[str, str, Any, Any] | None:
+    """The operator that a call is: its name, overload and arguments. None: a function written in Python."""
+    kwargs = {k: v for k, v in kwargs.items() if k != "out" or v is not None}
+    name = _OPERATORS.get(name, _RENAMED.get(name, name))
+    candidates = [f"{space}_{name}"] if space in ("linalg", "fft", "special") else []
+    for candidate in (*candidates, name):
+        if not schemas(candidate):
+            continue
+        given = dict(kwargs)
+        if given.pop("requires_grad", False):
+            return None
+        found = matching(candidate, args, given)
+        if found is not None:
+            overload, placed, named = found
+            return candidate, overload, placed, named | _as_factories_are_shown(candidate, args)
+    return None
+
+
+def _as_factories_are_shown(name: str, args: Any) -> dict[str, Any]:
+    """What PyTorch's parser adds to the calls of functions that make tensors."""
+    known = {a.name for a in schemas(name)[0].arguments}
+    if "pin_memory" not in known or name in ("to", "_to_copy"):
+        return {}
+    if name.endswith("_like") or name.startswith("new_"):
+        return {"pin_memory": False}
+    return {"device": torch.device("cpu"), "pin_memory": False}
+
+
+def _value_taken(recorder: Recorder, name: str, args: Any) -> None:
+    for a in args:
+        if isinstance(a, Tensor):
+            node = recorder.node_of(a)
+            if node not in recorder.fixed:
+                recorder.on_value(name, a)
+
+
+def _constant_made(recorder: Recorder, func: Any, args: Any, kwargs: Any) -> Any:
+    """``torch.tensor([1, 2])`` in a program: a constant, copied when the graph runs."""
+    if args and isinstance(args[0], Tensor):
+        return recorder.enter(func, args, kwargs)
+    return recorder.operator("detach_", recorder.lifted(func, *args, **kwargs))

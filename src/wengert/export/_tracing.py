@@ -1,0 +1,262 @@
+"""``torch.export.export``: from a module and examples to an ``ExportedProgram``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import wengert as torch
+
+from .._base.errors import noted
+from ..fx._codegen import last_line_of
+from ..fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from ..fx.graph import Graph
+from ..fx.node import Node
+from ..nn.modules.module import Module
+from ..utils import _pytree as pytree
+from ._recording import Recorder
+from .dynamic_shapes import DynamicSize, dynamic_sizes, named_arguments
+from .exported_program import ExportedProgram, placeholder
+from .graph_signature import (
+    ConstantArgument,
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
+
+Tensor = torch.Tensor
+
+
+class Trace(NamedTuple):
+    """One run of a module: its graph, what its inputs and outputs are, and its result."""
+
+    graph: Graph
+    signature: ExportGraphSignature
+    constants: dict[str, Any]
+    out_spec: Any
+    outputs: list[Any]
+    inputs: list[Any]
+
+
+def export(
+    mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, *, dynamic_shapes: Any = None,
+    strict: bool = False, preserve_module_call_signature: tuple[str, ...] = (),
+    prefer_deferred_runtime_asserts_over_guards: bool = False,
+) -> ExportedProgram:  # fmt: skip
+    """Run a module on examples and give what it does as a graph of PyTorch's operators.
+
+    The graph has the examples' shapes and types, and the branches that they take. A size in ``dynamic_shapes`` may
+    differ: the module is then run on some other sizes too, and the graph must compute the same results.
+
+    Args:
+        mod: the module.
+        args: example inputs, a tuple. Tensors and what ``torch.utils._pytree`` knows.
+        kwargs: example inputs by keyword.
+        dynamic_shapes: for each input, by its name or in order, a dict ``{dim: Dim}``, a tuple of a ``Dim`` or None
+            for each dim, or None; nested as the inputs are.
+        strict: accepted; there is one way of tracing.
+
+    Raises:
+        ValueError: ``mod`` is not a module.
+        GuardOnDataDependentSymNode: the module takes a number out of a tensor, to branch by or to compute with.
+        UserError: the arguments fit neither each other nor the module, or a size is not dynamic.
+
+    >>> import wengert as torch
+    >>> program = torch.export.export(torch.nn.Linear(3, 2), (torch.ones(4, 3),))
+    >>> print(program.graph)
+    graph():
+        %p_weight : [num_users=1] = placeholder[target=p_weight]
+        %p_bias : [num_users=1] = placeholder[target=p_bias]
+        %input : [num_users=1] = placeholder[target=input]
+        %linear : [num_users=1] = call_function[target=torch.ops.aten.linear.default](args = (%input, %p_weight, %p_bias), kwargs = {})
+        return (linear,)
+    """
+    if not isinstance(mod, Module):
+        raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
+    if not isinstance(args, tuple):
+        raise user_error(
+            "INVALID_INPUT", f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}"
+        )
+    return exported(mod, args, dict(kwargs or {}), refuse_value, dynamic_shapes)
+
+
+def exported(
+    mod: Module, args: Any, kwargs: dict[str, Any], on_value: Callable[[str, Tensor], None], dynamic_shapes: Any = None
+) -> ExportedProgram:
+    """``export``, which calls ``on_value`` where the module takes a number out of a tensor."""
+    leaves, in_spec = pytree.tree_flatten((args, kwargs))
+    found, known = dynamic_sizes(mod, args, kwargs, leaves, dynamic_shapes)
+    trace = traced(mod, leaves, in_spec, on_value)
+    ranges = {}
+    if found:
+        from ._dynamic import made_dynamic
+
+        ranges = made_dynamic(mod, trace, in_spec, found, known)
+    state = mod.state_dict(keep_vars=True)
+    constants = {name: b for name, b in mod.named_buffers() if name not in state} | trace.constants
+    return ExportedProgram(
+        trace.graph, trace.signature, state, constants, in_spec, trace.out_spec, ranges,
+        (args, kwargs), type(mod).__name__, _dynamic_places(found),
+    )  # fmt: skip
+
+
+def _dynamic_places(found: list[DynamicSize]) -> dict[tuple[int, int], str]:
+    return {(size.leaf, size.dim): size.symbol for size in found}
+
+
+def user_error(kind: str, message: str, *notes: str) -> Exception:
+    """The error of a program that cannot be exported as it is."""
+    from .._dynamo.exc import UserError, UserErrorType
+
+    return noted(UserError(UserErrorType[kind], message), *notes)
+
+
+def refuse_value(name: str, tensor: Tensor) -> None:
+    """What a function does in an export that takes a number out of a tensor."""
+    raise noted(
+        GuardOnDataDependentSymNode("Could not guard on data-dependent expression"),
+        f"Why: {name}() takes a value out of a tensor of shape {list(tensor.shape)} that depends on the inputs; the "
+        "graph would hold the example's.",
+        "What to do: compute it with operators, as torch.where(condition, a, b) in place of a branch.",
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ one run
+def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None]) -> Trace:
+    """Run a module on these inputs."""
+    recorder = Recorder(on_value)
+    specs: list[InputSpec] = []
+    held: dict[int, str] = {}
+    for kind, prefix, pairs in (
+        (InputKind.PARAMETER, "p", mod.named_parameters()), (InputKind.BUFFER, "b", mod.named_buffers()),
+    ):  # fmt: skip
+        for target, tensor in pairs:
+            node = recorder.graph.placeholder(f"{prefix}_{_identifier(target)}")
+            persistent = _is_persistent(mod, target) if kind is InputKind.BUFFER else None
+            specs.append(InputSpec(kind, TensorArgument(node.name), target, persistent))
+            recorder.note(tensor, node)
+            held[id(tensor)] = target
+    args, kwargs = pytree.tree_unflatten(leaves, in_spec)
+    inputs: list[Any] = []
+    copies: dict[int, Tensor] = {}
+    before = len(specs)
+    for name, leaf in zip(_leaf_names(mod, args, kwargs), leaves, strict=True):
+        node = placeholder(recorder.graph, name)
+        if isinstance(leaf, Tensor):
+            leaf = _input_copies(leaf, copies)
+            recorder.note(leaf, node)
+            argument: Any = TensorArgument(node.name)
+        else:
+            node.meta["val"] = leaf
+            argument = ConstantArgument(node.name, leaf)
+        specs.append(InputSpec(InputKind.USER_INPUT, argument, None))
+        inputs.append(leaf)
+    args, kwargs = pytree.tree_unflatten(inputs, in_spec)
+    grad = torch.is_grad_enabled()
+    with _kept(mod), recorder.recording():
+        result = mod(*args, **kwargs)
+    outputs, out_spec = pytree.tree_flatten(result)
+    _restore_grad_mode(recorder, grad)
+    returned = []
+    for leaf in outputs:
+        if isinstance(leaf, Tensor):
+            node = recorder.node_of(leaf)
+            returned.append(OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node.name)))
+        elif leaf is None or isinstance(leaf, (bool, int, float, str)):
+            returned.append(OutputSpec(OutputKind.USER_OUTPUT, ConstantArgument("", leaf)))
+        else:
+            raise user_error("INVALID_OUTPUT", f"the module returns a {type(leaf).__name__}, which no graph can hold")
+    recorder.graph.output(tuple([recorder.node_of(x) if isinstance(x, Tensor) else x for x in outputs]))
+    constants = _lift(recorder, mod, specs, before)
+    return Trace(recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs)
+
+
+def _input_copies(leaf: Tensor, copies: dict[int, Tensor]) -> Tensor:
+    """A tensor in place of the user's, which a program may write to."""
+    if id(leaf) not in copies:
+        copies[id(leaf)] = leaf.detach().clone().requires_grad_(leaf.requires_grad)
+    return copies[id(leaf)]
+
+
+@contextmanager
+def _kept(mod: Module) -> Iterator[None]:
+    """A context after which buffers and the random stream are as they were before."""
+    before = [(b, b.detach().clone()) for b in mod.buffers()]
+    state = torch.get_rng_state()
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)
+        with torch.no_grad():
+            for b, value in before:
+                if not torch.equal(b, value):
+                    b.copy_(value)
+
+
+def _restore_grad_mode(recorder: Recorder, grad: bool) -> None:
+    if recorder.grad is not grad:
+        recorder.create_node("call_function", torch._C._set_grad_enabled, (grad,), {})
+
+
+def _identifier(target: str) -> str:
+    return re.sub(r"\W", "_", target)
+
+
+def _is_persistent(mod: Module, target: str) -> bool:
+    owner, _, name = target.rpartition(".")
+    return name not in mod.get_submodule(owner)._non_persistent_buffers_set
+
+
+def _leaf_names(mod: Module, args: Any, kwargs: Any) -> list[str]:
+    """PyTorch's names of the placeholders: the parameter's name, and the way to the leaf inside."""
+    names = []
+    try:
+        bound = named_arguments(mod, args, kwargs)
+    except (TypeError, ValueError):
+        bound = {**{f"args_{i}": a for i, a in enumerate(args)}, **kwargs}
+    for path, _ in pytree.tree_flatten_with_path(bound)[0]:
+        parts = [getattr(k, "key", getattr(k, "idx", getattr(k, "name", ""))) for k in path]
+        names.append(_identifier("_".join(map(str, parts))).lower() if len(parts) > 1 else str(parts[0]))
+    return names
+
+
+def _lift(recorder: Recorder, mod: Module, specs: list[InputSpec], before: int) -> dict[str, Any]:
+    """Make placeholders of the constants, ahead of the user's inputs, and give the constants by their names."""
+    attributes = {id(v): (f"{path}.{k}" if path else k) for path, m in mod.named_modules() for k, v in vars(m).items()
+                  if isinstance(v, Tensor)}  # fmt: skip
+    placeholders = [n for n in recorder.graph.nodes if n.op == "placeholder"]
+    place: Any = (
+        placeholders[before]
+        if len(placeholders) > before
+        else next(n for n in recorder.graph.nodes if n.op != "placeholder")
+    )
+    constants, count = {}, 0
+    for node, tensor in recorder.constants.items():
+        if not node.users:
+            recorder.graph.erase_node(node)
+            continue
+        target = attributes.get(id(tensor))
+        if target is None:
+            target = f"lifted_tensor_{count}"
+            count += 1
+        with recorder.graph.inserting_before(place):
+            lifted = recorder.graph.placeholder(f"c_{_identifier(target)}")
+        lifted.meta = dict(node.meta)
+        node.replace_all_uses_with(lifted)
+        recorder.graph.erase_node(node)
+        specs.insert(before + len(constants), InputSpec(
+            InputKind.CONSTANT_TENSOR, TensorArgument(lifted.name), target
+        ))  # fmt: skip
+        constants[target] = tensor
+    return constants
+
+
+def line_of(node: Node) -> str:
+    """Where the program computes a node: ``file:line in name, code: text``."""
+    text = last_line_of(node.stack_trace)
+    return text.removeprefix("File: ") if text.startswith("File: ") else "an unknown line"

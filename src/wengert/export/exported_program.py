@@ -1,0 +1,284 @@
+"""``ExportedProgram``: a graph of PyTorch's operators with the tensors that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import wengert as torch
+
+from .._base.errors import noted
+from ..fx._codegen import _PyTreeCodeGen, _PyTreeInfo
+from ..fx.graph import Graph
+from ..fx.graph_module import GraphModule
+from ..nn.modules.module import Module
+from ..nn.parameter import Parameter
+from ..utils import _pytree as pytree
+from .graph_signature import ConstantArgument, ExportGraphSignature, InputKind, TensorArgument
+
+__all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions"]
+
+Tensor = torch.Tensor
+
+
+def placeholder(graph: Graph, name: str) -> Any:
+    """A placeholder of just this name, which may be one of Python's own: ``input``."""
+    node = graph.placeholder(name)
+    node.name = name
+    return node
+
+
+class ModuleCallSignature:
+    """For annotations."""
+
+
+class ModuleCallEntry:
+    """For annotations."""
+
+
+def default_decompositions() -> dict[Any, Any]:
+    """Operators that ``run_decompositions`` divides: none.
+
+    >>> import wengert as torch
+    >>> torch.export.default_decompositions()
+    {}
+    """
+    return {}
+
+
+class ExportedProgram:
+    """What ``torch.export.export`` gives: a graph, its signature and its tensors.
+
+    Attributes:
+        graph_module, graph: the program; parameters, buffers and constants are its first inputs.
+        graph_signature: what each input and output is.
+        constants: tensors that are neither parameters nor buffers, by name.
+        range_constraints: the bounds of each size that may differ.
+        example_inputs: the arguments and keyword arguments of the trace.
+    """
+
+    def __init__(
+        self, graph: Graph, graph_signature: ExportGraphSignature, state_dict: dict[str, Any],
+        constants: dict[str, Any], in_spec: Any, out_spec: Any, range_constraints: dict[str, Any],
+        example_inputs: Any, name: str = "GraphModule", dynamic: dict[tuple[int, int], str] | None = None,
+    ) -> None:  # fmt: skip
+        self._graph_module = GraphModule(Module(), graph)
+        self.graph_signature = graph_signature
+        self._state_dict, self._constants = state_dict, constants
+        self._in_spec, self._out_spec = in_spec, out_spec
+        self.range_constraints = range_constraints
+        self.example_inputs = example_inputs
+        self.name = name
+        self.dynamic = dynamic or {}
+        self.dialect, self.verifiers = "TRAINING", ()
+
+    @property
+    def graph_module(self) -> GraphModule:
+        """The graph as a module whose inputs are all tensors that it needs."""
+        return self._graph_module
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+        return self._graph_module.graph
+
+    @property
+    def state_dict(self) -> dict[str, Any]:
+        """Parameters and persistent buffers by name."""
+        return self._state_dict
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """Tensors that are neither parameters nor buffers, and buffers that are not in the state dict, by name."""
+        return self._constants
+
+    tensor_constants = constants
+
+    @property
+    def call_spec(self) -> Any:
+        """The structures of the inputs and of the result."""
+        return _CallSpec(self._in_spec, self._out_spec)
+
+    @property
+    def module_call_graph(self) -> list[Any]:
+        """Empty: the calls of submodules are not kept."""
+        return []
+
+    def parameters(self) -> Iterator[Parameter]:
+        """The parameters."""
+        return (p for _, p in self.named_parameters())
+
+    def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
+        """The parameters and their names."""
+        return ((name, self.tensor(name)) for name in self.graph_signature.parameters)
+
+    def buffers(self) -> Iterator[Tensor]:
+        """The buffers."""
+        return (b for _, b in self.named_buffers())
+
+    def named_buffers(self) -> Iterator[tuple[str, Tensor]]:
+        """The buffers and their names."""
+        return ((name, self.tensor(name)) for name in self.graph_signature.buffers)
+
+    def tensor(self, target: str) -> Any:
+        """The parameter, buffer or constant of a name."""
+        return self._state_dict[target] if target in self._state_dict else self._constants[target]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Unable to call ExportedProgram directly. You should use `exported_program.module()` instead."
+        )
+
+    def run_decompositions(self, decomp_table: Any = None) -> ExportedProgram:
+        """The program itself: operators are not divided into smaller ones."""
+        return self
+
+    def validate(self) -> None:
+        """Check the graph.
+
+        Raises:
+            RuntimeError: it is not well formed.
+        """
+        self.graph.lint()
+
+    # ---------------------------------------------------------------------------------------------------------- running
+    def module(self, check_guards: bool = True) -> GraphModule:
+        """The program as a module that is called as the exported one was, and shares its parameters.
+
+        Its inputs must have the examples' shapes, but for sizes that may differ.
+
+        >>> import wengert as torch
+        >>> linear = torch.nn.Linear(3, 2)
+        >>> again = torch.export.export(linear, (torch.ones(4, 3),)).module()
+        >>> torch.equal(again(torch.ones(4, 3)), linear(torch.ones(4, 3)))
+        True
+        >>> again(torch.ones(5, 3))
+        Traceback (most recent call last):
+        AssertionError: Guard failed: input.size()[0] == 4
+        """
+        made = self.made_module(GraphModule)
+        if check_guards:
+            made.register_forward_pre_hook(_Guards(self), with_kwargs=True)
+        return made
+
+    def made_module(self, cls: type[GraphModule]) -> GraphModule:
+        """The program as a module of a class, whose inputs are not checked."""
+        root = Module()
+        graph = Graph()
+        copied: dict[Any, Any] = {}
+        inputs = []
+        nodes = iter(self.graph.nodes)
+        signature = self.graph_signature
+        for spec in signature.input_specs:
+            node = next(nodes)
+            if spec.kind is InputKind.USER_INPUT:
+                copied[node] = graph.placeholder(node.name)
+                inputs.append(node.name)
+            else:
+                _place(root, str(spec.target), self.tensor(str(spec.target)), spec)
+        for spec, node in zip(signature.input_specs, self.graph.nodes, strict=False):
+            if spec.kind is not InputKind.USER_INPUT:
+                copied[node] = graph.get_attr(str(spec.target))
+            copied[node].meta = dict(node.meta)
+        for node in nodes:
+            copied[node] = graph.node_copy(node, copied.__getitem__)
+        names, in_spec = _parameters(self._in_spec, inputs, self.example_inputs)
+        graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, in_spec, self._out_spec)))
+        return cls(root, graph)
+
+    def __str__(self) -> str:
+        text = self._graph_module._readable("GraphModule", False, {}).strip("\n").replace("\n", "\n    ")
+        ranges = "{" + ", ".join(f"{k}: {v}" for k, v in self.range_constraints.items()) + "}"
+        return (
+            f"ExportedProgram:\n    {text}\n    \nGraph signature: "
+            + str(self.graph_signature).replace("\n", "\n    ") + f"\nRange constraints: {ranges}\n"
+        )  # fmt: skip
+
+    __repr__ = __str__
+
+
+class _CallSpec:
+    def __init__(self, in_spec: Any, out_spec: Any) -> None:
+        self.in_spec, self.out_spec = in_spec, out_spec
+
+
+def _place(root: Module, target: str, tensor: Any, spec: Any) -> None:
+    """Put a tensor where the exported module had it."""
+    *path, name = target.split(".")
+    for part in path:
+        if not isinstance(root._modules.get(part), Module):
+            root.add_module(part, Module())
+        root = root._modules[part]  # type: ignore[assignment]
+    if spec.kind is InputKind.PARAMETER:
+        root._parameters[name] = tensor
+    else:
+        root.register_buffer(name, tensor, persistent=spec.kind is InputKind.BUFFER and spec.persistent is not False)
+
+
+def _parameters(in_spec: Any, inputs: list[str], examples: Any) -> tuple[list[str], Any]:
+    """The names of the parameters of a call, one for each argument, and the structure of the arguments."""
+    args_spec, kwargs_spec = in_spec.children()
+    names, at = [], 0
+    for child, key in [(c, None) for c in args_spec.children()] + list(
+        zip(kwargs_spec.children(), kwargs_spec.context or [], strict=True)
+    ):
+        count = child.num_leaves
+        first = inputs[at] if at < len(inputs) else f"arg_{len(names)}"
+        names.append(
+            key if key is not None else first if child.is_leaf() else _stem(inputs[at : at + count], len(names))
+        )
+        at += count
+    return names, in_spec
+
+
+def _stem(leaves: list[str], i: int) -> str:
+    stem = leaves[0].split("_")[0] if leaves else ""
+    return f"{stem}_" if stem.isidentifier() and stem not in leaves else f"args_{i}"
+
+
+class _Guards:
+    """Checks the inputs of a call: the structure, shapes and types of the trace, values that are constants."""
+
+    def __init__(self, program: ExportedProgram) -> None:
+        self.in_spec = program._in_spec
+        signature, nodes = program.graph_signature, program.graph.nodes
+        self.expected = []
+        for spec, node in zip(signature.input_specs, nodes, strict=False):
+            if spec.kind is InputKind.USER_INPUT:
+                self.expected.append((spec.arg, node.meta.get("val")))
+        self.dynamic = program.dynamic
+        self.ranges = program.range_constraints
+
+    def __call__(self, module: Any, args: Any, kwargs: Any) -> None:
+        leaves, spec = pytree.tree_flatten((args, kwargs))
+        if spec != self.in_spec and len(leaves) != len(self.expected):
+            raise noted(
+                ValueError("Trying to flatten user inputs with exported input tree spec: the structures differ"),
+                f"Why: the trace had {self.in_spec}, the call has {spec}.",
+            )
+        sizes: dict[str, int] = {}
+        for i, (leaf, (argument, example)) in enumerate(zip(leaves, self.expected, strict=True)):
+            if isinstance(argument, ConstantArgument):
+                if leaf != argument.value:
+                    raise AssertionError(f"Guard failed: {argument.name} == {argument.value!r}")
+            elif not isinstance(leaf, Tensor):
+                raise AssertionError(f"Guard failed: {argument.name} is a tensor")
+            else:
+                self.check_tensor(i, argument, leaf, example, sizes)
+
+    def check_tensor(self, i: int, argument: TensorArgument, leaf: Any, example: Any, sizes: dict[str, int]) -> None:
+        """Compare a tensor with the example."""
+        if leaf.dtype != example.dtype:
+            raise AssertionError(f"Guard failed: {argument.name}.dtype == {example.dtype}")
+        if leaf.dim() != example.dim():
+            raise AssertionError(f"Guard failed: {argument.name}.dim() == {example.dim()}")
+        for dim, (size, expected) in enumerate(zip(leaf.shape, example.shape, strict=True)):
+            symbol = self.dynamic.get((i, dim))
+            if symbol is None and size != expected:
+                raise AssertionError(f"Guard failed: {argument.name}.size()[{dim}] == {expected}")
+            if symbol is not None:
+                if sizes.setdefault(symbol, size) != size:
+                    raise AssertionError(f"Guard failed: {argument.name}.size()[{dim}] == {sizes[symbol]}")
+                bounds = self.ranges.get(symbol)
+                if bounds is not None and not bounds.lower <= size <= bounds.upper:
+                    raise AssertionError(f"Guard failed: {argument.name}.size()[{dim}] is in {bounds}")

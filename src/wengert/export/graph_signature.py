@@ -1,0 +1,177 @@
+"""What the inputs and outputs of an exported program are: parameters, buffers, constants, the user's values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from types import MappingProxyType
+from typing import Any
+
+__all__ = [
+    "ArgumentSpec", "ConstantArgument", "ExportBackwardSignature", "ExportGraphSignature", "InputKind", "InputSpec",
+    "OutputKind", "OutputSpec", "SymIntArgument", "TensorArgument",
+]  # fmt: skip
+
+
+@dataclass
+class TensorArgument:
+    """A tensor, by the name of its node."""
+
+    name: str
+
+
+@dataclass
+class SymIntArgument:
+    """A size that is not known, by the name of its node."""
+
+    name: str
+
+
+@dataclass
+class ConstantArgument:
+    """A value that is the same in every call."""
+
+    name: str
+    value: int | float | bool | str | None
+
+
+ArgumentSpec = TensorArgument | SymIntArgument | ConstantArgument
+
+
+class InputKind(Enum):
+    """What a placeholder of the graph is."""
+
+    USER_INPUT = auto()
+    PARAMETER = auto()
+    BUFFER = auto()
+    CONSTANT_TENSOR = auto()
+
+
+class OutputKind(Enum):
+    """What an output of the graph is."""
+
+    USER_OUTPUT = auto()
+
+
+@dataclass
+class InputSpec:
+    """A placeholder: its kind, and for what belongs to the module its name there.
+
+    >>> print(InputSpec(InputKind.PARAMETER, TensorArgument("p_weight"), "weight"))
+    p_weight: PARAMETER target='weight'
+    """
+
+    kind: InputKind
+    arg: ArgumentSpec
+    target: str | None
+    persistent: bool | None = None
+
+    def __str__(self) -> str:
+        target = "" if self.target is None else f" target='{self.target}'"
+        persistent = "" if self.persistent is None else f" persistent={self.persistent}"
+        return f"{self.arg.name}: {self.kind.name}{target}{persistent}"
+
+
+@dataclass
+class OutputSpec:
+    """An output."""
+
+    kind: OutputKind
+    arg: ArgumentSpec
+    target: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.arg.name}: {self.kind.name}"
+
+
+@dataclass
+class ExportBackwardSignature:
+    """For annotations: no exported program has a backward pass."""
+
+    gradients_to_parameters: dict[str, str]
+    gradients_to_user_inputs: dict[str, str]
+    loss_output: str
+
+
+@dataclass
+class ExportGraphSignature:
+    """The specifications of all inputs and outputs, in the graph's order."""
+
+    input_specs: list[InputSpec]
+    output_specs: list[OutputSpec]
+
+    def _inputs(self, kind: InputKind, persistent: bool | None = None) -> dict[str, str]:
+        return {
+            s.arg.name: str(s.target)
+            for s in self.input_specs
+            if s.kind is kind and (persistent is None or s.persistent is persistent)
+        }
+
+    @property
+    def inputs_to_parameters(self) -> Mapping[str, str]:
+        """The parameter of each placeholder that is one."""
+        return MappingProxyType(self._inputs(InputKind.PARAMETER))
+
+    @property
+    def inputs_to_buffers(self) -> Mapping[str, str]:
+        """The buffer of each placeholder that is one."""
+        return MappingProxyType(self._inputs(InputKind.BUFFER))
+
+    @property
+    def inputs_to_lifted_tensor_constants(self) -> Mapping[str, str]:
+        """The constant of each placeholder that is one."""
+        return MappingProxyType(self._inputs(InputKind.CONSTANT_TENSOR))
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters."""
+        return tuple(self._inputs(InputKind.PARAMETER).values())
+
+    @property
+    def buffers(self) -> tuple[str, ...]:
+        """The names of the buffers."""
+        return tuple(self._inputs(InputKind.BUFFER).values())
+
+    @property
+    def non_persistent_buffers(self) -> tuple[str, ...]:
+        """The names of the buffers that are not in the state dict."""
+        return tuple(self._inputs(InputKind.BUFFER, persistent=False).values())
+
+    @property
+    def lifted_tensor_constants(self) -> tuple[str, ...]:
+        """The names of the constants."""
+        return tuple(self._inputs(InputKind.CONSTANT_TENSOR).values())
+
+    @property
+    def user_inputs(self) -> tuple[Any, ...]:
+        """The names of the user's inputs, and the values of those that are constant."""
+        args = [s.arg for s in self.input_specs if s.kind is InputKind.USER_INPUT]
+        return tuple([a.value if isinstance(a, ConstantArgument) else a.name for a in args])
+
+    @property
+    def user_outputs(self) -> tuple[Any, ...]:
+        """The names of the outputs, and the values of those that are constant."""
+        args = [s.arg for s in self.output_specs]
+        return tuple([a.value if isinstance(a, ConstantArgument) else a.name for a in args])
+
+    @property
+    def buffers_to_mutate(self) -> Mapping[str, str]:
+        """Empty: the graph itself writes into buffers."""
+        return MappingProxyType({})
+
+    user_inputs_to_mutate = parameters_to_mutate = buffers_to_mutate
+
+    @property
+    def backward_signature(self) -> None:
+        """``None``."""
+        return None
+
+    @property
+    def assertion_dep_token(self) -> None:
+        """``None``."""
+        return None
+
+    def __str__(self) -> str:
+        inputs, outputs = ("\n".join(map(str, specs)) for specs in (self.input_specs, self.output_specs))
+        return f"\n# inputs\n{inputs}\n\n# outputs\n{outputs}\n"

@@ -1,0 +1,15 @@
+"""The errors of exports."""
+
+from __future__ import annotations
+
+
+class OnnxExporterError(RuntimeError):
+    """Raised if a model cannot be exported."""
+
+    __module__ = "wengert.onnx"
+
+
+class UnsupportedOperatorError(OnnxExporterError):
+    """An operator has no form in ONNX, or none that is written here."""
+
+    __module__ = "wengert.onnx"

@@ -1,0 +1,223 @@
+"""``torch.export``: graphs compute what was exported; signatures, guards, sizes that differ, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from export_cases import all_expressions, module_of
+
+import wengert as torch
+from wengert.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from wengert.utils import _pytree as pytree
+
+nn = torch.nn
+Dim = torch.export.Dim
+
+
+@pytest.mark.parametrize("expression", all_expressions())
+def test_a_graph_computes_what_was_exported(expression: str) -> None:
+    module, inputs = module_of(torch, expression)
+    program = torch.export.export(module, inputs)
+    assert all(type(n.target).__name__ != "function" for n in program.graph.nodes if n.op == "call_function")
+    _, again = module_of(torch, expression)
+    expected = module(*module_of(torch, expression)[1])
+    for a, b in zip(pytree.tree_leaves(program.module()(*again)), pytree.tree_leaves(expected), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True)
+
+
+class Nested(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+        self.register_buffer("kept", torch.ones(2))
+        self.register_buffer("other", torch.ones(2), persistent=False)
+        self.plain = torch.ones(2)
+
+    def forward(self, x: Any, y: Any = None, *, z: float = 1.0) -> Any:
+        x = x + y["a"][0] * z + self.plain + self.other
+        return {"sum": self.linear(x) * torch.tensor([1.0, 2.0]), "rest": [x, y["a"][1], None]}
+
+
+def test_nested_inputs_and_results_and_the_signature() -> None:
+    module, x, y = Nested(), torch.ones(3, 2), {"a": (torch.ones(2), 3)}
+    program = torch.export.export(module, (x, y), {"z": 2.0})
+    signature = program.graph_signature
+    assert signature.parameters == ("linear.weight", "linear.bias")
+    assert signature.buffers == ("kept", "other") and signature.non_persistent_buffers == ("other",)
+    assert signature.lifted_tensor_constants == ("plain", "lifted_tensor_0")
+    assert signature.user_inputs == ("x", "y_a_0", 3, 2.0)
+    assert signature.user_outputs[1:] == ("add_2", 3, None)
+    assert dict(program.named_parameters()).keys() == {"linear.weight", "linear.bias"}
+    assert program.state_dict.keys() == {"linear.weight", "linear.bias", "kept"}
+    again = program.module()
+    result, expected = again(x, y, z=2.0), module(x, y, z=2.0)
+    assert pytree.tree_structure(result) == pytree.tree_structure(expected)
+    torch.testing.assert_close(result["sum"], expected["sum"])
+    result["sum"].sum().backward()
+    assert module.linear.weight.grad is not None  # the module of a program shares the parameters
+    for wrong in ((torch.ones(4, 2), y), (x.double(), y), (x, {"a": (torch.ones(2), 4)})):
+        with pytest.raises(AssertionError, match="Guard failed"):
+            again(*wrong, z=2.0)
+    with pytest.raises(RuntimeError, match="Unable to call ExportedProgram directly"):
+        program(x, y)
+
+
+def test_a_program_leaves_the_module_its_inputs_and_the_random_stream_as_they_were() -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.ReLU(inplace=True), nn.Dropout())
+    before = {k: v.clone() for k, v in model.state_dict().items()}
+    torch.manual_seed(0)
+    state = torch.get_rng_state()
+    program = torch.export.export(model, (torch.randn(3, 2),), dynamic_shapes=({0: Dim("b")},))
+    torch.manual_seed(0)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert all(torch.equal(v, before[k]) for k, v in model.state_dict().items())
+    program.module()(torch.randn(5, 2))
+    assert model[1].num_batches_tracked == 1  # running it does what the module does
+
+
+def test_no_grad_is_part_of_the_graph() -> None:
+    class M(nn.Module):
+        def forward(self, x: Any) -> Any:
+            with torch.no_grad():
+                y = x * 2
+            return y + x
+
+    x = torch.ones(2, requires_grad=True)
+    torch.export.export(M(), (x,)).module()(x).sum().backward()
+    assert x.grad.tolist() == [1, 1]
+
+
+def test_values_of_tensors_are_refused() -> None:
+    class Branch(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x if x.sum() > 0 else -x
+
+    class Constant(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x * torch.tensor(3).item()
+
+    with pytest.raises(GuardOnDataDependentSymNode, match="Could not guard on data-dependent expression") as e:
+        torch.export.export(Branch(), (torch.ones(2),))
+    assert "__bool__() takes a value out of a tensor" in e.value.__notes__[0]
+    assert torch.export.export(Constant(), (torch.ones(2),)).module()(torch.ones(2)).tolist() == [3, 3]
+
+
+def test_what_cannot_be_exported() -> None:
+    with pytest.raises(ValueError, match="Expected `mod` to be an instance of `torch.nn.Module`"):
+        torch.export.export(lambda x: x, (torch.ones(1),))  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="Expecting `args` to be a tuple of example positional inputs"):
+        torch.export.export(nn.ReLU(), torch.ones(1))  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="Detected mismatch between the structure"):
+        torch.export.export(nn.ReLU(), (torch.ones(1),), dynamic_shapes={"nothing": {0: Dim("b")}})
+
+
+# ------------------------------------------------------------------------------------------------------------ sizes
+def test_sizes_that_differ_are_computed() -> None:
+    class M(nn.Module):
+        def forward(self, x: Any) -> Any:
+            rows = x.view(x.shape[0] * x.shape[1], -1) + x.size(0)
+            return rows, torch.arange(x.size(1)) / x.size(1), x.shape[0]
+
+    b, t = Dim("b", min=2, max=64), Dim("t")
+    program = torch.export.export(M(), (torch.ones(4, 3, 2),), dynamic_shapes={"x": {0: b, 1: t}})
+    assert str(program.range_constraints) == "{'b': VR[2, 64], 't': VR[0, int_oo]}"
+    assert 'f32[b*t, 2]"' in str(program) and '"Sym(b)"' in str(program)
+    again, x = program.module(), torch.rand(7, 5, 2)
+    for got, expected in zip(again(x), M()(x), strict=True):
+        torch.testing.assert_close(got, expected)
+    with pytest.raises(AssertionError, match=r"Guard failed: x.size\(\)\[0\] is in VR\[2, 64\]"):
+        again(torch.ones(65, 3, 2))
+    with pytest.raises(AssertionError, match=r"Guard failed: x.size\(\)\[2\] == 2"):
+        again(torch.ones(4, 3, 3))
+
+
+def test_one_size_of_two_inputs() -> None:
+    class M(nn.Module):
+        def forward(self, x: Any, y: Any) -> Any:
+            return x + y
+
+    b = Dim("b")
+    program = torch.export.export(M(), (torch.ones(4), torch.ones(4)), dynamic_shapes=((b,), (b,)))
+    assert program.module()(torch.ones(6), torch.ones(6)).shape == (6,)
+    with pytest.raises(AssertionError, match="Guard failed"):
+        program.module()(torch.ones(6), torch.ones(1))
+    with pytest.raises(RuntimeError, match=r"Constraints violated \(b\)!"):
+        torch.export.export(M(), (torch.ones(4), torch.ones(1)), dynamic_shapes=((b,), (b,)))
+
+
+@pytest.mark.parametrize(
+    ("forward", "named"),
+    [
+        (lambda x: x.view(4, 6), r"aten\.view\.default fails"),
+        (lambda x: x * 2 if x.shape[0] > 4 else x.relu(), r"aten\.relu\.default or aten\.mul\.Tensor"),
+        (lambda x: x * torch.tensor([float(i) for i in range(x.shape[0])])[:, None, None], "the constant lifted"),
+        (lambda x: x * (1 / x.shape[0]), r"aten\.mul\.Tensor is given 0\.25"),
+        (lambda x: x[: x.shape[0] // 2], r"aten\.slice\.Tensor is given 2"),
+        (lambda x: torch.cat([x] * x.shape[0]), r"aten\.cat\.default is given 4 or"),
+    ],
+)
+def test_a_size_that_is_not_dynamic_is_an_error_that_names_the_operator(forward: Any, named: str) -> None:
+    class M(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return forward(x)
+
+    with pytest.raises(RuntimeError, match=named) as e:
+        torch.export.export(M(), (torch.ones(4, 3, 2),), dynamic_shapes={"x": {0: Dim("b")}})
+    assert str(e.value).startswith("Constraints violated (b)!")
+
+
+def test_layers_with_any_batch_and_length() -> None:
+    b, t = Dim("b"), Dim("t")
+    for model in (
+        nn.LSTM(3, 4, 2, bidirectional=True, batch_first=True),
+        nn.TransformerEncoderLayer(3, 1, 8, batch_first=True),
+    ):
+        program = torch.export.export(model.eval(), (torch.randn(2, 5, 3),), dynamic_shapes=({0: b, 1: t},))
+        x = torch.randn(4, 9, 3)
+        for got, expected in zip(pytree.tree_leaves(program.module()(x)), pytree.tree_leaves(model(x)), strict=True):
+            torch.testing.assert_close(got, expected)
+
+
+# ------------------------------------------------------------------------------------------------------------- traces
+def test_jit_trace_runs_the_operators_of_the_examples(tmp_path: Any) -> None:
+    linear = nn.Linear(3, 2)
+    with pytest.warns(DeprecationWarning, match="`torch.jit.trace` is deprecated"):
+        made = torch.jit.trace(linear, torch.ones(4, 3))
+    assert isinstance(made, torch.jit.ScriptModule) and list(made.state_dict()) == ["weight", "bias"]
+    assert repr(made) == "Linear(original_name=Linear)"
+    assert "torch.ops.aten.linear.default" in made.code and "aten.linear.default" in str(made.graph)
+    made.save(tmp_path / "linear.pt")
+    x = torch.randn(7, 3)
+    assert torch.equal(torch.jit.load(tmp_path / "linear.pt")(x), linear(x)) and torch.equal(made(x), linear(x))
+
+    def branch(x: Any) -> Any:
+        return x * 2 if x.sum() > 0 else -x
+
+    with (
+        pytest.warns(torch.jit.TracerWarning, match="Converting a tensor to a Python boolean"),
+        pytest.warns(DeprecationWarning),
+    ):
+        positive = torch.jit.trace(branch, torch.ones(2))
+    assert positive(-torch.ones(2)).tolist() == [-2, -2]
+
+
+def test_a_tensor_that_no_operator_made_is_no_constant() -> None:
+    class Hidden(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x + torch.func.vmap(lambda r: r * 2)(x)
+
+    kept = torch.ones(2)
+
+    class Captured(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x + kept
+
+    try:
+        program = torch.export.export(Hidden(), (torch.ones(2),))
+    except NotImplementedError as e:
+        assert "a tensor was made that no operator computed" in str(e)
+    else:
+        assert program.module()(torch.ones(2) * 3).tolist() == [9, 9]
+    program = torch.export.export(Captured(), (torch.ones(2),))
+    assert program.graph_signature.lifted_tensor_constants == ("lifted_tensor_0",)

@@ -1,0 +1,176 @@
+"""Files of programs: they come back the same, and hostile ones run nothing."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import io
+import pickle
+import random
+from typing import Any
+
+import pytest
+
+import wengert as torch
+from wengert.export import _files
+
+nn = torch.nn
+CLEAR = (RuntimeError, pickle.UnpicklingError, EOFError, ValueError)
+
+
+@functools.cache
+def small() -> Any:
+    class M(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(3, 2)
+
+        def forward(self, x: Any, flag: bool = True) -> Any:
+            y = self.linear(x).view(x.shape[0] * 2, -1).to(torch.float64)
+            return {"y": y * float("inf"), "z": [x.max(1)[0], torch.zeros(2) + torch.tensor(1.0)]}
+
+    return torch.export.export(M(), (torch.ones(4, 3), True), dynamic_shapes=({0: torch.export.Dim("b")}, None))
+
+
+def read(obj: Any) -> Any:
+    file = io.BytesIO()
+    torch.save(obj, file)
+    file.seek(0)
+    return torch.export.load(file)
+
+
+def written(program: Any) -> dict[str, Any]:
+    file = io.BytesIO()
+    torch.export.save(program, file)
+    file.seek(0)
+    return torch.load(file)  # type: ignore[no-any-return]
+
+
+def test_a_program_comes_back_the_same() -> None:
+    program = small()
+    again = read(written(program))
+    assert str(again) == str(program) and again.range_constraints == program.range_constraints
+    x = torch.randn(6, 3)
+    assert torch.equal(again.module()(x, True)["z"][0], program.module()(x, True)["z"][0])
+    with pytest.raises(AssertionError, match="Guard failed"):
+        again.module()(torch.ones(6, 4), True)
+    with pytest.raises(AssertionError, match="Guard failed"):
+        again.module()(torch.ones(6, 3), False)
+
+
+def test_extra_files_and_other_files() -> None:
+    file = io.BytesIO()
+    torch.export.save(small(), file, extra_files={"note": "text"})
+    file.seek(0)
+    extra = {"note": "", "none": "x"}
+    torch.export.load(file, extra_files=extra)
+    assert extra == {"note": "text", "none": "x"}
+    with pytest.raises(RuntimeError, match="not a program"):
+        read({"a": torch.ones(2)})
+    with pytest.raises(TypeError, match="must be an instance of 'ExportedProgram'"):
+        torch.export.save(nn.ReLU(), file)
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["aten.nothing.default", "aten.linear.out", "os.system", "builtins.eval", "operator.attrgetter", "aten.__class__.x",
+     "aten._find_public.default", "aten..default", "torch.load", ""],
+)  # fmt: skip
+def test_an_operator_that_is_not_known_is_refused(target: str) -> None:
+    data = written(small())
+    next(n for n in data["nodes"] if n["op"] == "call_function")["target"] = target
+    with pytest.raises(RuntimeError, match="the operator .* is not known"):
+        read(data)
+
+
+@pytest.mark.parametrize("name", ["a; import os", "a\n", "lambda", "__class__", "torch", "", "é", 3, None, "a" * 300])
+def test_names_are_identifiers(name: Any) -> None:
+    for kind in ("placeholder", "call_function"):
+        data = written(small())
+        node = next(n for n in data["nodes"] if n["op"] == kind)
+        node["name"] = name
+        if kind == "placeholder":
+            data["inputs"][0]["name"] = name
+        with pytest.raises(RuntimeError, match="torch.export.load: the file is damaged"):
+            read(data)
+
+
+def test_other_texts_that_code_is_written_from() -> None:
+    def changed(change: Any) -> None:
+        data = written(small())
+        change(data)
+        with pytest.raises(RuntimeError, match="torch.export.load: the file is damaged"):
+            _files._Reader(data).program()
+
+    call = next(i for i, n in enumerate(written(small())["nodes"]) if n["op"] == "call_function")
+    evil = 'x"); import os; ("'
+    changed(lambda d: d["nodes"][call]["kwargs"].update({evil: 1}))
+    changed(lambda d: d["nodes"][call].update(op="get_attr"))
+    changed(lambda d: d["nodes"][call].update(args=[1]))
+    changed(lambda d: d["nodes"][call].update(args={"node": 0}))
+    changed(lambda d: d["nodes"][call].update(args={"tuple": [{"node": 99}]}))
+    changed(lambda d: d["nodes"][call].update(args={"tuple": [{"dtype": "load"}]}))
+    changed(lambda d: d["nodes"][call].update(args={"tuple": [{"device": evil}]}))
+    changed(lambda d: d["inputs"][0].update(target=evil))
+    changed(lambda d: d["inputs"][0].update(target="__class__.a"))
+    changed(lambda d: d["inputs"][0].update(kind="OTHER"))
+    changed(lambda d: d.update(in_spec={"tuple": [None]}))
+    changed(lambda d: d.update(in_spec={"tuple": [{"tuple": [None, None]}, {"dict": [[evil, None]]}]}))
+    changed(lambda d: d.update(name=evil))
+    changed(lambda d: d["dynamic"].append([0, 0, evil]))
+    changed(lambda d: d["nodes"][0].update(val=[[1 << 60], [1], "float32"]))
+    changed(lambda d: d["nodes"][0].update(val=[[1 << 30, 1 << 30], [1, 1], "float32"]))
+    deep: Any = None
+    for _ in range(60):
+        deep = {"list": [deep]}
+    changed(lambda d: d["nodes"][call].update(args={"tuple": [deep]}))
+    changed(lambda d: d.update(out_spec=deep))
+
+
+def test_random_changes_are_clear_errors_or_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values and keys anywhere in a file are changed for others; what loads is of known operators only."""
+    base = written(small())
+    tensors = base.pop("tensors")
+    values: list[Any] = [
+        None,
+        True,
+        -1,
+        3,
+        1 << 70,
+        2.5,
+        "x",
+        "aten.add.Tensor",
+        [],
+        {},
+        [[]],
+        {"node": 1},
+        {"list": [1]},
+        torch.ones(1),
+    ]
+    random.seed(0)
+
+    def places(tree: Any, found: list[Any]) -> list[Any]:
+        for key in range(len(tree)) if isinstance(tree, list) else list(tree):
+            found.append((tree, key))
+            if isinstance(tree[key], (list, dict)):
+                places(tree[key], found)
+        return found
+
+    loaded = 0
+    for _ in range(300):
+        data = copy.deepcopy(base)
+        for _ in range(random.choice((1, 1, 2))):
+            container, key = random.choice(places(data, []))
+            container[key] = random.choice(values)
+        data["tensors"] = tensors
+        try:
+            program = _files._Reader(data).program()
+        except CLEAR as e:
+            assert "torch.export.load" in str(e)
+            continue
+        loaded += 1
+        for node in program.graph.nodes:
+            assert node.op != "call_function" or type(node.target).__name__ == "OpOverload" or node.target in (
+                *_files._PYTHON.values(), torch._C._set_grad_enabled,
+            )  # fmt: skip
+    assert 0 < loaded < 300
