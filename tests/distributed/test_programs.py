@@ -21,8 +21,8 @@ import pytest
 HERE = Path(__file__).resolve().parent
 PRINTED = HERE / "programs" / "printed.json"
 NAMES = (
-    "accumulation", "checkpoint", "comm_hooks", "elastic", "gan", "join", "language_model", "metrics", "mnist_ddp",
-    "unused", "wrapper", "zero",
+    "accumulation", "checkpoint", "comm_hooks", "elastic", "gan", "join", "language_model", "loader", "metrics",
+    "mnist_ddp", "unused", "wrapper", "zero",
 )  # fmt: skip
 WENGERT = [sys.executable, "-m", "wengert.distributed.run"]
 TORCH = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
