@@ -26,7 +26,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from .._base import errors
-from ..futures import Future
+from ..futures import Future  # type: ignore[import-not-found]  # `_compat.futures` would be a second module
 from ._mpi import watch
 
 if TYPE_CHECKING:
