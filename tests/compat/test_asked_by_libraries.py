@@ -208,8 +208,10 @@ def test_text_of_tensors_in_parts() -> None:
 
 def test_scatter_and_gather_without_devices() -> None:
     from wengert.nn.parallel import gather, parallel_apply, replicate, scatter
+    from wengert.nn.parallel.data_parallel import DataParallel
     from wengert.nn.parallel.scatter_gather import scatter_kwargs
 
+    assert DataParallel is wengert.nn.DataParallel and callable(wengert.nn.parallel.data_parallel)
     assert scatter((1, {"a": [2]}), [0, 1]) == [(1, {"a": [2]})] * 2
     assert scatter_kwargs((1,), {"b": 2}, [0, 1]) == (((1,), (1,)), ({"b": 2}, {"b": 2}))
     assert gather([None, None], "cpu") is None

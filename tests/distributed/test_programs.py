@@ -21,18 +21,19 @@ import pytest
 HERE = Path(__file__).resolve().parent
 PRINTED = HERE / "programs" / "printed.json"
 NAMES = (
-    "accumulation", "checkpoint", "comm_hooks", "elastic", "gan", "join", "language_model", "metrics", "mnist_ddp",
-    "unused", "wrapper", "zero",
+    "accumulation", "checkpoint", "comm_hooks", "elastic", "gan", "join", "language_model", "loader", "metrics",
+    "mnist_ddp", "unused", "wrapper", "zero",
 )  # fmt: skip
-WENGERT = [sys.executable, "-m", "wengert.distributed.run", "--nproc-per-node", "2"]
-TORCH = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+WENGERT = [sys.executable, "-m", "wengert.distributed.run"]
+TORCH = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+ON_FOUR = ("join", "unused", "zero")  # those of which two processes are a special case
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 
-def run(launcher: list[str], out: Path, names: tuple[str, ...]) -> dict[str, str]:
+def run(launcher: list[str], out: Path, names: tuple[str, ...], ranks: int = 2) -> dict[str, str]:
     """What each rank of each program prints, by `name.rank`."""
     env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [*launcher, str(HERE / "run_programs.py"), str(out), *names]
+    command = [*launcher, "--nproc-per-node", str(ranks), str(HERE / "run_programs.py"), str(out), *names]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
     printed = {path.stem: path.read_text() for path in sorted(out.glob("*.txt"))}
     assert done.returncode == 0, done.stderr[-4000:] + "".join(text[-500:] for text in printed.values())
@@ -61,6 +62,14 @@ def test_a_program_prints_what_it_prints_under_pytorch(printed: dict[str, str], 
         same(printed[f"{name}.{rank}"], expected[f"{name}.{rank}"])
 
 
+def test_four_processes(tmp_path: Path) -> None:
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("several processes need mpi4py: python -m pip install '.[mpi]'")
+    expected = json.loads(PRINTED.read_text())["on four"]
+    for key, text in run(WENGERT, tmp_path, ON_FOUR, 4).items():
+        same(text, expected[key])
+
+
 def test_what_pytorch_needs_gpus_for(printed: dict[str, str]) -> None:
     assert printed["own_checks.0"] == printed["own_checks.1"] == "all checks passed\n"
 
@@ -75,13 +84,17 @@ def test_a_program_that_starts_its_processes_itself() -> None:
     same(done.stdout, json.loads(PRINTED.read_text())["spawned"])
 
 
-def written(names: tuple[str, ...]) -> dict[str, str]:
+def written(names: tuple[str, ...]) -> dict[str, Any]:
     """What PyTorch prints."""
-    texts: dict[str, str] = {}
+    texts: dict[str, Any] = {}
     for name in names:  # each by itself: gloo does not always end a group before the next one begins
         if name == "spawned":
             command = [sys.executable, str(HERE / "programs" / "spawned.py")]
             texts[name] = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        elif name == "on four":
+            with tempfile.TemporaryDirectory() as folder:
+                for one in ON_FOUR:
+                    texts[name] = run(TORCH, Path(folder), (one,), 4)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 texts.update(run(TORCH, Path(folder), (name,)))
@@ -98,5 +111,5 @@ def test_the_file_holds_what_pytorch_prints(torch: Any, name: str) -> None:
 
 if __name__ == "__main__":
     asked = tuple(sys.argv[1:])
-    texts = (json.loads(PRINTED.read_text()) if asked else {}) | written(asked or (*NAMES, "spawned"))
+    texts = (json.loads(PRINTED.read_text()) if asked else {}) | written(asked or (*NAMES, "spawned", "on four"))
     PRINTED.write_text(json.dumps(texts, indent=1, sort_keys=True) + "\n")

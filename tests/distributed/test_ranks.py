@@ -188,7 +188,7 @@ def test_a_program_that_spawns_gets_the_error_of_the_rank() -> None:
 def test_a_time_out_says_where_and_who() -> None:
     done = run(*RUN, "--nproc", 2, RANKS / "failing.py", "late", "2")
     assert done.returncode == 1
-    for said in ("Timed out waiting 2000ms for allreduce operation to complete", "# the line that waits",
+    for said in ("Timed out waiting 2000ms for recv operation to complete", "# the line that waits",
                  "Ranks that came: 0.", "Rank 1 did not come"):  # fmt: skip
         assert said in done.stderr
 

@@ -858,3 +858,21 @@ def test_a_program_reads_what_it_wrote_on_torch(
 
 def test_a_program_reads_what_it_wrote_here(tmp_path: Path) -> None:
     assert run_program(tmp_path) == "" and run_program(tmp_path, "read") == PRINTED
+
+
+def test_names_of_functions_are_pytorchs_whatever_was_imported_under_the_alias(tmp_path: Path) -> None:
+    """`wengert run` renames what it imports as torch: a second file named functions that PyTorch does not have."""
+    (tmp_path / "program.py").write_text("""if True:
+        import io, pickletools, zipfile
+        import torch
+        def names():
+            buffer = io.BytesIO()
+            torch.save({"dtype": torch.float32, "layout": torch.strided}, buffer)
+            archive = zipfile.ZipFile(buffer)
+            data = archive.read(next(name for name in archive.namelist() if name.endswith("data.pkl")))
+            return [value for code, value, _ in pickletools.genops(data) if code.name == "GLOBAL"]
+        first = names()
+        import torch._utils
+        assert first == names() == ["torch float32", "torch.serialization _get_layout"], names()
+    """)
+    subprocess.run([sys.executable, "-m", "wengert", "run", tmp_path / "program.py"], check=True, capture_output=True)

@@ -425,7 +425,7 @@ def new_group(
             )
     name = _backend(backend) if backend else world.name()
     if not use_local_synchronization and world.size() > 1:
-        world.barrier().wait()  # which fails, and does not wait for ever, if a rank does something else
+        world.barrier(shape=tuple(chosen)).wait()  # an error if a rank does something else, or names others
     if world.rank() not in chosen:
         _world.made += 1
         return GroupMember.NON_GROUP_MEMBER

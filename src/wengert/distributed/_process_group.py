@@ -82,6 +82,7 @@ class ProcessGroup:
         self._size: int = comm.size
         self._timeout, self._line = timeout, deque[Work]()
         self._broken: BaseException | None = None
+        self._of_all = False
         self._sequence, self._tag = 0, comm.Get_attr(_mpi.MPI.TAG_UB)
         self._gathered = bytearray(_PRINT.size * self._size)
 
@@ -107,17 +108,18 @@ class ProcessGroup:
     # -- how a collective begins
     def _begin(
         self, kind: str, body: Steps, tensors: Any, *, of: Tensor | None = None, op: int = 0, root: int = 0,
-        wrong: str | None = None, shape: tuple[int, ...] | None = None,
+        wrong: str | None = None, shape: tuple[int, ...] | None = None, monitored: bool | None = None,
     ) -> Work:  # fmt: skip
         if not 0 <= root < self._size:
             raise RuntimeError(f"ProcessGroupGloo::{kind.lower()}: invalid root rank: {root}")
         if wrong is not None:
             mine = _fingerprint("INVALID", 0, None, (), 0)
         else:
-            given = () if of is None else tuple(of.shape) if shape is None else shape
+            given = shape if shape is not None else () if of is None else tuple(of.shape)
             mine = _fingerprint(kind, op, None if of is None else of.dtype, given, root)
         self._sequence += 1
-        return Work(self, kind.lower(), self._agreed(mine, body, wrong, self._sequence), tensors)
+        name = "monitored_barrier" if monitored is not None else kind.lower()
+        return Work(self, name, self._agreed(mine, body, wrong, self._sequence), tensors, wrong=wrong)
 
     def _agreed(self, mine: bytes, body: Steps, wrong: str | None, sequence: int) -> Steps:
         """Compare fingerprints, then do it: see NOTE [ Fingerprints ]."""
@@ -251,9 +253,10 @@ class ProcessGroup:
         body = steps.all_to_all(self, lists[0], lists[1])
         return self._begin("ALLTOALL_BASE", body, [output], of=input, wrong=wrong, shape=tuple(input.shape[1:]))
 
-    def barrier(self, opts: Any = None) -> Work:
-        """Wait for every rank."""
-        return self._begin("BARRIER", steps.barrier(self), [])
+    def barrier(self, opts: Any = None, shape: tuple[int, ...] = (), monitored: bool | None = None) -> Work:
+        """Wait for every rank; ``shape`` must be the same on all."""
+        self._of_all = bool(monitored)
+        return self._begin("BARRIER", steps.barrier(self), [], shape=shape, monitored=monitored)
 
     def send(self, tensors: Any, dst: int, tag: int = 0) -> Work:
         """Send a tensor to a rank of the group."""
@@ -295,20 +298,29 @@ class ProcessGroup:
             if control.comm is not None and rank != self._ranks[self._rank]:
                 _kept.append((control.comm.Isend([text, _mpi.MPI.BYTE], rank, 1), text))
 
-    def _who_came(self, work: Work) -> list[str]:
-        """Lines for the error of a collective that timed out."""
+    def _monitored(self, missing: list[int], milliseconds: int) -> str:
+        """The error of ``monitored_barrier``: rank 0 names the ranks that did not come, or the first of them."""
+        if self._rank:
+            return (f"Rank {self._rank} successfully reached monitoredBarrier, but received errors while waiting for "
+                    "send/recv from rank 0. Please check rank 0 logs for faulty rank.")  # fmt: skip
+        who = "Ranks " + ", ".join(map(str, missing)) if self._of_all else f"Rank {missing[0]}"
+        return f"[Rank 0]: {who} failed to pass monitoredBarrier in {milliseconds} ms"
+
+    def _who_came(self, work: Work) -> tuple[list[int], list[str]]:
+        """The ranks that did not come to a collective that timed out, and lines for its error."""
         sequence = work._sequence
         if sequence is None or control.comm is None:
-            return []
+            return [0], []
         told = control.heard()
-        came, lines = [self._ranks[self._rank]], []
+        came, missing, lines = [self._ranks[self._rank]], list[int](), list[str]()
         for rank in self._ranks:
             name, number, place = told.get(rank, ("", 0, ""))
             if name == self.group_name and number == sequence:
                 came.append(rank)
             elif rank not in came:
+                missing.append(rank)
                 lines.append(f"Rank {rank} did not come" + (f"; it waits in {place}" if place else "."))
-        return [f"Ranks that came: {', '.join(map(str, sorted(came)))}.", *lines]
+        return missing or [0], [f"Ranks that came: {', '.join(map(str, sorted(came)))}.", *lines]
 
 
 class _Control:

@@ -6,8 +6,9 @@ done, and goes on. Whoever waits for any work moves all that are before it; a th
 NOTE [ Who moves works ]
     MPI moves data only inside of its calls. A thread that called it all the time would take the core and the
     interpreter's lock from the program. So the thread looks every two milliseconds, and only while something is
-    asynchronous; whoever waits tests without a pause, gives its core to others between tests, and sleeps when the
-    others have not come for a while. With more ranks than cores this is what makes them fast: MPI's own waits spin.
+    asynchronous. Whoever waits tests without a pause for some 50 microseconds, and then rests between tests: who slept
+    gets a core at once, who only yielded it waits for the turns of all. With more ranks, or other programs, than cores
+    this is what makes them fast: MPI's own waits spin.
 
 NOTE [ A work that fails ]
     MPI cannot take back what was started. After a time out, or the end of a rank, the request and its memory are kept,
@@ -16,7 +17,6 @@ NOTE [ A work that fails ]
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -26,7 +26,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from .._base import errors
-from ..futures import Future
+from ..futures import Future  # type: ignore[import-not-found]  # `_compat.futures` would be a second module
 from ._mpi import watch
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ _lock = threading.RLock()  # of every call of MPI
 _under_way: set[Work] = set()  # what nobody may be waiting for
 _kept: list[Any] = []  # see NOTE [ A work that fails ]
 _ticking: threading.Event | None = None
-_yield = getattr(os, "sched_yield", lambda: time.sleep(0))
-
-_TESTS_TILL_YIELD, _TESTS_TILL_LOOK = 30, 64
-_SECONDS_TILL_SLEEP, _SECONDS_TILL_NEWS, _GRACE_DIED, _GRACE_ENDED = 0.002, 0.1, 0.5, 5.0
+_TESTS_TILL_REST, _TESTS_TILL_LOOK = 100, 64
+_REST, _LONG_REST = 1e-6, 1e-3  # seconds; the system makes at least some 50 microseconds of the first
+_SECONDS_TILL_NEWS, _GRACE_DIED, _GRACE_ENDED = 0.1, 0.5, 5.0
+_SECONDS_FOR_OWN_ERRORS = 5.0
 
 
 class Work:
@@ -54,7 +54,10 @@ class Work:
     tensors.
     """
 
-    def __init__(self, group: ProcessGroup, name: str, steps: Steps, tensors: Any, in_order: bool = True) -> None:
+    def __init__(
+        self, group: ProcessGroup, name: str, steps: Steps, tensors: Any, in_order: bool = True,
+        wrong: str | None = None,
+    ) -> None:  # fmt: skip
         self._group, self._name, self._steps, self._tensors = group, name, steps, tensors
         self._test: Test | None = None
         self._done = self._busy = False
@@ -62,6 +65,7 @@ class Work:
         self._future: Future[Any] | None = None
         self._place: tuple[Any, int] | None = None
         self._sequence: int | None = None
+        self._wrong = wrong
         self._source: Any = None
         self._line: deque[Work] = group._line if in_order else deque()
         if group._broken is not None:
@@ -214,10 +218,11 @@ def _drive(work: Work, seconds: float | None) -> None:
         with _lock:
             _move(line)
         turns += 1
-        if turns > _TESTS_TILL_YIELD and not work._done:
-            _yield()
-            if turns % _TESTS_TILL_LOOK == 0:
-                patience = patience or _Patience(work, seconds)
+        if turns > _TESTS_TILL_REST and not work._done:
+            time.sleep(_REST if patience is None else patience.rest)
+            if patience is None:
+                patience = _Patience(work, seconds)
+            elif patience.rest == _LONG_REST or turns % _TESTS_TILL_LOOK == 0:
                 patience.look()
 
 
@@ -227,7 +232,9 @@ class _Patience:
     def __init__(self, work: Work, seconds: float | None) -> None:
         self.work, self.group = work, work._group
         self.seconds = self.group._timeout.total_seconds() if seconds is None else seconds
-        self.begun = self.moved = time.monotonic()
+        if work._wrong is not None:  # an error of this rank alone needs not wait for the others for long
+            self.seconds = min(self.seconds, _SECONDS_FOR_OWN_ERRORS)
+        self.begun, self.rest = time.monotonic(), _REST
         self.news = self.begun + _SECONDS_TILL_NEWS
         self.gone: dict[int, float] = {}
         self.announced = False
@@ -235,11 +242,8 @@ class _Patience:
     def look(self) -> None:
         now = time.monotonic()
         waited = now - self.begun
-        if self.work._busy or waited < _SECONDS_TILL_SLEEP:
-            if waited < _SECONDS_TILL_NEWS:
-                return
-        else:
-            time.sleep(5e-5 if waited < 0.1 else 1e-3)
+        if waited > _SECONDS_TILL_NEWS and not self.work._busy:
+            self.rest = _LONG_REST
         if now > self.news:
             self.news = now + _SECONDS_TILL_NEWS
             self._look_for_ends(now)
@@ -266,9 +270,14 @@ class _Patience:
         )
 
     def _timed_out(self) -> BaseException:
-        waited = f"{round(self.seconds * 1000)}ms for {self.work._name} operation to complete"
-        came = self.group._who_came(self.work)
-        return errors.noted(RuntimeError(f"Timed out waiting {waited}"), f"Where: {self.work._described()}", *came)
+        missing, told = self.group._who_came(self.work)
+        milliseconds = round(self.seconds * 1000)
+        text = f"Timed out waiting {milliseconds}ms for recv operation to complete"
+        if self.work._wrong is not None:
+            text = self.work._wrong
+        elif self.work._name == "monitored_barrier":
+            text = self.group._monitored(missing, milliseconds)
+        return errors.noted(RuntimeError(text), f"Where: {self.work._described()}", *told)
 
 
 def _fail(work: Work, error: BaseException) -> None:

@@ -355,7 +355,7 @@ def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bo
     pg = _group_or_default_group(group)
     timeout = pg._timeout if timeout is None else timeout
     _check_valid_timeout(timeout)
-    pg.barrier().wait(timeout)
+    pg.barrier(monitored=wait_all_ranks).wait(timeout)
 
 
 # ------------------------------------------------------------------------------------------------- coalescing

@@ -169,7 +169,7 @@ from ..nn.modules.transformer import TransformerEncoderLayer as TransformerEncod
 from ..nn.modules.upsampling import Upsample as Upsample
 from ..nn.modules.upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
 from ..nn.modules.upsampling import UpsamplingNearest2d as UpsamplingNearest2d
-from ..nn.parallel import DataParallel as DataParallel
+from ..nn.parallel.data_parallel import DataParallel as DataParallel
 from ..nn.parameter import Buffer as Buffer
 from ..nn.parameter import Parameter as Parameter
 from ..nn.parameter import UninitializedBuffer as UninitializedBuffer

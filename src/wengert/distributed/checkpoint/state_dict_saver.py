@@ -160,9 +160,10 @@ def async_save(
     group = process_group
     if dist.is_initialized():
         base = group if group is not None else dist.group.WORLD
-        if base not in _groups:
+        if base not in _groups:  # of the processes of the group only
             _groups.clear()
-            _groups[base] = dist.new_group(dist.get_process_group_ranks(base))
+            ranks = dist.get_process_group_ranks(base)
+            _groups[base] = dist.new_group(ranks, use_local_synchronization=True)
         group = _groups[base]
     thread = ThreadPoolExecutor(1, "wengert-checkpoint")
     done = thread.submit(_save, copied, writer, Together(group, False))
