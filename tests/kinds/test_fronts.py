@@ -1,4 +1,4 @@
-"""Public functions that in the usual call are their operator (`_kinds.fronts`): in every other call they are as written."""
+"""Public functions that in the usual call are their operator (`_kinds.fronts`), in every other as they are written."""
 
 from __future__ import annotations
 
@@ -75,5 +75,5 @@ def test_an_overriding_argument_is_asked() -> None:
 @pytest.mark.parametrize("fn", [torch.amax, torch.max, torch.clamp, F.silu, F.softmax])
 def test_the_signature_is_the_written_one(fn: Any) -> None:
     assert first_call_of(fn) is not None
-    assert list(inspect.signature(fn).parameters)[0] == "input"
+    assert next(iter(inspect.signature(fn).parameters)) == "input"
     assert inspect.signature(fn) == inspect.signature(inspect.unwrap(fn))
