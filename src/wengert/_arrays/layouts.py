@@ -282,10 +282,12 @@ def needless(condition: str, operands: int = 1) -> Callable[[Rule], Rule]:
 def when_needless(rule: Rule | None, *arrays: str, sure: int | None = None) -> str:
     """The text of a rule's condition for these operands, "" if it has none; those after ``sure`` may be no arrays."""
     condition, operands = getattr(rule, "needless", ("", 0))
+    if not condition:
+        return ""
     texts = [condition.format(a=a) for a in arrays[: operands or None]]
     for k in range(len(texts) if sure is None else sure, len(texts)):
         texts[k] = f"(type({arrays[k]}) is not ndarray or {texts[k]})"
-    return " and ".join(texts) if condition else ""
+    return " and ".join(texts)
 
 
 def _each(place: Callable[[Any], Any], r: Any) -> Any:

@@ -7,6 +7,7 @@ order of its parameters. The slots are ``x`` and ``y`` (operands), ``r`` (the re
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -211,6 +212,21 @@ def backward_step(
     ...``; a joint formula is its only call. ``plain``: what makes of a formula the one for plain arrays.
     """
     transformed = _transformed(calls, holomorphic, broadcast, plan)
+    if plan is not None and plan.is_joint and broadcast:
+        return transformed
+
+    @functools.cache
+    def step() -> tuple[Shape, dict[str, Any]]:
+        return _step(calls, transformed, broadcast, plan, plain, flags)
+
+    return hot(f"{name}_backward", lambda: step()[0], lambda: step()[1], head=BACKWARD)
+
+
+def _step(
+    calls: tuple[Call, ...], transformed: Any, broadcast: bool, plan: Any, plain: Any, flags: dict[str, Any]
+) -> tuple[Shape, dict[str, Any]]:
+    """The shape of a backward step, and the names in its text."""
+    flags = dict(flags)
     texts = [", ".join(["xp", "g", *(_TEXT.get(slot, slot) for slot in used)]) for _, _, used in calls]
     scope: dict[str, Any] = {f"{edge}_": plain(formula) for edge, formula, _ in calls}
     scope |= {"transformed": transformed, "of_shape": of_shape}
@@ -220,9 +236,7 @@ def backward_step(
         freed = "n.release()" if "blocks" in flags else " = ".join(f"n.{slot}" for slot in boxes) + " = FREED"
     if plan is not None:
         values, boxes, lists = plan.values, plan.boxes("operand", "result"), plan.boxes("operands")
-        joint = plan.joint is not None and plan.info.arity != 1
-        if joint and broadcast:
-            return transformed
+        joint = plan.is_joint
         read, edge = [f"{', '.join(values)}, = n.s"] if values else [], "n.fx[0]"
         freed = f"n.s = [{', '.join('FREED' if v in boxes else v for v in values)}]" if boxes else ""
         flags["several"] = plan.info.outputs != 1
@@ -262,7 +276,7 @@ def backward_step(
     shape = Shape(
         f"{kind}_backward", template, BACKWARD, parts, **{"transformed": True, "broadcast": broadcast, **flags}
     )
-    return hot(f"{name}_backward", shape, lambda: scope)
+    return shape, scope
 
 
 def elementwise_jvp(calls: tuple[Call, ...]) -> Any:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from .._base.dtypes import REAL_NUMBERS
 from .._base.registry import REGISTRY
 from .dims import EVERY_DIM
 from .recording import ONE_DIM, USUAL, read_dim
@@ -48,10 +49,13 @@ def in_one_dim(
     """
     own = _own(name)
     by_name, whole, keepdim = "keepdim=" in values, "dims" in values, "keepdim" in values
-    parts = _with_values(own.shape, values.replace("=", "").replace("dims", "dim"))
-    for key in ("outputs", "plain_outputs") if result is not None else ():
-        parts[key] = parts[key].replace("return t0, t1", "return named((t0, t1))")
-    parts |= read_dim(keepdim, by_name, whole, unless and f" or {unless}")
+
+    def parts() -> dict[str, str]:
+        texts = _with_values(own.shape, values.replace("=", "").replace("dims", "dim"))
+        for key in ("outputs", "plain_outputs") if result is not None else ():
+            texts[key] = texts[key].replace("return t0, t1", "return named((t0, t1))")
+        return texts | read_dim(keepdim, by_name, whole, unless and f" or {unless}")
+
     flags = {"modes": False, "dims": whole, "whole": whole, "keepdim": keepdim, "without": alone is not None}
     shape = Shape("one", ONE_DIM, "input, *args, **kwargs", parts, **{**own.shape.flags, **flags})
     more = {"otherwise": otherwise, "named": getattr(result, "_make", None), "EVERY_DIM": EVERY_DIM, "without": alone}
@@ -61,25 +65,30 @@ def in_one_dim(
 def in_usual_call(otherwise: Any, name: str, values: str = "", unless: str = "", **names: Any) -> Any:
     """A public function that without ``out=`` and ``inplace`` is its operator ``name``.
 
-    ``values``: the texts of the operator's parameters, of the function's own. ``unless``: a condition on these and on
-    the array ``a`` for which it is not, and ``names`` what it names.
+    ``values``: the texts of the operator's parameters, of the function's own, which must be numbers if ``unless`` does
+    not name them: a condition on these and on the array ``a`` for which it is not; ``names`` has what it names.
     """
     own = _own(name)
-    head, passed = [], []
-    unusual = ["slow_always"]
-    for p in inspect.signature(otherwise).parameters.values():
-        by_name = p.kind is p.KEYWORD_ONLY
-        head += ["*"] if by_name and "*" not in head else []
-        head.append(p.name if p.default is p.empty else f"{p.name}={p.default!r}")
-        passed.append(f"{p.name}={p.name}" if by_name else p.name)
-        if p.name in ("inplace", "out"):
-            unusual.insert(0, "inplace" if p.name == "inplace" else "out is not None")
-    if "out" in (otherwise.__kwdefaults__ or ()) and "*" not in head:  # see ``with_keywords``
-        head += ["*", "out=None", "**kwargs"]
-        passed += ["out=out", "**kwargs"]
-        unusual = ["out is not None", "kwargs", *unusual]
-    parts = _with_values(own.shape, values) | {
-        "passed": ", ".join(passed), "unusual": " or ".join(unusual), "unless": unless and f" or {unless}",
-    }  # fmt: skip
-    shape = Shape("one", USUAL, ", ".join(head), parts, **{**own.shape.flags, "modes": False})
-    return in_front_of(otherwise, shape, lambda: own.names() | {"otherwise": otherwise, **names})
+    written = inspect.unwrap(otherwise)
+    code, by_name = written.__code__, written.__kwdefaults__ or {}
+    if "out" in (otherwise.__kwdefaults__ or {}):  # see ``with_keywords``
+        by_name = {"out": None}
+    placed = code.co_varnames[: code.co_argcount]
+    defaults = written.__defaults__ or ()
+    first = len(placed) - len(defaults)
+    head = [*placed[:first], *(f"{n}={d!r}" for n, d in zip(placed[first:], defaults, strict=True))]
+    head += ["*", *(f"{n}={d!r}" for n, d in by_name.items())] if by_name else []
+    passed = [*placed, *(f"{n}={n}" for n in by_name)]
+    unusual = ["slow_always"] + ["inplace"] * ("inplace" in placed) + ["out is not None"] * ("out" in by_name)
+    if otherwise is not written:
+        head, passed, unusual = [*head, "**kwargs"], [*passed, "**kwargs"], [*unusual, "kwargs"]
+    of_other_types = [f"type({n}) not in REAL_NUMBERS" for n in values.split(", ") if n in placed and n not in unless]
+    texts = {
+        "passed": ", ".join(passed),
+        "unusual": " or ".join(unusual),
+        "unless": "".join(f" or {condition}" for condition in [*of_other_types, unless] if condition),
+    }
+    names |= {"otherwise": otherwise, "REAL_NUMBERS": REAL_NUMBERS}
+    flags = {**own.shape.flags, "modes": False}
+    shape = Shape("one", USUAL, ", ".join(head), lambda: _with_values(own.shape, values) | texts, **flags)
+    return in_front_of(otherwise, shape, lambda: own.names() | names)

@@ -116,40 +116,47 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
         "broadcast": broadcast, "sequence": sequence, "few": 1 < info.outputs < 5,
     }  # fmt: skip
     operands = [f"operands[{k}]" for k in range(count)]
-    parts = {
-        "p": ", *p", "ps": "p", "star": "" if sequence else "*", "given": "operands", "edges": "tuple(edges)",
-        "tracked": "edges.count(None) < len(edges)", "shapes": '[getattr(a, "shape", ()) for a in arrays]',
-        "saved": plan.listed(operands, "arrays[{}]", "edges[{}]", 0, "operands", "p[{}]"),
-    }  # fmt: skip
-    whole = Shape("anything", ANYTHING, "*args", parts, **flags, count=count, promoting=promoting, view=info.view)
-    if not count or info.view or (broadcast and many) or (count == 1 and (promoting or info.outputs < 0)):
-        return whole, whole
-    if count == 1:
-        return whole, one(info, saved=plan.listed(["input"], "a", "fx", 1) if records else "", **flags)
-    parts = parts | parameters(info) | (outputs(info) if flags["few"] else {})
-    if sequence:
-        parts |= {
-            "args": f"tensors{parts['p']}", "given": "tensors", "values": "arrays",
-            "read": "arrays = [t._payload for t in tensors]",
-            "not_plain": "{*map(type, arrays)} != JUST_ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting,
-            "saved": plan.listed([], "", "", 0, "tensors"),
+
+    def of_all() -> dict[str, str]:
+        return {
+            "p": ", *p", "ps": "p", "star": "" if sequence else "*", "given": "operands", "edges": "tuple(edges)",
+            "tracked": "edges.count(None) < len(edges)", "shapes": '[getattr(a, "shape", ()) for a in arrays]',
+            "saved": plan.listed(operands, "arrays[{}]", "edges[{}]", 0, "operands", "p[{}]"),
         }  # fmt: skip
-    else:
-        xs = [f"x{k}" for k in range(count)]
-        sure = count if broadcast else 1  # so many operands must be tensors, the others may be None
+
+    def of_plain() -> dict[str, str]:
+        parts = of_all() | parameters(info) | (outputs(info) if flags["few"] else {}) | {"args": args}
+        if sequence:
+            return parts | {
+                "given": "tensors", "values": "arrays", "read": "arrays = [t._payload for t in tensors]",
+                "not_plain": "{*map(type, arrays)} != JUST_ARRAYS"
+                + " or len({a.dtype for a in arrays}) > 1" * promoting,
+                "saved": plan.listed([], "", "", 0, "tensors"),
+            }  # fmt: skip
         absent = [""] * sure + [f" and {x} is not None" for x in xs[sure:]]
         plain = [f"type({x}a) is not ndarray{unless}" for x, unless in zip(xs, absent, strict=True)]
         if promoting:
             plain += [f"{x} is None" for x in xs[sure:]] + [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"]
-        parts |= {
-            "args": ", ".join(xs) + parts["p"], "given": f"({', '.join(xs)})", "values": ", ".join(f"{x}a" for x in xs),
+        return parts | {
+            "given": f"({', '.join(xs)})", "values": ", ".join(f"{x}a" for x in xs),
             "read": "\n".join(piece("read", x=x, optional=k >= sure, records=records) for k, x in enumerate(xs)),
             "not_plain": " or ".join(plain), "tracked": " or ".join(f"{x}f is not None" for x in xs),
             "edges": f"({', '.join(f'{x}f' for x in xs)})", "shapes": f"({', '.join(f'{x}a.shape' for x in xs)})",
             "saved": plan.listed(xs, "x{}a", "x{}f", sure),
         }  # fmt: skip
+
+    whole = Shape("anything", ANYTHING, "*args", of_all, **flags, count=count, promoting=promoting, view=info.view)
+    if not count or info.view or (broadcast and many) or (count == 1 and (promoting or info.outputs < 0)):
+        return whole, whole
+    if count == 1:
+        saved = (lambda: plan.listed(["input"], "a", "fx", 1)) if records else str
+        return whole, one(info, saved=saved, **flags)
+    xs = [f"x{k}" for k in range(max(count, 0))]
+    sure = count if broadcast else 1  # so many operands must be tensors, the others may be None
+    args = ("tensors" if sequence else ", ".join(xs)) + parameters(info)["p"]
+    if not sequence:
         flags["needless"] = when_needless(info.layout, *[f"{x}a" for x in xs], sure=sure)
-    return whole, Shape("plain", PLAIN_ARRAYS, parts["args"], parts, **flags)
+    return whole, Shape("plain", PLAIN_ARRAYS, args, of_plain, **flags)
 
 
 # ----------------------------------------------------------------------------------------------- what the texts call
@@ -254,6 +261,7 @@ class SavePlan:
         self.info = info
         operand_names = info.params[: info.arity] if info.arity >= 0 else info.params[:1]
         self.joint = None if isinstance(grad, dict) else grad
+        self.is_joint = self.joint is not None and info.arity != 1
         self.formulas = [(f, formula_names(f)) for f in map(grad.get, operand_names)] if isinstance(grad, dict) else []
         named = [names for _, names in self.formulas] or [formula_names(self.joint)]
         self.uses = tuple(dict.fromkeys(name for names in named for name in names))

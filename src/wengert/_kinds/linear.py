@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.layouts import when_needless
+from .._arrays.layouts import iterated, when_needless
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY, FLOAT32
 from .._base.registry import ARRAYS, REGISTRY, Impl, Operator, publish
@@ -66,7 +66,7 @@ def linear(
         shape = one(info, view=view, keep_shape=keep_shape)
         op = enter(info, N, jvp, shape, scope, names if otherwise is None else None)
         if names and otherwise is not None:
-            front = {"along": along is not None, "dims": True, "keepdim": True}
+            front: dict[str, Any] = {"along": along is not None, "dims": True, "keepdim": True}
             alone = one(info, "input, *args, **kwargs", keep_shape=keep_shape, alone=True, **front)
             publish(in_front_of(otherwise, alone, scope), names)
         return op
@@ -229,7 +229,8 @@ def affine(
             )  # fmt: skip
 
         x, y, c = info.params[:3]
-        needless = when_needless(info.layout, "xa", "ya")
+        # a product of vectors is a matrix, so the ranks of all operands tell nothing
+        needless = "" if info.layout is iterated else when_needless(info.layout, "xa", "ya")
         shape = _product(x, y, c, parameters(info), ranks, own_shapes=own_shapes, needless=needless)
         return enter(info, With, _product_jvp(info.name, spread), shape, scope, names)
 

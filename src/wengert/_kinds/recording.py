@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .._arrays.layouts import when_needless
@@ -283,14 +284,19 @@ def outputs(info: Operator) -> dict[str, str]:
     }
 
 
-def one(info: Operator, head: str | None = None, saved: str | None = None, **flags: Any) -> Shape:
-    """The shape of an operator on one tensor. ``saved``: the values that a general operator's node lists."""
-    parts = {**({"p": "", "ps": "()"} if head else parameters(info)), "table": "table", **read_dim()}
-    args = parts["args"] = f"input{parts['p']}"
-    parts["mode"] = "slow_always" if flags.get("elementwise") else "slow_if_recording"
-    parts["to"] = "r = " if flags.get("many") else "t._payload = r = " if flags.get("keep_result") else "t._payload = "
-    if saved is not None:
-        parts |= {"edges": "(fx,)", "saved": saved} | (outputs(info) if flags.get("few") else {})
+def one(info: Operator, head: str | None = None, saved: Callable[[], str] | None = None, **flags: Any) -> Shape:
+    """The shape of an operator on one tensor. ``saved()``: the text of the values that a general node lists."""
+    p = {"p": "", "ps": "()"} if head else parameters(info)
+    args = f"input{p['p']}"
+
+    def parts() -> dict[str, str]:
+        mode = "slow_always" if flags.get("elementwise") else "slow_if_recording"
+        to = "r = " if flags.get("many") else "t._payload = r = " if flags.get("keep_result") else "t._payload = "
+        known = {**p, "table": "table", "args": args, "mode": mode, "to": to, **read_dim()}
+        if saved is not None:
+            known |= {"edges": "(fx,)", "saved": saved()} | (outputs(info) if flags.get("few") else {})
+        return known
+
     usual = {"records": True, "general": saved is not None, "needless": when_needless(info.layout, "a")}
     return Shape("one", ONE, head or args, parts, **{**usual, **flags})
 

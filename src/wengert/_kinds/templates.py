@@ -47,6 +47,7 @@ from .._tape.saved import stale, unbox
 from .._tape.tensor import Tensor, alias_payload, make
 from .slow_path import mixed_dtypes, mixed_product, promote_and_retry, refuse, refuse_first, slow, unsupported
 
+Texts = dict[str, str] | Callable[[], dict[str, str]] | None
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
@@ -54,21 +55,28 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 class Shape:
     """The text of a function: its parameters, the template of its body, and the settings of the template.
 
-    ``flags`` are the needs of the function, ``parts`` are pieces of text for the template.
+    ``flags`` are the needs of the function, ``parts`` are pieces of text for the template, or make them when the text
+    is needed.
     """
 
-    __slots__ = ("flags", "head", "kind", "parts", "template")
+    __slots__ = ("_parts", "flags", "head", "kind", "template")
 
-    def __init__(self, kind: str, template: str, head: str, parts: dict[str, str] | None = None, /, **flags: Any):
+    def __init__(self, kind: str, template: str, head: str, parts: Texts = None, /, **flags: Any):
         self.kind = kind
         self.template = template
         self.head = head
-        self.parts = parts or {}
+        self._parts = parts
         self.flags = flags
+
+    @property
+    def parts(self) -> dict[str, str]:
+        if not isinstance(self._parts, dict):
+            self._parts = self._parts() if self._parts else {}
+        return self._parts
 
     def but(self, head: str | None = None, **flags: Any) -> Shape:
         """The shape with other parameters, or with some flags replaced."""
-        return Shape(self.kind, self.template, head or self.head, self.parts, **{**self.flags, **flags})
+        return Shape(self.kind, self.template, head or self.head, lambda: self.parts, **{**self.flags, **flags})
 
     @property
     def label(self) -> str:
@@ -83,22 +91,32 @@ class Shape:
         return "\n".join([f"def {self.kind}({self.head}):", *lines]) + "\n"
 
 
+AnyShape = Shape | Callable[[], Shape]
+
+
 class FirstCall:
     """The callee of a trampoline: it assembles the function, then runs it."""
 
-    __slots__ = ("fn", "made", "name", "names", "scope", "shape")
+    __slots__ = ("_shape", "fn", "head", "made", "name", "names", "scope")
 
-    def __init__(self, name: str, shape: Shape, names: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, name: str, shape: AnyShape, names: Callable[[], dict[str, Any]], head: str) -> None:
         self.name = name
-        self.shape = shape
+        self.head = head
+        self._shape = shape
         self.names = names
         self.scope: dict[str, Any] = {"__name__": __name__, "__warningregistry__": _warned, "FIRST_CALL": self}
         self.made: Any = None
-        self.fn = self._function(_trampoline(shape.head).__code__)
+        self.fn = self._function(_trampoline(head).__code__)
+
+    @property
+    def shape(self) -> Shape:
+        if not isinstance(self._shape, Shape):
+            self._shape = self._shape()
+        return self._shape
 
     def _function(self, code: types.CodeType) -> Any:
-        fn = types.FunctionType(code, self.scope, self.name, _trampoline(self.shape.head).__defaults__)
-        fn.__kwdefaults__ = _trampoline(self.shape.head).__kwdefaults__
+        fn = types.FunctionType(code, self.scope, self.name, _trampoline(self.head).__defaults__)
+        fn.__kwdefaults__ = _trampoline(self.head).__kwdefaults__
         return fn
 
     def put_together(self) -> Any:
@@ -111,14 +129,17 @@ class FirstCall:
             known = {**COMMON, **self.names()}
             self.scope.update({name: known[name] for name in _names_in(code) if name in known})
             self.made = self._function(code)
-        if self.fn.__code__ is _trampoline(self.shape.head).__code__:
+        if self.fn.__code__ is _trampoline(self.head).__code__:
             self.fn.__code__ = self.made.__code__
         return self.made
 
 
-def hot(name: str, shape: Shape, names: Callable[[], dict[str, Any]], doc: str | None = None) -> Any:
-    """A function of this shape, assembled at its first call; ``names()`` returns the globals of its text."""
-    fn = FirstCall(name, shape, names).fn
+def hot(name: str, shape: AnyShape, names: Callable[[], dict[str, Any]], doc: str | None = None, head: str = "") -> Any:
+    """A function of this shape, assembled at its first call; ``names()`` returns the globals of its text.
+
+    ``head``: the parameters, if the shape is made at the first call too.
+    """
+    fn = FirstCall(name, shape, names, head or shape.head).fn  # type: ignore[union-attr]
     fn.__qualname__ = name
     fn.__doc__ = doc
     fn.__module__ = "wengert"

@@ -85,11 +85,13 @@ def _range_arguments(function: str, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _range_dtype(numbers: Any) -> Dtype:
-    return dtypes.int64 if all(isinstance(n, int) for n in numbers) else dtypes.default_dtype
+    start, end, step = numbers
+    whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
+    return dtypes.int64 if whole else dtypes.default_dtype
 
 
 def _check_range(start: Any, end: Any, step: Any) -> None:
-    if any(isinstance(n, complex) for n in (start, end, step)):
+    if isinstance(start, complex) or isinstance(end, complex) or isinstance(step, complex):
         raise RuntimeError("value cannot be converted to type double without overflow")
     for n in (start, end, step):
         if isinstance(n, int) and not -(2**63) <= n < 2**63:

@@ -116,7 +116,7 @@ def _celu(lib, self, alpha):
 
 
 @activation("torch.celu nn.functional.celu", "torch.celu_ nn.functional.celu_")
-@partial(in_usual_call, name="_celu", values="alpha", unless="alpha == 0")
+@partial(in_usual_call, name="_celu", values="alpha", unless="type(alpha) is not float or alpha == 0")
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Each element, and ``alpha * (exp(x / alpha) - 1)`` where it is negative.
 
