@@ -52,7 +52,6 @@ from . import special as special
 from . import storage as storage
 from . import testing as testing
 from . import torch_version as torch_version
-from . import types as types
 from . import utils as utils
 from ._base.constants import Size as Size
 from ._base.constants import device as device
@@ -75,6 +74,7 @@ from ._compat import jit as jit
 from ._compat import mps as mps
 from ._compat import mtia as mtia
 from ._compat import quantization as quantization
+from ._compat import types as types
 from ._compat import version as version
 from ._compat import xpu as xpu
 from ._compat.accelerator import Event as Event

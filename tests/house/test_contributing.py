@@ -38,7 +38,7 @@ ROOMS = (
     ("_ops",),
     # PyTorch's names of what the rooms above have
     ("linalg", "fft", "special", "signal", "sparse", "masked", "random", "quasirandom", "return_types",
-     "types", "overrides", "array_api", "amp", "testing",
+     "overrides", "array_api", "amp", "testing",
      "utils._device", "utils._flops", "utils._pytree", "utils._pytree_nodes"),
     # users' own operators, which modules and checkpoints are made of, and what they need
     ("autograd.function", "autograd._function_node", "autograd._function_forward", "autograd.forward_ad",

@@ -423,7 +423,12 @@ _constant("name", None, "``None``: kept for programs that ask.")
 
 @method("Tensor.is_distributed torch.is_distributed")
 def _never(self: Tensor) -> bool:
-    """False: a tensor's memory is that of this process."""
+    """False: a tensor's memory is that of this process.
+
+    >>> import wengert as torch
+    >>> torch.is_distributed(torch.ones(1))
+    False
+    """
     return False
 
 

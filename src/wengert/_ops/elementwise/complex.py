@@ -153,7 +153,12 @@ def resolve_conj(input: Tensor) -> Tensor:
 
 @public("torch.resolve_neg Tensor.resolve_neg")
 def resolve_neg(input: Tensor) -> Tensor:
-    """A copy of a tensor that shows negatives; any other tensor is returned itself."""
+    """A copy of a tensor that shows negatives; any other tensor is returned itself.
+
+    >>> import wengert as torch
+    >>> torch.resolve_neg(torch.tensor([1 + 2j]).conj().imag)
+    tensor([-2.])
+    """
     return input.clone() if is_neg(input) else input
 
 

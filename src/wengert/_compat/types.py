@@ -5,12 +5,12 @@ import os
 from collections.abc import Sequence
 from typing import IO, Any, Union
 
-from ._base.constants import Size
-from ._base.constants import device as _device
-from ._base.constants import layout as _layout
-from ._base.dtypes import dtype as _dtype
-from ._tape.tensor import Tensor
-from ._tensor_api.storage import UntypedStorage
+from wengert._base.constants import Size
+from wengert._base.constants import device as _device
+from wengert._base.constants import layout as _layout
+from wengert._base.dtypes import dtype as _dtype
+from wengert._tape.tensor import Tensor
+from wengert._tensor_api.storage import UntypedStorage
 
 Number = int | float | bool
 Device = Union[_device, str, int, None]  # noqa: UP007  what | makes of a class and a string's type is the same
