@@ -24,7 +24,7 @@ from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTrac
 from ..fx.node import Node
 from ..nn.parameter import Parameter
 from ..overrides import TorchFunctionMode
-from ..utils._aten_schemas import matching, schemas
+from ..utils._aten_schemas import factory_defaults, matching, schemas
 from ..utils._pytree import tree_leaves
 
 Tensor = torch.Tensor
@@ -271,18 +271,8 @@ def _as_operator(space: str, name: str, args: Any, kwargs: Any) -> tuple[str, st
         found = matching(candidate, args, given)
         if found is not None:
             overload, placed, named = found
-            return candidate, overload, placed, named | _as_factories_are_shown(candidate, args)
+            return candidate, overload, placed, named | factory_defaults(candidate)
     return None
-
-
-def _as_factories_are_shown(name: str, args: Any) -> dict[str, Any]:
-    """What PyTorch's parser adds to the calls of functions that make tensors."""
-    known = {a.name for a in schemas(name)[0].arguments}
-    if "pin_memory" not in known or name in ("to", "_to_copy"):
-        return {}
-    if name.endswith("_like") or name.startswith("new_"):
-        return {"pin_memory": False}
-    return {"device": torch.device("cpu"), "pin_memory": False}
 
 
 def _value_taken(recorder: Recorder, name: str, args: Any) -> None:

@@ -582,3 +582,17 @@ def matching(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[str, tuple[A
             continue
         return schema.overload, *schema.shown(values)
     return None
+
+
+def factory_defaults(name: str) -> dict[str, Any]:
+    """What PyTorch's parser adds to the keywords of an operator that makes tensors.
+
+    >>> factory_defaults("zeros_like")
+    {'pin_memory': False}
+    """
+    known = schemas(name)
+    if not known or name in ("to", "_to_copy") or all(a.name != "pin_memory" for a in known[0].arguments):
+        return {}
+    if name.endswith("_like") or name.startswith("new_"):
+        return {"pin_memory": False}
+    return {"device": constants.device("cpu"), "pin_memory": False}
