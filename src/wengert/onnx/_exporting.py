@@ -82,6 +82,8 @@ def export(
         OnnxExporterError: the package ``onnx`` is missing, or the options do not fit.
         UnsupportedOperatorError: an operator has no form in ONNX. It names the operator and the model's line.
     """
+    if not (callable(model) or isinstance(model, ExportedProgram)):
+        raise OnnxExporterError(f"torch.onnx.export: the model is a {type(model).__name__}, and no module")
     onnx = _package()
     if not isinstance(args, (tuple, list)):
         args = (args,)
