@@ -87,7 +87,7 @@ def test_without_torch() -> None:
     assert wengert.distributed.is_available() is mpi and wengert.distributed.is_initialized() is False
     with pytest.raises(ValueError, match="Default process group has not been initialized"):
         wengert.distributed.get_rank()
-    with pytest.raises(RuntimeError, match="cannot export models"):
+    with pytest.raises(RuntimeError, match=r"torch\.onnx\.export: the model is a NoneType"):
         wengert.onnx.export(None, None, "x")
     with pytest.raises(RuntimeError, match="without CUDA support"), wengert.cuda.device(0):
         pass
@@ -389,7 +389,7 @@ def test_versions_compare_as_torchs(torch: ModuleType, a: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- what is not there
-@pytest.mark.parametrize("name", ["export", "package"])
+@pytest.mark.parametrize("name", ["package"])
 def test_what_is_not_there_says_so(name: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(f"import torch.{name}\n")

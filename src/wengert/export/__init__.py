@@ -17,5 +17,6 @@ from .graph_signature import ExportBackwardSignature, ExportGraphSignature
 
 __all__ = [
     "AdditionalInputs", "Constraint", "Dim", "ExportBackwardSignature", "ExportGraphSignature", "ExportedProgram",
-    "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection", "default_decompositions", "dims", "export", "load", "save",
+    "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection", "default_decompositions", "dims", "export", "load",
+    "save",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ import operator
 from typing import Any, NamedTuple
 
 import numpy as np
+
 import wengert as torch
 
 from ..fx.graph_module import GraphModule
@@ -36,8 +37,6 @@ class ValueRanges(NamedTuple):
     def __repr__(self) -> str:
         return f"VR[{self.lower}, {'int_oo' if math.isinf(self.upper) else self.upper}]"
 
-    __str__ = __repr__
-
 
 def made_dynamic(
     mod: Module, trace: Trace, in_spec: Any, found: list[DynamicSize], known: dict[str, Dim]
@@ -49,7 +48,7 @@ def made_dynamic(
     """
     symbols = list(dict.fromkeys(size.symbol for size in found))
     ranges = {s: _range(known.get(s)) for s in symbols}
-    base = {}
+    base: dict[str, int] = {}
     for size in found:
         value = trace.inputs[size.leaf].shape[size.dim]
         if base.setdefault(size.symbol, value) != value:

@@ -1,4 +1,4 @@
-"""What a program does as PyTorch's operators, before derivatives: the tracer of ``torch.export`` and ``torch.jit.trace``.
+"""What a program does as PyTorch's operators: the tracer of ``torch.export`` and ``torch.jit.trace``.
 
 The program runs on its examples, once, under a function mode. A call of a public function that is an operator of
 PyTorch becomes a node of that name (``utils._aten_schemas``), and the node's operator computes the value that the
@@ -24,7 +24,7 @@ from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTrac
 from ..fx.node import Node
 from ..nn.parameter import Parameter
 from ..overrides import TorchFunctionMode
-from ..utils._aten_schemas import matching, schemas
+from ..utils._aten_schemas import factory_defaults, matching, schemas
 from ..utils._pytree import tree_leaves
 
 Tensor = torch.Tensor
@@ -88,7 +88,7 @@ class Recorder(PythonKeyTracer):
     @contextmanager
     def recording(self) -> Iterator[None]:
         """A context in which calls are written."""
-        from ._composed import layers_replaced
+        from ._layers import layers_replaced
 
         with (
             layers_replaced(self),
@@ -144,7 +144,7 @@ class Recorder(PythonKeyTracer):
             results = tuple(results)
         super().note_results(results, node)
 
-    # ------------------------------------------------------------------------------------------------------------- calls
+    # ------------------------------------------------------------------------------------------------------------ calls
     def operator(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Run an operator of PyTorch, and write it.
 
@@ -238,38 +238,12 @@ class _Functions(TorchFunctionMode):
 
 _METADATA = frozenset(
     [
-        "size",
-        "dim",
-        "ndimension",
-        "numel",
-        "nelement",
-        "stride",
-        "storage_offset",
-        "is_contiguous",
-        "element_size",
-        "is_floating_point",
-        "is_complex",
-        "is_signed",
-        "get_device",
-        "data_ptr",
-        "untyped_storage",
-        "storage",
-        "__len__",
-        "__repr__",
-        "__str__",
-        "__format__",
-        "__hash__",
-        "register_hook",
-        "retain_grad",
-        "has_names",
-        "is_shared",
-        "names",
-        "dim_order",
-        "is_set_to",
-        "__deepcopy__",
-        "is_inference",
+        "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "is_contiguous", "element_size",
+        "is_floating_point", "is_complex", "is_signed", "get_device", "data_ptr", "untyped_storage", "storage",
+        "__len__", "__repr__", "__str__", "__format__", "__hash__", "register_hook", "retain_grad", "has_names",
+        "is_shared", "names", "dim_order", "is_set_to", "__deepcopy__", "is_inference",
     ]
-)
+)  # fmt: skip
 
 
 def _place(func: Any) -> tuple[str, str]:
@@ -297,18 +271,8 @@ def _as_operator(space: str, name: str, args: Any, kwargs: Any) -> tuple[str, st
         found = matching(candidate, args, given)
         if found is not None:
             overload, placed, named = found
-            return candidate, overload, placed, named | _as_factories_are_shown(candidate, args)
+            return candidate, overload, placed, named | factory_defaults(candidate)
     return None
-
-
-def _as_factories_are_shown(name: str, args: Any) -> dict[str, Any]:
-    """What PyTorch's parser adds to the calls of functions that make tensors."""
-    known = {a.name for a in schemas(name)[0].arguments}
-    if "pin_memory" not in known or name in ("to", "_to_copy"):
-        return {}
-    if name.endswith("_like") or name.startswith("new_"):
-        return {"pin_memory": False}
-    return {"device": torch.device("cpu"), "pin_memory": False}
 
 
 def _value_taken(recorder: Recorder, name: str, args: Any) -> None:

@@ -68,13 +68,13 @@ def export(
 
     >>> import wengert as torch
     >>> program = torch.export.export(torch.nn.Linear(3, 2), (torch.ones(4, 3),))
-    >>> print(program.graph)
-    graph():
-        %p_weight : [num_users=1] = placeholder[target=p_weight]
-        %p_bias : [num_users=1] = placeholder[target=p_bias]
-        %input : [num_users=1] = placeholder[target=input]
-        %linear : [num_users=1] = call_function[target=torch.ops.aten.linear.default](args = (%input, %p_weight, %p_bias), kwargs = {})
-        return (linear,)
+    >>> for node in program.graph.nodes:
+    ...     print(node.name, node.target, node.args)
+    p_weight p_weight ()
+    p_bias p_bias ()
+    input input ()
+    linear aten.linear.default (input, p_weight, p_bias)
+    output output ((linear,),)
     """
     if not isinstance(mod, Module):
         raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
@@ -235,7 +235,8 @@ def _lift(recorder: Recorder, mod: Module, specs: list[InputSpec], before: int) 
         if len(placeholders) > before
         else next(n for n in recorder.graph.nodes if n.op != "placeholder")
     )
-    constants, count = {}, 0
+    constants: dict[str, Any] = {}
+    count = 0
     for node, tensor in recorder.constants.items():
         if not node.users:
             recorder.graph.erase_node(node)

@@ -58,6 +58,8 @@ class OutputKind(Enum):
 class InputSpec:
     """A placeholder: its kind, and for what belongs to the module its name there.
 
+    >>> import wengert as torch
+    >>> from wengert.export.graph_signature import InputKind, InputSpec, TensorArgument
     >>> print(InputSpec(InputKind.PARAMETER, TensorArgument("p_weight"), "weight"))
     p_weight: PARAMETER target='weight'
     """

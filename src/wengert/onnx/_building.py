@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+
 import wengert as torch
 
 from .._base.errors import noted
@@ -49,9 +50,12 @@ class Value(NamedTuple):
 
 # Operators whose result is their first argument's memory.
 VIEWS = frozenset(
-    """alias detach diagonal expand expand_as movedim narrow numpy_T permute select slice squeeze swapaxes swapdims t
-    transpose unflatten unfold unsqueeze view view_as mT mH real reshape flatten contiguous broadcast_to""".split()
-)
+    [
+        "alias", "detach", "diagonal", "expand", "expand_as", "movedim", "narrow", "numpy_T", "permute", "select",
+        "slice", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unflatten", "unfold", "unsqueeze", "view",
+        "view_as", "mT", "mH", "real", "reshape", "flatten", "contiguous", "broadcast_to",
+    ]
+)  # fmt: skip
 
 
 def _is_copy(node: Node, name: str) -> bool:
@@ -80,7 +84,7 @@ class Builder:
         self.known: dict[Any, str] = {}
         self.node: Any = None  # that is being emitted
 
-    # ------------------------------------------------------------------------------------------------------------- names
+    # ------------------------------------------------------------------------------------------------------------ names
     def fresh(self, hint: str) -> str:
         """A name that is not there yet."""
         count = self.used.get(hint, -1) + 1
@@ -114,7 +118,7 @@ class Builder:
             self.known[key] = made
         return made
 
-    # ------------------------------------------------------------------------------------------------------------ values
+    # ----------------------------------------------------------------------------------------------------------- values
     def element_type(self, dtype: Any) -> int:
         """ONNX's number of a dtype."""
         if dtype == torch.bfloat16:
@@ -177,7 +181,7 @@ class Builder:
             "What to do: compute it with other operators; docs/export.md lists those that are written.",
         )
 
-    # ------------------------------------------------------------------------------------------------------------- nodes
+    # ------------------------------------------------------------------------------------------------------------ nodes
     def run(self, node: Node) -> None:
         """Emit what a node of the exported program computes."""
         self.node = node
@@ -255,7 +259,7 @@ class Builder:
             computed = target(*given[0], **given[1]).numpy()
         return Value(self.const(computed, name=node.name), meta.dtype, tuple(meta.shape), computed)
 
-    # --------------------------------------------------------------------------------------------------- writes in place
+    # -------------------------------------------------------------------------------------------------- writes in place
     def place(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
         """The node that made the memory of a value, and the views that lead from there to it."""
         return self.places.get(node, (node, ()))

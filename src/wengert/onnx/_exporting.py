@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import numpy as np
+
 import wengert as torch
 
 from .._base.errors import noted
@@ -81,6 +82,8 @@ def export(
         OnnxExporterError: the package ``onnx`` is missing, or the options do not fit.
         UnsupportedOperatorError: an operator has no form in ONNX. It names the operator and the model's line.
     """
+    if not (callable(model) or isinstance(model, ExportedProgram)):
+        raise OnnxExporterError(f"torch.onnx.export: the model is a {type(model).__name__}, and no module")
     onnx = _package()
     if not isinstance(args, (tuple, list)):
         args = (args,)
@@ -95,7 +98,7 @@ def export(
     else:
         if not isinstance(model, Module):
             model = _Called(model)
-        shapes, labels = _dynamic_shapes(model, args, named, dynamic_axes, dynamic_shapes, input_names)
+        shapes = _dynamic_shapes(model, args, named, dynamic_axes, dynamic_shapes, input_names)
         modes = [(m, m.training) for m in model.modules()]
         model.eval()
         try:
@@ -109,7 +112,7 @@ def export(
     if f is not None:
         result.save(f)
     if verbose:
-        print(onnx.printer.to_text(proto.graph) if hasattr(onnx, "printer") else proto.graph)
+        print(onnx.helper.printable_graph(proto.graph))  # noqa: T201  what `verbose` asks for
     return result if dynamo else None
 
 
@@ -131,14 +134,12 @@ def _package() -> Any:
     return onnx
 
 
-def _dynamic_shapes(
-    model: Any, args: Any, kwargs: Any, axes: Any, shapes: Any, input_names: Any
-) -> tuple[Any, dict[str, Any]]:
+def _dynamic_shapes(model: Any, args: Any, kwargs: Any, axes: Any, shapes: Any, input_names: Any) -> Any:
     """``dynamic_axes`` as ``dynamic_shapes``: by the inputs' names or their parameters'."""
     from ..export.dynamic_shapes import Dim, named_arguments
 
     if shapes is not None or not axes:
-        return shapes, {}
+        return shapes
     parameters = list(named_arguments(model, args, kwargs))
     dims: dict[str, Any] = {}
     made: dict[str, Any] = {}
@@ -149,7 +150,7 @@ def _dynamic_shapes(
             continue
         pairs = given.items() if isinstance(given, dict) else [(d, f"{name}_dim_{d}") for d in given]
         made[parameter] = {d: dims.setdefault(label, Dim(label)) for d, label in pairs}
-    return made or None, dims
+    return made or None
 
 
 def converted(onnx: Any, program: ExportedProgram, opset: int, input_names: Any, output_names: Any) -> Any:

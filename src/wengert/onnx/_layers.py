@@ -6,17 +6,17 @@ import math
 from typing import Any
 
 import numpy as np
+
 import wengert as torch
 
 from ._building import Builder, Value, emits
 from ._elementwise import INT, axes_of
 from ._shapes import transpose
 
-
 _END = 9223372036854775807
 
 
-# --------------------------------------------------------------------------------------------------------------- products
+# ------------------------------------------------------------------------------------------------------------- products
 @emits("linear")
 def linear(b: Builder, x: Value, weight: Value, bias: Any = None) -> Any:
     if x.rank == 2 and weight.rank == 2:
@@ -58,7 +58,7 @@ def cosine_similarity(b: Builder, x: Value, y: Value, dim: int = 1, eps: float =
     return b.reduce("ReduceSum", product, axes, False)
 
 
-# ------------------------------------------------------------------------------------------------- convolutions and pooling
+# --------------------------------------------------------------------------------------------- convolutions and pooling
 def _each(value: Any, n: int) -> list[int]:
     values = list(value) if isinstance(value, (list, tuple)) else [value]
     return values * n if len(values) == 1 else values
@@ -196,11 +196,11 @@ def upsample(b: Builder, x: Value, size: Any, *rest: Any) -> Any:
         if mode == "cubic"
         else ("pytorch_half_pixel")
     )
-    attributes = {"mode": mode, "coordinate_transformation_mode": how}
+    attributes: dict[str, Any] = {"mode": mode, "coordinate_transformation_mode": how}
     if nearest:
         attributes["nearest_mode"] = "floor"
     if mode == "cubic":
-        attributes["cubic_coeff_a"] = -0.75  # type: ignore[assignment]
+        attributes["cubic_coeff_a"] = -0.75
     if scales:
         return b.emit("Resize", x, None, b.const([1.0, 1.0, *scales], torch.float32), **attributes)
     first = b.emit("Slice", b.shape_of(x), b.const([0], INT), b.const([2], INT))
@@ -215,7 +215,7 @@ def grid_sampler(b: Builder, x: Value, grid: Value, mode: int, padding: int, ali
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------------- normalization
+# -------------------------------------------------------------------------------------------------------- normalization
 @emits("batch_norm")
 def batch_norm(
     b: Builder, x: Value, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float,
@@ -291,7 +291,7 @@ def embedding(b: Builder, weight: Value, indices: Value, *_: Any) -> Any:
     return b.emit("Gather", weight, indices, axis=0)
 
 
-# ------------------------------------------------------------------------------------------------------ recurrent layers
+# ----------------------------------------------------------------------------------------------------- recurrent layers
 _ORDERS = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}  # ONNX's gates by their places in PyTorch's weights
 
 
@@ -307,8 +307,8 @@ def _gates(b: Builder, weights: list[Any], op: str) -> Any:
 
 
 def _recurrent(
-    b: Builder, op: str, x: Value, states: list[Value], params: list[Any], has_biases: bool, layers: int, dropout: float,
-    train: bool, both: bool, batch_first: bool, **attributes: Any,
+    b: Builder, op: str, x: Value, states: list[Value], params: list[Any], has_biases: bool, layers: int,
+    dropout: float, train: bool, both: bool, batch_first: bool, **attributes: Any,
 ) -> Any:  # fmt: skip
     if train and dropout:
         raise b.unsupported("random values have no place in an exported model; call model.eval() first")
@@ -325,10 +325,8 @@ def _recurrent(
         if has_biases:
             both_biases = [Value("", m[2].dtype, (), _concat(b, op, m[2], m[3])) for m in mine]
             bias = b.const(np.stack([v.array for v in both_biases]), name=f"{b.node.name}_b")
-        begin = [
-            b.emit("Slice", s, b.const([layer * directions], INT), b.const([(layer + 1) * directions], INT), b.const([0], INT))
-            if layers > 1 else s.name for s in states
-        ]  # fmt: skip
+        window = b.scalar_ints(layer * directions, (layer + 1) * directions, 0)
+        begin = [b.emit("Slice", s, *window) if layers > 1 else s.name for s in states]
         results = b.emit(
             op, current, w, r, bias, None, *begin, outputs=1 + len(states), hidden_size=hidden,
             direction="bidirectional" if both else "forward", **attributes,
@@ -401,7 +399,7 @@ def gru_cell(b: Builder, x: Value, h: Value, w_ih: Value, w_hh: Value, b_ih: Any
     return b.emit("Add", n, b.emit("Mul", z, b.emit("Sub", h, n)))
 
 
-# -------------------------------------------------------------------------------------------------------------- attention
+# ------------------------------------------------------------------------------------------------------------ attention
 @emits("scaled_dot_product_attention")
 def attention(
     b: Builder, query: Value, key: Value, value: Value, attn_mask: Any = None, dropout_p: float = 0.0,

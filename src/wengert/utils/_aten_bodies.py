@@ -358,7 +358,7 @@ def repeat_interleave_Tensor(repeats: Any, *, output_size: Any = None) -> Any:
     return torch.arange(len(repeats)).repeat_interleave(repeats)
 
 
-# ------------------------------------------------------------------------------------------- what formulas of PyTorch's call
+# -------------------------------------------------------------------------------------- what formulas of PyTorch's call
 def convolution_backward(
     grad_output: Tensor,
     input: Tensor,

@@ -23,8 +23,9 @@ TEXT = """
 abs absolute acos acosh adjoint alias angle arccos arccosh arcsin arcsinh arctan arctanh argwhere asin asinh atan
   atanh bitwise_not ceil conj conj_physical cos cosh deg2rad det detach digamma erf erfc erfinv exp exp2 expm1 fix
   fliplr flipud floor frac hardsigmoid hardswish imag inverse isfinite isinf isnan isneginf isposinf lgamma lift_fresh
-  lift_fresh_copy linalg_matrix_exp log log10 log1p log2 log_sigmoid log_sigmoid_forward logdet logical_not mH mT matrix_H
-  matrix_exp mish msort neg negative nonzero numpy_T positive rad2deg ravel real reciprocal relu relu6 rsqrt selu sgn
+  lift_fresh_copy linalg_matrix_exp log log10 log1p log2 log_sigmoid log_sigmoid_forward logdet logical_not mH mT
+  matrix_H matrix_exp mish msort neg negative nonzero numpy_T positive rad2deg ravel real reciprocal relu relu6 rsqrt
+  selu sgn
   sigmoid sign signbit silu sin sinc sinh slogdet special_erf special_erfc special_erfcx special_erfinv special_exp2
   special_expit special_expm1 special_gammaln special_log1p special_log_ndtr special_ndtr special_ndtri sqrt square t
   tan tanh trace trunc view_as_complex view_as_real: default(T self)
@@ -581,3 +582,17 @@ def matching(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[str, tuple[A
             continue
         return schema.overload, *schema.shown(values)
     return None
+
+
+def factory_defaults(name: str) -> dict[str, Any]:
+    """What PyTorch's parser adds to the keywords of an operator that makes tensors.
+
+    >>> factory_defaults("zeros_like")
+    {'pin_memory': False}
+    """
+    known = schemas(name)
+    if not known or name in ("to", "_to_copy") or all(a.name != "pin_memory" for a in known[0].arguments):
+        return {}
+    if name.endswith("_like") or name.startswith("new_"):
+        return {"pin_memory": False}
+    return {"device": constants.device("cpu"), "pin_memory": False}

@@ -1,4 +1,4 @@
-"""What ``torch.jit.trace`` gives: the operators of one run, as ``torch.export`` records them, called like the function."""
+"""What ``torch.jit.trace`` gives: the operators of one run, recorded as ``torch.export`` records them."""
 
 from __future__ import annotations
 

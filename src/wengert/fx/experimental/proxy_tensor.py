@@ -32,6 +32,7 @@ from ...nn.parameter import Parameter
 from ...overrides import TorchFunctionMode
 from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload
+from ...utils._aten_schemas import factory_defaults
 from ...utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
 from .._naming import function_name
@@ -39,6 +40,7 @@ from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..graph_module import GraphModule
 from ..node import Node
+from ._aten_calls import call_of
 
 __all__ = ["ProxyTorchDispatchMode", "PythonKeyTracer", "get_proxy_mode", "make_fx"]
 
@@ -130,16 +132,34 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def _replays(func: Any, args: Any, result: Any) -> bool:
-    """Whether PyTorch's operator of this name gives the result for these arguments (NOTE [ Replayed at once ])."""
-    if any(part in func.name() for part in _RANDOM):
+def _alike(a: Any, b: Any) -> bool:
+    """``_same``, and False for values that cannot be compared: those of transforms."""
+    try:
+        return _same(a, b)
+    except Exception:  # noqa: BLE001
         return False
+
+
+def _is_random(func: Any) -> bool:
+    return any(part in func.name() for part in _RANDOM)
+
+
+def _replayed(op: Any, args: Any, kwargs: Any) -> Any:
+    """What an operator gives, or None if it fails."""
     try:
         with _disable_current_modes(), torch.no_grad():
-            named = getattr(getattr(torch.ops.aten, func.overloadpacket.__name__), func._overloadname)
-            return _same(named(*args), result)
+            return op(*args, **kwargs)
     except Exception:  # noqa: BLE001 - it is another function
+        return None
+
+
+def _replays(func: Any, args: Any, result: Any) -> bool:
+    """Whether PyTorch's operator of this name gives the result for these arguments (NOTE [ Replayed at once ])."""
+    if _is_random(func):
         return False
+    named = getattr(getattr(torch.ops.aten, func.overloadpacket.__name__), func._overloadname)
+    found = _replayed(named, args, {})
+    return found is not None and _alike(found, result)
 
 
 class ProxyTorchDispatchMode(TorchDispatchMode):
@@ -151,13 +171,10 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self.quiet = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        given = self.tracer.create_arg(tuple(args)) if not self.quiet else None
-        result = func(*args, **kwargs)
-        if given is not None:
+        result = func(*args, **(kwargs or {}))
+        if not self.quiet:
             with self.silent():
-                target, given = _call_of(self.tracer, func, args, given, result)
-            self.tracer.note_results(result, self.tracer.call(target, given, {}))
+                _write(self.tracer, func, args, result)
         return result
 
     @contextmanager
@@ -170,19 +187,58 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
             self.quiet -= 1
 
 
-def _call_of(tracer: PythonKeyTracer, func: Any, args: Any, given: Any, result: Any) -> tuple[Any, Any]:
-    """What a node calls, and with which arguments."""
-    aten = torch.ops.aten
-    if func.info is not None and func.info.name == "linear" and args[1].ndim == 2 and args[0].ndim == 2:
-        turned = tracer.call(aten.t.default, (given[1],), {})
-        if len(args) > 2 and args[2] is not None:
-            return aten.addmm.default, (given[2], given[0], turned)
-        return aten.mm.default, (given[0], turned)
-    if func.info is not None and func.info.name in _FIRST_ALONE:
-        given, args = given[:1], args[:1]
+def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any) -> None:
+    """The nodes of a call: PyTorch's operators, if they compute the result, or wengert's own."""
+    aten, info = torch.ops.aten, func.info
+    node = _composed(tracer, info.name, args, result) if info is not None else None
+    if node is not None:
+        tracer.note_results(result, node)
+        return
+    if info is not None and info.name in _FIRST_ALONE:
+        args = args[:1]
+    found = None if info is None or _is_random(func) else call_of(info.name, func.overloadpacket.__name__, args)
+    if found is not None:
+        name, overload, placed, named, count = found
+        op = getattr(getattr(aten, name), overload)
+        results = _replayed(op, placed, named)
+        several = count > 1 and isinstance(result, Tensor)  # of which ours is the first
+        if results is not None and _alike(results[0] if several else results, result):
+            node = tracer.call(op, tracer.create_arg(placed), tracer.create_arg(named))
+            tracer.note_results((result, *results[1:]) if several else result, node)
+            return
+    given = tracer.create_arg(tuple(args))
     if _replays(func, args, result):
-        return getattr(getattr(aten, func.overloadpacket.__name__), func._overloadname), given
-    return func.info.op, given
+        target = getattr(getattr(aten, func.overloadpacket.__name__), func._overloadname)
+    else:
+        target = info.op
+    tracer.note_results(result, tracer.call(target, given, {}))
+
+
+def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any) -> Node | None:
+    """The last node of an operator that PyTorch computes in several steps, or None if it is none."""
+    aten, call, node_of = torch.ops.aten, tracer.call, tracer.node_of
+    if name == "linear" and args[1].ndim == 2 and args[0].ndim >= 2:
+        x, weight, bias = (*args, None)[:3]
+        turned, rows = call(aten.t.default, (node_of(weight),), {}), node_of(x)
+        if x.ndim > 2:
+            rows = call(aten.view.default, (rows, [x.shape[:-1].numel(), x.shape[-1]]), {})
+        if bias is None:
+            product = call(aten.mm.default, (rows, turned), {})
+        else:
+            product = call(aten.addmm.default, (node_of(bias), rows, turned), {})
+        if x.ndim == 2:
+            return product
+        return call((aten._unsafe_view if bias is None else aten.view).default, (product, list(result.shape)), {})
+    if name == "matmul_nd" and args[0].ndim >= 3 and args[0].shape[:-2] == args[1].shape[:-2]:
+        flat = []
+        for x in args:
+            expanded = call(aten.expand.default, (node_of(x), list(x.shape)), {})
+            flat.append(call(aten.view.default, (expanded, [x.shape[:-2].numel(), *x.shape[-2:]]), {}))
+        return call(aten._unsafe_view.default, (call(aten.bmm.default, tuple(flat), {}), list(result.shape)), {})
+    if name == "reshape" and not args[0].is_contiguous() and _memory(result)[0] != _memory(args[0])[0]:
+        copied = call(aten.clone.default, (node_of(args[0]),), {"memory_format": torch.contiguous_format})
+        return call(aten._unsafe_view.default, (copied, list(args[1])), {})
+    return None
 
 
 class _Makers(TorchFunctionMode):
@@ -220,6 +276,11 @@ class _Makers(TorchFunctionMode):
         target: Any = operator.setitem if name == "__setitem__" else _aten(name, args) or func
         if name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
             given = (list(given),)
+        if isinstance(target, OpOverload):
+            named = {
+                **named,
+                **{k: v for k, v in factory_defaults(target.overloadpacket.__name__).items() if k not in named},
+            }
         node = tracer.call(target, given, named)
         written = kwargs.get("out") if kwargs.get("out") is not None else args[0] if name == "__setitem__" else result
         tracer.note_results(written, node)

@@ -1,0 +1,186 @@
+"""PyTorch's calls for wengert's operators whose names or arguments differ: what ``make_fx`` writes in their place.
+
+Each function is given an operator's arguments, tensors among them, and gives PyTorch's operator, its arguments, and how
+many results it has, of which the first is ours. ``call_of`` finds the overload and leaves out defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..._base.dtypes import from_numpy_dtype
+from ...utils._aten_schemas import matching
+
+Call = tuple[str, tuple[Any, ...], dict[str, Any], int]
+CALLS: dict[str, Callable[..., Call]] = {}
+_ALL = 9223372036854775807
+
+
+def _call(function: Callable[..., Call]) -> Callable[..., Call]:
+    CALLS[function.__name__] = function
+    return function
+
+
+def call_of(
+    name: str, plain: str, args: tuple[Any, ...]
+) -> tuple[str, str, tuple[Any, ...], dict[str, Any], int] | None:
+    """The operator, overload, arguments and number of results for a call; None if no overload fits.
+
+    Args:
+        name: wengert's name of the operator.
+        plain: PyTorch's name of it.
+        args: its arguments.
+    """
+    function = CALLS.get(name)
+    try:
+        target, given, named, count = (plain, args, {}, 1) if function is None else function(*args)
+    except (TypeError, IndexError):
+        return None
+    found = matching(target, given, named)
+    return None if found is None else (target, *found, count)
+
+
+@_call
+def convolution(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Call:
+    return "convolution", (x, w, b, stride, padding, dilation, False, [0] * len(stride), groups), {}, 1
+
+
+@_call
+def convolution_transposed(
+    x: Any, w: Any, b: Any, size: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Call:
+    shown = zip(size, x.shape[2:], w.shape[2:], stride, padding, dilation, strict=True)
+    extra = [o - ((n - 1) * s - 2 * p + d * (k - 1) + 1) for o, n, k, s, p, d in shown]
+    return "convolution", (x, w, b, stride, padding, dilation, True, extra, groups), {}, 1
+
+
+@_call
+def norm_layer(x: Any, w: Any, b: Any, rows: Any, axes: Any, eps: float, shape: Any, _: Any) -> Call:
+    return "native_layer_norm", (x, list(shape), w, b, eps), {}, 3
+
+
+@_call
+def norm_groups(x: Any, w: Any, b: Any, rows: Any, axes: Any, eps: float, shape: Any, _: Any) -> Call:
+    size, channels = x[0, 0].numel(), x.shape[1]
+    return "native_group_norm", (x, w, b, x.shape[0], channels, size, rows[0] // x.shape[0], eps), {}, 3
+
+
+@_call
+def norm_by_statistics(x: Any, mean: Any, var: Any, w: Any, b: Any, eps: float, *_: Any) -> Call:
+    return "native_batch_norm", (x, w, b, mean, var, False, 0.1, eps), {}, 3
+
+
+@_call
+def norm_channels(x: Any, w: Any, b: Any, shape: Any, axes: Any, eps: float, *_: Any) -> Call:
+    return "native_batch_norm", (x, w, b, None, None, True, 0.1, eps), {}, 3
+
+
+@_call
+def _gelu(x: Any, approximate: str) -> Call:
+    return "gelu", (x,), {"approximate": approximate}, 1
+
+
+@_call
+def softmax(x: Any, dim: int) -> Call:
+    return "_softmax", (x, dim, False), {}, 1
+
+
+@_call
+def log_softmax(x: Any, dim: int) -> Call:
+    return "_log_softmax", (x, dim, False), {}, 1
+
+
+@_call
+def nll(x: Any, target: Any, weight: Any, reduction: int, ignored: Any) -> Call:
+    name = "nll_loss_forward" if x.ndim <= 2 else "nll_loss2d_forward"
+    return name, (x, target, weight, reduction, -100 if ignored is None else ignored), {}, 2
+
+
+@_call
+def max_windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, *_: Any) -> Call:
+    return f"max_pool{len(kernel)}d_with_indices", (x, kernel, stride, padding, dilation), {}, 2
+
+
+@_call
+def mean_windows(x: Any, kernel: Any, stride: Any, padding: Any, _: Any, counted: bool, divisor: Any) -> Call:
+    return f"avg_pool{len(kernel)}d", (x, kernel, stride, padding, False, counted, divisor), {}, 1
+
+
+@_call
+def mean_parts(x: Any, size: Any) -> Call:
+    return f"_adaptive_avg_pool{len(size)}d", (x, size), {}, 1
+
+
+@_call
+def max_parts(x: Any, size: Any) -> Call:
+    return f"adaptive_max_pool{len(size)}d", (x, size), {}, 2
+
+
+@_call
+def _prelu_kernel(x: Any, weight: Any) -> Call:
+    return "_prelu_kernel", (x, weight), {}, 1
+
+
+@_call
+def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float, *_: Any) -> Call:
+    named = {"attn_mask": mask} | ({} if scale == q.shape[-1] ** -0.5 else {"scale": scale})
+    return "_scaled_dot_product_flash_attention_for_cpu", (q, k, v, 0.0, causal), named, 2
+
+
+@_call
+def upsample(x: Any, size: Any, mode: str, aligned: bool, scales: Any) -> Call:
+    name = f"upsample_{mode}{len(size)}d" if mode != "nearest-exact" else f"_upsample_nearest_exact{len(size)}d"
+    corners = () if "nearest" in mode else (aligned,)
+    return name, (x, list(size), *corners, *(scales or ())), {}, 1
+
+
+@_call
+def var(x: Any, axes: Any, correction: Any, keepdim: bool) -> Call:
+    return "var", (x, list(axes)), {"correction": correction, "keepdim": keepdim}, 1
+
+
+@_call
+def std(x: Any, axes: Any, correction: Any, keepdim: bool) -> Call:
+    return "std", (x, list(axes)), {"correction": correction, "keepdim": keepdim}, 1
+
+
+@_call
+def index(tensors: Any, dims: Any) -> Call:
+    indices = dict(zip(dims, tensors[1:], strict=True))
+    return "index", (tensors[0], [indices.get(d) for d in range(max(dims) + 1)]), {}, 1
+
+
+@_call
+def slice_dim(x: Any, dim: int, start: int, stop: int, step: int) -> Call:
+    return "slice", (x, dim, start, _ALL if stop == x.shape[dim] else stop, step), {}, 1
+
+
+@_call
+def smooth_l1(x: Any, target: Any, reduction: int, beta: float) -> Call:
+    return "smooth_l1_loss", (x, target, reduction, float(beta)), {}, 1
+
+
+@_call
+def _to_copy(x: Any, dtype: Any, *_: Any) -> Call:
+    return "_to_copy", (x,), {"dtype": from_numpy_dtype(dtype)}, 1
+
+
+@_call
+def gather(x: Any, index: Any, dim: int) -> Call:
+    return "gather", (x, dim, index), {}, 1
+
+
+@_call
+def affine_mm(a: Any, b: Any, x: Any, beta: Any, alpha: Any) -> Call:
+    return "addmm", (x, a, b), {"beta": beta, "alpha": alpha}, 1
+
+
+@_call
+def topk(x: Any, k: int, dim: int, largest: bool) -> Call:
+    return "topk", (x, k, -1 if dim == x.ndim - 1 else dim, largest), {}, 1
+
+
+@_call
+def _glu(x: Any, dim: int) -> Call:
+    return "glu", (x, -1 if dim == x.ndim - 1 else dim), {}, 1
