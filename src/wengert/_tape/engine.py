@@ -45,8 +45,6 @@ def run(
     cotangents are returned in order (``None`` if unreached) and no leaf is touched. ``returned``: the program wants
     only these cotangents, as in ``autograd.grad``.
     """
-    if observers and (tracer := TRACER.get()) is not None:
-        roots = [(n, tracer.cotangent(g)) for n, g in roots]
     buf: dict[Node, Any] = {}
     leaves: dict[Node, Any] = {}
     heap: list[tuple[int, Node]] = []
@@ -64,6 +62,8 @@ def run(
     if plain and g is not None and node.seq:  # type: ignore[union-attr]
         _walk(node, g, buf, leaves, heap, sums, keep)
     else:
+        if observers and (tracer := TRACER.get()) is not None:
+            roots = sums.roots = [(n, tracer.cotangent(g)) for n, g in roots]
         for node, g in roots:
             _put(node, g, buf, leaves, heap, sums)
     if inputs is not None:
@@ -77,7 +77,7 @@ def run(
                     accumulate(m, leaves.pop(m), create_graph)
                 continue
             n = heappop(heap)[1]
-            _run_node(n, buf.pop(n), buf, leaves, heap, sums, keep, create_graph)
+            _run_node(n, buf.pop(n), buf, leaves, heap, sums, keep, create_graph, chain=not due)
     else:
         while heap:
             n = heappop(heap)[1]
@@ -158,17 +158,22 @@ def _run_node(
     keep: bool,
     create_graph: bool,
     hooks_done: bool = False,
+    chain: bool = False,
 ) -> None:
-    """Run one node's backward step, off the hot path."""
-    h = n.h
-    if h is not None and not hooks_done and type(g) is not Parts:
-        g = before(n, g, create_graph)
+    """Run one node's backward step, off the hot path; ``chain``: and on down its chain while no other node waits."""
     step = _observed if observers else _stepped
-    try:
-        pairs = step(n, g, keep, create_graph)
-    except RuntimeError as error:
-        _note_origin(error, n, sums)
-        raise
+    while True:
+        h = n.h
+        if h is not None and not hooks_done and type(g) is not Parts:
+            g = before(n, g, create_graph)
+        try:
+            pairs = step(n, g, keep, create_graph)
+        except RuntimeError as error:
+            _note_origin(error, n, sums)
+            raise
+        if not chain or len(pairs) != 2 or heap or pairs[1] is None or not pairs[0].seq:
+            break
+        n, g = pairs
     for i in range(0, len(pairs), 2):
         _put(pairs[i], pairs[i + 1], buf, leaves, heap, sums)
 

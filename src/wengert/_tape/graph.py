@@ -440,7 +440,7 @@ def tensor_backward(
         and not transforms
         and not stale_views
     ):
-        run([(fn, _ONE)], keep=bool(retain_graph))
+        run([(fn, _ONE)], keep=retain_graph)  # type: ignore[arg-type]  # None is no
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
