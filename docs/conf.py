@@ -53,6 +53,7 @@ python_display_short_literal_types = True
 python_use_unqualified_type_names = True
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+napoleon_use_ivar = True  # "Attributes:" of a class beside properties of the same names
 suppress_warnings = ["ref.python"]  # `Tensor` in an annotation is one class under several names
 
 # Pages are small work, and are read side by side: threads of BLAS would only wait for each other.

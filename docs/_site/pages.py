@@ -174,8 +174,16 @@ def _in_order(labels: dict[str, list[str]], arrows: dict[str, list[str]]) -> lis
     return order[::-1]
 
 
+def _with_all_pages(text: str) -> str:
+    """The first page's table of contents; `others` stands for the pages that it does not name."""
+    others = sorted(path.stem for path in _DOCS.glob("*.md") if f"\n{path.stem}\n" not in text and path.stem != "index")
+    return text.replace("\nothers\n", "\n" + "".join(f"{name}\n" for name in others))
+
+
 def _read(app: Sphinx, docname: str, source: list[str]) -> None:
     path = Path(app.env.doc2path(docname))
+    if docname == "index":
+        source[0] = _with_all_pages(source[0])
     source[0] = as_notebook(source[0], path.parent) if path.suffix == ".md" else source[0]
 
 

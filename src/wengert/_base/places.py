@@ -66,14 +66,14 @@ def loop_around(code: types.CodeType, lasti: int) -> int | None:
 def place(code: types.CodeType, lasti: int) -> str:
     """``File "x.py", line 3, in f`` or ``Cell In[7], line 3``, with the line below it."""
     at = span(code, lasti)
-    cell = _cell(code.co_filename)
-    inside = "" if cell and code.co_name.startswith("<") else f", in {code.co_name}"
-    name = cell or f'File "{code.co_filename}"'
+    in_notebook = cell(code.co_filename)
+    inside = "" if in_notebook and code.co_name.startswith("<") else f", in {code.co_name}"
+    name = in_notebook or f'File "{code.co_filename}"'
     head = f"{name}, line {at.line}{inside}"
     return "\n".join([head, *_shown(code, at)])
 
 
-def _cell(filename: str) -> str:
+def cell(filename: str) -> str:
     """``Cell In[7]`` for a file that stands for a cell of a notebook, else ""."""
     if "IPython" not in sys.modules:
         return ""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .._base.errors import program_frame
-from .._base.places import span
+from .._base.places import cell, span
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
@@ -51,11 +51,7 @@ class Line(NamedTuple):
 
 def file_name(file: str) -> str:
     """``train.py``, and ``In[7]`` for a file that stands for a cell of a notebook."""
-    try:
-        cell = sys.modules["IPython"].get_ipython().compile.format_code_name(file)
-    except (KeyError, AttributeError):
-        cell = None
-    return cell[1] if cell else os.path.basename(file)
+    return cell(file).removeprefix("Cell ") or os.path.basename(file)
 
 
 def line_of(node: Any) -> Line | None:
