@@ -236,7 +236,7 @@ def _compile(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     from wengert._cli import run
 
-    if options.module is None and options.program is None:
+    if not options.module and options.program is None:
         raise UsageError("which program? Name its file, or a module with -m")
     if options.nproc or options.stand_in or any(name in os.environ for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK")):
         from wengert.distributed import _start

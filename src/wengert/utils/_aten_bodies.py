@@ -215,6 +215,25 @@ def nll_loss_forward(self: Any, target: Any, weight: Any, reduction: int, ignore
 nll_loss2d_forward = nll_loss_forward
 
 
+def _mean(name: str, place: int) -> Any:
+    """A loss that takes the mean where nothing is said; ``torch.NAME`` does not reduce then."""
+    function = getattr(torch, name)
+
+    def body(*args: Any, **named: Any) -> Any:
+        if len(args) <= place:
+            named.setdefault("reduction", 1)
+        return function(*args, **named)
+
+    return body
+
+
+kl_div, ctc_loss = _mean("kl_div", 2), _mean("ctc_loss", 5)
+binary_cross_entropy_with_logits = _mean("binary_cross_entropy_with_logits", 4)
+cosine_embedding_loss = _mean("cosine_embedding_loss", 4)
+hinge_embedding_loss, margin_ranking_loss = _mean("hinge_embedding_loss", 3), _mean("margin_ranking_loss", 4)
+triplet_margin_loss = _mean("triplet_margin_loss", 7)
+
+
 # --------------------------------------------------------------------------------------------------------------- layers
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
