@@ -188,7 +188,10 @@ _RUNNER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_cli", "run.
 def _watch(n: Any, g: Any, step: Any) -> Any:
     _running.append(n)
     try:
-        with np.errstate(all="ignore"):  # the mode itself tells of NaN
+        if n.by_user:
+            with np.errstate(all="ignore"):  # the mode itself tells of NaN
+                pairs = step()
+        else:
             pairs = step()
     except Exception:
         _tell(n)
