@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import gc
 import math
 import pickle
+import types
 from typing import Any
 
 import pytest
@@ -451,6 +453,28 @@ def test_a_function_that_calls_itself_keeps_no_tensor() -> None:
         return found
 
     made, c = compiled(lambda x: sum(leaves([], [x * 2, [x + 1]])))
+    for _ in range(2):
+        assert torch.equal(made(torch.ones(3)), torch.full((3,), 4.0))
+    assert not c.breaks
+
+
+def test_cells_that_were_frozen_and_are_gone_are_no_cells_of_before() -> None:
+    cells = [types.CellType(k) for k in range(10000)]
+    gc.freeze()
+    torch.compile(lambda x: x + 1, backend="numpy")(torch.ones(1))  # looks at what is frozen
+    cells.clear()
+
+    def total(x: Any) -> Any:
+        parts: list[Any] = []
+
+        def keep(part: Any) -> None:
+            parts.append(part)
+
+        keep(x * 2)
+        keep(x + 1)
+        return parts[0] + parts[1]
+
+    made, c = compiled(total)
     for _ in range(2):
         assert torch.equal(made(torch.ones(3)), torch.full((3,), 4.0))
     assert not c.breaks

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import gc
 import os
 import types
 from typing import Any
@@ -347,15 +348,19 @@ class Finder:
     def free_variable(self, frame: Any, name: str, value: Any, names: Any) -> None:
         """Watch a closure cell, which a reference of the cell's own finds."""
         cell = _cell_of(frame, name, value)
-        if (
-            cell is None or id(cell) not in self.cells
-        ):  # a cell of a function that runs inside the call: its values come from there
+        if cell is None or not self._was_there(cell):  # of a function that the call makes: its values come from there
             return
         if (id(cell), name) in self.seen:
             return
         self.seen.add((id(cell), name))
         self.again.append((cell, None, value))
         self.value(value, f"{self.constant(cell)}.cell_contents", name, names)
+
+    def _was_there(self, cell: Any) -> bool:
+        """Whether a cell is older than the call: what ``gc.freeze`` hides is, too."""
+        if id(cell) in self.cells:
+            return True
+        return gc.get_freeze_count() > 0 and not any(o is cell for o in gc.get_objects())
 
     def called(self, frame: Any, function: Any) -> None:
         """Judge a call of a function written in C from a user's line."""
@@ -407,8 +412,6 @@ def _same_items(now: Any, then: Any) -> bool:
 
 def _cell_of(frame: Any, name: str, value: Any) -> Any:
     """The closure cell of a running frame's free variable."""
-    import gc
-
     code = frame.f_code
     k = code.co_freevars.index(name)
     for holder in gc.get_referrers(code):

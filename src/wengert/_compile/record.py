@@ -79,9 +79,7 @@ def record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
 def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:
     tracer = Tracer(tick())
     finder = Finder(tracer)
-    tensors, cells = _frozen_objects()
-    tracer.before.update((id(t), t) for t in tensors)
-    finder.cells.update(dict.fromkeys(cells))
+    tracer.before.update((id(t), t) for t in _frozen_tensors())
     for o in gc.get_objects():
         if issubclass(type(o), Tensor):  # not isinstance, which asks an object for its __class__
             tracer.before[id(o)] = o
@@ -163,11 +161,11 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
         TRACER.reset(token)
 
 
-_frozen: tuple[int, weakref.WeakSet[Any], list[int]] = (0, weakref.WeakSet(), [])
+_frozen: tuple[int, weakref.WeakSet[Any]] = (0, weakref.WeakSet())
 
 
-def _frozen_objects() -> tuple[Any, list[int]]:
-    """The tensors, and the numbers of the cells, that ``gc.freeze`` hides from ``gc.get_objects``.
+def _frozen_tensors() -> Any:
+    """The tensors that ``gc.freeze`` hides from ``gc.get_objects``.
 
     They are found once for each freeze, by a second one, since the collector does not tell of them otherwise.
     """
@@ -176,9 +174,8 @@ def _frozen_objects() -> tuple[Any, list[int]]:
     if count > _frozen[0]:
         found = living()
         tensors = weakref.WeakSet(o for o in found if issubclass(type(o), Tensor))
-        cells = [id(o) for o in found if type(o) is CellType]
-        _frozen = gc.get_freeze_count(), tensors, cells
-    return (_frozen[1], _frozen[2]) if count else ((), [])
+        _frozen = gc.get_freeze_count(), tensors
+    return _frozen[1] if count else ()
 
 
 def _own_gradients(tracer: Tracer) -> None:
