@@ -602,3 +602,25 @@ def test_a_number_beside_an_operator_while_classes_override() -> None:
     for x in (T.tensor(1.0), T.ones(3, 3)):
         with pytest.raises(TypeError, match="unsupported operand"):
             x @ 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda x: x.add(1, foo=2), "add() got an unexpected keyword argument 'foo'"),
+        (lambda x: T.diagonal_scatter(x, 1), "diagonal_scatter(): argument 'src' (position 2) must be Tensor, not int"),
+        (lambda x: T.nn.functional.linear(x, 1), "linear(): argument 'weight' (position 2) must be Tensor, not int"),
+    ],
+)
+def test_errors_are_pytorchs_while_a_class_overrides(call: Any, words: str) -> None:
+    class Sub(T.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    for x in (T.ones(3, 3), T.ones(3, 3).as_subclass(Sub)):
+        with pytest.raises(TypeError) as caught:
+            call(x)
+        assert str(caught.value).partition("\n")[0] == words
+    del Sub, x
+    gc.collect()

@@ -153,7 +153,12 @@ class Site:
                 return self.ask(found, args, kwargs, state)
         if not (_modes or _subclasses):  # the last mode has ended, in C
             _update()
-        return self.unchanged(*args, **kwargs)
+        try:
+            return self.unchanged(*args, **kwargs)
+        except Exception as error:
+            if not self.operator and not _inside_another(sys._getframe(2)):
+                self.refuse(args, kwargs, error)
+            raise
 
     def ask(self, found: list[Any], args: Any, kwargs: Any, state: State | None = None) -> Any:
         """``ask`` for this function; for an operator, a TypeError is converted to NotImplemented."""
@@ -165,6 +170,13 @@ class Site:
             raise
         except TypeError:
             return NotImplemented
+
+    def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> None:
+        """Raise PyTorch's error in place of one of Python's or NumPy's."""
+        if not self.function.__name__.startswith("__"):  # Python has words for those
+            from .._kinds.argument_errors import refuse
+
+            refuse(self.unchanged, args, kwargs, error, self.of_tensor)
 
     def recover(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: Any = None) -> Any:
         """After a failure: the function to call instead, or ``None`` if no argument overrides.
@@ -179,11 +191,8 @@ class Site:
         if _inside_another(frame or sys._getframe(2)):
             return None
         if not found:
-            named = not self.operator and not self.function.__name__.startswith("__")  # Python has words for those
-            if named and isinstance(error, Exception):
-                from .._kinds.argument_errors import refuse
-
-                refuse(self.function, args, kwargs, error, self.of_tensor)
+            if not self.operator and isinstance(error, Exception):
+                self.refuse(args, kwargs, error)
             return None
         args, kwargs = _given(self.unchanged if self.named is self.plain else self.written, self.named, args, kwargs)
         return lambda: self.ask(found, args, kwargs)
@@ -210,6 +219,9 @@ def _copy_of(fn: Any) -> Any:
         return variant(fn)
     copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
     copy.__kwdefaults__ = fn.__kwdefaults__
+    copy.__qualname__, copy.__module__ = fn.__qualname__, fn.__module__  # for errors
+    copy.__annotations__ = fn.__annotations__
+    copy.__dict__.update(fn.__dict__)
     return copy
 
 
