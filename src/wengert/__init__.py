@@ -87,3 +87,6 @@ def _all() -> list[str]:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), "__all__", *_all()} - {"Any", "PUBLIC", "function", "module_names", "submodule"})
+
+
+_first.imported()

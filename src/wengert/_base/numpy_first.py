@@ -6,10 +6,14 @@ a core that other work could use: elementwise work on two threads, another progr
 Waking a thread takes up to 0.1 ms on a virtual machine, and with 2**20 cycles a step of an LSTM, a GPT block or an MLP
 takes a tenth longer; more than 2**22 gains nothing. OpenBLAS reads the number when it is loaded, so the limit only
 works if wengert is imported before NumPy. A number that the user has set is respected, and the environment is restored.
+
+From here to the end of the package's import the garbage collector is off: the modules make objects that stay, and to
+walk through them takes a tenth of the import.
 """
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -22,3 +26,12 @@ if "numpy" not in sys.modules and VARIABLE not in os.environ:
         importlib.import_module("numpy")
     finally:
         del os.environ[VARIABLE]
+
+_collects = gc.isenabled()
+gc.disable()
+
+
+def imported() -> None:
+    """Turn the garbage collector on again, if it was on."""
+    if _collects:
+        gc.enable()
