@@ -157,7 +157,7 @@ class Site:
             return self.unchanged(*args, **kwargs)
         except Exception as error:
             if not self.operator and not _inside_another(sys._getframe(2)):
-                self.refuse(args, kwargs, error)
+                self.refuse(self.unchanged, args, kwargs, error)
             raise
 
     def ask(self, found: list[Any], args: Any, kwargs: Any, state: State | None = None) -> Any:
@@ -171,12 +171,12 @@ class Site:
         except TypeError:
             return NotImplemented
 
-    def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> None:
-        """Raise PyTorch's error in place of one of Python's or NumPy's."""
+    def refuse(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> None:
+        """Raise PyTorch's error in place of one of Python's or NumPy's; ``function`` has the parameters' names."""
         if not self.function.__name__.startswith("__"):  # Python has words for those
             from .._kinds.argument_errors import refuse
 
-            refuse(self.unchanged, args, kwargs, error, self.of_tensor)
+            refuse(function, args, kwargs, error, self.of_tensor)
 
     def recover(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: Any = None) -> Any:
         """After a failure: the function to call instead, or ``None`` if no argument overrides.
@@ -192,7 +192,7 @@ class Site:
             return None
         if not found:
             if not self.operator and isinstance(error, Exception):
-                self.refuse(args, kwargs, error)
+                self.refuse(self.function, args, kwargs, error)
             return None
         args, kwargs = _given(self.unchanged if self.named is self.plain else self.written, self.named, args, kwargs)
         return lambda: self.ask(found, args, kwargs)
