@@ -51,9 +51,13 @@ class Future(concurrent.futures.Future[T]):
             raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")
         super().set_exception(result)
 
+    def _next(self) -> Future[Any]:
+        """An empty future that follows this one."""
+        return Future()
+
     def then(self, callback: Callable[[Future[T]], S]) -> Future[S]:
         """A future of ``callback(self)``, which is called as soon as this one is done."""
-        later: Future[S] = Future()
+        later = self._next()
 
         def call(_: Any) -> None:
             try:

@@ -191,18 +191,8 @@ class WorkFuture(Future[Any]):
         """Whether the value is there."""
         return super().done() or (isinstance(self._work, Work) and self._work.is_completed() and super().done())
 
-    def then(self, callback: Callable[[Future[Any]], Any]) -> Future[Any]:
-        """A future of ``callback(self)``, which is called as soon as this one is done."""
-        later: Future[Any] = WorkFuture(self)
-
-        def call(_: Any) -> None:
-            try:
-                later.set_result(callback(self))
-            except Exception as error:  # noqa: BLE001  it is the result
-                later.set_exception(error)
-
-        self.add_done_callback(call)
-        return later
+    def _next(self) -> Future[Any]:
+        return WorkFuture(self)
 
 
 def _move(line: deque[Work]) -> None:
