@@ -28,6 +28,7 @@ import numpy as np
 
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import INTERNAL
+from .._base.places import span
 from .._base.registry import ARRAYS, REGISTRY, TRANSFORMED, XP, Operator
 from .._payloads.meta_rules import REFUSED
 from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed
@@ -328,7 +329,7 @@ class Tracer:
         if self.node_line is not None:
             code, lasti = self.node_line
             if code is not None:
-                return code.co_filename, _line_of(code, lasti)
+                return code.co_filename, span(code, lasti).line
         frame: Any = getframe(1)
         while frame is not None and INTERNAL[frame.f_code.co_filename]:
             frame = frame.f_back
@@ -603,11 +604,3 @@ def _root(t: Tensor) -> Tensor:
 
 def _related(t: Tensor, other: Tensor) -> bool:
     return _root(t) is _root(other)
-
-
-def _line_of(code: Any, lasti: int) -> int:
-    line = code.co_firstlineno
-    for start, end, found in code.co_lines():
-        if start <= lasti < end and found is not None:
-            return found  # type: ignore[no-any-return]
-    return line  # type: ignore[no-any-return]
