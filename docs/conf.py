@@ -13,7 +13,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from _site import api, pages
+from _site import api, browser, pages
 from sphinx.application import Sphinx
 
 import wengert
@@ -70,3 +70,4 @@ def setup(app: Sphinx) -> None:
     app.connect("html-page-context", _language)
     pages.connect(app)
     api.connect(app)
+    browser.connect(app)

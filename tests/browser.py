@@ -118,7 +118,11 @@ class Browser:
 
     def open(self, path: Path) -> None:
         """Load a file and wait until it is there."""
-        self.ask("Page.navigate", url=path.as_uri())
+        self.visit(path.as_uri())
+
+    def visit(self, address: str) -> None:
+        """Load a page and wait until it is there."""
+        self.ask("Page.navigate", url=address)
         promise = 'new Promise(done => document.readyState === "complete" ? done() : addEventListener("load", done))'
         self.ask("Runtime.evaluate", expression=promise, awaitPromise=True)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from . import intp
 from .accumulate import add_rows
 from .library import in_lib
 from .threads import cut_parts, parallel_map, single_threaded
@@ -103,18 +104,18 @@ def rows_of(index: Any, shape: tuple[int, ...], dim: int) -> Any:
 def read_along(x: Any, index: Any, dim: int) -> Any:
     """The elements of a contiguous array at ``index`` along ``dim``, which is in range."""
     if index.size < 2 * _BLOCK:
-        return x.take(along(x.shape, index, dim))
+        return intp.take(x if x.ndim else np.asarray(x), along(x.shape, index, dim))
     flat = x.reshape(-1)
     rows = rows_of(index, x.shape, dim)
     if rows is not None:
-        return x.take(rows, 0)
+        return intp.take(x, rows, 0)
     step, begins = _lines(x.shape, index.shape, dim)
     r = np.empty(index.shape, x.dtype)
     blocks = cut_parts(index.shape, _BLOCK)
     begins_of = _by_block(begins, blocks, index.shape)
 
     def work(key: Any) -> None:
-        flat.take(_places(index[key], step, begins_of(key)), None, r[key], "wrap")  # "raise" would make a copy
+        intp.take(flat, _places(index[key], step, begins_of(key)), None, r[key], "wrap")  # "raise" would make a copy
 
     parallel_map(work, blocks, index.size * _COST / 1000)
     return r

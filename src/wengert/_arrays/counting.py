@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from . import intp
 from .library import in_lib
 
 
@@ -55,7 +56,7 @@ def counts_between(points: Any, edges: list[Any], weight: Any, density: bool) ->
     shape = tuple(len(e) - 1 for e in edges)
     size = int(np.prod(shape))
     w = None if weight is None else weight.reshape(-1)[inside].astype(np.float64)
-    hist = np.bincount(cell[inside], w, size).reshape(shape).astype(points.dtype)
+    hist = intp.bincount(cell[inside], w, size).reshape(shape).astype(points.dtype)
     if density:
         hist = hist / hist.sum()
         for d, e in enumerate(edges):

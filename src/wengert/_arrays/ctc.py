@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from . import intp
+
 _NEVER = -np.inf
 
 
@@ -84,7 +86,7 @@ def by_label(weights: Any, states: Any, labels: int) -> Any:
     """The sums over the states of each label: ``(T, B, S)`` to ``(T, B, C)``."""
     steps, batch, _ = weights.shape
     place = np.arange(steps * batch).reshape(steps, batch, 1) * labels + states
-    r = np.bincount(place.reshape(-1), weights.reshape(-1), steps * batch * labels)
+    r = intp.bincount(place.reshape(-1), weights.reshape(-1), steps * batch * labels)
     return r.astype(weights.dtype).reshape(steps, batch, labels)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.dtypes import INT64
+from . import intp
 from .along import along as places_along
 from .large import MANY, sum_over
 from .library import in_lib
@@ -61,7 +61,7 @@ def extremum_with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool
             return best if keepdim else best.reshape(where.shape), where
     where = place(dim, keepdims=True) if keepdim else place(dim)
     values = of_rows(x, where) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
-    return values, int64(where)
+    return values, intp.int64(where)
 
 
 def extremum_over(x: Any, place: Any, reduce: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
@@ -85,7 +85,7 @@ def of_rows(x: Any, where: Any) -> Any:
     """The element at a position of each row of the last dim."""
     if x.ndim == 1:
         return x[where]
-    return x.ravel().take(_row_starts(where.shape, x.shape[-1]) + where)
+    return intp.take(x.ravel(), _row_starts(where.shape, x.shape[-1]) + where)
 
 
 @functools.lru_cache(64)
@@ -111,7 +111,3 @@ def _places_in_columns(x: Any, best: Any, dim: int, keepdim: bool) -> Any:
     numbers = np.arange(n, 0, -1, dtype=np.int16).reshape((n,) + (1,) * (x.ndim - dim - 1))
     first = _largest(np.multiply(np.equal(x, best).view(np.int8), numbers), dim, None, None, keepdim)
     return n - first.astype(np.int64) if first.all() else None
-
-
-def int64(index: Any) -> Any:
-    return index if index.dtype is INT64 else index.astype(INT64)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import intp
 from .blas import is_shared, over_samples
 
 Scale = float | None
@@ -125,7 +126,7 @@ def gather_taps(x: Any, d: int, positions: Any, w: Any) -> Any:
     """Taps applied by gathering, which does not spread inf and nan."""
     r = None
     for k in range(positions.shape[1]):
-        part = x.take(positions[:, k], d)
+        part = intp.take(x, positions[:, k], d)
         if w is not None:
             part *= w[:, k].astype(x.dtype).reshape(-1, *(1,) * (x.ndim - 1 - d))
         r = part if r is None else np.add(r, part, r)
@@ -152,7 +153,7 @@ def sum_runs(g: Any, d: int, positions: Any, n: int) -> Any:
             r += g[(slice(None),) * d + (slice(j, None, k),)]
         return r
     used, starts = np.unique(positions[:, 0], return_index=True)
-    sums = np.add.reduceat(g, starts, d)
+    sums = intp.reduceat(np.add, g, starts, d)
     if len(used) == n:
         return sums
     shape = list(g.shape)

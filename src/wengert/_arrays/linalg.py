@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from .._base.errors import LinAlgError
 from .library import in_lib
 from .scipy_functions import from_scipy
+
+_FLAGLESS = sys.platform in ("emscripten", "wasi")  # WebAssembly
 
 
 def position_text(index: tuple[int, ...], shape: tuple[int, ...]) -> str:
@@ -37,11 +40,22 @@ def first_singular(a: Any) -> tuple[str, int]:
     return "", 0
 
 
+def _completed(function: Any, *arrays: Any) -> Any:
+    """NumPy's result. Raises NumPy's error if LAPACK failed.
+
+    NumPy learns of that by a floating-point flag. WebAssembly has no such flags: there the result is nan, that is all.
+    """
+    r = function(*arrays)
+    if _FLAGLESS and np.isnan(r).any() and not any(np.isnan(a).any() for a in arrays):
+        raise np.linalg.LinAlgError
+    return r
+
+
 @in_lib
 def inverses(a: Any) -> Any:
     """The inverses. Raises PyTorch's error if one does not exist."""
     try:
-        return np.linalg.inv(a)
+        return _completed(np.linalg.inv, a)
     except np.linalg.LinAlgError:
         where, info = first_singular(a)
         raise LinAlgError(
@@ -54,7 +68,7 @@ def inverses(a: Any) -> Any:
 def solutions(a: Any, b: Any) -> Any:
     """``a^-1 b``."""
     try:
-        return np.linalg.solve(a, b)
+        return _completed(np.linalg.solve, a, b)
     except np.linalg.LinAlgError:
         where, _ = first_singular(a)
         raise LinAlgError(
@@ -170,7 +184,7 @@ def cholesky_factors(a: Any, upper: bool) -> Any:
     if upper:
         return cholesky_factors(a.swapaxes(-1, -2).conj(), False).swapaxes(-1, -2).conj()
     try:
-        return np.linalg.cholesky(a)
+        return _completed(np.linalg.cholesky, a)
     except np.linalg.LinAlgError:
         lead = a.shape[:-2]
         for index in np.ndindex(*lead):

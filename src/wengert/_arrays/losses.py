@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import FLOAT64
+from . import intp
 from .large import sum_of, sum_over
 from .library import in_lib, table_of_ones, vector_of_ones
 from .softmax_large import log_sums, row_starts
@@ -52,7 +53,7 @@ def _few_cross_entropies(x: Any, t: Any) -> tuple[Any, Any, Any] | None:
         return None
     p = _exp(w, w)
     p /= p.dot(table_of_ones(n, n, FLOAT64))
-    losses = _log(p.take(t + row_starts(len(x), n)))
+    losses = _log(intp.take(p, t + row_starts(len(x), n)))
     return np.negative(losses, losses), p, None
 
 

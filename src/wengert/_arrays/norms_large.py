@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from . import intp
 from .blas import UNSHARED_PRODUCT
 from .large import row_products, row_sums
 from .threads import LARGE, rows
@@ -93,7 +94,7 @@ def _is_far(m: Any, s: Any) -> bool:
 
 def _for_channels(column: Any, weight: Any, groups: int, channels: int) -> Any:
     """A number for each group, times the weight of each channel: a column with an element for each channel."""
-    r = np.repeat(column.reshape(-1, groups), channels // groups, 1)
+    r = intp.repeat(column.reshape(-1, groups), channels // groups, 1)
     if weight is not None:
         r *= weight
     return r.reshape(-1, 1)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS
+from . import intp
 from .extrema import of_rows
 from .library import in_lib
 from .sorting import comparable, in_place_of_row
@@ -21,15 +22,15 @@ def median_positions(rows: Any, ignore_nan: bool) -> Any:
     if n and rows.size <= FEW and rows.dtype in BLAS_FLOATS:  # a sum finds nan faster
         flat = rows.ravel()
         if flat.dot(flat) < np.inf:
-            return rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]
+            return intp.argpartition(rows, (n - 1) // 2, -1)[..., (n - 1) // 2]
     missing = np.isnan(rows) if rows.dtype.kind == "f" else None
     if missing is None or not missing.any():
-        return rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]
+        return intp.argpartition(rows, (n - 1) // 2, -1)[..., (n - 1) // 2]
     if ignore_nan:
-        order = rows.argsort(-1, kind="stable")
+        order = intp.argsort(rows, -1, "stable")
         k = np.maximum(n - missing.sum(-1) - 1, 0) // 2
         return np.take_along_axis(order, k[..., None], -1)[..., 0]
-    middle = rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]
+    middle = intp.argpartition(rows, (n - 1) // 2, -1)[..., (n - 1) // 2]
     return np.where(missing.any(-1), missing.argmax(-1), middle)
 
 
@@ -52,7 +53,7 @@ def median_along(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) ->
 def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """See ``mode``: the first of the longest runs of equal elements in order."""
     rows = np.moveaxis(x, dim, -1)
-    order = comparable(rows).argsort(-1, kind="stable")
+    order = intp.argsort(comparable(rows), -1, "stable")
     v = np.take_along_axis(rows, order, -1)
     steps = np.arange(v.shape[-1])
     starts = np.zeros(v.shape, np.int64)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import intp
 from .threads import parallel_map
 
 Ints = tuple[int, ...]
@@ -78,8 +79,8 @@ def _first_inside(out: Ints, stride: Ints, padding: Ints, dilation: Ints, kernel
 
 def _index_tables(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> tuple[Any, Any]:
     """Flat indices: those of the windows' corners, and those of a window's elements relative to its corner."""
-    corner = np.zeros(out, np.int64)
-    relative = np.zeros(kernel, np.int64)
+    corner = np.zeros(out, np.intp)
+    relative = np.zeros(kernel, np.intp)
     for i in range(len(size)):
         step = math.prod(size[i + 1 :])
         ones = (1,) * (len(size) - 1 - i)
@@ -143,7 +144,7 @@ def _maxima_by(plan: _Maxima, x: Any, padding: Ints) -> tuple[Any, Any]:
         largest = np.maximum.reduce(best, None)
         if largest != largest:
             best, which = _maxima_with_nan(padded, plan.places, plan.first)
-    index = plan.relative.take(which)
+    index = intp.int64(intp.take(plan.relative, which))
     index += plan.corner
     return best, index
 
@@ -170,7 +171,7 @@ def _few_of(count: int, size: Ints, kernel: Ints, stride: Ints, padding: Ints, d
     image = corner.reshape(-1, 1) + relative[number]
     images, longest = count // math.prod(size), image.shape[1]
     place = (np.arange(images)[:, None, None] * math.prod(size) + image).reshape(-1, longest)
-    return place, np.tile(image, (images, 1)).reshape(-1), np.arange(0, place.size, longest), out
+    return place, np.tile(image, (images, 1)).reshape(-1).astype(np.int64), np.arange(0, place.size, longest), out
 
 
 @functools.lru_cache(128)
@@ -181,7 +182,7 @@ def _parts_of(size: Ints, out: Ints) -> Any:
     parts = [numbers[tuple(slice(*edge) for edge in place)].reshape(-1) for place in itertools.product(*edges)]
     longest = max(map(len, parts), default=1)
     table = [np.pad(part, (0, longest - len(part)), constant_values=part[0]) for part in parts]
-    return np.array(table, np.int64).reshape(len(parts), longest)
+    return np.array(table, np.intp).reshape(len(parts), longest)
 
 
 def part_maxima(x: Any, out: Ints) -> tuple[Any, Any]:
@@ -192,7 +193,7 @@ def part_maxima(x: Any, out: Ints) -> tuple[Any, Any]:
     parts = x.reshape(images, math.prod(size)).take(table, 1).reshape(images * count, longest)
     at = parts.argmax(1)  # NumPy finds the first nan, PyTorch the last; they differ with nan only
     at += np.arange(0, parts.size, longest)
-    return parts.take(at).reshape(*lead, *out), table.take(at % max(table.size, 1)).reshape(*lead, *out)
+    return parts.take(at).reshape(*lead, *out), intp.int64(table.take(at % max(table.size, 1))).reshape(*lead, *out)
 
 
 def _maxima_of_few(x: Any, place: Any, image: Any, begin: Any, out: Ints) -> tuple[Any, Any] | None:
@@ -354,7 +355,7 @@ def sums_of_neighbours(x: Any, d: int, m: int) -> Any:
 def repeated(g: Any, m: int, d: int) -> Any:
     """Each element m times along a dimension."""
     if m > _SHORT:
-        return np.repeat(g, m, d)
+        return intp.repeat(g, m, d)
     r: Any = np.empty((*g.shape[: d + 1], m, *g.shape[d + 1 :]), g.dtype)
     for j in range(m):
         r[(*(slice(None),) * (d + 1), j)] = g

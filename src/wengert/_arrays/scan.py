@@ -138,7 +138,7 @@ def running_extremum(ufunc: Any, lib: Any, x: Any, dim: int) -> Any:
 @functools.lru_cache(64)
 def _steps(count: int, behind: int) -> Any:
     """0, ..., count - 1 along a dim with so many dims behind it."""
-    steps = np.arange(count).reshape((-1,) + (1,) * behind)
+    steps = np.arange(count, dtype=np.int64).reshape((-1,) + (1,) * behind)
     steps.setflags(write=False)
     return steps
 

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from . import intp
+
 START_VALUES = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -math.inf, "amin": math.inf}
 
 
 def segment_places(sizes: Any, starts: Any, n: int) -> tuple[Any, Any]:
     """The elements of all segments in order (``None`` if these are all of them), and the segment that each is in."""
     rows, segments = sizes.shape
-    segment = np.repeat(np.arange(rows * segments), sizes.reshape(-1))
+    segment = intp.repeat(np.arange(rows * segments), sizes.reshape(-1))
     before = np.cumsum(sizes.reshape(-1)) - sizes.reshape(-1)
     first = (starts + n * np.arange(rows)[:, None]).reshape(-1)
     place = np.arange(segment.size) + (first - before)[segment]
@@ -24,4 +26,4 @@ def bag_of(offsets: Any, n: int, include_last_offset: bool) -> tuple[Any, int]:
     """The bag of each index (without the indices after the last bag's end), and the number of bags."""
     ends = offsets[1:] if include_last_offset else np.append(offsets[1:], n) if offsets.size else offsets
     sizes = np.maximum(ends - offsets[: ends.size], 0)
-    return np.repeat(np.arange(ends.size), sizes), ends.size
+    return intp.repeat(np.arange(ends.size), sizes), ends.size

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import FLOAT32
+from . import intp
 from .kernels import has_vector_functions
 from .large import row_products, row_sums
 from .threads import LARGE, among_rows, rows
@@ -117,7 +118,7 @@ def row_maxima(x: Any) -> Any:
 
 def _beside(column: Any, n: int) -> Any:
     """A column in the form that NumPy takes faster beside rows of n elements."""
-    return column if n > _FEW else np.repeat(column, n, 1)
+    return column if n > _FEW else intp.repeat(column, n, 1)
 
 
 # ------------------------------------------------------------------------------------------------------------- kernels

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS
+from . import intp
 from .along import read_along
 from .library import in_lib
 
@@ -28,10 +29,10 @@ def stable_order(x: Any, descending: bool) -> Any:
     n = x.shape[-1]
     if x.size < _WORTHWHILE or n < 64:
         if not descending:
-            return x.argsort(-1, kind="stable")
+            return intp.argsort(x, -1, "stable")
         if x.dtype in BLAS_FLOATS and (flat := x.ravel()).dot(flat) < np.inf:  # no nan, whose place is the same
-            return (-x).argsort(-1, kind="stable")
-        return n - 1 - x[..., ::-1].argsort(-1, kind="stable")[..., ::-1]
+            return intp.argsort(-x, -1, "stable")
+        return n - 1 - intp.argsort(x[..., ::-1], -1, "stable")[..., ::-1]
     if x.dtype.itemsize <= 4 and x.dtype.kind in "fiub":
         key = _ordered_key(x)
         return _packed_order(~key if descending else key)
@@ -64,7 +65,7 @@ def _packed_order(key: Any) -> Any:
 
 
 def _repaired_order(x: Any) -> Any:
-    order = x.argsort(-1)
+    order = intp.argsort(x, -1)
     v = np.take_along_axis(x, order, -1)
     differs = v[..., 1:] != v[..., :-1]
     if x.dtype.kind == "f":
@@ -116,7 +117,9 @@ def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any
         order = stable_order(rows, largest)[..., :k]
     else:
         key = comparable(rows)
-        part = key.argpartition(n - k, -1)[..., n - k :] if largest else key.argpartition(k - 1, -1)[..., :k]
+        part = (
+            intp.argpartition(key, n - k, -1)[..., n - k :] if largest else intp.argpartition(key, k - 1, -1)[..., :k]
+        )
         part.sort(-1)
         order = np.take_along_axis(part, stable_order(chosen(rows, part), largest), -1)
     return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
@@ -126,7 +129,7 @@ def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any
 def kth_with_positions(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """See ``kthvalue``."""
     rows = _last(x, dim)
-    order = comparable(rows).argpartition(k - 1, -1)[..., k - 1 : k]
+    order = intp.argpartition(comparable(rows), k - 1, -1)[..., k - 1 : k]
     return in_place_of_row(chosen(rows, order), order, dim, keepdim)
 
 
@@ -148,8 +151,8 @@ def runs_of_rows(rows: Any) -> tuple[Any, Any, Any]:
     """The start of each run of equal rows, the run of each row, the length of each run."""
     starts = np.ones(len(rows), bool)
     starts[1:] = (rows[1:] != rows[:-1]).any(1)
-    new = np.flatnonzero(starts)
-    return new, np.cumsum(starts) - 1, np.diff(np.append(new, len(rows)))
+    new = intp.int64(np.flatnonzero(starts))
+    return new, np.cumsum(starts, dtype=np.int64) - 1, np.diff(np.append(new, len(rows)))
 
 
 @in_lib

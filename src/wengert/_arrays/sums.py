@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_DTYPES, BOOL, BY_NUMPY, FLOAT32, UINT8
+from .intp import INTP
 from .large import MANY, sum_over
 from .layouts import in_rows
 from .library import in_lib, lib, vector_of_ones
@@ -31,7 +32,7 @@ class _Accumulators(dict[Any, Any]):
 
     def __missing__(self, dtype: Any) -> Any:
         found: Any = None
-        if dtype.kind in "bu":
+        if dtype.kind in "bu" or (dtype.kind == "i" and dtype.itemsize < 8 > INTP.itemsize):
             found = np.dtype(np.int64)
         elif dtype.itemsize == 2 and dtype.kind in "fV":
             found = np.dtype(np.float32)

@@ -260,7 +260,7 @@ INTEGRAL: set[np.dtype] = {each.np for each in _NATIVE} - INEXACT
 REAL: set[np.dtype] = FLOATING | INTEGRAL
 
 # The dtypes that the fast code for small arrays tests for; a native dtype is one object, so `is` compares them.
-BOOL, UINT8, INT64 = np.dtype(np.bool_), np.dtype(np.uint8), np.dtype(np.int64)
+BOOL, UINT8, INT32, INT64 = map(np.dtype, (np.bool_, np.uint8, np.int32, np.int64))
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 BLAS_FLOATS = frozenset((FLOAT32, FLOAT64))
 BLAS_DTYPES = frozenset(map(np.dtype, "fdFD"))

@@ -15,6 +15,7 @@ changes nothing (``replaced.replace_payload``). A program without such tensors d
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -276,7 +277,8 @@ class _Interface:
         self.__array_interface__ = interface
 
 
-_NOWHERE = 1 << 44  # an unmapped address: a read would crash the process, so such arrays are only viewed
+# An unmapped address: a read would crash the process, so such arrays are only viewed.
+_NOWHERE = 1 << (44 if sys.maxsize >> 32 else 28)
 
 
 def _ghost(a: Meta) -> Any:

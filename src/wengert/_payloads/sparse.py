@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import intp
 from .._arrays.library import BY_DTYPE
 from .._arrays.scipy_functions import from_scipy
 from .._base.errors import INTERNAL, noted
@@ -337,9 +338,9 @@ class Operators:
         order = np.argsort(x.indices[dims[0]], kind="stable")
         first, last = (np.searchsorted(x.indices[dims[0]], wanted, side, sorter=order) for side in ("left", "right"))
         counts = last - first
-        chosen = order[np.repeat(last - counts.cumsum(), counts) + np.arange(counts.sum())]
+        chosen = order[intp.repeat(last - counts.cumsum(), counts) + np.arange(counts.sum())]
         indices = x.indices[:, chosen]
-        indices[dims[0]] = np.repeat(np.arange(wanted.size), counts)
+        indices[dims[0]] = intp.repeat(np.arange(wanted.size), counts)
         shape = (*x.shape[: dims[0]], wanted.size, *x.shape[dims[0] + 1 :])
         return Sparse(indices, x.values[chosen], shape)
 

@@ -300,7 +300,10 @@ def _in_a_thread(fn: Any, *args: Any) -> Any:
             outcome.append((None, error))
 
     thread = threading.Thread(target=copy_context().run, args=(work,))
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # a platform without threads: what the call stack holds must do
+        return fn(*args)
     thread.join()
     result, error = outcome.pop()
     if error is not None:

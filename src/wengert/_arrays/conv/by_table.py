@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import intp
 from . import columns
 
 _FEW = 16384  # elements of the columns up to which this is the fastest way
@@ -75,5 +76,5 @@ def convolve_weight(c: Any, x: Any, g: Any) -> Any:
 def convolve_input(c: Any, g: Any, weight: Any) -> Any:
     parts = _product(weight.reshape(c.w).swapaxes(1, 2), _filters_first(c, g))
     count = math.prod(c.x)
-    r = np.bincount(_table(c).reshape(-1), parts.reshape(-1), count + 1)[:count]
+    r = intp.bincount(_table(c).reshape(-1), parts.reshape(-1), count + 1)[:count]
     return r.astype(c.dtype).reshape(c.samples, -1, *c.size)

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from ..intp import argsort, int64
 from .common import REAL, name_of, resolve, torch_name
 from .generator import Generator
 from .real import exponential
@@ -60,16 +61,16 @@ def _multinomial_race(generator: Generator, prob: np.ndarray, num_samples: int) 
     if ratio.dtype.itemsize == 2:
         ratio = ratio.astype(np.float32)
     if num_samples == 1:
-        return ratio.argmax(1)[:, None]
+        return int64(ratio.argmax(1)[:, None])
     return np.array([_largest_first(row, num_samples) for row in ratio])
 
 
 def _largest_first(ratio: np.ndarray, k: int) -> np.ndarray:
     ratio = np.where(np.isnan(ratio), np.inf, ratio)  # 0 / 0, which topk puts first
-    order = (-ratio).argsort()
+    order = argsort(-ratio)
     leading = ratio[order[: k + 1]]
     if (leading[1:] == leading[:-1]).any():
-        return np.array(topk_order(ratio.tolist(), k))
+        return np.array(topk_order(ratio.tolist(), k), np.int64)
     return order[:k]
 
 

@@ -242,7 +242,7 @@ def _shuffled_forward(steps: np.ndarray) -> np.ndarray:
         for i, step in enumerate(steps.tolist()):
             places[i], places[i + step] = places[i + step], places[i]
         return np.array(places, np.int64)
-    return _exchanged(np.append(np.arange(last) + steps, last))
+    return _exchanged(np.append(np.arange(last, dtype=np.int64) + steps, last))
 
 
 def _shuffled_inside_out(steps: np.ndarray) -> np.ndarray:
@@ -253,7 +253,7 @@ def _shuffled_inside_out(steps: np.ndarray) -> np.ndarray:
     last = steps.size - 1
     backwards = last - _exchanged(last - steps[::-1])[::-1]
     made = np.empty_like(backwards)
-    made[backwards] = np.arange(last + 1)
+    made[backwards] = np.arange(last + 1, dtype=np.int64)
     return made
 
 
@@ -267,7 +267,7 @@ def _exchanged(targets: np.ndarray) -> np.ndarray:
     contraction and tree contraction are highly parallel", SODA 2015) are followed for all at once by doubling.
     """
     count = targets.size
-    order = np.sort(targets << 32 | np.arange(count))  # by target, then by step; n < 2**31
+    order = np.sort(targets << 32 | np.arange(count, dtype=np.int64))  # by target, then by step; n < 2**31
     step, target = order & 0xFFFFFFFF, order >> 32
     again = np.empty(count, bool)  # the step before in `order` has the same target
     again[0] = False
@@ -276,7 +276,7 @@ def _exchanged(targets: np.ndarray) -> np.ndarray:
     final = moves.copy()  # the last step to put something at `target` before step number `target` itself
     final[:-1] &= ~(again[1:] & moves[1:])
     final = np.flatnonzero(final)
-    held = np.arange(count)
+    held = np.arange(count, dtype=np.int64)
     held[target[final]] = step[final]
     while True:
         further = held[held]

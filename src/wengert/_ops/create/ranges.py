@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._arrays.random.generator import fused_multiply_add
 from ..._base import dtypes
-from ..._base.dtypes import BY_NUMPY, REAL_NUMBERS, type_name
+from ..._base.dtypes import BY_NUMPY, INT64, REAL_NUMBERS, type_name
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import warn
 from ..._payloads.meta import Meta
@@ -35,9 +35,9 @@ def arange(*args: Any, **kwargs: Any) -> Tensor:
     (tensor([0, 1, 2]), tensor([1.0000, 1.5000, 2.0000]))
     """
     if not kwargs and len(args) == 1 and type(args[0]) is int and 0 <= args[0] < 1 << 31:  # the most common call
-        return made(np.arange(args[0]))
+        return made(np.arange(args[0], dtype=INT64))
     if not kwargs and len(args) == 2 and type(args[0]) is int is type(args[1]) and -_NEAR < args[0] <= args[1] < _NEAR:
-        return made(np.arange(*args))
+        return made(np.arange(*args, dtype=INT64))
     asked = Options("arange", kwargs, True)
     dtype = asked.dtype
     if not kwargs and 1 <= len(args) <= 3 and REAL_NUMBERS.issuperset(map(type, args)):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..._arrays.library import NUMBERS
-from ..._base.dtypes import BOOL, COMPLEX, FLOATING
+from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INT32
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
@@ -551,7 +551,7 @@ def sign(lib, input):
 def frexp(lib, self):
     """Mantissa and exponent."""
     mantissa, exponent = lib.frexp(self)
-    return mantissa, exponent
+    return mantissa, exponent if exponent.dtype is INT32 else exponent.astype(INT32)  # C's int, where it is another one
 
 
 def _floating_like(g: Any) -> Any:

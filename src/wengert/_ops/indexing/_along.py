@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.along import FEW, all_below, along, assign, rows_of, write_along
 from ..._base.modes import slow_always
 from .index_primitive import write_at
@@ -14,7 +15,7 @@ from .index_primitive import write_at
 def put_along(r: Any, index: Any, dim: int, values: Any) -> None:
     """Write values, or one number, at ``index`` along ``dim`` in a contiguous array; the last of several wins."""
     if index.size < FEW:
-        r.put(along(r.shape, index, dim), values)
+        intp.put(r, along(r.shape, index, dim), values)
         return
     rows = rows_of(index, r.shape, dim)
     if rows is None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.index_shapes import result_shape, without_masks
 from ..._base import errors as lines
@@ -114,7 +115,7 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     kind = i.dtype.kind
     try:
         if kind == "i" and i.dtype.itemsize >= 4:
-            r = a.take(i, 0) if i.size < 1024 and a.flags.c_contiguous else index_raw([a, i], (0,))
+            r = intp.take(a, i, 0) if i.size < 1024 and a.flags.c_contiguous else index_raw([a, i], (0,))
         elif kind == "b" and i.shape == a.shape[: i.ndim]:
             r = take_at(a, (0,), (i,))
         else:

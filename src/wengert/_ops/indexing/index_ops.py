@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.along import COLONS, all_below
 from ..._arrays.layouts import in_rows, relaid, strides_like
 from ..._arrays.library import may_share_memory
@@ -460,7 +461,7 @@ def _batch_take(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 )
 def take_flat(lib, self, index):
     """The elements at flat indices, in row-major order."""
-    return lib.asarray(self.take(index))
+    return lib.asarray(intp.take(lib.asarray(self), index))
 
 
 @public("torch.take Tensor.take")
@@ -556,7 +557,7 @@ def _embedding_back(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_id
 )
 def embedding(lib, weight, indices, padding_idx, scale_grad_by_freq):
     """The rows of a matrix at some indices."""
-    return weight.take(indices, 0)
+    return intp.take(weight, indices, 0)
 
 
 def _batch_embedding(U: Any, inner: Any, mine: Any, p: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.accumulate import add_rows
 from ..._arrays.along import COLONS
 from ..._arrays.index_shapes import adjacent, result_shape, without_masks
@@ -108,14 +109,14 @@ def _taken(x: Any, i: Any, dim: int) -> Any:
     shape = x.shape
     count = i.size * (x.size // shape[dim]) if i.ndim and shape[dim] else 0
     if count < (LARGE if dim else LARGE << 2) or i.min() < -shape[dim] or i.max() >= shape[dim]:
-        return x.take(i, dim)
+        return intp.take(x, i, dim)
     r = np.empty((*shape[:dim], *i.shape, *shape[dim + 1 :]), x.dtype)
     step = max(LARGE // (count // len(r)) >> 1, 1)  # rows of a chunk
     parts = [slice(k, k + step) for k in range(0, len(r), step)]
     if dim:  # "wrap" is right for indices in range, and "raise" makes a copy
-        parallel_map(lambda part: x[part].take(i, dim, r[part], "wrap"), parts)
+        parallel_map(lambda part: intp.take(x[part], i, dim, r[part], "wrap"), parts)
     else:
-        parallel_map(lambda part: x.take(i[part], 0, r[part], "wrap"), parts)
+        parallel_map(lambda part: intp.take(x, i[part], 0, r[part], "wrap"), parts)
     return r
 
 

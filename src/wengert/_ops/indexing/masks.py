@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.intp import int64
 from ..._arrays.layouts import in_rows
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
@@ -114,14 +115,14 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     a = np.asarray(known_values(input, "nonzero"))
     found = wrap(_rows_of_places(a))
     if as_tuple:
-        return unbind(found, 1) if a.ndim else (wrap(a.reshape(1).nonzero()[0]),)
+        return unbind(found, 1) if a.ndim else (wrap(int64(a.reshape(1).nonzero()[0])),)
     return found
 
 
 def _rows_of_places(a: Any) -> Any:
     """The indices of the nonzero elements of an array, a row for each."""
     if a.ndim < 2:
-        return a.nonzero()[0].reshape(1, -1).T if a.ndim else np.argwhere(a)
+        return int64(a.nonzero()[0].reshape(1, -1).T if a.ndim else np.argwhere(a))
     places = a.nonzero()
     columns = np.empty((a.ndim, len(places[0])), np.int64)
     for d, column in enumerate(places):

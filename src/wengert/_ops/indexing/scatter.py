@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.along import add_along, check_range, read_along
 from ..._arrays.layouts import rows
 from ..._arrays.library import may_share_memory
@@ -211,7 +212,7 @@ def scatter_reduce(lib, self, index, src, dim, reduce, include_self):
     how = {"sum": lib.add, "mean": lib.add, "prod": lib.multiply, "amax": lib.maximum, "amin": lib.minimum}[reduce]
     how.at(flat, at, src.reshape(-1))
     if reduce == "mean":
-        count = lib.bincount(at, minlength=flat.size) + int(include_self)
+        count = intp.bincount(at, minlength=flat.size) + int(include_self)
         count[count == 0] = 1
         count = count.astype(r.dtype).reshape(r.shape)
         r = r / count if kind in "fcV" else r // count

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._base import dtypes
 from ..._base.registry import public
 from ..._tape.tensor import Tensor, wrap
@@ -63,6 +64,6 @@ def _convert_indices_from_csr_to_coo(
     """
     starts = _rows("convert_indices_from_csr_to_coo_cpu", crow_indices)
     columns = _rows("convert_indices_from_csr_to_coo_cpu", col_indices)
-    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    rows = intp.repeat(np.arange(len(starts) - 1), np.diff(starts))
     both = (columns, rows) if transpose else (rows, columns)
     return wrap(np.stack(both).astype(_index_type(out_int32)))

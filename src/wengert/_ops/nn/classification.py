@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.along import all_below
 from ..._arrays.layouts import always_rows
 from ..._arrays.losses import MEAN, NONE, SUM, places_of_targets, weights_of_targets
@@ -131,7 +132,7 @@ def nll(lib, self, target, weight, reduction, ignore_index):
             self.dtype.type(math.nan if reduction == MEAN else 0) if reduction else lib.zeros(target.shape, self.dtype)
         )
     if weight is None and ignore_index is None and self.ndim == 2:
-        r = self.take(target + row_starts(*self.shape))
+        r = intp.take(self, target + row_starts(*self.shape))
         if reduction == NONE:
             return -r
         total = -lib.sum_of_all(r)
@@ -348,7 +349,7 @@ def multi_margin(lib, self, target, weight, reduction, p, margin):
     """``max(0, margin - x[target] + x[j]) ** p``, the mean over the classes, that of the target counting as 0."""
     rows, n = self.shape
     places = target + row_starts(rows, n)
-    z = self - self.take(places)[:, None]
+    z = self - intp.take(self, places)[:, None]
     z += margin
     z = lib.maximum(z, lib.ZEROS[z.dtype], out=z)
     z.reshape(z.size)[places] = 0

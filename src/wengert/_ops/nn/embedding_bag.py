@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.library import lib
 from ..._arrays.segments import bag_of
 from ..._base.errors import warn
@@ -31,10 +32,10 @@ from ..shape.views_primitive import payload
 )
 def bag_argmax(lib, rows, starts, bag):
     """For each non-empty bag, whose rows begin at ``starts``, and each column the number of the first largest row."""
-    best = lib.maximum.reduceat(rows, starts, 0)[bag]
+    best = intp.reduceat(lib.maximum, rows, starts, 0)[bag]
     hit = (rows == best) | lib.isnan(best) & lib.isnan(rows)
-    number = lib.where(hit, lib.arange(len(rows))[:, None], len(rows))
-    return lib.minimum.reduceat(number, starts, 0)
+    number = lib.where(hit, lib.arange(len(rows), dtype=np.int64)[:, None], len(rows))
+    return intp.reduceat(lib.minimum, number, starts, 0)
 
 
 # ----------------------------------------------------------------------------------------------------------- arguments
@@ -192,7 +193,7 @@ def embedding_bag(
         bags, length = indices.shape
         if not length:
             raise RuntimeError("step must be nonzero")
-        bag, indices = np.repeat(np.arange(bags), length), indices.reshape(-1)
+        bag, indices = intp.repeat(np.arange(bags), length), indices.reshape(-1)
     else:
         starts = _integers(offsets)  # type: ignore[arg-type]
         _check_offsets(starts, indices.size, include_last_offset)
@@ -215,7 +216,7 @@ def embedding_bag(
         rows = rows * TENSORS.unsqueeze_dim(factors, 1)
     result = _maxima(rows, bag, bags) if mode == "max" else _sums(rows, bag, bags, length if bags else None)
     if mode == "mean":
-        count = np.maximum(np.bincount(bag, minlength=bags), 1)[:, None]
+        count = np.maximum(intp.bincount(bag, minlength=bags), 1)[:, None]
         result = result / wrap(count.astype(logical_dtype(weight)))
     return with_node_name(result, "EmbeddingBagBackward0")
 
@@ -257,7 +258,7 @@ def torch_embedding_bag(
     counted = (
         np.ones(bag.size, bool) if padding_idx is None else rows != _padding(padding_idx, weight._payload.shape[0])
     )
-    sizes = np.bincount(bag[counted], minlength=bags) if mode else np.zeros(offsets._payload.shape[0], np.int64)
+    sizes = intp.bincount(bag[counted], minlength=bags) if mode else np.zeros(offsets._payload.shape[0], np.int64)
     most = sizes.copy()
     if mode == 2:
         most = np.zeros((bags, columns), np.int64)

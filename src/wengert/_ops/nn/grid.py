@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.accumulate import add_rows
 from ..._arrays.grid import Ints, weighed_neighbours
 from ..._arrays.scipy_functions import from_scipy
@@ -80,7 +81,7 @@ def sample_at(lib, input, grid, mode, padding, align, orders):
     r = lib.zeros((samples, channels, math.prod(out)), input.dtype)
     for flat, w in weighed_neighbours(grid, tuple(size), mode, padding, align, orders):
         for n in range(samples):
-            part = flat_input[n].take(flat[n], 1)
+            part = intp.take(flat_input[n], flat[n], 1)
             part *= w[n]
             r[n] += part
     return r.reshape(samples, channels, *out)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.interpolation import (
     Scale,
     apply_matrix,
@@ -73,7 +74,7 @@ def upsample(lib, self, size, mode, align_corners, scales):
         n, out = x.shape[d], size[k]
         plan = (n, out, kind, align_corners, scales[k], x.dtype.name)
         if kind.startswith("nearest"):
-            x = x.take(taps(*plan)[0][:, 0], d)
+            x = intp.take(x, taps(*plan)[0][:, 0], d)
         elif may_be_dense(x, n, out):
             x = apply_matrix(x, d, taps_matrix(*plan))
         else:

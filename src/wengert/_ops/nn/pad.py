@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.layouts import channels_last
 from ..._base.constants import type_name
 from ..._base.registry import REGISTRY, TENSORS, public
@@ -98,7 +99,7 @@ def pad_border(lib, self, pad, mode):
         d = self.ndim - 1 - k
         left, right = pad[2 * k], pad[2 * k + 1]
         if left or right:
-            self = self.take(_sources(self.shape[d], left, right, mode), d)
+            self = intp.take(self, _sources(self.shape[d], left, right, mode), d)
     return self
 
 

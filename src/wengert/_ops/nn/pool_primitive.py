@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.layouts import channels_last, channels_last_2d
 from ..._arrays.library import vector_of_ones
 from ..._arrays.pooling import (
@@ -114,7 +115,7 @@ def pool_scatter(lib, g, indices, size, unique):
         r = lib.zeros(rows * n, g.dtype)
         r[flat.reshape(-1)] = g.reshape(-1)
     elif g.dtype.kind == "f" and g.size:
-        r = lib.bincount(flat.reshape(-1), g.reshape(-1), rows * n).astype(g.dtype, copy=False)
+        r = intp.bincount(flat.reshape(-1), g.reshape(-1), rows * n).astype(g.dtype, copy=False)
     else:
         r = lib.zeros(rows * n, g.dtype)
         lib.add.at(r, flat.reshape(-1), g.reshape(-1))
@@ -203,7 +204,9 @@ def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override)
     if 0 < self.size <= _FEW_MEANS and self.dtype in BLAS_FLOATS:
         place, divisor = means_of_few(self.size, size, kernel, stride, padding, out, include_pad, override, self.dtype)
         if place is not None:
-            sums = self.take(place).dot(vector_of_ones(place.shape[1], self.dtype)).reshape(*self.shape[:lead], *out)
+            sums = (
+                intp.take(self, place).dot(vector_of_ones(place.shape[1], self.dtype)).reshape(*self.shape[:lead], *out)
+            )
             return lib.divide(sums, divisor, sums)
     narrow = self.dtype.itemsize == 2 and self.dtype.kind in "fV"
     x = self.astype(np.float32) if narrow else self

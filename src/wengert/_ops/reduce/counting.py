@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.counting import counts_between, equal_bins, outer_edges
 from ..._base.constants import type_name
 from ..._base.registry import public
@@ -37,8 +38,8 @@ HistogramddResult = return_type("histogramdd", "hist", "bin_edges")
 def bincount(lib, self, weights, minlength):
     """The count, or the sum of the weights, of each integer from 0 on."""
     if weights is None:
-        return lib.bincount(self, minlength=minlength)
-    return lib.bincount(self, weights, minlength).astype(np.float32 if weights.dtype == np.float32 else np.float64)
+        return intp.bincount(self, minlength=minlength)
+    return intp.bincount(self, weights, minlength).astype(np.float32 if weights.dtype == np.float32 else np.float64)
 
 
 @public("torch.bincount Tensor.bincount")
@@ -72,7 +73,7 @@ def histc(lib, self, bins, min, max):
     left, right = outer_edges(x, min, max, "histc")
     x = x[(x >= left) & (x <= right)]
     place = ((x - left) * bins / (right - left)).astype(np.int64)
-    return np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(x.dtype)
+    return intp.bincount(np.minimum(place, bins - 1), minlength=bins).astype(x.dtype)
 
 
 @reduction("torch.histc Tensor.histc", out_rule=_SAME_HISTOGRAM)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.extrema import extremum_over, extremum_with_place, in_large_columns, int64, shared_by_many
+from ..._arrays.extrema import extremum_over, extremum_with_place, in_large_columns, shared_by_many
+from ..._arrays.intp import int64
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
 from ..._arrays.layouts import rows

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays.intp import int64
 from ..._arrays.layouts import always_rows, like
 from ..._arrays.sorting import flat_rows, runs_of_rows
 from ..._base.constants import type_name
@@ -194,7 +195,7 @@ def _unique_declaration(name: str, node: str) -> dict[str, Any]:
 def _unique2(lib, self):
     """The sorted unique elements, the inverse indices, and the counts."""
     values, inverse, counts = np.unique(self.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False)
-    return values, inverse.reshape(self.shape), counts
+    return values, int64(inverse.reshape(self.shape)), int64(counts)
 
 
 @general(**_unique_declaration("unique_dim", "UniqueDimBackward0"), samples=[((4, 2), (0,))])

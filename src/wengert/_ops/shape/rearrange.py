@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.along import COLONS
 from ..._arrays.layouts import always_rows, like, rows
 from ..._arrays.library import concatenate, copyto
@@ -534,7 +535,7 @@ def _counts(repeats: Tensor) -> Any:
 
 
 def _counted(counts: Any, dtype: Any, output_size: int | None) -> Any:
-    r = np.repeat(np.arange(counts.size, dtype=dtype or counts.dtype), counts)
+    r = intp.repeat(np.arange(counts.size, dtype=dtype or counts.dtype), counts)
     if output_size is not None and output_size != r.size:
         raise RuntimeError("allocated size does not match required size")
     return r

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.along import COLONS
 from ..._arrays.memory import bytes_around, restrided
 from ..._base.dtypes import BY_NUMPY, as_dtype
@@ -256,7 +257,7 @@ def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own
     lib.add.at(memory, _flat_index(size, stride, start + storage_offset).reshape(-1), self.reshape(-1))
     mine = _flat_index(input_size, own, start)
     if any(s == 0 and n > 1 for s, n in zip(own, input_size, strict=True)):
-        count = lib.bincount(mine.reshape(-1), minlength=length)
+        count = intp.bincount(mine.reshape(-1), minlength=length)
         memory = memory / lib.cast(lib.maximum(count, 1), memory.dtype)
     return memory[mine]
 

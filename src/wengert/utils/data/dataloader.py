@@ -7,6 +7,7 @@ the workers (even if there are none), and the sampler draws its seed at the firs
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
@@ -166,6 +167,12 @@ class DataLoader(Generic[_T_co]):
     def _get_iterator(self) -> _BaseDataLoaderIter:
         if self.num_workers == 0:
             return _SingleProcessDataLoaderIter(self)
+        if sys.platform in _WITHOUT_PROCESSES:
+            warn(
+                f"This DataLoader was asked for {self.num_workers} worker processes. Platform {sys.platform!r} has no "
+                "processes: the batches are made in the main process, as with num_workers=0."
+            )
+            return _SingleProcessDataLoaderIter(self)
         from ._multiprocess import _MultiProcessingDataLoaderIter
 
         self.check_worker_number_rationality()
@@ -210,6 +217,7 @@ class DataLoader(Generic[_T_co]):
         )
 
 
+_WITHOUT_PROCESSES = ("emscripten", "wasi")  # a browser
 _FIXED = frozenset(("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"))
 
 
@@ -361,7 +369,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
-        if self._timeout != 0:
+        if self._timeout != 0 and loader.num_workers == 0:
             raise noted(
                 AssertionError("_SingleProcessDataLoaderIter requires timeout == 0"),
                 "What to do: leave out timeout, or set num_workers > 0: only workers are waited for.",
