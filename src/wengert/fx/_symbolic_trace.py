@@ -23,6 +23,7 @@ from .._base.errors import warn
 from .._tape.tensor import Tensor
 from .._tensor_api.override_sites import check_everything
 from .._tensor_api.settings import _assert
+from ..nn import functional
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
@@ -418,6 +419,8 @@ class Tracer(TracerBase):
         with _new_patcher() as patcher:
             patcher.patch_method(Module, "__getattr__", module_getattr, deduplicate=False)
             patcher.patch_method(Module, "__call__", module_call, deduplicate=False)
+            for name in ("sigmoid", "tanh"):  # PyTorch's functions call the method
+                patcher.patch(vars(functional), name, _method_caller(name))
             _patch_wrapped_functions(patcher)
             _autowrap_check(patcher, fn_globals, self._autowrap_function_ids)
             for module in self._autowrap_search:
@@ -430,6 +433,10 @@ class Tracer(TracerBase):
         for key, value in vars(self).items():  # modules cannot be copied
             made.__dict__[key] = copy.copy(value) if key == "_autowrap_search" else copy.deepcopy(value, memo)
         return made
+
+
+def _method_caller(name: str) -> Callable[[Any], Any]:
+    return lambda input: getattr(input, name)()
 
 
 # ---------------------------------------------------------------------------------------------------------- wrapping
