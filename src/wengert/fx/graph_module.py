@@ -401,6 +401,11 @@ class GraphModule(Module):
             self.delete_submodule(name)
 
     # ----------------------------------------------------------------------------------------------- copies and files
+    def _replicate_for_data_parallel(self) -> GraphModule:
+        replica = copy.copy(self)
+        object.__setattr__(replica, "_is_replica", True)
+        return replica
+
     def __reduce__(self) -> tuple[Any, ...]:
         body = self.__dict__.copy()
         code = self.recompile()

@@ -47,6 +47,7 @@ class OpOverloadPacket:
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
+        self.__module__ = "torch._ops.aten"
         self._qualified_op_name = f"aten::{name}"
         self._overloads: dict[str, OpOverload] = {}
 
@@ -80,6 +81,7 @@ class OpOverload:
     def __init__(self, packet: OpOverloadPacket, overload: str, info: Operator | None = None) -> None:
         self._overloadpacket = self.overloadpacket = packet
         self._overloadname = overload
+        self.__module__ = "torch._ops.aten"
         self.__name__ = f"{packet.__name__}.{overload}"
         self.info = info  # the operator of wengert; None for a name that only the program uses
 
