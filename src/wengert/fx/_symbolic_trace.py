@@ -376,6 +376,9 @@ class Tracer(TracerBase):
         """Note the root and what it holds; the function to trace."""
         if isinstance(root, Module):
             self.root = root
+            for module in root.modules():
+                if isinstance(module, GraphModule) and hasattr(module, "real_recompile"):
+                    module.real_recompile()  # a lazy one
             if not hasattr(type(root), self.traced_func_name):
                 raise AssertionError(f"traced_func_name={self.traced_func_name} doesn't exist in {type(root).__name__}")
             fn = getattr(type(root), self.traced_func_name)

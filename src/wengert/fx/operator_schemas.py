@@ -73,7 +73,7 @@ _SHOWN = {"T": "Tensor", "S": "Scalar", "dtype": "ScalarType", "Format": "Memory
 
 def _type(kind: str) -> Any:
     if kind.endswith("?"):
-        return typing.Optional[_type(kind[:-1])]  # noqa: UP007, UP045 - `type_matches` looks for `typing.Union`
+        return typing.Optional[_type(kind[:-1])]  # noqa: UP045 - `type_matches` looks for `typing.Union`
     if kind.endswith("]"):
         return typing.List[_type(kind[: kind.rindex("[")])]  # type: ignore[misc]  # noqa: UP006
     return _TYPES[kind]
@@ -97,7 +97,7 @@ def _signature(schema: Schema) -> tuple[inspect.Signature, str, bool]:
             r"^[A-Za-z]+", lambda m: _SHOWN.get(m[0], m[0]), a.type
         )  # fmt: skip
         words.append(f"{shown} {a.name}" if a.required else f"{shown} {a.name}={a.default}")
-    writes = inside or schema.arguments[-1:] != () and schema.arguments[-1].name == "out"
+    writes = inside or (schema.arguments[-1:] != () and schema.arguments[-1].name == "out")
     overload = "" if schema.overload == "default" else f".{schema.overload}"
     text = f"aten::{schema.name}{overload}({', '.join(words)}) -> Tensor{'(a!)' if writes else ''}"
     return inspect.Signature(parameters, return_annotation=Tensor), text, writes

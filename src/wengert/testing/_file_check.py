@@ -143,4 +143,5 @@ class _Run:
 
     def fail(self, how: str, wanted: str, start: int, check: str) -> None:
         after = "but found it" if how == "not find" else "but did not find it\nSearched string:"
-        raise RuntimeError(f'Expected to {how} "{wanted}" {after}\n{self.text[self.text.rfind(chr(10), 0, start) + 1 :]}\nFrom {check}\n')
+        shown = self.text[self.text.rfind("\n", 0, start) + 1 :]
+        raise RuntimeError(f'Expected to {how} "{wanted}" {after}\n{shown}\nFrom {check}\n')

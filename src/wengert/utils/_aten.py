@@ -52,7 +52,7 @@ class OpOverloadPacket:
         self._overloads: dict[str, OpOverload] = {}
 
     def __getattr__(self, name: str) -> OpOverload:
-        if name.startswith("__") and name.endswith("__"):
+        if (name.startswith("__") and name.endswith("__")) or name in ("_op", "_schema", "overloadpacket"):
             raise AttributeError(name)
         if name not in self._overloads:
             self._overloads[name] = OpOverload(self, name)

@@ -250,9 +250,7 @@ class OpDTypes(Enum):
 class ops(_TestParametrizer):
     """A test for each operator of a list (``common_methods_invocations.op_db``) and each of its dtypes."""
 
-    def __init__(
-        self, op_list: Any, *, dtypes: Any = OpDTypes.supported, allowed_dtypes: Any = None, **_: Any
-    ) -> None:
+    def __init__(self, op_list: Any, *, dtypes: Any = OpDTypes.supported, allowed_dtypes: Any = None, **_: Any) -> None:
         self.op_list, self.opinfo_dtypes, self.allowed_dtypes = list(op_list), dtypes, allowed_dtypes
 
     def _parametrize_test(self, test: Any, generic_cls: Any, device_cls: Any) -> Iterator[Variant]:

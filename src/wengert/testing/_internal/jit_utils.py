@@ -1,4 +1,4 @@
-"""``JitTestCase``, from which test suites of graphs and traces derive. There is no TorchScript: programs run as they are."""
+"""``JitTestCase``, from which suites about graphs derive. There is no TorchScript: programs run as they are."""
 
 from __future__ import annotations
 
