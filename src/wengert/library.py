@@ -26,11 +26,12 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import wengert as torch
 
-from ._base.errors import noted
+from ._base.errors import noted, warn
 from ._tape.tensor import Tensor
 from .autograd.function import Function
 
@@ -41,6 +42,7 @@ __all__ = [
 
 _TYPES = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", "number": "Scalar"}
 _OPERATORS: dict[str, CustomOpDef] = {}  # by "namespace::name"
+LIBRARIES_OF_TESTS = Path(str(torch.__file__)).parent / "lib"
 _REFUSED: list[str] = []  # files that were passed to load_library
 
 
@@ -392,12 +394,17 @@ class _Namespace:
 
 
 def load_library(path: str) -> None:
-    """``torch.ops.load_library``, which always fails: libraries compiled for PyTorch do not run in wengert.
+    """``torch.ops.load_library``, which fails: libraries compiled for PyTorch do not run in wengert.
+
+    PyTorch's test suites load one of C++ examples before each test; that it is missing is a warning, since few use it.
 
     Raises:
-        OSError: always.
+        OSError: it is any other library.
     """
     _REFUSED.append(path)
+    if Path(path).parent == LIBRARIES_OF_TESTS and "_test" in path:
+        warn(f"{Path(path).name}: the classes and operators of PyTorch's own C++ tests are not part of wengert")
+        return
     raise noted(
         OSError(f"Could not load this library: {path}"),
         "Why: operators compiled for PyTorch do not run in wengert.",

@@ -13,6 +13,8 @@ def __getattr__(name: str) -> object:
         return import_module(".autograd.profiler", __package__)
     if name == "load_library":
         return import_module(".library", __package__).load_library
+    if name == "loaded_libraries":
+        return set()
     library = sys.modules.get(f"{__package__}.library")
     if library is not None:
         return library.namespace(name)

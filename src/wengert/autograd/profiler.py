@@ -349,6 +349,9 @@ def _record_function_exit(block: record_function) -> None:
     block.__exit__()
 
 
+_record_function_enter.__module__ = _record_function_exit.__module__ = "torch._ops.profiler"
+
+
 # -------------------------------------------------------------------------------------------------- what is not here
 class _NoMarks:
     """Base of context managers that send marks to a device's own profiler."""

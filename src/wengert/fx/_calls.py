@@ -47,12 +47,33 @@ _OF_TORCH = frozenset(
     ["cdist", "norm", "split", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"]
 )  # all others are of nn.functional
 
-_OWN = frozenset({"cudnn_enable", "cudnn_enabled", "split_size"})  # parameters that PyTorch's functions have not
+_OWN = frozenset({"cudnn_enable", "cudnn_enabled", "generator"})  # parameters that PyTorch's functions have not
+_AS_INTERPOLATE: dict[str, dict[str, Any]] = {  # functions whose calls PyTorch hands on at once, and what they add
+    "upsample": {},
+    "upsample_nearest": {"mode": "nearest"},
+    "upsample_bilinear": {"mode": "bilinear", "align_corners": True},
+}
 
 
 @functools.cache
 def signature_of(fn: Any) -> inspect.Signature:
-    """A function's parameters. While arguments are checked first, a public function's code has ``*args`` alone."""
+    """A function's parameters, as PyTorch's function has them."""
+    name = public_places().get(id(fn), ("", ""))[1]
+    if name.removesuffix("_with_indices") in _WITH_INDICES:
+        fn = PUBLIC["nn.functional"][name.removesuffix("_with_indices")]
+    found = _own_signature(fn)
+    if not is_written_in_python(fn):
+        return found
+    parameters = [p for p in found.parameters.values() if p.name not in _OWN]
+    if name == "normalize":
+        parameters.append(inspect.Parameter("out", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
+    if name == "multi_head_attention_forward":
+        parameters.insert(17, parameters.pop())  # `is_causal`
+    return found.replace(parameters=parameters)
+
+
+def _own_signature(fn: Any) -> inspect.Signature:
+    """A function's own parameters. While arguments are checked first, a public function's code has ``*args`` alone."""
     site = SITES.get(id(fn))
     if site is None or (first_call_of(fn) is not None and hasattr(fn, "__wrapped__")):  # the latter: ``in_front_of``
         return inspect.signature(inspect.unwrap(fn))
@@ -81,16 +102,18 @@ def is_written_in_python(fn: Any) -> bool:
 
 def as_pytorch_calls(fn: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     """The function and the arguments of a call as PyTorch's own function hands them on."""
+    space, name = public_places().get(id(fn), ("", ""))
+    if space == "nn.functional" and name in _AS_INTERPOLATE:
+        fn, kwargs, name = PUBLIC[space]["interpolate"], {**kwargs, **_AS_INTERPOLATE[name]}, "interpolate"
     if not is_written_in_python(fn):
         return fn, args, kwargs
-    name = public_places()[id(fn)][1]
     count = _BY_PLACE[name]
     try:
         bound = signature_of(fn).bind(*args, **kwargs)
     except TypeError as e:
         raise TypeError(f"{name}() {e}") from None
     bound.apply_defaults()
-    values = [(key, value) for key, value in bound.arguments.items() if key not in _OWN]
+    values = [(key, value) for key, value in bound.arguments.items() if key != "split_size"]
     if name in _WITH_INDICES and bound.arguments["return_indices"]:
         fn = PUBLIC["nn.functional"][f"{name}_with_indices"]
     if name == "l1_loss" and bound.arguments["weight"] is None:

@@ -90,7 +90,8 @@ def public_places() -> dict[int, tuple[str, str]]:
 def as_torch(module: str) -> str:
     """PyTorch's name of one of our modules; any other module's own."""
     head, dot, rest = module.partition(".")
-    return f"torch{dot}{rest}" if head == PACKAGE else module
+    module = f"torch{dot}{rest}" if head == PACKAGE else module
+    return module.replace("torch._ops", "torch.ops", 1)
 
 
 def is_ours(module: str | None) -> bool:

@@ -23,11 +23,13 @@ from .._base.errors import warn
 from .._tape.tensor import Tensor
 from .._tensor_api.override_sites import check_everything
 from .._tensor_api.settings import _assert
+from ..nn import functional
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
-from ._naming import is_ours
+from ._calls import is_written_in_python, signature_of
+from ._naming import function_name, is_ours, public_places
 from ._patching import _maybe_revert_all_patches, _new_patcher, _Patcher
 from .graph import Graph, _PyTreeCodeGen, _PyTreeInfo
 from .graph_module import GraphModule
@@ -374,6 +376,9 @@ class Tracer(TracerBase):
         """Note the root and what it holds; the function to trace."""
         if isinstance(root, Module):
             self.root = root
+            for module in root.modules():
+                if isinstance(module, GraphModule) and hasattr(module, "real_recompile"):
+                    module.real_recompile()  # a lazy one
             if not hasattr(type(root), self.traced_func_name):
                 raise AssertionError(f"traced_func_name={self.traced_func_name} doesn't exist in {type(root).__name__}")
             fn = getattr(type(root), self.traced_func_name)
@@ -393,6 +398,10 @@ class Tracer(TracerBase):
             for key, value in vars(module).items():
                 if isinstance(value, _constant_attribute_types):
                     self.tensor_attrs[value] = f"{path}.{key}" if path else key
+        if id(fn) in public_places():
+            if not is_written_in_python(fn):
+                raise AssertionError("Expected FunctionType, got <class 'builtin_function_or_method'>")
+            return _with_parameters(fn)
         if not isinstance(fn, FunctionType):
             raise AssertionError(f"Expected FunctionType, got {type(fn)}")
         return fn
@@ -418,6 +427,9 @@ class Tracer(TracerBase):
         with _new_patcher() as patcher:
             patcher.patch_method(Module, "__getattr__", module_getattr, deduplicate=False)
             patcher.patch_method(Module, "__call__", module_call, deduplicate=False)
+            for name, made in _CALLERS.items():
+                getattr(functional, name)  # it is not there before it is asked for
+                patcher.patch(vars(functional), name, made)
             _patch_wrapped_functions(patcher)
             _autowrap_check(patcher, fn_globals, self._autowrap_function_ids)
             for module in self._autowrap_search:
@@ -430,6 +442,20 @@ class Tracer(TracerBase):
         for key, value in vars(self).items():  # modules cannot be copied
             made.__dict__[key] = copy.copy(value) if key == "_autowrap_search" else copy.deepcopy(value, memo)
         return made
+
+
+def _with_parameters(fn: Any) -> Any:
+    """A function of the package as one whose code has PyTorch's parameters."""
+    parameters = signature_of(fn).parameters
+    given = ", ".join([f"{name}={name}" for name in parameters])
+    made: FunctionType = eval(f"lambda {', '.join(parameters)}: _fn({given})", {"_fn": fn})
+    made.__name__ = function_name(fn)
+    made.__defaults__ = tuple([p.default for p in parameters.values() if p.default is not p.empty])
+    return made
+
+
+# Functions of PyTorch's that call the method of their argument, which a trace shows.
+_CALLERS: dict[str, Any] = {"sigmoid": lambda input: input.sigmoid(), "tanh": lambda input: input.tanh()}
 
 
 # ---------------------------------------------------------------------------------------------------------- wrapping

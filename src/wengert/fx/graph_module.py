@@ -24,7 +24,7 @@ from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ._namespace import CUSTOM_BUILTINS
-from ._naming import PACKAGE, as_torch, is_from_torch
+from ._naming import PACKAGE, as_torch, is_from_torch, is_ours
 from .graph import Graph, PythonCode, _PyTreeCodeGen
 
 __all__ = ["GraphModule", "reduce_graph_module"]
@@ -213,6 +213,11 @@ def _has_attr(model: Any, attr_name: str) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------------------- the class
+def _is_below_layers(module: str | None) -> bool:
+    """Whether a frame is one that PyTorch's compiled code does not have."""
+    return is_ours(module) and ".nn.modules." not in str(module) and ".fx." not in str(module)
+
+
 class _WrappedCall:
     """A call of a graph module: an error in its generated code is shown with the lines around it."""
 
@@ -239,7 +244,10 @@ class _WrappedCall:
                 return self.cls_call(obj, *args, **kwargs)
             return super(self.cls, obj).__call__(*args, **kwargs)  # type: ignore[arg-type,misc]
         except Exception as e:
-            last = traceback.StackSummary.extract(traceback.walk_tb(e.__traceback__))[-1]
+            frames = list(traceback.walk_tb(e.__traceback__))
+            while len(frames) > 1 and _is_below_layers(frames[-1][0].f_globals.get("__name__")):
+                frames.pop()
+            last = traceback.StackSummary.extract(iter(frames))[-1]
             if "eval_with_key" in last.filename:
                 print(self._generate_error_message(last), file=sys.stderr)
                 raise e.with_traceback(None)  # noqa: B904 - it is the error itself
@@ -393,6 +401,11 @@ class GraphModule(Module):
             self.delete_submodule(name)
 
     # ----------------------------------------------------------------------------------------------- copies and files
+    def _replicate_for_data_parallel(self) -> GraphModule:
+        replica = copy.copy(self)
+        object.__setattr__(replica, "_is_replica", True)
+        return replica
+
     def __reduce__(self) -> tuple[Any, ...]:
         body = self.__dict__.copy()
         code = self.recompile()

@@ -14,6 +14,7 @@ from .._base.constants import LAYOUTS, device, layout, memory_format
 from .._base.dtypes import dtype
 from .._base.grad_mode import set_grad_enabled
 from .._tape.tensor import Tensor
+from ..autograd.profiler import _record_function_enter, _record_function_exit
 from ..utils._aten import OpOverload
 from ._naming import function_name, is_ours, qualified_name, type_text
 from .immutable_collections import immutable_dict, immutable_list
@@ -29,7 +30,9 @@ _legal_ops = OPS
 _get_qualified_name = qualified_name
 _type_repr = type_text
 
-_side_effectful_functions: set[Any] = {operator.setitem, set_grad_enabled}
+_side_effectful_functions: set[Any] = {
+    operator.setitem, set_grad_enabled, _record_function_enter, _record_function_exit
+}  # fmt: skip
 _RANDOM = frozenset({"bernoulli", "multinomial", "normal", "poisson", "rand", "randint", "randn", "randperm"})
 _RANDOM |= {"rand_like", "randint_like", "randn_like"}
 
@@ -55,7 +58,7 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
     """
     if isinstance(a, tuple):
         items = [map_aggregate(x, fn) for x in a]
-        return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
+        return type(a)(*items) if hasattr(a, "_fields") and not hasattr(a, "n_fields") else tuple(items)
     if isinstance(a, list):
         return immutable_list([map_aggregate(x, fn) for x in a])
     if isinstance(a, dict):

@@ -1,21 +1,27 @@
 """The arguments of a call by the names of its parameters: ``normalize_function``, ``normalize_module``.
 
-PyTorch matches overloads of its operators by type; here each public function has one signature, which is taken.
+A function that PyTorch compiles has overloads, as ``utils._aten_schemas`` declares them, among which types decide. Any
+other has its signature.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import numbers
+import re
 import typing
 from typing import Any, NamedTuple
 
 from .. import nn
+from .._base.constants import device
 from .._base.errors import warn
-from .._base.registry import PUBLIC
+from .._tape.tensor import Tensor
+from ..random import Generator
 from ..utils._aten import OpOverload, OpOverloadPacket
+from ..utils._aten_schemas import Argument, Schema, schemas
 from ._calls import is_written_in_python, signature_of
-from ._naming import is_ours, public_places
+from ._naming import function_name, is_ours, public_places
 
 __all__ = [
     "ArgsKwargsPair",
@@ -35,23 +41,97 @@ class ArgsKwargsPair(NamedTuple):
     kwargs: dict[str, Any]
 
 
+@functools.cache
+def _overloads(op: Any) -> list[tuple[inspect.Signature, str, bool]] | None:
+    """The overloads of a function that PyTorch compiles: each as a signature, as text, and whether it writes."""
+    if isinstance(op, (OpOverload, OpOverloadPacket)):
+        name = op.overloadpacket.__name__ if isinstance(op, OpOverload) else op.__name__
+    elif public_places().get(id(op)) and not is_written_in_python(op):
+        name = function_name(op)
+    else:
+        return None
+    found = schemas(name)
+    if isinstance(op, OpOverload):
+        found = tuple([s for s in found if s.overload == op._overloadname])
+    elif not name.endswith("_"):
+        found += tuple([_with_out(s) for s in found])
+    return [_signature(s) for s in found] or None
+
+
+def _with_out(schema: Schema) -> Schema:
+    name = schema.overload.replace("dim_IntList", "IntList")
+    name = "out" if name in ("default", "Tensor") else f"{name}_out"
+    return Schema(schema.name, name, (*schema.arguments, Argument("out", "T", None, True, True)))
+
+
+_TYPES: dict[str, Any] = {
+    "T": Tensor, "S": numbers.Number, "int": int, "float": float, "bool": bool, "str": str, "dtype": int,
+    "Layout": int, "Format": int, "Device": device, "Gen": Generator,
+}  # fmt: skip
+_SHOWN = {"T": "Tensor", "S": "Scalar", "dtype": "ScalarType", "Format": "MemoryFormat", "Gen": "Generator"}
+
+
+def _type(kind: str) -> Any:
+    if kind.endswith("?"):
+        return typing.Optional[_type(kind[:-1])]  # noqa: UP045 - `type_matches` looks for `typing.Union`
+    if kind.endswith("]"):
+        return typing.List[_type(kind[: kind.rindex("[")])]  # type: ignore[misc]  # noqa: UP006
+    return _TYPES[kind]
+
+
+def _signature(schema: Schema) -> tuple[inspect.Signature, str, bool]:
+    parameters, words, starred = [], [], False
+    inside = schema.name.endswith("_") and not schema.name.endswith("__")
+    for i, a in enumerate(schema.arguments):
+        kind: Any = inspect.Parameter.KEYWORD_ONLY if a.keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        default = inspect.Parameter.empty if a.required else a.default
+        written = "input" if a.name == "self" else a.name
+        if written == "from":  # a keyword of Python: what stands before it goes by place too
+            kind = inspect.Parameter.POSITIONAL_ONLY
+            parameters = [p.replace(kind=kind) for p in parameters]
+        parameters.append(inspect.Parameter(written, kind, default=default, annotation=_type(a.type)))
+        if a.keyword_only and not starred:
+            starred = True
+            words.append("*")
+        shown = "Tensor(a!)" if a.name == "out" or (inside and i == 0) else re.sub(
+            r"^[A-Za-z]+", lambda m: _SHOWN.get(m[0], m[0]), a.type
+        )  # fmt: skip
+        words.append(f"{shown} {a.name}" if a.required else f"{shown} {a.name}={a.default}")
+    writes = inside or (schema.arguments[-1:] != () and schema.arguments[-1].name == "out")
+    overload = "" if schema.overload == "default" else f".{schema.overload}"
+    text = f"aten::{schema.name}{overload}({', '.join(words)}) -> Tensor{'(a!)' if writes else ''}"
+    return inspect.Signature(parameters, return_annotation=Tensor), text, writes
+
+
 def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
-    """The signatures of a public function in a list, or None for one of the user's; schemas there are none.
+    """The signatures of a function's overloads in a list, or None for one that is not PyTorch's.
+
+    Args:
+        return_schemas: return also the overloads as text; None for a function that PyTorch writes in Python.
 
     >>> import wengert as torch
-    >>> torch.fx.operator_schemas.get_signature_for_torch_op(torch.nonzero.__call__) is None
-    True
+    >>> torch.fx.operator_schemas.get_signature_for_torch_op(torch.relu)[0]
+    <Signature (input: torch.Tensor) -> torch.Tensor>
     """
-    signatures = None
-    if isinstance(op, (OpOverload, OpOverloadPacket)):
-        name = (op.overloadpacket if isinstance(op, OpOverload) else op).__name__
-        op = PUBLIC["torch"].get(name) or PUBLIC["Tensor"].get(name)
-    if op is not None and is_ours(getattr(op, "__module__", None)):
+    found = _overloads(op) if callable(op) else None
+    signatures, texts = None, None
+    if found is not None:
+        signatures, texts = [s for s, _, _ in found], [text for _, text, _ in found]
+    elif public_places().get(id(op)) and not is_written_in_python(op):
+        signatures = [signature_of(op)]
+    return (signatures, texts) if return_schemas else signatures
+
+
+def _fitting(found: Any, args: Any, kwargs: Any) -> list[Any]:
+    """The overloads that take such arguments."""
+    fitting = []
+    for overload in found:
         try:
-            signatures = [signature_of(op)]
-        except (TypeError, ValueError):
-            signatures = None
-    return (signatures, None) if return_schemas else signatures
+            overload[0].bind(*args, **kwargs)
+        except TypeError:
+            continue
+        fitting.append(overload)
+    return fitting
 
 
 def check_for_mutable_operation(target: Any, args: Any, kwargs: Any) -> None:
@@ -60,14 +140,11 @@ def check_for_mutable_operation(target: Any, args: Any, kwargs: Any) -> None:
     Raises:
         RuntimeError: it does: the name ends with ``_``, or ``out`` is given.
     """
-    name = getattr(target, "__name__", "")
-    ours = is_ours(getattr(target, "__module__", None)) and not isinstance(target, type)
-    in_place = name.endswith("_") and not name.endswith("__")
-    if ours and (in_place or kwargs.get("out") is not None):
-        schema = f"aten::{name}({'Tensor(a!) self' if in_place else 'Tensor self, *, Tensor(a!) out'}) -> Tensor(a!)"
+    fitting = _fitting(_overloads(target) or (), args, kwargs)
+    if len(fitting) == 1 and fitting[0][2]:
         raise RuntimeError(
-            f"Tried to trace mutable operation {schema}. FX only supports functional code, so operations that mutate "
-            "operands in-place (e.g. via `out` arguments) are not supported"
+            f"Tried to trace mutable operation {fitting[0][1]}. FX only supports functional code, so operations that "
+            "mutate operands in-place (e.g. via `out` arguments) are not supported"
         )
 
 
@@ -143,26 +220,35 @@ def normalize_function(
     ... ).kwargs
     {'input': 1, 'p': 0.5, 'training': False, 'inplace': False}
     """
-    if isinstance(target, (OpOverload, OpOverloadPacket)):
-        found = get_signature_for_torch_op(target)
-        if not found:
-            return None
-        signature = found[0]
-    else:
-        try:
-            signature = signature_of(target)
-        except (TypeError, ValueError):
-            return None
-    try:
-        return _normalized(
-            signature,
-            args,
-            kwargs or {},
-            normalize_to_only_use_kwargs,
-            not public_places().get(id(target)) or is_written_in_python(target),
+    kwargs = kwargs or {}
+    target = target if isinstance(target, (OpOverload, OpOverloadPacket)) else getattr(target, "_op", target)
+    found = _overloads(target)
+    if found is None:
+        return _without_overloads(target, args, kwargs, normalize_to_only_use_kwargs)
+    fitting = _fitting(found, args, kwargs)
+    if len(fitting) > 1 and arg_types is None and kwarg_types is None:
+        name, shown = getattr(target, "__name__", target), "\n".join([str(f[0]) for f in fitting])
+        raise RuntimeError(
+            f"Tried to normalize arguments to torch._VariableFunctionsClass.{name} but the schema match was "
+            "ambiguous! Please provide argument types to the normalize_arguments() call. Available schemas:\n" + shown
         )
-    except TypeError:
-        if is_ours(getattr(target, "__module__", None)):
+    if len(fitting) > 1:
+        types = arg_types or (), kwarg_types or {}
+        fitting = [f for f in _fitting(found, *types) if _has_types(f[0], *types)]
+    return _normalized(fitting[0][0], args, kwargs, normalize_to_only_use_kwargs) if fitting else None
+
+
+def _has_types(sig: inspect.Signature, args: Any, kwargs: Any) -> bool:
+    given = sig.bind(*args, **kwargs).arguments
+    return all(type_matches(sig.parameters[name].annotation, kind) for name, kind in given.items())
+
+
+def _without_overloads(target: Any, args: Any, kwargs: Any, only_kwargs: bool) -> ArgsKwargsPair | None:
+    compiled = public_places().get(id(target)) and not is_written_in_python(target)
+    try:
+        return _normalized(signature_of(target), args, kwargs, only_kwargs, not compiled)
+    except (TypeError, ValueError) as e:
+        if isinstance(e, ValueError) or is_ours(getattr(target, "__module__", None)):
             return None
         raise
 

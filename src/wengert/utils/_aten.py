@@ -47,11 +47,12 @@ class OpOverloadPacket:
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
+        self.__module__ = "torch._ops.aten"
         self._qualified_op_name = f"aten::{name}"
         self._overloads: dict[str, OpOverload] = {}
 
     def __getattr__(self, name: str) -> OpOverload:
-        if name.startswith("__") and name.endswith("__"):
+        if (name.startswith("__") and name.endswith("__")) or name in ("_op", "_schema", "overloadpacket"):
             raise AttributeError(name)
         if name not in self._overloads:
             self._overloads[name] = OpOverload(self, name)
@@ -80,6 +81,7 @@ class OpOverload:
     def __init__(self, packet: OpOverloadPacket, overload: str, info: Operator | None = None) -> None:
         self._overloadpacket = self.overloadpacket = packet
         self._overloadname = overload
+        self.__module__ = "torch._ops.aten"
         self.__name__ = f"{packet.__name__}.{overload}"
         self.info = info  # the operator of wengert; None for a name that only the program uses
 

@@ -8,8 +8,8 @@ from typing import Any
 import wengert as torch
 
 from ..interpreter import Transformer
-from ..node import Node
-from ..operator_schemas import normalize_function, normalize_module
+from ..node import Node, map_aggregate
+from ..operator_schemas import create_type_hint, normalize_function, normalize_module
 
 __all__ = ["NormalizeArgs", "NormalizeOperators"]
 
@@ -37,15 +37,24 @@ class NormalizeArgs(Transformer):
 
     def run_node(self, n: Node) -> Any:
         """Write one node; it keeps its ``meta`` and type."""
-        out = super().run_node(n)
+        if n.op == "call_function":
+            args, kwargs = self.fetch_args_kwargs_from_env(n)
+            shown = map_aggregate((n.args, dict(n.kwargs)), _type_of)
+            types = tuple([create_type_hint(t) for t in shown[0]]), dict(shown[1])
+            out = self.call_function(n.target, args, kwargs, *types)
+        else:
+            out = super().run_node(n)
         if n.op != "output":
             self.node_map[out] = n
             out.node.meta, out.node.type = n.meta, n.type
         return out
 
-    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *_: Any) -> Any:
-        """A node for the call."""
-        found = normalize_function(target, args, kwargs, None, None, self.normalize_to_only_use_kwargs)
+    def call_function(
+        self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], arg_types: Any = None, kwarg_types: Any = None
+    ) -> Any:
+        """A node for the call; ``arg_types`` and ``kwarg_types`` tell overloads apart."""
+        only = self.normalize_to_only_use_kwargs
+        found = normalize_function(target, args, kwargs, arg_types, kwarg_types, only)
         if found is None:
             return super().call_function(target, args, kwargs)
         return self.tracer.create_proxy("call_function", target, found.args, found.kwargs)
@@ -66,3 +75,7 @@ class NormalizeOperators(Transformer):
         if target in self.binary_magic_method_remap and len(args) == 2:
             return super().call_function(self.binary_magic_method_remap[target], args, {})
         return super().call_function(target, args, kwargs)
+
+
+def _type_of(arg: Any) -> Any:
+    return arg.meta.get("type", arg.type) if isinstance(arg, Node) else type(arg)

@@ -5,7 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_MODULES = ("graph_drawer", "graph_manipulation", "infra", "shape_prop", "split_module", "tools_common", "utils")
+_MODULES = (
+    "annotate_getitem_nodes", "graph_drawer", "graph_manipulation", "graph_transform_observer", "infra",
+    "operator_support", "param_fetch", "pass_manager", "shape_prop", "split_module", "split_utils", "tools_common",
+    "utils",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

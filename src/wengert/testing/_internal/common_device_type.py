@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import unittest
 from collections import namedtuple
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any
 
-from ._parametrization import dtype_name, variant
+from ._parametrization import Variant, _TestParametrizer, dtype_name, variant
 from .common_utils import TestCase, _never
 from .common_utils import skipIfNoSciPy as skipIfNoSciPy  # noqa: PLC0414  programs import it from here
 
@@ -244,6 +245,34 @@ class OpDTypes(Enum):
 
     supported, unsupported, supported_backward, unsupported_backward = range(4)
     any_one, none, any_common_cpu_cuda_one = range(4, 7)
+
+
+class ops(_TestParametrizer):
+    """A test for each operator of a list (``common_methods_invocations.op_db``) and each of its dtypes."""
+
+    def __init__(self, op_list: Any, *, dtypes: Any = OpDTypes.supported, allowed_dtypes: Any = None, **_: Any) -> None:
+        self.op_list, self.opinfo_dtypes, self.allowed_dtypes = list(op_list), dtypes, allowed_dtypes
+
+    def _parametrize_test(self, test: Any, generic_cls: Any, device_cls: Any) -> Iterator[Variant]:
+        if device_cls is None:
+            raise RuntimeError(
+                "The @ops decorator is only intended to be used in a device-specific context; use it with "
+                "instantiate_device_type_tests() instead of instantiate_parametrized_tests()"
+            )
+        for op in self.op_list:
+            for dtype in self._dtypes_of(op, device_cls.device_type):
+                if self.allowed_dtypes is None or dtype is None or dtype in self.allowed_dtypes:
+                    given = {"op": op} if dtype is None else {"op": op, "dtype": dtype}
+                    yield test, op.formatted_name, given, lambda _: ()
+
+    def _dtypes_of(self, op: Any, device_type: str) -> Any:
+        wanted = self.opinfo_dtypes
+        if isinstance(wanted, Sequence) or wanted is OpDTypes.none:
+            return [None] if wanted is OpDTypes.none else wanted
+        if wanted in (OpDTypes.unsupported, OpDTypes.unsupported_backward):
+            return []
+        found = list(op.supported_dtypes(device_type))
+        return found[:1] if wanted in (OpDTypes.any_one, OpDTypes.any_common_cpu_cuda_one) else found
 
 
 def onlyCPU(fn: Any) -> Any:

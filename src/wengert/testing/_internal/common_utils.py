@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import io
 import os
 import platform
 import sys
@@ -17,7 +18,10 @@ import threading
 import unittest
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -25,11 +29,13 @@ import numpy as np
 import wengert as torch
 
 from ..._tape.tensor import Tensor
+from ...library import LIBRARIES_OF_TESTS
 from ._matrices import *  # noqa: F403  programs import them from here, as what follows
 from ._parametrization import *  # noqa: F403
 from ._parametrization import _TestParametrizer as _TestParametrizer  # noqa: PLC0414
 from ._test_case import SEED, TestCase
 from ._test_case import NoTest as NoTest  # noqa: PLC0414
+from ._test_case import set_rng_seed as set_rng_seed  # noqa: PLC0414
 from ._test_case import set_warn_always_context as set_warn_always_context  # noqa: PLC0414
 
 __all__: list[str] = []
@@ -61,6 +67,12 @@ TEST_CUDA_MEM_LEAK_CHECK = TEST_SKIP_NOARCH = TEST_IN_SUBPROCESS = False
 TEST_WITH_SLOW = os.getenv("PYTORCH_TEST_WITH_SLOW") == "1"
 TEST_SKIP_FAST = os.getenv("PYTORCH_TEST_SKIP_FAST") == "1"
 TEST_WITH_SLOW_GRADCHECK = os.getenv("PYTORCH_TEST_WITH_SLOW_GRADCHECK") == "1"
+TEST_Z3 = find_spec("z3") is not None
+TEST_LIBROSA = TEST_ACL = TEST_BAILOUTS = RERUN_DISABLED_TESTS = SHOWLOCALS = IS_CPU_EXT_SVE_SUPPORTED = False
+TEST_PRIVATEUSE1_DEVICE_TYPE = custom_device_mod = None
+USE_PYTEST = has_pytest = find_spec("pytest") is not None
+MACOS_VERSION = 0.0
+UNITTEST_ARGS = [sys.argv[0]]
 GRADCHECK_NONDET_TOL = 1e-12
 NATIVE_DEVICES = ("cpu", "cuda", "xpu", "meta", "mps", "mtia", "privateuseone")
 
@@ -221,6 +233,16 @@ def disable_gc() -> Iterator[None]:
             gc.enable()
 
 
+class ProfilingMode(Enum):
+    """How PyTorch's TorchScript runs graphs; here there is no difference."""
+
+    LEGACY, SIMPLE, PROFILING = 1, 2, 3
+
+
+GRAPH_EXECUTOR = ProfilingMode.PROFILING
+enable_profiling_mode = enable_profiling_mode_for_profiling_tests = num_profiled_runs = contextlib.nullcontext
+
+
 class DeterministicGuard:
     """A context with other settings of determinism."""
 
@@ -329,6 +351,11 @@ def compare_equal_outs_and_grads(test: Any, m1: Any, m2: Any, inps: Any) -> None
 
 
 # ------------------------------------------------------------------------------------------------------------- helpers
+def find_library_location(lib_name: str) -> Path:
+    """The place of a library of C++ examples of PyTorch's tests. ``torch.ops.load_library`` lets it be missing."""
+    return LIBRARIES_OF_TESTS / lib_name
+
+
 def is_iterable(obj: Any) -> bool:
     """Whether an object is iterable."""
     try:
@@ -405,6 +432,48 @@ def run_concurrently(worker_func: Any, num_threads: int | None = None, args: Any
         thread.join()
     if errors:
         raise errors[0]
+
+
+class LazyVal:
+    """The value of a function, which is called when the value is first needed."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = functools.cache(make)
+
+    def __bool__(self) -> bool:
+        return bool(self.make())
+
+
+class BytesIOContext(io.BytesIO):
+    """A file in memory for a ``with`` block."""
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+def shell(command: Any, cwd: Any = None, env: Any = None, stdout: Any = None, stderr: Any = None) -> int:
+    """Run a command and give its exit status."""
+    import subprocess
+
+    return subprocess.run(command, cwd=cwd, env=env, stdout=stdout, stderr=stderr, check=False).returncode
+
+
+def copy_func(f: Any) -> Any:
+    """A function with the same code."""
+    made = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    made.__kwdefaults__ = f.__kwdefaults__
+    return functools.update_wrapper(made, f)
+
+
+def xfail_inherited_tests(tests: list[str]) -> Any:
+    """A class decorator that expects inherited tests to fail."""
+
+    def decorate(cls: Any) -> Any:
+        for name in tests:
+            setattr(cls, name, unittest.expectedFailure(copy_func(getattr(cls, name))))
+        return cls
+
+    return decorate
 
 
 def find_free_port() -> int:

@@ -43,7 +43,7 @@ def this_before_that_pass_constraint(this: Any, that: Any) -> Callable[[Any, Any
     return allows
 
 
-def _check_order(constraint: Any, passes: list[Any]) -> None:
+def _validate_pass_schedule_constraint(constraint: Any, passes: list[Any]) -> None:
     for i, a in enumerate(passes):
         for b in passes[i + 1 :]:
             if not constraint(a, b):
@@ -53,7 +53,7 @@ def _check_order(constraint: Any, passes: list[Any]) -> None:
                 )
 
 
-def _ordered(passes: list[Any], constraints: list[Any]) -> list[Any]:
+def _topological_sort_passes(passes: list[Any], constraints: list[Any]) -> list[Any]:
     """The passes in an order that all constraints allow."""
     if not constraints:
         return passes
@@ -113,12 +113,12 @@ class PassManager:
         """Check that the passes stand in an order that the constraints allow."""
         if not self._validated:
             for constraint in self.constraints:
-                _check_order(constraint, self.passes)
+                _validate_pass_schedule_constraint(constraint, self.passes)
             self._validated = True
 
     def solve_constraints(self) -> None:
         """Put the passes in an order that the constraints allow."""
-        self.passes = _ordered(self.passes, self.constraints)
+        self.passes = _topological_sort_passes(self.passes, self.constraints)
         self._validated = True
 
     def add_checks(self, check: Callable[[Any], Any]) -> None:

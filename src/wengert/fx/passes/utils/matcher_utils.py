@@ -10,7 +10,7 @@ from ....nn.modules.module import Module
 from ....utils._aten import OpOverload
 from ...graph import Graph
 from ...node import Node
-from .fuser_utils import validate_partition
+from ._partitions import validate_partition
 
 __all__ = ["InternalMatch", "SubgraphMatcher"]
 
