@@ -152,6 +152,18 @@ PUBLIC: dict[str, Table] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.fun
 placed: list[tuple[str, str]] = []  # (space, name) of functions that are published and not yet attached
 
 
+PLAIN: dict[str, Callable[..., Any]] = {}  # bodies for arrays of other libraries, by the operator's or function's name
+
+
+def plain(fn: Any) -> Any:
+    """Decorator: the body of an operator, or of a function of ``lib``, for arrays of other libraries than NumPy.
+
+    ``plain_NAME(lib, ...)`` stands beside a body ``NAME`` that is tuned to NumPy's memory.
+    """
+    PLAIN[fn.__name__.removeprefix("plain_")] = fn
+    return fn
+
+
 def table_of(space: str) -> Table:
     """The public names of one module or class."""
     if space not in PUBLIC:

@@ -139,6 +139,13 @@ def no_data() -> NotImplementedError:
     )
 
 
+def no_numpy(place: Any) -> TypeError:
+    """PyTorch's error for NumPy's function on a tensor that is not on the CPU."""
+    return TypeError(
+        f"can't convert {place} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+    )
+
+
 def no_item() -> RuntimeError:
     """PyTorch's error for ``item``."""
     return RuntimeError("Tensor.item() cannot be called on meta tensors")
@@ -165,7 +172,7 @@ def no_places() -> NotImplementedError:
     )
 
 
-_INDEXING = frozenset(
+INDEXING = frozenset(
     ("index", "gather", "_take_along", "embedding", "index_put", "scatter", "scatter_add", "copy", "fill_number",
      "_put_along", "gather_back", "index_back", "_searchsorted")
 )  # fmt: skip  # PyTorch accepts index tensors and written values from the CPU too
@@ -177,7 +184,7 @@ def check_devices(name: str, tensors: Any) -> None:
     places = ["meta" if on_meta(a) else "cpu" for a in given]
     if "meta" not in places or "cpu" not in places:
         return
-    if name in _INDEXING and places[0] == "meta":
+    if name in INDEXING and places[0] == "meta":
         return
     first = next(p for p, a in zip(places, given, strict=True) if p == "meta" or a.ndim)
     for place, a in zip(places, given, strict=True):

@@ -29,7 +29,7 @@ from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
 from ..._tape.views import check_inplace, count_write, count_write_at, unrecorded, writable
-from ..._tensor_api.construct import made, meta_device
+from ..._tensor_api.construct import made, meta_device, placed
 from ..._tensor_api.generator import Generator, default_generator
 from ..create.create import Options, allocate, maker, plain_shape, resized, shape_of, tuple_shape
 from ..create.like import empty_array_like, without_data
@@ -214,7 +214,7 @@ def new_random(
         if asked.device is not None and meta_device(asked.device):
             return made(Meta(shape, np_dtype), asked.requires_grad)
         a = allocate(lambda s, d: drawn(sampler, source, s, d, *args), shape, np_dtype)
-        return made(a, asked.requires_grad)
+        return made(placed(a, asked.device), asked.requires_grad)
     if not isinstance(out, Tensor):
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type_name(out)}")
     if dtype is not None and dtype is not out.dtype:
@@ -372,9 +372,11 @@ def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: A
         return made(without_data(a, np_dtype, order), asked.requires_grad)
     if device is not None:
         a = a if device_of(a) is CPU else np.empty(a.shape, np_dtype)
+    else:
+        device = device_of(a)
     if LEVELS.get() or (order is None and type(a) is np.ndarray and a.flags.c_contiguous):
         source = source_of(asked.generator, function)
-        return made(drawn(sampler, source, tuple(a.shape), np_dtype, *args), asked.requires_grad)
+        return made(placed(drawn(sampler, source, tuple(a.shape), np_dtype, *args), device), asked.requires_grad)
     t = wrap(empty_array_like(wrap(a), np_dtype, order))
     getattr(t, fill)(*args, generator=asked.generator)
     return made(t._payload, asked.requires_grad)

@@ -1,0 +1,2 @@
+"""``device="cuda"``."""
+def connected(): return None
