@@ -96,7 +96,7 @@ class Module:
         for entry in entries:
             plain, kind, rest = re.match(r"(\w+)([:(]?)(.*)", entry).groups()  # type: ignore[union-attr]
             f = getattr(of, plain, None)
-            if f is None or plain in ("linalg", "fft"):
+            if f is None or (name == "cupy" and plain in ("linalg", "fft")):
                 continue
             if kind == ":":
                 made: Any = Ufunc(f, plain, rest.endswith("at"))
@@ -165,8 +165,14 @@ class StrictArray:
     base = property(lambda self: None if self.inside.base is None else StrictArray(np.asarray(self.inside.base)))
     T = property(lambda self: StrictArray(self.inside.T))
     mT = property(lambda self: StrictArray(self.inside.mT))
-    real = property(lambda self: StrictArray(self.inside.real))
-    imag = property(lambda self: StrictArray(self.inside.imag))
+    real = property(lambda self: StrictArray(self.inside.real), lambda self, x: setattr(self.inside, "real", host(x)))
+    imag = property(lambda self: StrictArray(self.inside.imag), lambda self, x: setattr(self.inside, "imag", host(x)))
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """A view that can be written to, as CuPy's is."""
+        r = self.inside.diagonal(offset, axis1, axis2)
+        r.flags.writeable = True
+        return StrictArray(r)
 
 
 def _method(name: str, known: str) -> Any:
@@ -226,5 +232,13 @@ def register() -> Any:
     if "xla" in LIBRARIES:
         return LIBRARIES["xla"]
     return Library(
-        "xla", module, StrictArray, lambda a, index: StrictArray(np.array(a)), StrictArray.get, special=special
+        "xla", module, StrictArray, lambda a, index: StrictArray(np.array(a)), StrictArray.get, strided, special=special
     )
+
+
+def strided(a: StrictArray, shape: Any, strides: Any, offset: int) -> StrictArray:
+    """A view of an array's memory."""
+    memory = {"shape": tuple(shape), "strides": tuple(strides), "typestr": a.inside.dtype.str, "version": 3}
+    memory["data"] = (a.inside.__array_interface__["data"][0] + offset, False)
+    r = np.asarray(type("Memory", (), {"__array_interface__": memory, "of": a.inside})())
+    return StrictArray(r)

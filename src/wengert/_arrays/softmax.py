@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.registry import plain
 from .._base.dtypes import BLAS_FLOATS, FLOAT32, FLOAT64
 from . import softmax_large
 from .large import sum_over
@@ -111,6 +112,19 @@ def softmax_rows(x: Any, dim: int) -> Any:
     return _filled(_fill_softmax, dim, x) if x.size else x.copy()
 
 
+def _wide(x: Any) -> Any:
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+@plain
+def plain_softmax_rows(lib: Any, x: Any, dim: int) -> Any:
+    if not x.size:
+        return x.copy()
+    w = _wide(x)
+    e = lib.exp(w - w.max(dim, keepdims=True))
+    return (e / e.sum(dim, keepdims=True)).astype(x.dtype, copy=False)
+
+
 @in_lib
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
@@ -134,6 +148,15 @@ def log_softmax_rows(x: Any, dim: int) -> Any:
     return _filled(_fill_log_softmax, dim, x) if x.size else x.copy()
 
 
+@plain
+def plain_log_softmax_rows(lib: Any, x: Any, dim: int) -> Any:
+    if not x.size:
+        return x.copy()
+    w = _wide(x)
+    w = w - w.max(dim, keepdims=True)
+    return (w - lib.log(lib.exp(w).sum(dim, keepdims=True))).astype(x.dtype, copy=False)
+
+
 @in_lib
 def softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     """y * (g - sum(g * y)) along a dim."""
@@ -146,6 +169,12 @@ def softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     return _backward(softmax_large.softmax_backward, _fill_softmax_backward, g, y, dim)
 
 
+@plain
+def plain_softmax_backward_rows(lib: Any, g: Any, y: Any, dim: int) -> Any:
+    g, w = _wide(g), _wide(y)
+    return (w * (g - (g * w).sum(dim, keepdims=True))).astype(y.dtype, copy=False)
+
+
 @in_lib
 def log_softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     """g - exp(y) * sum(g) along a dim."""
@@ -156,6 +185,12 @@ def log_softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     if y.dtype.itemsize == 2:
         return log_softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
     return _backward(softmax_large.log_softmax_backward, _fill_log_softmax_backward, g, y, dim)
+
+
+@plain
+def plain_log_softmax_backward_rows(lib: Any, g: Any, y: Any, dim: int) -> Any:
+    g, w = _wide(g), _wide(y)
+    return (g - lib.exp(w) * g.sum(dim, keepdims=True)).astype(y.dtype, copy=False)
 
 
 def _backward(kernel: Any, fill: Any, g: Any, y: Any, dim: int) -> Any:

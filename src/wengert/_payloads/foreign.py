@@ -21,9 +21,9 @@ from .._arrays.library import late_functions
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import device as Device
 from .._base.errors import noted
-from .._base.registry import PLAIN, REGISTRY, TRANSFORMED, XP, Namespace, Operator
+from .._base.registry import ARRAYS, ON_HOST, PLAIN, PLAIN_BODIES, REGISTRY, TRANSFORMED, XP, Namespace, Operator
 from .._tape.tensor import Tensor, device_of, wrap
-from .meta import INDEXING, no_numpy
+from .meta import no_numpy, two_devices
 from .transforms import DEEPEST, VALUE_DTYPES, Transformed, ValueDtype, plain_dtype
 
 LIBRARIES: dict[str, Library] = {}  # by the type of their device
@@ -34,8 +34,9 @@ class Library:
     """An array library whose arrays tensors may hold, and the device that they are on.
 
     ``kind`` is the type of the device ("cuda"), ``module`` has NumPy's functions, ``array`` is the class of the
-    arrays. ``upload(array, index)`` and ``download(array)`` copy from and to NumPy, ``index_of(array)`` is the number
-    of an array's device. ``special`` has SciPy's special functions, if the library has them.
+    arrays. ``upload(array, index)`` and ``download(array)`` copy from and to NumPy, ``strided(array, shape, strides,
+    offset)`` is a view of an array's memory, ``index_of(array)`` the number of its device. ``special`` has SciPy's
+    special functions, if the library has them.
     """
 
     def __init__(
@@ -45,11 +46,12 @@ class Library:
         array: type,
         upload: Callable[[np.ndarray, int], Any],
         download: Callable[[Any], np.ndarray],
+        strided: Callable[[Any, Any, Any, int], Any],
         index_of: Callable[[Any], int] = lambda a: 0,
         special: Any = None,
     ) -> None:
         self.kind, self.module, self.array, self.special = kind, module, array, special
-        self.upload, self.download, self.index_of = upload, download, index_of
+        self.upload, self.download, self.index_of, self.strided = upload, download, index_of, strided
         self.depth = _FIRST_DEPTH + len(LIBRARIES)
         self.lib: Any = Functions(self)
         self.xp = Bodies(self)
@@ -60,6 +62,20 @@ class Library:
     def own(self, a: Any) -> Any:
         """A NumPy array or number as an array of the library, any other object itself."""
         return self.upload(np.asarray(a), self.index()) if isinstance(a, (np.ndarray, np.generic)) else a
+
+    def on_host(self, fn: Any) -> Any:
+        """A function of NumPy's arrays as one of the library's: it is given copies, and copies of its results return."""
+
+        def moved(a: Any, how: Any, kind: Any) -> Any:
+            if isinstance(a, kind):
+                return how(a)
+            return type(a)(moved(x, how, kind) for x in a) if type(a) in (tuple, list) else a
+
+        def run(*args: Any) -> Any:
+            r = fn(*moved(args, self.download, self.array))
+            return moved(r, self.own, (np.ndarray, np.generic))
+
+        return run
 
     def index(self) -> int:
         """The number of the device on which new arrays are made."""
@@ -131,17 +147,89 @@ class _Dtypes(dict[Any, ValueDtype]):
         return made
 
 
+class _Numbers(dict[Any, Any]):
+    """dtype -> the number as an array of a library."""
+
+    def __init__(self, library: Library, value: int) -> None:
+        self.library, self.value = library, value
+
+    def __missing__(self, dtype: Any) -> Any:
+        return self.library.module.full((), self.value, dtype)
+
+
+class _AsTheyAre(dict[Any, Any]):
+    """dtype -> number -> the number."""
+
+    def __missing__(self, key: Any) -> Any:
+        return _NUMBERS if isinstance(key, np.dtype) else key
+
+
+_AS_THEY_ARE, _NUMBERS = _AsTheyAre(), _AsTheyAre()
+
+
+class _Associative:
+    """A ufunc with the methods ``reduce`` and ``accumulate``, which CuPy's comparisons lack."""
+
+    def __init__(self, lib: Functions, name: str, reduced: str | None) -> None:
+        self.lib, self.fn, self.reduced = lib, getattr(lib._library.module, name), reduced
+
+    def __call__(self, *operands: Any, **options: Any) -> Any:
+        return self.fn(*operands, **options)
+
+    def reduce(self, x: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """The result over some dims."""
+        return getattr(self.lib, self.reduced or "")(x, axis, keepdims=keepdims)
+
+    def accumulate(self, x: Any, axis: int = 0, dtype: Any = None) -> Any:
+        """The running result, in steps of 1, 2, 4, ... elements."""
+        r = (x if dtype is None else x.astype(dtype)).copy()
+        rows, step = r.swapaxes(axis, 0), 1
+        while step < len(rows):
+            rows[step:] = self.fn(rows[:-step], rows[step:])
+            step *= 2
+        return r
+
+
+_REDUCED = {"maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any", "logaddexp": None,
+            "fmax": "nanmax", "fmin": "nanmin"}  # fmt: skip
+
+
 class Functions:
     """What operators' bodies compute with: the plain forms of ``lib``'s own functions, and the library's functions."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
+        self.ZEROS, self.ONES = _Numbers(library, 0), _Numbers(library, 1)
+        self.NUMBERS = _AS_THEY_ARE
+
+    def strided(self, a: Any, shape: Any, strides: Any, offset: int = 0) -> Any:
+        """A view of an array's memory with these strides, from ``offset`` bytes after its first element on."""
+        return self._library.strided(a, shape, strides, offset)
+
+    def host(self, a: Any) -> Any:
+        """A copy in NumPy."""
+        return self._library.download(a)
+
+    def table(self, a: Any) -> Any:
+        """An array of NumPy, such as a table of indices that sizes alone determine, as one of the library."""
+        return self._library.own(a)
+
+    def add_at(self, r: Any, index: Any, values: Any) -> None:
+        """``add.at`` of an array: CuPy's adds no int64, and to bits it is the same to add uint64."""
+        if r.dtype.kind in "ib":
+            wide = r.astype(np.int64)
+            self._library.module.add.at(wide.view(np.uint64), index, values.astype(np.int64).view(np.uint64))
+            r[...] = wide.astype(r.dtype)
+        else:
+            self._library.module.add.at(r, index, values)
 
     def __getattr__(self, name: str) -> Any:
         if name in late_functions:
             late_functions[name]  # its module has the plain form
         if name in PLAIN:
             found = partial(PLAIN[name], self)
+        elif name in _REDUCED:
+            found = _Associative(self, name, _REDUCED[name])
         elif name.startswith("scipy_"):
             found = getattr(self._library.special, name.removeprefix("scipy_"))
         else:
@@ -161,7 +249,11 @@ class Bodies(Namespace):
         if name not in REGISTRY:
             raise AttributeError(f"no operator is called {name}")
         info, library = REGISTRY[name], self.library
-        body = PLAIN.get(name) or info.decl
+        body = PLAIN_BODIES.get(name) or info.decl
+        if name in ON_HOST:
+            raw = library.on_host(getattr(ARRAYS, name))
+            setattr(self, name, raw)
+            return raw
 
         def raw(*args: Any) -> Any:
             try:
@@ -260,24 +352,12 @@ def beside(here: Foreign, info: Operator, t: Tensor) -> Tensor:
     return t
 
 
-def two_devices(one: Any, other: Any) -> RuntimeError:
-    """PyTorch's error for operands on two devices."""
-    return noted(
-        RuntimeError(
-            f"Expected all tensors to be on the same device, but found at least two devices, {one} and {other}!"
-        ),
-        "What to do: move one of them with .to(device).",
-    )
-
-
-def _raw(info: Operator, here: Foreign, k: int, a: Any) -> Any:
+def _raw(here: Foreign, a: Any) -> Any:
     """An operand as the library's bodies take it."""
     if isinstance(a, Foreign) and a.library is here.library:
         return a.v
-    if isinstance(a, (np.ndarray, np.generic)):
-        if not a.ndim or (k and info.name in INDEXING):
-            return here.library.upload(np.asarray(a), here.library.index_of(here.v))
-        raise two_devices(here.place, "cpu")
+    if isinstance(a, (np.ndarray, np.generic)):  # a formula's constant: ``check_devices`` has seen the tensors
+        return here.library.upload(np.asarray(a), here.library.index_of(here.v))
     if isinstance(a, Transformed):
         raise two_devices(here.place, device_of(a))
     return a
@@ -287,7 +367,7 @@ def computed(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """The result of an operator on payloads if some are arrays of a library."""
     here = next(a for a in operands if isinstance(a, Foreign))
     library = here.library
-    raws = [_raw(info, here, k, a) for k, a in enumerate(operands)]
+    raws = [_raw(here, a) for a in operands]
     lifted = [wrap(a) if isinstance(a, library.array) else a for a in raws]
     p = tuple(a.v if isinstance(a, Foreign) else a for a in p)
     out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)

@@ -178,13 +178,27 @@ INDEXING = frozenset(
 )  # fmt: skip  # PyTorch accepts index tensors and written values from the CPU too
 
 
+def two_devices(one: Any, other: Any) -> RuntimeError:
+    """PyTorch's error for operands on two devices."""
+    return noted(
+        RuntimeError(
+            f"Expected all tensors to be on the same device, but found at least two devices, {one} and {other}!"
+        ),
+        "What to do: move one of them with .to(device).",
+    )
+
+
 def check_devices(name: str, tensors: Any) -> None:
     """Raise for tensors on several devices; a 0-dimensional tensor may be on the CPU beside tensors elsewhere."""
     given = [t._payload if isinstance(t, Tensor) else t for t in tensors if hasattr(t, "dtype")]
-    places = ["meta" if on_meta(a) else "cpu" for a in given]
-    if "meta" not in places or "cpu" not in places:
+    places = [str(device_of(a)) for a in given]
+    if len(set(places)) < 2 or (name in INDEXING and places[0] != "cpu"):
         return
-    if name in INDEXING and places[0] == "meta":
+    if "meta" not in places:
+        away = next(p for p in places if p != "cpu")
+        for place, a in zip(places, given, strict=True):
+            if place != away and (a.ndim or place != "cpu"):
+                raise two_devices(away, place)
         return
     first = next(p for p, a in zip(places, given, strict=True) if p == "meta" or a.ndim)
     for place, a in zip(places, given, strict=True):

@@ -147,7 +147,7 @@ def lgamma(lib, input):
     tensor([0.0000, 1.7918])
     """
     result = lib.scipy_gammaln(input)
-    end = input == NUMBERS[input.dtype][-math.inf]
+    end = input == lib.NUMBERS[input.dtype][-math.inf]
     return lib.where(end, math.inf, result) if lib.count_nonzero(end) else result
 
 

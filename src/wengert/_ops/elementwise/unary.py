@@ -348,7 +348,7 @@ def sinc(lib, input):
 
 
 def _sinc(lib: Any, x: Any) -> Any:
-    number = NUMBERS[x.dtype]
+    number = lib.NUMBERS[x.dtype]
     angle = x * number[math.pi]
     return lib.where(x == lib.ZEROS[x.dtype], number[1.0], lib.sin(angle) / angle)
 

@@ -536,7 +536,7 @@ def _embedding_back(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_id
         padding = xp.unsqueeze_dim(indices == padding_idx, indices.ndim)
         g = xp.masked_fill(g, padding, 0)
     if scale_grad_by_freq:
-        ones = xp.zeros(indices.shape, g.dtype) + 1
+        ones = xp._to_copy(xp.zeros_like(indices), dtype_of(g)) + 1
         often = xp.index([xp.index_back([ones, indices], weight_shape[:1], (0,)), indices], (0,))
         g = g / xp.unsqueeze_dim(often, indices.ndim)
     return xp.index_back([g, indices], weight_shape, (0,))

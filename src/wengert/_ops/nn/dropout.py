@@ -112,7 +112,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 
 
 @linear(
-    transpose=lambda xp, g, mask, scale: g * mask * scale,
+    transpose=lambda xp, g, mask, scale: xp.native_dropout_values(g, mask, scale),
     node="NativeDropoutBackward0",
     batch="loop",
     samples=[((2, 3), (np.array([[True, False, True], [False, True, True]]), 2.0))],

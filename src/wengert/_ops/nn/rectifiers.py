@@ -111,7 +111,7 @@ def _between(lib: Any, x: Any, low: float, high: float) -> Any:
     """``lib.limited`` with less to decide for few elements, where the sign of a zero does not matter."""
     if x.size >= MANY:
         return lib.limited(x, low, high)
-    number = NUMBERS[x.dtype]
+    number = lib.NUMBERS[x.dtype]
     return lib.minimum(number[high], lib.maximum(number[low] if low else lib.ZEROS[x.dtype], x))
 
 
@@ -186,7 +186,7 @@ def _leaky_relu_grad(xp: Any, g: Any, self: Any, negative_slope: float) -> Any:
 )
 def _leaky_relu(lib, self, negative_slope):
     """Each element, times ``negative_slope`` if it is negative."""
-    lower = self * NUMBERS[self.dtype][negative_slope]
+    lower = self * lib.NUMBERS[self.dtype][negative_slope]
     if 0 < negative_slope <= 1:
         return lib.maximum(self, lower)
     return lib.where(self > lib.ZEROS[self.dtype], self, lower)
@@ -369,7 +369,7 @@ def _rrelu_with_noise(lib, self, noise):
 )
 def _hardsigmoid(lib, self):
     """``min(max(0, x + 3), 6) / 6``."""
-    number = NUMBERS[self.dtype]
+    number = lib.NUMBERS[self.dtype]
     return _between(lib, self + number[3], 0, 6) / number[6]
 
 
@@ -403,7 +403,7 @@ def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
 )
 def _hardswish(lib, self):
     """``x * min(max(0, x + 3), 6) / 6``."""
-    number = NUMBERS[self.dtype]
+    number = lib.NUMBERS[self.dtype]
     return self * _between(lib, self + number[3], 0, 6) / number[6]
 
 
@@ -434,7 +434,7 @@ def _inside(self: Any, lambd: float) -> Any:
 )
 def _hardshrink(lib, self, lambd):
     """Each element, or 0 if its absolute value is at most ``lambd``."""
-    return lib.where(lib.abs(self) <= NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype], self)
+    return lib.where(lib.abs(self) <= lib.NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype], self)
 
 
 @public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")
