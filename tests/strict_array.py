@@ -8,7 +8,6 @@ dims is an array, not a number. It is stricter in one thing: NumPy's own functio
 from __future__ import annotations
 
 import contextlib
-import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,12 +80,7 @@ class Ufunc:
         return out if isinstance(out, StrictArray) else strict(r)
 
 
-MAKERS = frozenset(
-    "array asarray asanyarray ascontiguousarray arange empty zeros ones full eye identity linspace tri tril_indices "
-    "triu_indices indices broadcast_shapes result_type promote_types can_cast iinfo finfo dtype isscalar ndim shape "
-    "fftfreq rfftfreq diag_indices issubdtype kaiser hanning hamming bartlett blackman common_type min_scalar_type "
-    "logspace".split()
-)  # what takes no array
+ARRAYS_FIRST = ("a", "x", "m", "ar", "arr", "tup", "arrays", "condition", "dst")  # names of parameters that are arrays
 
 
 class Module:
@@ -102,7 +96,7 @@ class Module:
                 made: Any = Ufunc(f, plain, rest.endswith("at"))
             elif kind:
                 made = called(f, rest[:-1], plain)
-                if plain not in MAKERS and name == "cupy":
+                if rest.partition(",")[0].rstrip(")") in ARRAYS_FIRST and not plain.startswith("as"):
                     made = _of_arrays(made, plain)
             else:
                 made = f
@@ -201,16 +195,27 @@ def _operator(name: str) -> Any:
     return operator
 
 
-_BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 for _name in (
-    *(p + n for n in _BINARY for p in ("", "r", "i")), *"lt le eq ne gt ge neg pos abs invert".split()
-):  # fmt: skip
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+):
+    for _how in ("", "r", "i"):
+        setattr(StrictArray, f"__{_how}{_name}__", _operator(f"__{_how}{_name}__"))
+for _name in ("lt", "le", "eq", "ne", "gt", "ge", "neg", "pos", "abs", "invert"):
     setattr(StrictArray, f"__{_name}__", _operator(f"__{_name}__"))
 for _name in ("bool", "int", "float", "complex", "index"):
-    setattr(StrictArray, f"__{_name}__", functools.partial(lambda n, self: getattr(self.inside, n)(), f"__{_name}__"))
-    setattr(
-        StrictArray, f"__{_name}__", (lambda n: lambda self: getattr(self.inside, n)())(f"__{_name}__")
-    )
+    setattr(StrictArray, f"__{_name}__", (lambda name: lambda self: getattr(self.inside, name)())(f"__{_name}__"))
 StrictArray.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 module: Any = Module(np, "cupy", INTERFACE["cupy"])

@@ -160,9 +160,7 @@ def normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: flo
 
 
 @plain
-def plain_normalized_channels(
-    lib: Any, input: Any, weight: Any, bias: Any, view: View, eps: float, stats: Any
-) -> Any:
+def plain_normalized_channels(lib: Any, input: Any, weight: Any, bias: Any, view: View, eps: float, stats: Any) -> Any:
     along = (view[1], 1)
     return lib.normalized(input.reshape(view), weight, bias, view, (0, 2), eps, along, None).reshape(input.shape)
 
@@ -232,9 +230,7 @@ def channels_by_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: A
 
 
 @plain
-def plain_channels_by_statistics(
-    lib: Any, input: Any, mean: Any, var: Any, weight: Any, bias: Any, eps: float
-) -> Any:
+def plain_channels_by_statistics(lib: Any, input: Any, mean: Any, var: Any, weight: Any, bias: Any, eps: float) -> Any:
     x = widened(input).reshape(*input.shape[:2], -1)
     factor = 1 / lib.sqrt(var + eps)
     factor = factor if weight is None else factor * weight

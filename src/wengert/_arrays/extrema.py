@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.registry import plain
 from .._base.dtypes import INT64
+from .._base.registry import plain
 from .along import along as places_along
 from .large import MANY, sum_over
 from .library import in_lib

@@ -92,7 +92,8 @@ def weighed_neighbours(lib: Any, grid: Any, size: Ints, mode: str, padding: str,
     """Flat positions and weights ``(N, places)`` of each combination of neighbours; x comes first in a grid."""
     k = len(size)
     axes = [
-        _axis(lib, grid[..., k - 1 - d].reshape(len(grid), -1), size[d], mode, padding, align, orders[d]) for d in range(k)
+        _axis(lib, grid[..., k - 1 - d].reshape(len(grid), -1), size[d], mode, padding, align, orders[d])
+        for d in range(k)
     ]
     for combination in itertools.product(*axes):
         flat: Any = 0

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.registry import of_any_library, plain
 from .._base.dtypes import BLAS_FLOATS
+from .._base.registry import plain
 from .fused import Placeholder, kernel
 from .library import in_lib
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.registry import plain
 from .._base.dtypes import BLAS_FLOATS, BOOL, REAL_NUMBERS
+from .._base.registry import plain
 from .blas import UNSHARED
 from .fused import Placeholder
 from .kernels import where_recorded

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.registry import plain
 from .._base.errors import LinAlgError
+from .._base.registry import plain
 from .library import in_lib
 from .scipy_functions import from_scipy
 
@@ -141,7 +141,7 @@ def lu_without_pivots(a: Any) -> Any:
 
 def threshold(lib: Any, s: Any, atol: Any, rtol: Any, a: Any) -> Any:
     """The bound below which a singular value counts as zero: ``max(atol, rtol * largest)``."""
-    largest = s.max(-1)  # there is one
+    largest = s.max(-1) if s.shape[-1] else s.sum(-1)
     if rtol is None:
         rtol = max(a.shape[-2:]) * np.finfo(s.dtype).eps if not np.any(np.asarray(atol) > 0) else 0.0
     return lib.maximum(largest * lib.table(np.asarray(rtol)), lib.table(np.asarray(atol))).astype(s.dtype)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.registry import plain
 from .._base.dtypes import FLOAT64
+from .._base.registry import plain
 from .large import sum_of, sum_over
 from .library import in_lib, table_of_ones, vector_of_ones
 from .softmax_large import log_sums, row_starts

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.registry import plain
 from .._base.dtypes import BLAS_FLOATS
+from .._base.registry import plain
 from .extrema import of_rows
 from .library import in_lib
 from .sorting import comparable, in_place_of_row

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.registry import plain
 from .._base.dtypes import BLAS_FLOATS, FLOAT32, FLOAT64
+from .._base.registry import plain
 from . import softmax_large
 from .large import sum_over
 from .library import in_lib, table_of_ones, vector_of_ones

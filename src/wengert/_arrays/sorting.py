@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.registry import plain
 from .._base.dtypes import BLAS_FLOATS
+from .._base.registry import plain
 from .along import read_along
 from .library import in_lib
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.registry import plain
 from .._base.dtypes import BLAS_DTYPES, BOOL, BY_NUMPY, FLOAT32, UINT8
+from .._base.registry import plain
 from .large import MANY, sum_over
 from .layouts import in_rows
 from .library import in_lib, lib, vector_of_ones

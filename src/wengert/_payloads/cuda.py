@@ -1,2 +1,5 @@
 """``device="cuda"``."""
-def connected(): return None
+
+
+def connected():
+    return None

@@ -64,7 +64,7 @@ class Library:
         return self.upload(np.asarray(a), self.index()) if isinstance(a, (np.ndarray, np.generic)) else a
 
     def on_host(self, fn: Any) -> Any:
-        """A function of NumPy's arrays as one of the library's: it is given copies, and copies of its results return."""
+        """A function of NumPy's arrays as one of the library's, on copies of operands and results."""
 
         def moved(a: Any, how: Any, kind: Any) -> Any:
             if isinstance(a, kind):
@@ -257,7 +257,9 @@ class Bodies(Namespace):
 
         def raw(*args: Any) -> Any:
             try:
-                args = tuple(map(library.own, args)) if info.arity >= 0 else (list(map(library.own, args[0])), *args[1:])
+                args = (
+                    tuple(map(library.own, args)) if info.arity >= 0 else (list(map(library.own, args[0])), *args[1:])
+                )
                 r = getattr(self.lib, info.libname)(*args) if body is None else body(self.lib, *args)
             except (TypeError, AttributeError) as error:
                 raise _without_body(info, library) from error
@@ -275,8 +277,8 @@ def _without_body(info: Operator, library: Library) -> NotImplementedError:
         NotImplementedError(
             f"Could not run 'aten::{info.name}' with arguments from the '{library.kind.upper()}' backend."
         ),
-        f"Why: the body of {info.name} needs NumPy's arrays, or such operands have no result in {library.kind} either.",
-        "What to do: t.cpu() moves a tensor; a plain body beside the operator's own makes it run here (CONTRIBUTING.md).",
+        f"Why: the body of {info.name} needs NumPy's arrays, or {library.kind} computes nothing of such operands.",
+        "What to do: t.cpu() moves a tensor; who writes operators gives this one a plain body (CONTRIBUTING.md).",
     )
 
 

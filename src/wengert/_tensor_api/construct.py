@@ -54,7 +54,7 @@ def check_flag(value: Any, function: str, argument: str = "requires_grad") -> No
 
 
 def meta_device(device: Any, function: str = "tensor") -> bool:
-    """Whether a device is "meta"; one that is neither the CPU nor a library's raises the errors of a CPU-only PyTorch."""
+    """Whether a device is "meta"; other devices than the CPU and libraries' raise a CPU-only PyTorch's errors."""
     if device is None or device is CPU:
         return False
     if isinstance(device, bool) or not isinstance(device, (str, int, _dtypes.device)):

@@ -23,7 +23,7 @@ from ..._base.modes import slow_if_recording
 from ..._base.registry import public
 from ..._payloads.meta import Meta, in_order
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import CPU, Tensor, device_of, wrap
+from ..._tape.tensor import Tensor, device_of, wrap
 from ..._tape.views import check_inplace, count_write, writable
 from ..._tensor_api.construct import (
     check_flag,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._base.registry import on_host
 from ..._arrays.scipy_functions import from_scipy
+from ..._base.registry import on_host
 from ..._kinds.elementwise import unary
 from ._common import real_function
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import library
 from ..._arrays.layouts import iterated
 from ..._arrays.library import ARITHMETIC, silently
 from ..._arrays.library import lib as numpy_lib

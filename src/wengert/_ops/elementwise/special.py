@@ -10,7 +10,6 @@ import math
 from typing import Any
 
 from ..._arrays.layouts import iterated, rows
-from ..._arrays.library import NUMBERS
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import PUBLIC, REGISTRY, public, publish

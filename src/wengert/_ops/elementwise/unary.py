@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ..._arrays.library import NUMBERS
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.elementwise import parametric, unary

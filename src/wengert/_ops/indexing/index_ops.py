@@ -19,6 +19,7 @@ from ..._kinds.general import general
 from ..._kinds.laid_out import laid_out, lay
 from ..._kinds.out import EXACT, exactly, with_axis, with_out, write_out
 from ..._payloads.meta import on_meta
+from ..._payloads.transforms import dtype_of
 from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.fast_results import result_of
 from ..._tape.inplace import apply_inplace, inplace_of

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.registry import on_host
 from ..._arrays.layouts import columns
 from ..._arrays.linalg import lu_of, lu_without_pivots, threshold
 from ..._arrays.scipy_functions import from_scipy
+from ..._base.registry import on_host
 from ..._kinds.general import general
 from ..._payloads.transforms import dtype_of
 from ..._tape.saved import is_complex
@@ -438,5 +438,6 @@ def exp_matrix(lib, self):
     for index in np.ndindex(*lead):
         r[index] = expm(self[index])
     return r
+
 
 on_host("lu_compact", "permutation_of", "exp_matrix")

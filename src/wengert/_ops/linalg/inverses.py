@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.registry import plain_body
 from ..._arrays.layouts import columns
 from ..._arrays.linalg import cofactor_matrices, triangular_solutions
+from ..._base.registry import plain_body
 from ..._kinds.general import general
 from ..._tape.saved import is_complex
 

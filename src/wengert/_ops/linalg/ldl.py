@@ -167,4 +167,5 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
         )
     return TENSORS.ldl_apply(LD, pivots.detach(), B, bool(hermitian))  # type: ignore[no-any-return]
 
+
 on_host("ldl_compact", "ldl_apply")

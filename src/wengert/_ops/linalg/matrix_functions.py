@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import always_rows, in_columns, in_rows
+from ..._arrays.library import lib
 from ..._arrays.scipy_functions import from_scipy
 from ..._base.constants import type_name
 from ..._base.registry import TENSORS, public, publish
@@ -118,7 +119,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     X = lay(matmul(TENSORS.pseudo_inverse(A, 0.0, rcond, False), B), lambda x: _first_rows(x, max(m, n)))
     a, tags = opened(A.detach()._payload)
     s = np.linalg.svd(a, compute_uv=False)
-    rank = (s > threshold(s, 0.0, rcond, a)[..., None]).sum(-1)
+    rank = (s > threshold(lib, s, 0.0, rcond, a)[..., None]).sum(-1)
     residuals = TENSORS.abs(TENSORS.reshape(X, (-1,))[:0])  # with a history, as PyTorch's
     if m > n and driver != "gelsy" and np.all(rank == n):
         residuals = (TENSORS.abs(matmul(A, X) - B) ** 2).sum(-2)
@@ -162,7 +163,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
         s = np.linalg.svd(a, compute_uv=False)
     if tol is not None:
         atol, rtol = tol, 0.0
-    floor = threshold(s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
+    floor = threshold(lib, s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
     return wrap(np.asarray((s > floor[..., None]).sum(-1), np.int64))
 
 

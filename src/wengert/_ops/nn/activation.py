@@ -13,7 +13,6 @@ from numpy import ndarray
 
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
-from ..._arrays.library import NUMBERS
 from ..._base.dtypes import FLOAT32, INEXACT
 from ..._base.registry import ARRAYS, TENSORS, public, publish
 from ..._kinds.dims import normal_dim

@@ -47,7 +47,9 @@ for _name, _product in (
 
 
 @plain
-def plain_conv_forward(lib: Any, x: Any, w: Any, bias: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+def plain_conv_forward(
+    lib: Any, x: Any, w: Any, bias: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Any:
     out = columns.out_size(x.shape[2:], w.shape[2:], stride, padding, dilation)
     r = lib.matmul(_filters(w, groups), _plain_columns(lib, x, w.shape[2:], out, stride, padding, dilation, groups))
     r = r.reshape(len(x), len(w), *out)
@@ -55,14 +57,18 @@ def plain_conv_forward(lib: Any, x: Any, w: Any, bias: Any, stride: Ints, paddin
 
 
 @plain
-def plain_conv_back(lib: Any, g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+def plain_conv_back(
+    lib: Any, g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Any:
     cols = lib.matmul(_filters(w, groups).swapaxes(-1, -2), g.reshape(len(g), groups, len(w) // groups, -1))
     cols = cols.reshape(len(g), groups * w.shape[1], *w.shape[2:], *g.shape[2:])
     return columns.plain_folded(lib, cols, size, stride, padding, dilation)
 
 
 @plain
-def plain_conv_filters(lib: Any, x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+def plain_conv_filters(
+    lib: Any, x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Any:
     cols = _plain_columns(lib, x, kernel, g.shape[2:], stride, padding, dilation, groups)
     r = lib.matmul(g.reshape(len(g), groups, g.shape[1] // groups, -1), cols.swapaxes(-1, -2)).sum(0)
     return r.reshape(g.shape[1], -1, *kernel)
@@ -72,7 +78,9 @@ def _filters(w: Any, groups: int) -> Any:
     return w.reshape(groups, len(w) // groups, -1)
 
 
-def _plain_columns(lib: Any, x: Any, kernel: Ints, out: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+def _plain_columns(
+    lib: Any, x: Any, kernel: Ints, out: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Any:
     """The columns ``(N, G, C kernel, places)``."""
     return columns.plain_unfolded(lib, x, kernel, out, stride, padding, dilation).reshape(
         len(x), groups, x.shape[1] // groups * math.prod(kernel), -1

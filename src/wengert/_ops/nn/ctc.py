@@ -258,4 +258,5 @@ def ctc_loss_public(
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, numbers[reduction], zero_infinity)
 
+
 on_host("ctc_nll", "ctc_posterior", "ctc_covariance")

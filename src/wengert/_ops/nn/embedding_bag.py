@@ -268,4 +268,5 @@ def torch_embedding_bag(
             most[own] = rows[counted][np.asarray(REGISTRY["bag_argmax"].decl(lib, values, first, inverse))]  # type: ignore[misc]
     return result, wrap(bag), wrap(sizes), wrap(most)
 
+
 on_host("bag_argmax")

@@ -66,7 +66,9 @@ def fractional_max(lib, self, samples, kernel, out):
 def plain_fractional_max(lib, self, samples, kernel, out):
     lead, size = self.shape[: self.ndim - len(out)], self.shape[self.ndim - len(out) :]
     corner = random_corners(lib.host(samples), size, kernel, out).reshape(*lead, math.prod(out), 1)
-    offsets = [sum(o * math.prod(size[i + 1 :]) for i, o in enumerate(at)) for at in itertools.product(*map(range, kernel))]
+    offsets = [
+        sum(o * math.prod(size[i + 1 :]) for i, o in enumerate(at)) for at in itertools.product(*map(range, kernel))
+    ]
     places = lib.table(corner + np.array(offsets))
     x = lib.take_along_axis(self.reshape(*lead, 1, math.prod(size)), places, -1)
     best = ((x == x.max(-1, keepdims=True)) | (x != x)).argmax(-1, keepdims=True)

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
-from ..._arrays.library import NUMBERS
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, public, publish

@@ -198,4 +198,5 @@ def _dirichlet_grad(lib, x, alpha, total):
     ]
     return piecewise(pieces, lib, x, alpha, total).astype(dtype)
 
+
 on_host("_standard_gamma_grad", "_dirichlet_grad")

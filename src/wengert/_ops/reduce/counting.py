@@ -78,7 +78,9 @@ def histc(lib, self, bins, min, max):
 @plain_body
 def plain_histc(lib, self, bins, min, max):
     x = self.reshape(-1)
-    ends = (x.dtype.type(min), x.dtype.type(max)) if min != max or not x.size else lib.host(lib.stack([x.min(), x.max()]))
+    ends = (
+        (x.dtype.type(min), x.dtype.type(max)) if min != max or not x.size else lib.host(lib.stack([x.min(), x.max()]))
+    )
     left, right = outer_edges(np.array(ends, x.dtype), min, max, "histc")
     x = x[(x >= float(left)) & (x <= float(right))]
     place = lib.minimum(((x - float(left)) * bins / float(right - left)).astype(np.int64), bins - 1)

@@ -444,4 +444,5 @@ def isin_public(
             raise RuntimeError(f"Unsupported input type encountered for isin(): {dtype_text(t)}")
     return isin(*tensors, invert)
 
+
 on_host("_unique2", "unique_dim", "_unique_consecutive", "unique_dim_consecutive")
