@@ -203,6 +203,8 @@ def _backward(kernel: Any, fill: Any, g: Any, y: Any, dim: int) -> Any:
 
 def rows_logsumexp(x: Any, dim: int) -> Any:
     """See ``logsumexp``: the result for few or for many rows, else ``None``."""
+    if type(x) is not np.ndarray:
+        return None
     if _has_rows(dim, x):
         return softmax_large.log_sum_exp(x)
     if x.size and x.dtype.itemsize == 4 and _is_small(x, dim):

@@ -329,6 +329,13 @@ class Foreign(Transformed):
         """The one element as a Python number."""
         return self.numpy().item()
 
+    def all(self) -> bool:
+        """Whether all elements are true."""
+        return bool(self.v.all())
+
+    def __reduce__(self) -> Any:
+        return _from_file, (self.numpy(), self.place)
+
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise no_numpy(self.place)
 
@@ -342,6 +349,11 @@ class Foreign(Transformed):
         here: Any = next(t._payload for t in tensors if isinstance(t, Tensor) and type(t._payload) is Foreign)
         moved = [beside(here, info, t) if isinstance(t, Tensor) else t for t in tensors]
         return info.op(*moved, *args[info.arity :]) if info.arity >= 0 else info.op(moved, *args[1:])
+
+
+def _from_file(a: Any, place: Device) -> Any:
+    """The payload of a pickle, on the device that it came from."""
+    return moved(a, place)
 
 
 def beside(here: Foreign, info: Operator, t: Tensor) -> Tensor:

@@ -176,6 +176,8 @@ def _grad_fn_name(self: Tensor) -> str | None:
 def _format(self: Tensor, spec: str) -> str:
     if type(self) is Tensor and self._payload.ndim == 0 and isinstance(self._payload, (np.ndarray, np.generic)):
         return format_scalar(self._payload, spec, owner=self)
+    if not self._payload.ndim and getattr(self._payload, "is_foreign", False):
+        return format_scalar(self._payload.numpy(), spec, owner=self)
     return object.__format__(self, spec)
 
 

@@ -448,6 +448,8 @@ def eye(n: int, m: int | None = None, **kwargs: Any) -> Tensor:
     a = allocate(np.zeros, (n, m), dtype_chosen(asked.dtype, asked.out), asked.device)
     if isinstance(a, np.ndarray):
         a.reshape(-1)[: min(n, m) * m : m + 1] = 1
+    elif getattr(a, "is_foreign", False):
+        a.v.diagonal()[...] = 1
     return finish(a, asked.out, asked.requires_grad)
 
 

@@ -290,6 +290,8 @@ def dtype_name(dtype: Any) -> str:
 def known_values(x: Tensor, name: str) -> Any:
     if on_meta(x):
         raise no_places() if name == "nonzero" else no_kernel(name)
+    if getattr(x._payload, "is_foreign", False):
+        return x._payload.numpy()
     if isinstance(x._payload, Transformed):
         if hasattr(type(x._payload), "__array__"):
             return np.asarray(x._payload)  # torch.compile records no further

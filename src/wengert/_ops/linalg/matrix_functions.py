@@ -124,10 +124,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     if m > n and driver != "gelsy" and np.all(rank == n):
         residuals = (TENSORS.abs(matmul(A, X) - B) ** 2).sum(-2)
     if driver == "gels":
-        rank_out = wrap(np.zeros(0, np.int64))
+        rank_out = beside(A, np.zeros(0, np.int64))
     else:
-        rank_out = wrap(closed(np.asarray(rank, np.int64), tags))
-    values = wrap(closed(s, tags)) if driver in ("gelsd", "gelss") else wrap(np.zeros(0, s.dtype))
+        rank_out = beside(A, closed(np.asarray(rank, np.int64), tags))
+    values = beside(A, closed(s, tags) if driver in ("gelsd", "gelss") else np.zeros(0, s.dtype))
     if vector:
         X = TENSORS.reshape(X, tuple(X._payload.shape[:-1]))
     return Lstsq((X, residuals, rank_out, values))
@@ -155,7 +155,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
         raise RuntimeError("This function doesn't handle types other than float and double")
     if on_meta(A):
         return beside(A, np.zeros(A._payload.shape[:-2], np.int64))
-    a = np.asarray(A.detach()._payload)
+    a = opened(A.detach()._payload)[0]
     if hermitian:
         square_size("torch.linalg.matrix_rank", A)
         s = np.abs(np.linalg.eigvalsh(a))
@@ -164,7 +164,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
     if tol is not None:
         atol, rtol = tol, 0.0
     floor = threshold(lib, s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
-    return wrap(np.asarray((s > floor[..., None]).sum(-1), np.int64))
+    return beside(A, np.asarray((s > floor[..., None]).sum(-1), np.int64))
 
 
 @public("linalg.matrix_norm")

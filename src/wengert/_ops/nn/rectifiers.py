@@ -27,6 +27,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tensor_api.generator import Generator
 from ..elementwise._common import activation, floats_only, on_floats, plain_number
+from ..create.create import beside
 from ..random._common import closed, opened
 
 
@@ -331,7 +332,7 @@ def _rrelu_noise(input: Tensor, lower: float, upper: float, generator: Generator
     )
     noise = np.ones(negative.shape, values.dtype)
     noise[negative] = draws._payload
-    return wrap(closed(noise, tags))
+    return beside(input, closed(noise, tags))
 
 
 @parametric(

@@ -54,7 +54,7 @@ def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args:
         count_write(self)
         return self
     a = self._payload if not isinstance(self._payload, (np.ndarray, np.generic)) else writable(self)
-    values = in_memory_order(a, sampler, generator, logical_dtype(self), *args)
+    values = placed(in_memory_order(a, sampler, generator, logical_dtype(self), *args), device_of(a))
     if tracked:
         return apply_inplace(node, self, (values,))
     if isinstance(a, np.ndarray) and isinstance(values, np.ndarray):
@@ -221,7 +221,7 @@ def new_random(
         raise RuntimeError(f"dtype {dtype.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})")
     check_inplace(out, False)
     if tuple(out.shape) != shape:
-        resized(out, np.empty(shape, out._payload.dtype))
+        resized(out, placed(np.empty(shape, logical_dtype(out)), out.device))
     if sampler is _samplers.normal:
         sampler = _normal_sampler(out._payload)
     fill(out, None, sampler, source, *args)
@@ -375,6 +375,9 @@ def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: A
     else:
         device = device_of(a)
     if LEVELS.get() or (order is None and type(a) is np.ndarray and a.flags.c_contiguous):
+        source = source_of(asked.generator, function)
+        return made(placed(drawn(sampler, source, tuple(a.shape), np_dtype, *args), device), asked.requires_grad)
+    if device is not CPU and not isinstance(a, (np.ndarray, np.generic)):
         source = source_of(asked.generator, function)
         return made(placed(drawn(sampler, source, tuple(a.shape), np_dtype, *args), device), asked.requires_grad)
     t = wrap(empty_array_like(wrap(a), np_dtype, order))
