@@ -66,6 +66,7 @@ from ._base.limits import finfo as finfo
 from ._base.limits import iinfo as iinfo
 from ._compat import accelerator as accelerator
 from ._compat import ao as ao
+from ._compat import classes as classes
 from ._compat import compiler as compiler
 from ._compat import cpu as cpu
 from ._compat import functional as functional
@@ -1717,6 +1718,7 @@ __all__ = [
     "clamp_max_",
     "clamp_min",
     "clamp_min_",
+    "classes",
     "clear_autocast_cache",
     "clip",
     "clip_",

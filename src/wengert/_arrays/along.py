@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.registry import plain
 from . import intp
 from .accumulate import add_rows
 from .library import in_lib
@@ -39,6 +40,17 @@ def along(shape: tuple[int, ...], index: Any, dim: int) -> Any:
         return index
     step, begins = (_small_lines if index.size <= FEW else _lines)(shape, index.shape, dim)
     return _places(index, step, begins)
+
+
+@plain
+def plain_along(lib: Any, shape: tuple[int, ...], index: Any, dim: int) -> Any:
+    if not shape or not index.ndim:
+        return index
+    step, begins = math.prod(shape[dim + 1 :]), 0
+    for d, n in enumerate(index.shape):
+        if d != dim:
+            begins = begins + lib.arange(n).reshape((n,) + (1,) * (len(shape) - d - 1)) * math.prod(shape[d + 1 :])
+    return index.astype(np.int64) * step + begins
 
 
 def _places(index: Any, step: Any, begins: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.registry import plain
 from .blas import is_shared, over_samples
 from .large import row_sums
 from .library import NUMBERS, in_lib, lib
@@ -126,6 +127,12 @@ def causal_scores(scores: Any) -> Any:
     return scores
 
 
+@plain
+def plain_causal_scores(lib: Any, scores: Any) -> Any:
+    queries, keys = scores.shape[-2:]
+    return lib.where(lib.arange(keys) > lib.arange(queries)[:, None], scores.dtype.type(-math.inf), scores)
+
+
 def _hide(scores: Any) -> None:
     """``causal_scores`` in place."""
     queries, keys = scores.shape[-2:]
@@ -140,3 +147,9 @@ def softmax_rows_or_zero(scores: Any) -> Any:
         empty = np.maximum.reduce(scores, -1, keepdims=True) == -math.inf
         r = np.where(empty, r.dtype.type(0), r)
     return r
+
+
+@plain
+def plain_softmax_rows_or_zero(lib: Any, scores: Any) -> Any:
+    r = lib.softmax_rows(scores, scores.ndim - 1)
+    return lib.where(scores.max(-1, keepdims=True) == -math.inf, lib.ZEROS[r.dtype], r) if r.size else r

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.registry import plain
 from . import batch_norm_small
 from .large import row_products, row_sums
 from .library import in_lib
@@ -158,6 +159,12 @@ def normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: flo
     return r.astype(input.dtype, copy=False)
 
 
+@plain
+def plain_normalized_channels(lib: Any, input: Any, weight: Any, bias: Any, view: View, eps: float, stats: Any) -> Any:
+    along = (view[1], 1)
+    return lib.normalized(input.reshape(view), weight, bias, view, (0, 2), eps, along, None).reshape(input.shape)
+
+
 @in_lib
 def channel_cotangents(g: Any, input: Any, weight: Any, bias_shape: Any, needs: Any, view: View, stats: Any) -> Any:
     """The cotangents of input, weight and bias from the statistics that the forward pass left."""
@@ -220,3 +227,14 @@ def channels_by_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: A
     r = np.empty(input.shape, x.dtype)
     _scaled_and_shifted(x, None, factor, shift, _parts(view), r.reshape(view))
     return r.astype(input.dtype, copy=False)
+
+
+@plain
+def plain_channels_by_statistics(lib: Any, input: Any, mean: Any, var: Any, weight: Any, bias: Any, eps: float) -> Any:
+    x = widened(input).reshape(*input.shape[:2], -1)
+    factor = 1 / lib.sqrt(var + eps)
+    factor = factor if weight is None else factor * weight
+    shift = -mean * factor
+    shift = shift if bias is None else shift + bias
+    r = x * factor[..., None] + shift[..., None]
+    return r.reshape(input.shape).astype(input.dtype, copy=False)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from .._base.registry import plain
 from . import intp
 from .library import in_lib
 
@@ -61,4 +63,25 @@ def counts_between(points: Any, edges: list[Any], weight: Any, density: bool) ->
         hist = hist / hist.sum()
         for d, e in enumerate(edges):
             hist = hist / np.diff(e).reshape((-1,) + (1,) * (len(edges) - d - 1))
+    return hist
+
+
+@plain
+def plain_counts_between(lib: Any, points: Any, edges: list[Any], weight: Any, density: bool) -> Any:
+    inside = lib.ones(len(points), bool)
+    cell = lib.zeros(len(points), np.int64)
+    for d, e in enumerate(edges):
+        x = points[:, d]
+        place = lib.where(x == e[-1], len(e) - 2, lib.searchsorted(e, x, "right") - 1)
+        inside &= (place >= 0) & (x <= e[-1])
+        cell = cell * (len(e) - 1) + place
+    shape = tuple([len(e) - 1 for e in edges])
+    hist = lib.zeros(math.prod(shape), np.float64)
+    w = lib.ones(cell.shape) if weight is None else weight.reshape(-1).astype(np.float64)
+    lib.add_at(hist, cell[inside], w[inside])
+    hist = hist.reshape(shape).astype(points.dtype)
+    if density:
+        hist = hist / hist.sum()
+        for d, e in enumerate(edges):
+            hist = hist / (e[1:] - e[:-1]).reshape((-1,) + (1,) * (len(edges) - d - 1))
     return hist

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import INT64
+from .._base.registry import plain
 from . import intp
 from .along import along as places_along
 from .large import MANY, sum_over
@@ -28,6 +30,11 @@ def taken_along(x: Any, index: Any, dim: int) -> Any:
     return x.reshape(-1)[positions(index, dim, x.shape[dim])]
 
 
+@plain
+def plain_taken_along(lib: Any, x: Any, index: Any, dim: int) -> Any:
+    return lib.take_along_axis(x, index, dim)
+
+
 @in_lib
 def put_along(x: Any, index: Any, dim: int, size: int, unique: bool) -> Any:
     """See ``_put_along``."""
@@ -38,6 +45,14 @@ def put_along(x: Any, index: Any, dim: int, size: int, unique: bool) -> Any:
         r.reshape(-1)[flat] = x
     else:
         np.add.at(r.reshape(-1), flat.reshape(-1), x.reshape(-1))
+    return r
+
+
+@plain
+def plain_put_along(lib: Any, x: Any, index: Any, dim: int, size: int, unique: bool) -> Any:
+    shape = (*index.shape[:dim], size, *index.shape[dim + 1 :])
+    r = lib.zeros(shape, x.dtype)
+    lib.add_at(r.reshape(-1), lib.along(shape, index, dim).reshape(-1), x.reshape(-1))
     return r
 
 
@@ -54,6 +69,9 @@ def shared_by_many(g: Any, x: Any, result: Any, dim: tuple[int, ...]) -> Any:
 
 def extremum_with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """An extremum along a dim and its position; ``place`` is the array's ``argmax`` or ``argmin``."""
+    if type(x) is not np.ndarray:
+        where = place(dim, keepdims=keepdim)
+        return reduce(x, dim, None, None, keepdim), where.astype(INT64)
     if in_large_columns(x, dim):
         best = reduce(x, dim, None, None, True)
         where = _places_in_columns(x, best, dim, keepdim)
@@ -66,6 +84,8 @@ def extremum_with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool
 
 def extremum_over(x: Any, place: Any, reduce: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     """An extremum over some dims; ``place`` is the array's ``argmax`` or ``argmin``."""
+    if type(x) is not np.ndarray:
+        return reduce(x, dim, None, None, keepdim)
     if len(dim) == x.ndim:
         if x.size <= SMALL and x.dtype.kind in "fiub" and not keepdim:
             return x.ravel()[place()]
@@ -83,6 +103,9 @@ def _in_rows(x: Any, dim: int) -> bool:
 
 def of_rows(x: Any, where: Any) -> Any:
     """The element at a position of each row of the last dim."""
+    if type(x) is not np.ndarray and x.ndim > 1:
+        starts = where.size and (where * 0 + x.shape[-1]).cumsum().reshape(where.shape) - x.shape[-1]
+        return x.reshape(-1)[where + starts]
     if x.ndim == 1:
         return x[where]
     return intp.take(x.ravel(), _row_starts(where.shape, x.shape[-1]) + where)

@@ -71,4 +71,4 @@ if INTP.itemsize == 8:
 else:
     take, put, bincount, repeat = _take, _put, _bincount, _repeat
     reduceat, argsort, argpartition = _reduceat, _argsort, _argpartition
-lib.take, lib.bincount, lib.repeat = take, bincount, repeat
+lib.take, lib.bincount, lib.repeat, lib.argsort, lib.argpartition = take, bincount, repeat, argsort, argpartition

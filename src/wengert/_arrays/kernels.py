@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS
+from .._base.registry import plain
 from .fused import Placeholder, kernel
 from .library import in_lib
 
@@ -126,6 +127,11 @@ def where_not_zero(out: Any, g: Any, x: Any) -> None:
     np.multiply(bits, g.view(bits.dtype), bits)
 
 
+@plain
+def plain_where_not_zero(lib: Any, g: Any, x: Any) -> Any:
+    return lib.where(x != 0, g, lib.ZEROS[g.dtype])
+
+
 @in_lib
 @kernel
 def with_slope(out: Any, g: Any, x: Any, slope: Any) -> None:
@@ -138,6 +144,11 @@ def with_slope(out: Any, g: Any, x: Any, slope: Any) -> None:
     np.multiply(out, g, out)
 
 
+@plain
+def plain_with_slope(lib: Any, g: Any, x: Any, slope: Any) -> Any:
+    return lib.where(x > 0, g, g * slope)
+
+
 @in_lib
 @kernel
 def signs(out: Any, x: Any) -> None:
@@ -145,6 +156,11 @@ def signs(out: Any, x: Any) -> None:
     positive, negative = np.greater(x, 0).view(np.int8), np.less(x, 0).view(np.int8)
     np.subtract(positive, negative, positive)
     np.copyto(out, positive)
+
+
+@plain
+def plain_signs(lib: Any, x: Any) -> Any:
+    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
 
 
 @kernel
@@ -167,6 +183,11 @@ def one_and_exp_of_negative(x: Any) -> Any:
     return np.exp(-x) + np.ones((), x.dtype)
 
 
+@plain
+def plain_one_and_exp_of_negative(lib: Any, x: Any) -> Any:
+    return lib.exp(-x) + 1
+
+
 # ------------------------------------------------------------------------------------------------- normal distribution
 @in_lib
 def bell(x: Any) -> Any:
@@ -181,3 +202,8 @@ def bell(x: Any) -> Any:
         r = np.exp(z)
     r *= 1 / math.sqrt(2 * math.pi)
     return r
+
+
+@plain
+def plain_bell(lib: Any, x: Any) -> Any:
+    return lib.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS, BOOL, REAL_NUMBERS
+from .._base.registry import plain
 from .blas import UNSHARED
 from .fused import Placeholder
 from .kernels import where_recorded
@@ -109,6 +110,12 @@ def limited(x: Any, low: Any, high: Any) -> Any:
     return x if high is None else np.minimum(high, x)
 
 
+@plain
+def plain_limited(lib: Any, x: Any, low: Any, high: Any) -> Any:
+    x = x if low is None else lib.maximum(x, low)
+    return x if high is None else lib.minimum(x, high)
+
+
 def _constant(value: Any, dtype: Any) -> Any:
     """A number in the form that NumPy takes fastest."""
     if type(value) not in REAL_NUMBERS:
@@ -204,6 +211,11 @@ def column_sums(x: Any) -> Any:
     return sums + vector_of_ones(m - whole, x.dtype).dot(x[whole:]) if whole < m else sums
 
 
+@plain
+def plain_column_sums(lib: Any, x: Any) -> Any:
+    return x.sum(0)
+
+
 @in_lib
 def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """``numpy.add.reduce``, as precise and three times as fast."""
@@ -228,6 +240,11 @@ def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
         r = _in_blocks(x, dims[0])
         return np.expand_dims(r, dims[0]) if keepdim else r
     return _add(x, dim, None, None, keepdim)
+
+
+@plain
+def plain_sum_over(lib: Any, x: Any, dim: Any, keepdim: bool = False) -> Any:
+    return lib.add.reduce(x, dim, None, None, keepdim)
 
 
 _BLOCK = 128
@@ -274,6 +291,11 @@ def sum_of_squares(x: Any, dim: Any, keepdim: bool = False) -> Any:
     return sum_over(x * x, dim, keepdim)
 
 
+@plain
+def plain_sum_of_squares(lib: Any, x: Any, dim: Any, keepdim: bool = False) -> Any:
+    return lib.add.reduce(x * x, dim, None, None, keepdim)
+
+
 @in_lib
 def sum_of_deviations(x: Any, mean: Any, dim: Any, keepdim: bool = False) -> Any:
     """The sum of ``(x - mean) ** 2`` for real floats; ``mean`` has the reduced dims, of size 1."""
@@ -291,6 +313,11 @@ def sum_of_deviations(x: Any, mean: Any, dim: Any, keepdim: bool = False) -> Any
         r = np.concatenate(rows(lambda part: _squares(flat[part] - means[part]), len(flat), n))
         return r.reshape(mean.shape if keepdim else x.shape[:-1])
     return sum_of_squares(x - mean, dim, keepdim)
+
+
+@plain
+def plain_sum_of_deviations(lib: Any, x: Any, mean: Any, dim: Any, keepdim: bool = False) -> Any:
+    return lib.sum_of_squares(x - mean, dim, keepdim)
 
 
 def sum_of(body: Any, *arrays: Any) -> Any:
@@ -318,6 +345,11 @@ def product_of_all(x: Any) -> Any:
     whole = x.size // _ROW * _ROW
     columns = np.multiply.reduce(flat[:whole].reshape(-1, _ROW), 0)
     return np.multiply.reduce(columns) * np.multiply.reduce(flat[whole:])
+
+
+@plain
+def plain_product_of_all(lib: Any, x: Any) -> Any:
+    return x.prod()
 
 
 # ------------------------------------------------------------------------------- normal distribution, error function
@@ -379,6 +411,11 @@ def normal_cdf(x: Any) -> Any:
     return r
 
 
+@plain
+def plain_normal_cdf(lib: Any, x: Any) -> Any:
+    return (lib.scipy_erf(x * math.sqrt(0.5)) + 1) * 0.5
+
+
 @in_lib
 def error_function(x: Any) -> Any:
     """The error function; for many float32 to two units of the last digit, in a fifth of the time that SciPy takes."""
@@ -392,3 +429,8 @@ def error_function(x: Any) -> Any:
     far *= x
     np.tanh(far, out=far)
     return where(z < _BORDER, near, far)
+
+
+@plain
+def plain_error_function(lib: Any, x: Any) -> Any:
+    return lib.scipy_erf(x)

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._base import dtypes as _dtypes
 from .._base.late_names import Table
-from .._base.registry import ARRAYS, COMPLEX_ARRAYS, XP, add_backend
+from .._base.registry import ARRAYS, COMPLEX_ARRAYS, XP, add_backend, of_any_library, plain
 
 # As in PyTorch, an operator returns inf or nan without a warning. The filter covers warnings from lines of this package
 # only; a program's own NumPy calls still warn.
@@ -71,6 +71,7 @@ def in_lib(fn: Any, name: str | None = None) -> Any:
 
 
 @in_lib
+@of_any_library
 def cast(x: Any, dtype: Any) -> Any:
     """x in another dtype; complex to real drops the imaginary part, as PyTorch does."""
     if x.dtype.kind == "c" and dtype.kind not in "cb":
@@ -93,6 +94,11 @@ def vector_of_ones(n: int, dtype: Any) -> Any:
     ones = np.ones(n, dtype)
     ones.flags.writeable = False
     return ones
+
+
+@plain
+def plain_vector_of_ones(lib: Any, n: int, dtype: Any) -> Any:
+    return lib.ones(n, dtype)
 
 
 @functools.lru_cache(256)
@@ -192,6 +198,11 @@ class _NumbersByDtype(dict[Any, Any]):
 
 NUMBERS = _NumbersByDtype({d: _Numbers(d) for d in map(np.dtype, "fdFD")})
 NUMBERS[np.dtype("e")] = _NumbersBesideHalf(np.dtype("f"))
+
+
+lib.NUMBERS = NUMBERS
+lib.add_at = np.add.at
+lib.table = lambda indices: indices  # an array of NumPy as one of the library
 
 
 def constants_for(dtypes: Any, for_ufunc: bool) -> dict[Any, Any]:

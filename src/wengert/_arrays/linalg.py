@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base.errors import LinAlgError
+from .._base.registry import plain
 from .library import in_lib
 from .scipy_functions import from_scipy
 
@@ -64,6 +65,11 @@ def inverses(a: Any) -> Any:
         ) from None
 
 
+@plain
+def plain_inverses(lib: Any, a: Any) -> Any:
+    return lib.linalg.inv(a)
+
+
 @in_lib
 def solutions(a: Any, b: Any) -> Any:
     """``a^-1 b``."""
@@ -74,6 +80,11 @@ def solutions(a: Any, b: Any) -> Any:
         raise LinAlgError(
             f"torch.linalg.solve: {where}The solver failed because the input matrix is singular."
         ) from None
+
+
+@plain
+def plain_solutions(lib: Any, a: Any, b: Any) -> Any:
+    return lib.linalg.solve(a, b)
 
 
 def _trsm(a: Any, b: Any, upper: bool, unit: bool) -> Any:
@@ -106,6 +117,12 @@ def triangular_solutions(a: Any, b: Any, upper: bool, unit: bool) -> Any:
     return r
 
 
+@plain
+def plain_triangular_solutions(lib: Any, a: Any, b: Any, upper: bool, unit: bool) -> Any:
+    t = lib.triu(a, int(unit)) if upper else lib.tril(a, -int(unit))
+    return lib.linalg.solve(t + lib.eye(a.shape[-1], dtype=a.dtype) if unit else t, b)
+
+
 def cofactor_matrices(a: Any) -> Any:
     """The derivative of the determinant, for singular matrices too: with ``a = U S V`` it is ``|U| |V| U adj(S) V``."""
     n = a.shape[-1]
@@ -136,12 +153,12 @@ def lu_without_pivots(a: Any) -> Any:
     return lu
 
 
-def threshold(s: Any, atol: Any, rtol: Any, a: Any) -> Any:
+def threshold(lib: Any, s: Any, atol: Any, rtol: Any, a: Any) -> Any:
     """The bound below which a singular value counts as zero: ``max(atol, rtol * largest)``."""
-    largest = np.max(s, -1, initial=0)
+    largest = s.max(-1) if s.shape[-1] else s.sum(-1)
     if rtol is None:
         rtol = max(a.shape[-2:]) * np.finfo(s.dtype).eps if not np.any(np.asarray(atol) > 0) else 0.0
-    return np.maximum(np.asarray(atol), np.asarray(rtol) * largest).astype(s.dtype)
+    return lib.maximum(largest * lib.table(np.asarray(rtol)), lib.table(np.asarray(atol))).astype(s.dtype)
 
 
 def lapack_ldl(name: str, a: Any, hermitian: bool) -> Any:
@@ -195,3 +212,10 @@ def cholesky_factors(a: Any, upper: bool) -> Any:
                     f"the input is not positive-definite (the leading minor of order {info} is not positive-definite)."
                 ) from None
         raise
+
+
+@plain
+def plain_cholesky_factors(lib: Any, a: Any, upper: bool) -> Any:
+    if upper:
+        return lib.cholesky_factors(a.swapaxes(-1, -2).conj(), False).swapaxes(-1, -2).conj()
+    return lib.linalg.cholesky(a)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from .._base.dtypes import FLOAT64
+from .._base.registry import plain
 from . import intp
 from .large import sum_of, sum_over
 from .library import in_lib, table_of_ones, vector_of_ones
@@ -28,8 +30,20 @@ def reduced(r: Any, reduction: int) -> Any:
     return total if r.itemsize > 2 else total.astype(r.dtype)
 
 
-def reduced_losses(body: Any, reduction: int, *arrays: Any) -> Any:
+@plain
+def plain_reduced(lib: Any, r: Any, reduction: int) -> Any:
+    if reduction == NONE:
+        return r
+    total = r.sum(None, r.dtype if r.itemsize > 2 else np.float32)
+    if reduction == MEAN:
+        total = total / r.size if r.size else total * math.nan
+    return total.astype(r.dtype)
+
+
+def reduced_losses(lib: Any, body: Any, reduction: int, *arrays: Any) -> Any:
     """The losses that an elementwise body computes, reduced; for large arrays block by block."""
+    if type(arrays[0]) is not np.ndarray and not isinstance(arrays[0], np.generic):
+        return lib.reduced(body(*arrays), reduction)
     size = arrays[0].size
     if reduction == NONE or size < LARGE or arrays[0].itemsize == 2:
         return reduced(body(*arrays), reduction)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.registry import plain
 from . import norms_large, norms_small
 from .large import column_sums, row_products, row_sums
 from .library import in_lib
@@ -61,6 +62,15 @@ def standardized(x: Any, dims: Dims, eps: float, center: bool) -> tuple[Any, Any
     return np.multiply(r, scale, r), scale, mean, var
 
 
+@plain
+def plain_standardized(lib: Any, x: Any, dims: Dims, eps: float, center: bool) -> tuple[Any, Any, Any, Any]:
+    mean = x.mean(dims, keepdims=True) if center else None
+    r = x - mean if center else x
+    var = (r * r).mean(dims, keepdims=True)
+    scale = 1 / lib.sqrt(var + eps)
+    return r * scale, scale, mean, var
+
+
 def _spread(r: Any, dims: Dims, n: int, eps: float) -> tuple[Any, Any]:
     """The mean squares, and one over the root of them and eps."""
     var = sums_over(r, dims, r)
@@ -94,6 +104,16 @@ def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: f
     if input.size < _MEDIUM:
         return _normalized(input, weight, bias, view, dims, eps, along, stats)
     return among_rows(view[-1], lambda: _normalized(input, weight, bias, view, dims, eps, along, stats))
+
+
+@plain
+def plain_normalized(
+    lib: Any, input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any
+) -> Any:
+    r = lib.standardized(widened(input).reshape(view), dims, eps, True)[0].reshape(input.shape)
+    r = r if weight is None else r * weight.reshape(along)
+    r = r if bias is None else r + bias.reshape(along)
+    return r.astype(input.dtype, copy=False)
 
 
 def _normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS
+from .._base.registry import plain
 from . import intp
 from .extrema import of_rows
 from .library import in_lib
@@ -32,6 +33,18 @@ def median_positions(rows: Any, ignore_nan: bool) -> Any:
         return np.take_along_axis(order, k[..., None], -1)[..., 0]
     middle = intp.argpartition(rows, (n - 1) // 2, -1)[..., (n - 1) // 2]
     return np.where(missing.any(-1), missing.argmax(-1), middle)
+
+
+@plain
+def plain_median_positions(lib: Any, rows: Any, ignore_nan: bool) -> Any:
+    order = lib.stable_order(rows, False)
+    if rows.dtype.kind != "f" or not rows.shape[-1]:
+        return order[..., (rows.shape[-1] - 1) // 2]
+    missing = lib.isnan(rows)
+    kept = rows.shape[-1] - missing.sum(-1)
+    k = lib.maximum(kept - 1, 0) // 2
+    where = lib.take_along_axis(order, k[..., None], -1)[..., 0]
+    return where if ignore_nan else lib.where(missing.any(-1), missing.argmax(-1), where)
 
 
 def median_of_all(lib: Any, x: Any, ignore_nan: bool) -> Any:
@@ -60,3 +73,17 @@ def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     starts[..., 1:] = np.where(v[..., 1:] != v[..., :-1], steps[1:], 0)
     where = (steps - np.maximum.accumulate(starts, -1)).argmax(-1)[..., None]
     return in_place_of_row(np.take_along_axis(v, where, -1), np.take_along_axis(order, where, -1), dim, keepdim)
+
+
+@plain
+def plain_most_frequent(lib: Any, x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    rows = lib.moveaxis(x, dim, -1)
+    order = lib.stable_order(rows, False)
+    v = lib.take_along_axis(rows, order, -1)
+    steps = lib.arange(v.shape[-1])
+    starts = lib.zeros(v.shape, np.int64)
+    starts[..., 1:] = lib.where(v[..., 1:] != v[..., :-1], steps[1:], 0)
+    where = (steps - lib.maximum.accumulate(starts, -1)).argmax(-1)[..., None]
+    found = [lib.take_along_axis(a, where, -1) for a in (v, order)]
+    first, second = (lib.moveaxis(a, -1, dim) if keepdim else a[..., 0] for a in found)
+    return first, second

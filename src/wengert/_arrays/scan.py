@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
+from .._base.registry import plain
 from .library import in_lib
 
 
@@ -30,7 +32,7 @@ def scanned(ufunc: Any, x: Any, dim: int, reverse: bool = False) -> Any:
         x = _flipped(x, dim)
     if wide is x.dtype or wide.kind == "i":
         r = ufunc.accumulate(x, dim, wide)
-    elif x.size < _LARGE:
+    elif x.size < _LARGE or type(x) is not np.ndarray:
         r = ufunc.accumulate(x, dim, wide).astype(x.dtype)
     else:
         r = _scan_in_parts(ufunc, x, dim, wide)
@@ -79,6 +81,16 @@ def products_before(x: Any, dim: int, reverse: bool) -> Any:
     return r
 
 
+@plain
+def plain_products_before(lib: Any, x: Any, dim: int, reverse: bool) -> Any:
+    r = lib.ones(x.shape, x.dtype)
+    if x.shape[dim] > 1:
+        behind, before = _part(dim, 1, None), _part(dim, None, -1)
+        here, there = (before, behind) if reverse else (behind, before)
+        r[here] = scanned(lib.multiply, x[there], dim, reverse)
+    return r
+
+
 @in_lib
 def delayed(x: Any, dim: int, by: int) -> Any:
     """See ``_delay``."""
@@ -88,6 +100,15 @@ def delayed(x: Any, dim: int, by: int) -> Any:
         r[here] = x[there]
     else:
         r[there] = x[here]
+    return r
+
+
+@plain
+def plain_delayed(lib: Any, x: Any, dim: int, by: int) -> Any:
+    r = lib.zeros(x.shape, x.dtype)
+    behind, before = _part(dim, 1, None), _part(dim, None, -1)
+    here, there = (behind, before) if by > 0 else (before, behind)
+    r[here] = x[there]
     return r
 
 
@@ -111,6 +132,19 @@ def linear_recurrence(a: Any, b: Any, dim: int, transposed: bool) -> Any:
     return np.ascontiguousarray(np.moveaxis(r[::-1] if transposed else r, 0, dim))
 
 
+@plain
+def plain_linear_recurrence(lib: Any, a: Any, b: Any, dim: int, transposed: bool) -> Any:
+    if not b.size:
+        return b.copy()
+    a, b = lib.moveaxis(a, dim, 0), lib.moveaxis(b, dim, 0)
+    if transposed:
+        a, b = lib.roll(a[::-1], 1, 0), b[::-1]
+    r = b.copy()
+    for t in range(1, len(b)):
+        r[t] += a[t] * r[t - 1]
+    return lib.moveaxis(r[::-1] if transposed else r, 0, dim)
+
+
 def _by_number(a: Any, b: Any, r: Any) -> None:
     def step(h: Any, ab: Any) -> Any:
         return ab[1] + ab[0] * h
@@ -132,7 +166,7 @@ def running_extremum(ufunc: Any, lib: Any, x: Any, dim: int) -> Any:
     here = x == values
     if x.dtype.kind in "fV":
         here |= x != x
-    return values, lib.maximum.accumulate(here * _steps(x.shape[dim], x.ndim - dim - 1), dim)
+    return values, lib.maximum.accumulate(here * lib.table(_steps(x.shape[dim], x.ndim - dim - 1)), dim)
 
 
 @functools.lru_cache(64)
@@ -152,3 +186,13 @@ def complex_logcumsumexp(x: Any, dim: int) -> Any:
         smaller = np.where(r[t - 1].real >= r[t].real, r[t], r[t - 1])
         r[t] = np.where(np.isneginf(smaller.real), larger, larger + np.log(1.0 + np.exp(smaller - larger)))
     return np.moveaxis(r, 0, dim).astype(x.dtype)
+
+
+@plain
+def plain_complex_logcumsumexp(lib: Any, x: Any, dim: int) -> Any:
+    r = lib.moveaxis(x.astype(np.complex128), dim, 0).copy()
+    for t in range(1, len(r)):
+        first = r[t - 1].real >= r[t].real
+        larger, smaller = lib.where(first, r[t - 1], r[t]), lib.where(first, r[t], r[t - 1])
+        r[t] = lib.where(smaller.real == -math.inf, larger, larger + lib.log(1.0 + lib.exp(smaller - larger)))
+    return lib.moveaxis(r, 0, dim).astype(x.dtype)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS, FLOAT32, FLOAT64
+from .._base.registry import plain
 from . import softmax_large
 from .large import sum_over
 from .library import in_lib, table_of_ones, vector_of_ones
@@ -111,6 +112,19 @@ def softmax_rows(x: Any, dim: int) -> Any:
     return _filled(_fill_softmax, dim, x) if x.size else x.copy()
 
 
+def _wide(x: Any) -> Any:
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+@plain
+def plain_softmax_rows(lib: Any, x: Any, dim: int) -> Any:
+    if not x.size:
+        return x.copy()
+    w = _wide(x)
+    e = lib.exp(w - w.max(dim, keepdims=True))
+    return (e / e.sum(dim, keepdims=True)).astype(x.dtype, copy=False)
+
+
 @in_lib
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
@@ -134,6 +148,15 @@ def log_softmax_rows(x: Any, dim: int) -> Any:
     return _filled(_fill_log_softmax, dim, x) if x.size else x.copy()
 
 
+@plain
+def plain_log_softmax_rows(lib: Any, x: Any, dim: int) -> Any:
+    if not x.size:
+        return x.copy()
+    w = _wide(x)
+    w = w - w.max(dim, keepdims=True)
+    return (w - lib.log(lib.exp(w).sum(dim, keepdims=True))).astype(x.dtype, copy=False)
+
+
 @in_lib
 def softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     """y * (g - sum(g * y)) along a dim."""
@@ -144,6 +167,12 @@ def softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     if y.dtype.itemsize == 2:
         return softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
     return _backward(softmax_large.softmax_backward, _fill_softmax_backward, g, y, dim)
+
+
+@plain
+def plain_softmax_backward_rows(lib: Any, g: Any, y: Any, dim: int) -> Any:
+    g, w = _wide(g), _wide(y)
+    return (w * (g - (g * w).sum(dim, keepdims=True))).astype(y.dtype, copy=False)
 
 
 @in_lib
@@ -158,6 +187,12 @@ def log_softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     return _backward(softmax_large.log_softmax_backward, _fill_log_softmax_backward, g, y, dim)
 
 
+@plain
+def plain_log_softmax_backward_rows(lib: Any, g: Any, y: Any, dim: int) -> Any:
+    g, w = _wide(g), _wide(y)
+    return (g - lib.exp(w) * g.sum(dim, keepdims=True)).astype(y.dtype, copy=False)
+
+
 def _backward(kernel: Any, fill: Any, g: Any, y: Any, dim: int) -> Any:
     """Fill the cotangent of the input from a cotangent, whose rows may be repeated, and the result."""
     if not y.size:
@@ -168,6 +203,8 @@ def _backward(kernel: Any, fill: Any, g: Any, y: Any, dim: int) -> Any:
 
 def rows_logsumexp(x: Any, dim: int) -> Any:
     """See ``logsumexp``: the result for few or for many rows, else ``None``."""
+    if type(x) is not np.ndarray:
+        return None
     if _has_rows(dim, x):
         return softmax_large.log_sum_exp(x)
     if x.size and x.dtype.itemsize == 4 and _is_small(x, dim):

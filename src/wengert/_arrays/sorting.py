@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS
+from .._base.registry import plain
 from . import intp
 from .along import read_along
 from .library import in_lib
@@ -39,6 +40,13 @@ def stable_order(x: Any, descending: bool) -> Any:
     flipped = x[..., ::-1] if descending else x
     order = _repaired_order(flipped)
     return n - 1 - order[..., ::-1] if descending else order
+
+
+@plain
+def plain_stable_order(lib: Any, x: Any, descending: bool) -> Any:
+    if not descending:
+        return lib.argsort(x, -1)  # CuPy's sorts are stable
+    return x.shape[-1] - 1 - lib.argsort(x[..., ::-1], -1)[..., ::-1]
 
 
 def _ordered_key(x: Any) -> Any:
@@ -106,6 +114,13 @@ def sorted_with_positions(x: Any, dim: int, descending: bool) -> tuple[Any, Any]
     return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
 
 
+@plain
+def plain_sorted_with_positions(lib: Any, x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+    rows = lib.moveaxis(x, dim, -1)
+    order = lib.stable_order(rows, descending)
+    return lib.moveaxis(lib.take_along_axis(rows, order, -1), -1, dim), lib.moveaxis(order, -1, dim)
+
+
 @in_lib
 def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     """See ``topk``."""
@@ -125,12 +140,26 @@ def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any
     return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
 
 
+@plain
+def plain_largest_with_positions(lib: Any, x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+    values, order = lib.sorted_with_positions(x, dim, largest)
+    first = (slice(None),) * dim + (slice(0, k),)
+    return values[first], order[first]
+
+
 @in_lib
 def kth_with_positions(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """See ``kthvalue``."""
     rows = _last(x, dim)
     order = intp.argpartition(comparable(rows), k - 1, -1)[..., k - 1 : k]
     return in_place_of_row(chosen(rows, order), order, dim, keepdim)
+
+
+@plain
+def plain_kth_with_positions(lib: Any, x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    values, order = lib.sorted_with_positions(x, dim, False)
+    at = (slice(None),) * dim + (slice(k - 1, k) if keepdim else k - 1,)
+    return values[at], order[at]
 
 
 def in_place_of_row(values: Any, order: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
@@ -155,6 +184,15 @@ def runs_of_rows(rows: Any) -> tuple[Any, Any, Any]:
     return new, np.cumsum(starts, dtype=np.int64) - 1, np.diff(np.append(new, len(rows)))
 
 
+@plain
+def plain_runs_of_rows(lib: Any, rows: Any) -> tuple[Any, Any, Any]:
+    starts = lib.ones(len(rows), bool)
+    starts[1:] = (rows[1:] != rows[:-1]).any(1)
+    new = lib.flatnonzero(starts)
+    ends = lib.concatenate([new[1:], lib.full(1, len(rows), new.dtype)]) if len(rows) else new
+    return new, lib.cumsum(starts) - 1, ends - new
+
+
 @in_lib
 def places_in_rows(rows: Any, values: Any, right: bool) -> Any:
     """Binary search of each row's values in the row, all at once."""
@@ -172,3 +210,11 @@ def places_in_rows(rows: Any, values: Any, right: bool) -> Any:
         low = np.where(further, middle + 1, low)
         high = np.where(further, high, np.minimum(middle, high))
     return low
+
+
+@plain
+def plain_places_in_rows(lib: Any, rows: Any, values: Any, right: bool) -> Any:
+    if rows.ndim == 1:
+        return lib.searchsorted(rows, values, "right" if right else "left").astype(np.int64)
+    rows, values = rows[..., None, :], values[..., None]
+    return ((rows <= values) if right else ~(rows >= values)).sum(-1).astype(np.int64)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_DTYPES, BOOL, BY_NUMPY, FLOAT32, UINT8
+from .._base.registry import plain
 from .intp import INTP
 from .large import MANY, sum_over
 from .layouts import in_rows
@@ -63,6 +64,11 @@ def sum_of_all(x: Any) -> Any:
     return add_up(lib, x, None, False)
 
 
+@plain
+def plain_sum_of_all(lib: Any, x: Any) -> Any:
+    return add_up(lib, x, None, False)
+
+
 def multiply_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     """PyTorch's product: integers and bools give int64, half precision is multiplied in float32."""
     wide = ACCUMULATOR[x.dtype]
@@ -96,6 +102,11 @@ def sum_along(x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     return r if x.flags.c_contiguous else in_rows(r)
 
 
+@plain
+def plain_sum_along(lib: Any, x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    return add_up(lib, x, dim, keepdim)
+
+
 def no_mean(what: str, got: str) -> RuntimeError:
     return RuntimeError(
         f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
@@ -123,7 +134,7 @@ def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
         r = lib.sum_over(x, dim, keepdim) / count
     else:
         r = (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
-    return r if x.flags.c_contiguous else in_rows(r)
+    return r if x.flags.c_contiguous or type(x) is not np.ndarray else in_rows(r)
 
 
 @in_lib
@@ -135,3 +146,8 @@ def mean_of_all(x: Any) -> Any:
     if MEAN_ACCUMULATOR[x.dtype] is None:
         return (add_reduce(x, None) if n < MANY else sum_over(x, None)) / n
     return average(lib, x, None, n, False)
+
+
+@plain
+def plain_mean_of_all(lib: Any, x: Any) -> Any:
+    return average(lib, x, None, x.size, False)

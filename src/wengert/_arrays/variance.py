@@ -42,6 +42,8 @@ _SMALL_ROW = 64
 
 def variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
     """``_variance_and_mean_of`` without the mean; a few rows use products with tables (see ``norms_small``)."""
+    if type(x) is not np.ndarray:
+        return _variance_and_mean_of(lib, x, dim, correction, keepdim)[0]
     if len(dim) == x.ndim and correction < x.size <= FEW and x.dtype in BLAS_FLOATS:
         v = _variance_and_mean_of_few(x, correction)[0]
         return v.reshape((1,) * x.ndim) if keepdim else v
@@ -61,7 +63,7 @@ def variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim:
 
 def variance_and_mean(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> tuple[Any, Any]:
     """``_variance_and_mean_of``; few elements are treated as in ``variance``."""
-    few = 0 < x.size <= FEW and x.dtype in BLAS_FLOATS
+    few = type(x) is np.ndarray and 0 < x.size <= FEW and x.dtype in BLAS_FLOATS
     if not few or not (len(dim) == x.ndim or (x.ndim == 2 and x.shape[dim[0]] > 1)):
         return _variance_and_mean_of(lib, x, dim, correction, keepdim)
     if len(dim) < x.ndim:

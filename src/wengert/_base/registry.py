@@ -152,6 +152,39 @@ PUBLIC: dict[str, Table] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.fun
 placed: list[tuple[str, str]] = []  # (space, name) of functions that are published and not yet attached
 
 
+PLAIN: dict[str, Callable[..., Any]] = {}  # functions of ``lib`` for arrays of other libraries, by name
+PLAIN_BODIES: dict[str, Callable[..., Any]] = {}  # and operators' bodies
+
+
+def plain(fn: Any) -> Any:
+    """Decorator: ``plain_NAME(lib, ...)`` is the function ``NAME`` of ``lib`` for arrays of other libraries than NumPy.
+
+    It stands beside one that is tuned to NumPy's memory.
+    """
+    PLAIN[fn.__name__.removeprefix("plain_")] = fn
+    return fn
+
+
+def plain_body(fn: Any) -> Any:
+    """Decorator: ``plain_NAME(lib, ...)`` is the operator ``NAME``'s body for arrays of other libraries than NumPy."""
+    PLAIN_BODIES[fn.__name__.removeprefix("plain_")] = fn
+    return fn
+
+
+def of_any_library(fn: Any) -> Any:
+    """Decorator: a function of ``lib`` that serves all libraries' arrays, because it has only methods of theirs."""
+    PLAIN[fn.__name__] = lambda lib, *args: fn(*args)
+    return fn
+
+
+ON_HOST: set[str] = set()  # operators whose body for other libraries' arrays is NumPy's, on copies in NumPy
+
+
+def on_host(*names: str) -> None:
+    """Let operators that no array library has, such as LAPACK's, compute in NumPy for other libraries' arrays."""
+    ON_HOST.update(names)
+
+
 def table_of(space: str) -> Table:
     """The public names of one module or class."""
     if space not in PUBLIC:

@@ -206,7 +206,7 @@ def _promoted(operands: Any, promote: Any) -> Any:
 
 def _transformed(info: Operator, raws: list[Any], p: tuple[Any, ...]) -> Any:
     """The result for values of transforms, or for arrays without data."""
-    if any(getattr(a, "is_meta", False) for a in raws):
+    if any(getattr(a, "is_meta", False) or getattr(a, "is_foreign", False) for a in raws):
         from .._payloads.meta import check_devices
 
         check_devices(info.name, raws)

@@ -20,11 +20,10 @@ from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import warn
 from .._base.modes import is_grad_enabled
-from .._payloads.meta import Meta, on_meta
 from .._payloads.transforms import DEPTH, Dual
 from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
-from .._tape.tensor import Tensor
+from .._tape.tensor import CPU, Tensor, device_of
 from .._tape.views import count_write, writable
 from .dims import NUMPY_NAMES
 
@@ -248,17 +247,19 @@ def _any_history(values: Any) -> bool:
     )
 
 
-def _store_on_meta(out: Tensor, result: Tensor) -> None:
-    """Store a result in an ``out`` tensor if the result or ``out`` has no data."""
-    if not on_meta(out) or not on_meta(result):
+def _store_elsewhere(out: Tensor, result: Tensor) -> None:
+    """Store a result in an ``out`` tensor if the result or ``out`` is not on the CPU."""
+    if out.device is not result.device:
         raise RuntimeError(
             f"Attempting to copy from device {result.device} to device {out.device}, but cross-device copies are not "
             "allowed!"
         )
     if out._payload.shape != result._payload.shape:
-        out._payload = Meta(result._payload.shape, out._payload.dtype)
+        out._payload = result._payload.astype(out._payload.dtype)
         if out._box is not None:
             out._box.a = out._payload
+    elif getattr(out._payload, "is_foreign", False):
+        out._payload.write(result._payload)
     count_write(out)
 
 
@@ -266,8 +267,8 @@ def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
     """Store a result in an ``out`` tensor."""
     a, r = out._payload, result._payload
     rule.check(r.dtype, a.dtype)
-    if on_meta(a) or on_meta(r):
-        _store_on_meta(out, result)
+    if device_of(a) is not CPU or device_of(r) is not CPU:
+        _store_elsewhere(out, result)
         return
     if a.shape != r.shape:
         if a.size:

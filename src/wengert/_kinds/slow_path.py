@@ -233,8 +233,8 @@ def promote_and_retry(info: Operator, x: Tensor, y: Any = None) -> Any:
     if info.arity == 1:
         return info.op(cast(x, dtype)) if info.to_float else _integers(info, x)
     if dtype in INEXACT:
-        return info.op(cast(x, dtype), y if number and type(y) is not complex else cast_operand(y, dtype))
-    return _integers(info, cast(x, dtype), cast_operand(y, dtype))
+        return info.op(cast(x, dtype), y if number and type(y) is not complex else cast_operand(y, dtype, x))
+    return _integers(info, cast(x, dtype), cast_operand(y, dtype, x))
 
 
 _SIGNED = frozenset(np.dtype(name) for name in ("int8", "int16", "int32", "int64"))  # of plain arrays only
@@ -245,8 +245,9 @@ def _of_one_dtype(info: Operator, x: Tensor, y: Any) -> Any:
     if info.check is not None:
         info.check(info, x, y, x._payload.dtype)
     a, b = x._payload, y if type(y) is int else y._payload
+    xp = XP[type(a)]
     try:
-        return wrap(getattr(ARRAYS, info.name)(a, b) if info.integer is None else info.integer(ARRAYS.lib, a, b))
+        return wrap(getattr(xp, info.name)(a, b) if info.integer is None else info.integer(xp.lib, a, b))
     except ValueError as error:
         return refuse_second(info, x, y, error)
 
@@ -255,6 +256,8 @@ def _integers(info: Operator, *operands: Tensor) -> Any:
     """Run an operator's body for integers, or the array library's function if it has none."""
     payloads = [t._payload for t in operands]
     xp = XP[type(payloads[0])]
+    if xp is not ARRAYS and hasattr(xp, "library"):
+        payloads = [xp.library.own(a) for a in payloads]
     try:
         if info.integer is not None and hasattr(xp, "lib"):
             return wrap(info.integer(xp.lib, *payloads))
@@ -263,11 +266,14 @@ def _integers(info: Operator, *operands: Tensor) -> Any:
         return refuse_second(info, operands[0], operands[1], error)
 
 
-def cast_operand(y: Any, dtype: Any) -> Any:
-    """A tensor, or a Python number as a 0-dimensional tensor, in this dtype; integers wrap around as in PyTorch."""
+def cast_operand(y: Any, dtype: Any, x: Any = None) -> Any:
+    """A tensor, or a Python number as a 0-dimensional tensor beside ``x``, in this dtype; integers wrap around as in
+    PyTorch."""
     if isinstance(y, Tensor):
         return cast(y, dtype)
-    return wrap(np.asarray(y).astype(dtype))
+    a = np.asarray(y).astype(dtype)
+    library = None if x is None or isinstance(x._payload, _ARRAYS) else getattr(XP[type(x._payload)], "library", None)
+    return wrap(a if library is None else library.own(a))
 
 
 # ------------------------------------------------------------------------------------------------------------- refusals
@@ -371,7 +377,7 @@ def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = N
         if type(y) is bool and logical_dtype(x) in INEXACT:
             return info.op(x, int(y))
         dtype = common_dtype((x, y))
-        return info.op(cast(x, dtype), cast_operand(y, dtype))
+        return info.op(cast(x, dtype), cast_operand(y, dtype, x))
     if isinstance(y, (int, float)):  # a subclass, such as an IntEnum
         return info.op(x, int(y) if isinstance(y, int) else float(y))
     if not position:

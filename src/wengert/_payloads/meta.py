@@ -140,6 +140,13 @@ def no_data() -> NotImplementedError:
     )
 
 
+def no_numpy(place: Any) -> TypeError:
+    """PyTorch's error for NumPy's function on a tensor that is not on the CPU."""
+    return TypeError(
+        f"can't convert {place} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+    )
+
+
 def no_item() -> RuntimeError:
     """PyTorch's error for ``item``."""
     return RuntimeError("Tensor.item() cannot be called on meta tensors")
@@ -166,19 +173,33 @@ def no_places() -> NotImplementedError:
     )
 
 
-_INDEXING = frozenset(
+INDEXING = frozenset(
     ("index", "gather", "_take_along", "embedding", "index_put", "scatter", "scatter_add", "copy", "fill_number",
      "_put_along", "gather_back", "index_back", "_searchsorted")
 )  # fmt: skip  # PyTorch accepts index tensors and written values from the CPU too
 
 
+def two_devices(one: Any, other: Any) -> RuntimeError:
+    """PyTorch's error for operands on two devices."""
+    return noted(
+        RuntimeError(
+            f"Expected all tensors to be on the same device, but found at least two devices, {one} and {other}!"
+        ),
+        "What to do: move one of them with .to(device).",
+    )
+
+
 def check_devices(name: str, tensors: Any) -> None:
     """Raise for tensors on several devices; a 0-dimensional tensor may be on the CPU beside tensors elsewhere."""
     given = [t._payload if isinstance(t, Tensor) else t for t in tensors if hasattr(t, "dtype")]
-    places = ["meta" if on_meta(a) else "cpu" for a in given]
-    if "meta" not in places or "cpu" not in places:
+    places = [str(device_of(a)) for a in given]
+    if len(set(places)) < 2 or (name in INDEXING and places[0] != "cpu"):
         return
-    if name in _INDEXING and places[0] == "meta":
+    if "meta" not in places:
+        away = next(p for p in places if p != "cpu")
+        for place, a in zip(places, given, strict=True):
+            if place != away and (a.ndim or place != "cpu"):
+                raise two_devices(away, place)
         return
     first = next(p for p, a in zip(places, given, strict=True) if p == "meta" or a.ndim)
     for place, a in zip(places, given, strict=True):

@@ -67,7 +67,7 @@ def level_of(t: Any) -> int:
 class ValueDtype:
     """The dtype of a transform's value: equal to NumPy's, but another object."""
 
-    __slots__ = ("base_dtype", "itemsize", "kind", "name", "type")
+    __slots__ = ("base_dtype", "itemsize", "kind", "library", "name", "type")
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.base_dtype = dtype
@@ -75,6 +75,7 @@ class ValueDtype:
         self.itemsize = dtype.itemsize
         self.name = dtype.name
         self.type = dtype.type
+        self.library: Any = None  # see ``_payloads.foreign``
 
 
 class _ValueDtypes(dict[Any, ValueDtype]):
@@ -118,6 +119,7 @@ class Transformed:
     __array_ufunc__ = None
     is_meta = False  # see ``_payloads.meta``
     is_traced = False  # see ``_compile.traced``
+    is_foreign = False  # see ``_payloads.foreign``
     computed: Any  # of the two payloads that are no transform's: what an operator gives on them
     tag: int
     v: Any
@@ -252,8 +254,8 @@ class Constant(Transformed):
 
 
 def of_transform(a: Any) -> bool:
-    """Whether a payload is a transform's value, not an array or a ``Meta``."""
-    return isinstance(a, Transformed) and not a.is_meta and not a.is_traced
+    """Whether a payload is a transform's value, not an array, a ``Meta`` or another library's."""
+    return isinstance(a, Transformed) and not (a.is_meta or a.is_traced or a.is_foreign)
 
 
 XP[Dual] = XP[Batched] = XP[Constant] = XP[OwnTape] = TRANSFORMED
@@ -399,7 +401,8 @@ def _payload_or_none(t: Any) -> Any:
 
 def zeros(shape: Any, dtype: Any) -> Any:
     """Plain zeros, a constant to every transform."""
-    return np.zeros(shape, plain_dtype(dtype))
+    library = getattr(dtype, "library", None)
+    return np.zeros(shape, plain_dtype(dtype)) if library is None else library.make(np.zeros, shape, dtype)
 
 
 TRANSFORMED.zeros = zeros

@@ -26,6 +26,9 @@ def replace_payload(self: Tensor, a: Any, held: int = 0) -> None:
     if getattr(self._payload, "is_sparse", False) and getattr(a, "is_sparse", False):
         self._payload.become(a)
         return
+    if getattr(self._payload, "is_foreign", False) and getattr(a, "is_foreign", False):
+        self._payload.write(a)  # type: ignore[attr-defined]
+        return
     if getattr(self._payload, "is_meta", False):  # it has no elements to write
         return
     if type(self._payload) is np.ndarray:

@@ -201,6 +201,8 @@ def device_of(a: Any) -> device:
             return META
         if getattr(a, "is_traced", False):  # its elements are not to be asked for
             return CPU
+        if getattr(a, "is_foreign", False):
+            return a.place
         inner = a._payload if isinstance(a, Tensor) else getattr(a, "v", None)
         if inner is None:  # a sparse array
             break

@@ -513,7 +513,7 @@ class Tensor(metaclass=TensorMeta):
     def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
         """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
     def cuda(self, device: _device | _int | _str | None=None, non_blocking: _bool=False, memory_format: _memory_format=...) -> Tensor:
-        """There is no cuda: an AssertionError, as in PyTorch built without it."""
+        """The tensor on the cuda device; without one an AssertionError, as in PyTorch built without it."""
     def cummax(self, dim: _int) -> _return_types.cummax:
         """Cumulative maximum along a dim, and its index: the last of equal ones."""
     def cummin(self, dim: _int) -> _return_types.cummin:
@@ -1532,7 +1532,7 @@ class Tensor(metaclass=TensorMeta):
         """``input * log(other)``, and 0 where ``input`` is 0 and ``other`` is not nan."""
     def xlogy_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``xlogy``."""
-    def xpu(self, *args: Any, **kwargs: Any) -> Tensor:
-        """There is no xpu: an AssertionError, as in PyTorch built without it."""
+    def xpu(self, device: _device | _str | _int | None = None, non_blocking: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
+        """The tensor on the xpu device; without one an AssertionError, as in PyTorch built without it."""
     def zero_(self) -> Tensor:
         """Fill this tensor with zeros."""

@@ -18,7 +18,7 @@ from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, as_dtype, type_name
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, refuse_unknown, refuses_unknown, warn, warn_once
 from .._base.modes import slow_if_recording
-from .._payloads.meta import no_data, taken
+from .._payloads.meta import Meta, no_data, taken
 from .._tape.inference import mark_if_on
 from .._tape.node import leaf_node
 from .._tape.promotion import cast, logical_dtype
@@ -54,7 +54,7 @@ def check_flag(value: Any, function: str, argument: str = "requires_grad") -> No
 
 
 def meta_device(device: Any, function: str = "tensor") -> bool:
-    """Whether a device is "meta"; other devices than the CPU raise the errors of a CPU-only PyTorch."""
+    """Whether a device is "meta"; other devices than the CPU and libraries' raise a CPU-only PyTorch's errors."""
     if device is None or device is CPU:
         return False
     if isinstance(device, bool) or not isinstance(device, (str, int, _dtypes.device)):
@@ -62,24 +62,48 @@ def meta_device(device: Any, function: str = "tensor") -> bool:
     kind = _dtypes.device(device).type
     if kind in ("cpu", "meta"):
         return kind == "meta"
+    from .._payloads.foreign import library_at
+
+    if library_at(kind) is not None:
+        return False
     what = "wengert computes with NumPy on the CPU: leave out `device`, or give 'cpu'."
     if kind in ("cuda", "xpu", "mtia"):
         raise noted(AssertionError(f"Torch not compiled with {kind.upper()} enabled"), f"What to do: {what}")
     raise noted(RuntimeError(f"PyTorch is not linked with support for {kind} devices"), f"What to do: {what}")
 
 
+def elsewhere(device: Any, make: Any, shape: tuple[int, ...], np_dtype: Any, function: str = "tensor") -> Any:
+    """A new payload on a device beside the CPU, by the function of ``make``'s name there; ``None`` for the CPU."""
+    if device is None or device is CPU:
+        return None
+    if meta_device(device, function):
+        return Meta(shape, np_dtype)
+    device = _dtypes.device(device)
+    if device is CPU or device.type == "cpu":
+        return None
+    from .._payloads.foreign import library_at
+
+    return library_at(device.type).make(make, shape, np_dtype, device.index)
+
+
 def cpu_only(device: Any, function: str) -> None:
     """Raise for every device but the CPU."""
-    if meta_device(device, function):
-        raise NotImplementedError(f"{function}(): wengert makes such tensors on the CPU only, not on device 'meta'")
+    if meta_device(device, function) or (device is not None and _dtypes.device(device).type != "cpu"):
+        raise NotImplementedError(f"{function}(): wengert makes such tensors on the CPU only, not on device '{device}'")
 
 
 def placed(a: Any, device: Any, function: str = "tensor") -> Any:
-    """A new array on a device; on "meta", the array without its data."""
-    if device is None or not meta_device(device, function):
+    """A new array on a device: on "meta" without its data, on a library's as an array of the library."""
+    if device is None or device is CPU:
         return a
+    if meta_device(device, function):
+        return a if type(a) is Meta else taken(a)
+    device = _dtypes.device(device)
+    if device.type == "cpu":
+        return a
+    from .._payloads.foreign import moved
 
-    return taken(a)
+    return moved(a, device)
 
 
 def strided_only(layout: Any, function: str) -> None:
@@ -134,7 +158,7 @@ def tensor(
                 return made(number.type(data)) if slow_if_recording else wrap(number.type(data))
     elif type(dtype) is not Dtype:
         dtype = as_dtype(dtype, "tensor")
-    meta = device is not None and meta_device(device)
+    away = device is not None and device is not CPU
     if pin_memory:
         no_pinning(pin_memory)
     if type(requires_grad) is not bool:
@@ -146,17 +170,20 @@ def tensor(
         )
         return made(moved_array(array_of(data, dtype), device, "tensor"), requires_grad)
     a = array_of(data, dtype)
-    return made(placed(a, device) if meta else a, requires_grad)
+    return made(placed(a, device) if away else a, requires_grad)
 
 
 def moved_array(a: Any, device: Any, function: str) -> Any:
     """A payload on another device; a payload without data cannot move to the CPU."""
     if device is None:
         return a
-    meta = meta_device(device, function)
     if device_of(a) is CPU:
-        return placed(a, device) if meta else a
-    if not meta:
+        return placed(a, device, function)
+    if getattr(a, "is_foreign", False):
+        from .._payloads.foreign import moved
+
+        return moved(a, _dtypes.device(device))
+    if not meta_device(device, function):
         raise no_data()
     return a
 
@@ -175,6 +202,10 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
         return a.astype(BY_NUMPY[a.dtype].np) if dtype is None else converted(a, dtype.np)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{ty.__name__}'")
+    library = _library_of(ty)
+    if library is not None:
+        a = library.payload(data)
+        return a.copy() if dtype is None else a.astype(dtype.np)
     if hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__"):
         a = np.array(np.from_dlpack(data))
         return a if dtype is None else converted(a, dtype.np)
@@ -183,6 +214,13 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
     if isinstance(data, (int, float, complex)) or dtype is not None:
         return array_of_numbers([data], {ty: None}, dtype)[0]
     raise no_dtype(ty)
+
+
+def _library_of(ty: type) -> Any:
+    """The library of a class of arrays, ``None`` for every other class."""
+    from .._payloads.foreign import library_of
+
+    return library_of(ty)
 
 
 def _copied(data: Tensor, dtype: Dtype | None) -> Any:
@@ -272,15 +310,20 @@ def as_tensor(data: Any, dtype: Dtype | None = None, device: Any = None) -> Tens
     """
     if dtype is not None:
         dtype = as_dtype(dtype, "as_tensor")
-    meta = device is not None and meta_device(device, "as_tensor")
+    away = device is not None and device is not CPU and _dtypes.device(device).type != "cpu"
     if isinstance(data, Tensor):
         data = data if device is None else data.to(device)
         return data if dtype is None else cast(data, dtype.np)
     if isinstance(data, np.ndarray):
         checked_array(data)
-        if not meta and (dtype is None or dtype.np is data.dtype):
+        if not away and (dtype is None or dtype.np is data.dtype):
             return from_numpy(data)
-    return made(placed(array_of(data, dtype), device) if meta else array_of(data, dtype))
+    elif (library := _library_of(type(data))) is not None:
+        t = made(library.payload(data))
+        t = t if device is None else t.to(device)  # type: ignore[attr-defined]
+        return t if dtype is None else cast(t, dtype.np)
+    a = array_of(data, dtype)
+    return made(placed(a, device, "as_tensor") if away else a)
 
 
 def asarray(
@@ -306,14 +349,12 @@ def asarray(
     """
     if dtype is not None:
         dtype = as_dtype(dtype, "asarray")
-    meta = meta_device(device, "asarray")
     t = _aliased(obj, dtype)
     if t is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        a = array_of(obj, dtype)
-        return made(placed(a, device) if meta else a, requires_grad)
-    if device is not None and (device_of(t._payload) is CPU) is meta:
+        return made(placed(array_of(obj, dtype), device, "asarray"), requires_grad)
+    if device is not None and device_of(t._payload) is not device_of(placed(np.empty(0), device, "asarray")):
         if copy is False:
             raise ValueError(f"can't alias tensor from device '{t.device}' to '{_dtypes.device(device)}'.")
         t = t.to(device)
@@ -337,6 +378,9 @@ def _aliased(obj: Any, dtype: Dtype | None) -> Tensor | None:
         return from_numpy(obj)
     if isinstance(obj, np.generic):
         return made(checked_array(obj))
+    library = _library_of(type(obj))
+    if library is not None:
+        return made(library.payload(obj))
     if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):
         return from_dlpack(obj)
     try:
@@ -402,12 +446,16 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     >>> torch.from_dlpack(np.arange(3.))
     tensor([0., 1., 2.], dtype=torch.float64)
     """
+    library = _library_of(type(ext_tensor))
+    if library is not None:
+        t = made(library.payload(ext_tensor.copy() if copy else ext_tensor))
+        return t if device is None else t.to(device)  # type: ignore[attr-defined]
     cpu_only(device, "from_dlpack")
     if isinstance(ext_tensor, Tensor):
         ext_tensor.__dlpack_device__()
         ext_tensor._refuse_export()  # type: ignore[attr-defined]
         a = alias_payload(ext_tensor)
-        return made(a.copy() if copy else a[...])
+        return made(a.copy() if copy else a if getattr(a, "is_foreign", False) else a[...])
     if not hasattr(ext_tensor, "__dlpack__"):
         raise noted(
             TypeError(f"from_dlpack(): expected an object with __dlpack__, not {type_name(ext_tensor)}"),

@@ -97,7 +97,7 @@ def _warn_of_hooks(self: Tensor) -> None:
 
 
 def _array(self: Tensor, what: str) -> Any:
-    if type(self._payload) is Meta:
+    if type(self._payload) is Meta or getattr(self._payload, "is_foreign", False):
         return self._payload
     if isinstance(self._payload, (Transformed, Tensor)):
         raise RuntimeError(f"a tensor inside of a transform (grad, vmap, jvp) cannot be {what}")

@@ -19,12 +19,12 @@ from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from .._base.errors import noted
 from .._base.modes import inference_tensors, is_grad_enabled
 from .._base.registry import TENSORS, public, publish
-from .._payloads.meta import Meta, no_data, no_item
+from .._payloads.meta import Meta, no_data, no_item, no_numpy
 from .._payloads.transforms import Batched, Constant, Dual, Transformed
 from .._tape.error_text import expect_tensor, warn_of_lost_gradient
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, box_of, hooks_of, leaf_node
-from .._tape.tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap
+from .._tape.tensor import CPU, META, Tensor, alias_payload, current_fn, device_of, new, wrap
 from . import printing
 from .printing import format_array, format_scalar, format_wrapper
 
@@ -118,6 +118,9 @@ def text_of(self: Tensor, indent: int = 0) -> str:
     elif type(a) is Meta:
         facts["device"] = "meta"
         a = np.broadcast_to(np.zeros((), a.dtype.base_dtype), a.shape)
+    elif getattr(a, "is_foreign", False):
+        facts["device"] = str(a.place)
+        a = a.numpy()
     elif isinstance(a, Transformed):
         return text_of(_inside(a.v), indent)
     return format_array(
@@ -173,6 +176,8 @@ def _grad_fn_name(self: Tensor) -> str | None:
 def _format(self: Tensor, spec: str) -> str:
     if type(self) is Tensor and self._payload.ndim == 0 and isinstance(self._payload, (np.ndarray, np.generic)):
         return format_scalar(self._payload, spec, owner=self)
+    if not self._payload.ndim and getattr(self._payload, "is_foreign", False):
+        return format_scalar(self._payload.numpy(), spec, owner=self)
     return object.__format__(self, spec)
 
 
@@ -201,6 +206,8 @@ def array_of(self: Tensor, refusal: str | None = None) -> Any:
             if a.size == 1:
                 raise no_item()
             return a  # the caller raises unless there is one element
+        elif getattr(a, "is_foreign", False):
+            a = a.numpy()
         elif hasattr(a, "v"):
             a = a.v
         else:
@@ -407,8 +414,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     tensor([1., 0.])
     """
     if self._node is not None and not force and is_grad_enabled():
-        if device_of(self._payload) is META:
-            raise _no_numpy()
+        if device_of(self._payload) is not CPU:
+            raise no_numpy(device_of(self._payload))
         raise noted(
             RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."),
             "Why: what is computed with a NumPy array is not recorded, so its gradient would be lost.",
@@ -418,19 +425,15 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     a = self._payload
     if type(a) is np.ndarray:
         return a[...] if not inference_tensors else _unlocked(self, a)
-    if device_of(a) is META:
-        raise _no_numpy()
+    if device_of(a) is not CPU:
+        if force and device_of(a) is not META:
+            return array_of(self)
+        raise no_numpy(device_of(a))
     if isinstance(a, np.generic):
         return alias_payload(self)[...]
     if isinstance(a, Tensor) and not force:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     return array_of(self)[...]
-
-
-def _no_numpy() -> TypeError:
-    return TypeError(
-        "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
-    )
 
 
 def _unlocked(self: Tensor, a: Any) -> Any:

@@ -313,3 +313,30 @@ def places_of(kernel: Ints, out: Ints, stride: Ints, dilation: Ints) -> list[tup
         )
         for offset in itertools.product(*map(range, kernel))
     ]
+
+
+def plain_unfolded(
+    lib: Any, x: Any, kernel: Ints, out: Ints, stride: Ints, padding: Ints, dilation: Ints, value: Any = 0
+) -> Any:
+    """The windows ``(*, *kernel, *out)`` of the last dims of an array of any library, with ``value`` around it."""
+    k = len(kernel)
+    reach = [(o - 1) * s + (m - 1) * d + 1 for o, s, m, d in zip(out, stride, kernel, dilation, strict=True)]
+    size = x.shape[x.ndim - k :]
+    ends = [max(r - p - n, 0) for r, p, n in zip(reach, padding, size, strict=True)]
+    if any(padding) or any(ends):
+        around = [(0, 0)] * (x.ndim - k) + list(zip(padding, ends, strict=True))
+        x = lib.pad(x, around, constant_values=value)
+    parts = [x[(..., *place)] for _, place in places_of(kernel, out, stride, dilation)]
+    return lib.stack(parts, x.ndim - k).reshape(*x.shape[: x.ndim - k], *kernel, *out)
+
+
+def plain_folded(lib: Any, cols: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Any:
+    """The transpose of ``plain_unfolded``: windows ``(*, *kernel, *out)`` added up in an array ``(*, *size)``."""
+    k = len(size)
+    lead, kernel, out = cols.shape[: cols.ndim - 2 * k], cols.shape[cols.ndim - 2 * k : cols.ndim - k], cols.shape[-k:]
+    reach = [(o - 1) * s + (m - 1) * d + 1 for o, s, m, d in zip(out, stride, kernel, dilation, strict=True)]
+    whole = [max(r, p + n) for r, p, n in zip(reach, padding, size, strict=True)]
+    r = lib.zeros((*lead, *whole), cols.dtype)
+    for offset, place in places_of(kernel, out, stride, dilation):
+        r[(..., *place)] += cols[(slice(None),) * len(lead) + offset]
+    return r[(..., *(slice(p, p + n) for p, n in zip(padding, size, strict=True)))]

@@ -15,6 +15,7 @@ from ..._base.errors import here, noted, warn_once
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import TENSORS, public
 from ..._kinds.linear import linear
+from ..._payloads.foreign import library_at
 from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed
 from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
@@ -173,19 +174,34 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             if dtype is None:
                 return self
     dtype, device, copy_, memory_format = _to_arguments(args, kwargs)
-    if device is not None and device is not device_of(self._payload):
+    if device is not None and not _is_on(self._payload, device):
         return converted(to_device(self, device), self.dtype if dtype is None else dtype, False, memory_format)
     return converted(self, self.dtype if dtype is None else dtype, copy_, memory_format)
 
 
 def to_device(self: Tensor, device: Any) -> Tensor:
     """Move a tensor to another device; on "meta" it loses its data and cannot be moved back."""
+    here = device_of(self._payload)
+    if device is not META and here is not META:
+        from ..._payloads.foreign import moved
+
+        a = self._payload if getattr(self._payload, "is_foreign", False) else array_of(self)
+        r = wrap(moved(a, device))
+        if self._node is not None and is_grad_enabled():
+            r._node = ToDevice(self._node, here)
+        return r
     if device is not META:
         raise no_data()
     r = wrap(taken(np.asarray(array_of(self))))
     if self._node is not None and is_grad_enabled():
         r._node = ToMeta(self._node)
     return r
+
+
+def _is_on(a: Any, device: Any) -> bool:
+    """Whether a payload is on a device; one without a number is the library's, whatever number an array's has."""
+    here = device_of(a)
+    return here is device or (here.type == device.type and (device.index is None or here.type == "cpu"))
 
 
 _TO = ("dtype", "device", "non_blocking", "copy", "memory_format")
@@ -224,7 +240,8 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
             "None)\n"
         )
     flags[: len(rest)] = rest
-    place = None if device is None else META if meta_device(device, "to") else CPU
+    place = None if device is None else META if meta_device(device, "to") else dtypes.device(device)
+    place = CPU if place is not None and place.type == "cpu" else place
     return None if dtype is None else as_dtype(dtype, "to"), place, bool(flags[1]), kwargs.get("memory_format")
 
 
@@ -248,6 +265,22 @@ class ToMeta(Node):
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         raise no_data()
+
+
+class ToDevice(ToMeta):
+    """The node of a tensor that was moved to another device: its cotangent is moved back."""
+
+    __slots__ = ("here",)
+    __module__ = "builtins"
+
+    def __init__(self, fx: Node, here: Any) -> None:
+        super().__init__(fx)
+        self.here = here
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        from ..._payloads.foreign import moved
+
+        return (self.fx, to_device(g, self.here) if isinstance(g, Tensor) else moved(g, self.here))
 
 
 def _converter(name: str, dtype: Dtype) -> None:
@@ -285,9 +318,12 @@ def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
 
 
 def _absent(name: str) -> None:
-    def absent(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def absent(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
         if dtypes.device(name) is CPU:  # which stands for such devices, under `python -m wengert run --stand-in`
             return self
+        if library_at(name) is not None:
+            place = name if device is None else dtypes.device(name, device) if type(device) is int else device
+            return to(self, place, memory_format=memory_format)
         raise noted(
             AssertionError(f"Torch not compiled with {name.upper()} enabled"),
             "What to do: wengert computes with NumPy on the CPU: leave the call out, or ask torch.cuda.is_available() "
@@ -295,7 +331,7 @@ def _absent(name: str) -> None:
         )
 
     absent.__name__ = absent.__qualname__ = name
-    absent.__doc__ = f"There is no {name}: an AssertionError, as in PyTorch built without it."
+    absent.__doc__ = f"The tensor on the {name} device; without one an AssertionError, as in PyTorch built without it."
     public(f"Tensor.{name}")(absent)
 
 

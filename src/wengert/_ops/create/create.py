@@ -21,11 +21,20 @@ from ..._base.errors import unexpected_keyword
 from ..._base.limits import finfo
 from ..._base.modes import slow_if_recording
 from ..._base.registry import public
-from ..._payloads.meta import Meta, in_order, taken
+from ..._payloads.meta import Meta, in_order
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import CPU, Tensor, device_of, wrap
+from ..._tape.tensor import Tensor, device_of, wrap
 from ..._tape.views import check_inplace, count_write, writable
-from ..._tensor_api.construct import check_flag, made, meta_device, no_pinning, strided_only
+from ..._tensor_api.construct import (
+    check_flag,
+    elsewhere,
+    made,
+    meta_device,
+    moved_array,
+    no_pinning,
+    placed,
+    strided_only,
+)
 
 if TYPE_CHECKING:
     from ..._tensor_api.generator import Generator
@@ -183,8 +192,8 @@ def dtype_chosen(dtype: Dtype | None, out: Tensor | None) -> Any:
 
 def allocate(make: Callable[..., Any], shape: tuple[int, ...], np_dtype: Any, device: Any = None) -> Any:
     """``make(shape, dtype)`` with PyTorch's errors for sizes that are too large; on "meta" nothing is allocated."""
-    if device is not None and meta_device(device):
-        return Meta(shape, np_dtype)
+    if device is not None and (away := elsewhere(device, make, shape, np_dtype)) is not None:
+        return away
     try:
         return make(shape, np_dtype)
     except MemoryError:
@@ -204,9 +213,12 @@ def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type_name(out)}")
     check_inplace(out, False)
-    if not isinstance(out._payload, (np.ndarray, np.generic)):  # on "meta"
+    if not isinstance(out._payload, (np.ndarray, np.generic)):  # on another device
+        away = moved_array(a, out.device, "out") if isinstance(a, np.ndarray) else a
         if out._payload.shape != a.shape:
-            resized(out, Meta(a.shape, out._payload.dtype))
+            resized(out, away.astype(out._payload.dtype))
+        elif getattr(away, "is_foreign", False):
+            out._payload.write(away)  # type: ignore[attr-defined]
     elif out._payload.shape == a.shape:
         np.copyto(writable(out), a, casting="unsafe")
     else:
@@ -217,7 +229,7 @@ def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
 
 def beside(like: Tensor, a: Any) -> Tensor:
     """A new tensor on an array, on the device of another tensor."""
-    return wrap(a if device_of(like._payload) is CPU else taken(a))
+    return wrap(placed(a, device_of(like._payload)))
 
 
 def resized(out: Tensor, a: Any) -> None:
@@ -368,6 +380,8 @@ def _in_order(shape: tuple[int, ...], order: tuple[int, ...], np_dtype: Any, dev
     """An uninitialised array with its dims in the given memory order, outermost first."""
     if device is not None and meta_device(device):
         return in_order(shape, np_dtype, order)
+    if device is not None and (away := elsewhere(device, np.empty, shape, np_dtype)) is not None:
+        return away
     a = allocate(np.empty, tuple(shape[d] for d in order), np_dtype)
     return a.transpose(tuple(order.index(d) for d in range(len(shape))))
 
@@ -434,6 +448,8 @@ def eye(n: int, m: int | None = None, **kwargs: Any) -> Tensor:
     a = allocate(np.zeros, (n, m), dtype_chosen(asked.dtype, asked.out), asked.device)
     if isinstance(a, np.ndarray):
         a.reshape(-1)[: min(n, m) * m : m + 1] = 1
+    elif getattr(a, "is_foreign", False):
+        a.v.diagonal()[...] = 1
     return finish(a, asked.out, asked.requires_grad)
 
 
@@ -471,6 +487,8 @@ def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any, device: Any = N
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(strides)}")
     if device is not None and meta_device(device):
         return Meta(shape, np_dtype, tuple(s * np_dtype.itemsize for s in strides))
+    if device is not None and (away := elsewhere(device, np.empty, shape, np_dtype)) is not None:
+        return away
     count = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     memory = allocate(np.empty, (count,), np_dtype)
     if not count:

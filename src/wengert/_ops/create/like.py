@@ -15,8 +15,8 @@ from ..._payloads.meta import Meta, like, taken
 from ..._payloads.transforms import plain_dtype
 from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import META, Tensor, device_of, in_memory, wrap
-from ..._tensor_api.construct import array_of, made, meta_device, moved_array
+from ..._tape.tensor import CPU, META, Tensor, device_of, in_memory, wrap
+from ..._tensor_api.construct import array_of, elsewhere, made, meta_device, moved_array
 from .create import (
     Options,
     _empty_in,
@@ -99,7 +99,12 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
     asked = Options(function, kwargs)
     a = in_memory(expect_tensor(function, "input", 1, input)._payload)
     np_dtype = logical_dtype(input) if asked.dtype is None else asked.dtype.np
-    if (device_of(a) is META) if asked.device is None else meta_device(asked.device, function):
+    device = device_of(a) if asked.device is None else asked.device
+    if device is not META and device is not CPU and (away := elsewhere(device, np.empty, tuple(a.shape), np_dtype)):
+        a = away
+        if value is not None:
+            a.fill(plain_element(value, np_dtype))
+    elif meta_device(device, function):
         a = without_data(a, np_dtype, asked.memory_format)
     elif isinstance(a, (np.ndarray, np.generic)) or device_of(a) is META:
         if device_of(a) is META:  # asked for on the CPU
@@ -149,8 +154,10 @@ def _new(function: str, self: Tensor, shape: tuple[int, ...], value: Any, asked:
         return made(allocate(np.empty, shape, a.dtype) if value is None else filled(shape, value, a.dtype))
     asked = asked or Options(function, {})
     np_dtype, device = _beside(self, asked)
-    if meta_device(device, function):
-        a = Meta(shape, np_dtype)
+    if (away := elsewhere(device, np.empty, shape, np_dtype, function)) is not None:
+        a = away
+        if value is not None:
+            a.fill(plain_element(value, np_dtype))
     elif not isinstance(a, (np.ndarray, np.generic)) and device_of(a) is not META:
         a = _inside_like(a, shape, value, np_dtype)
     else:

@@ -58,7 +58,7 @@ def arange(*args: Any, **kwargs: Any) -> Tensor:
         values = _few_in_range(start, step, count, dtype).copy()
     else:
         values = _range_values(start, step, count, dtype)
-    return finish(values, asked.out, asked.requires_grad)
+    return finish(placed(values, asked.device), asked.out, asked.requires_grad)
 
 
 def _range_arguments(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
@@ -203,7 +203,7 @@ def linspace(start: Any, end: Any, steps: Any = None, **kwargs: Any) -> Tensor:
         spaced = _few_spaced(start, end, steps, np_dtype).copy()
     else:
         spaced = _spaced(start, end, steps, np_dtype)
-    return finish(spaced, asked.out, asked.requires_grad)
+    return finish(placed(spaced, asked.device), asked.out, asked.requires_grad)
 
 
 @maker("torch.logspace", "out")
@@ -223,7 +223,7 @@ def logspace(start: Any, end: Any, steps: Any = None, base: float = 10.0, **kwar
         spaced = _few_logspaced(start, end, steps, base, np_dtype).copy()
     else:
         spaced = _logspaced(start, end, steps, base, np_dtype)
-    return finish(spaced, asked.out, asked.requires_grad)
+    return finish(placed(spaced, asked.device), asked.out, asked.requires_grad)
 
 
 def _logspaced(start: Any, end: Any, steps: int, base: float, np_dtype: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._arrays.scipy_functions import from_scipy
+from ..._base.registry import on_host
 from ..._kinds.elementwise import unary
 from ._common import real_function
 
@@ -116,3 +117,5 @@ def _declare_underived(name: str, function: Any, doc: str) -> None:
 
 for _name, (_function, _doc) in _UNDERIVED.items():
     _declare_underived(_name, _function, _doc)
+
+on_host("airy_ai")

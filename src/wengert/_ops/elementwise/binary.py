@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import library
 from ..._arrays.layouts import iterated
 from ..._arrays.library import ARITHMETIC, silently
 from ..._arrays.library import lib as numpy_lib
@@ -132,7 +131,7 @@ def logaddexp2(input, other):
 # -------------------------------------------------------------------------------------------------------- interpolation
 def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
     step = end - self
-    return lib.where(near, self + weight * step, end - step * (library.NUMBERS[weight.dtype][1.0] - weight))
+    return lib.where(near, self + weight * step, end - step * (lib.NUMBERS[weight.dtype][1.0] - weight))
 
 
 @general(
@@ -147,7 +146,7 @@ def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
 def _lerp_number(lib, self, end, weight):
     """``self + weight * (end - self)`` for a number ``weight``."""
     step = end - self
-    number = library.NUMBERS[step.dtype]
+    number = lib.NUMBERS[step.dtype]
     return self + number[weight] * step if abs(weight) < 0.5 else end - step * number[1 - weight]
 
 
@@ -167,7 +166,7 @@ def _lerp_number(lib, self, end, weight):
 def _lerp_tensor(lib, self, end, weight):
     """``self + weight * (end - self)`` for a tensor ``weight``."""
     size = lib.abs(weight)
-    return _lerp(lib, self, end, weight, size < library.NUMBERS[size.dtype][0.5])
+    return _lerp(lib, self, end, weight, size < lib.NUMBERS[size.dtype][0.5])
 
 
 @public("torch.lerp Tensor.lerp")

@@ -12,7 +12,7 @@ from ..._arrays.kernels import recordable, with_sign_of
 from ..._arrays.large import MANY
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOAT32, FLOAT64, INEXACT, INTEGRAL, PYTHON_NUMBERS
-from ..._base.registry import ARRAYS, REGISTRY, public, publish
+from ..._base.registry import ARRAYS, REGISTRY, plain_body, public, publish
 from ..._kinds.elementwise import binary, parametric, unary
 from ..._kinds.out import exactly, with_out, write_out
 from ..._kinds.slow_path import cast_operand, not_implemented
@@ -96,7 +96,6 @@ def _pow_ints(lib: Any, x: Any, y: Any) -> Any:
 @binary(
     self=_pow_self,
     other=_pow_other,
-    symbol=_power,
     names="",
     node="PowBackward1",
     scalar_node="PowBackward0",
@@ -112,6 +111,13 @@ def _pow_ints(lib: Any, x: Any, y: Any) -> Any:
 def pow(lib, input, other):
     """``input ** other``, broadcasting."""
     return _power(input, other)
+
+
+@plain_body
+def plain_pow(lib, input, other):
+    if type(other) in PYTHON_NUMBERS and input.dtype == FLOAT32 and other != 2:
+        return (input.astype(FLOAT64) ** other).astype(FLOAT32)
+    return input**other
 
 
 def _saved_by_pow(n: Any, name: str) -> Any:

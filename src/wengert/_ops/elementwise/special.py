@@ -10,7 +10,6 @@ import math
 from typing import Any
 
 from ..._arrays.layouts import iterated, rows
-from ..._arrays.library import NUMBERS
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import PUBLIC, REGISTRY, public, publish
@@ -147,7 +146,7 @@ def lgamma(lib, input):
     tensor([0.0000, 1.7918])
     """
     result = lib.scipy_gammaln(input)
-    end = input == NUMBERS[input.dtype][-math.inf]
+    end = input == lib.NUMBERS[input.dtype][-math.inf]
     return lib.where(end, math.inf, result) if lib.count_nonzero(end) else result
 
 

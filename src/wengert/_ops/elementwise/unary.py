@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ..._arrays.library import NUMBERS
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INT32
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.elementwise import parametric, unary
@@ -348,7 +347,7 @@ def sinc(lib, input):
 
 
 def _sinc(lib: Any, x: Any) -> Any:
-    number = NUMBERS[x.dtype]
+    number = lib.NUMBERS[x.dtype]
     angle = x * number[math.pi]
     return lib.where(x == lib.ZEROS[x.dtype], number[1.0], lib.sin(angle) / angle)
 

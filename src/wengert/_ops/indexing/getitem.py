@@ -404,7 +404,7 @@ def known_masks(indices: list[Tensor]) -> list[Tensor]:
                 raise no_places()
             if isinstance(i._payload, Transformed):
                 values = i._payload.primal()
-                if isinstance(values, (np.ndarray, np.generic)):
+                if isinstance(values, (np.ndarray, np.generic)) or values.is_foreign:
                     known.append(wrap(values))
                     continue
             raise RuntimeError(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import intp
 from ..._arrays.along import COLONS, all_below
 from ..._arrays.layouts import in_rows, relaid, strides_like
 from ..._arrays.library import may_share_memory
@@ -20,6 +19,7 @@ from ..._kinds.general import general
 from ..._kinds.laid_out import laid_out, lay
 from ..._kinds.out import EXACT, exactly, with_axis, with_out, write_out
 from ..._payloads.meta import on_meta
+from ..._payloads.transforms import dtype_of
 from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.fast_results import result_of
 from ..._tape.inplace import apply_inplace, inplace_of
@@ -461,7 +461,7 @@ def _batch_take(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 )
 def take_flat(lib, self, index):
     """The elements at flat indices, in row-major order."""
-    return lib.asarray(intp.take(lib.asarray(self), index))
+    return lib.asarray(lib.take(lib.asarray(self), index))
 
 
 @public("torch.take Tensor.take")
@@ -537,7 +537,7 @@ def _embedding_back(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_id
         padding = xp.unsqueeze_dim(indices == padding_idx, indices.ndim)
         g = xp.masked_fill(g, padding, 0)
     if scale_grad_by_freq:
-        ones = xp.zeros(indices.shape, g.dtype) + 1
+        ones = xp._to_copy(xp.zeros_like(indices), dtype_of(g)) + 1
         often = xp.index([xp.index_back([ones, indices], weight_shape[:1], (0,)), indices], (0,))
         g = g / xp.unsqueeze_dim(often, indices.ndim)
     return xp.index_back([g, indices], weight_shape, (0,))
@@ -557,7 +557,7 @@ def _embedding_back(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_id
 )
 def embedding(lib, weight, indices, padding_idx, scale_grad_by_freq):
     """The rows of a matrix at some indices."""
-    return intp.take(weight, indices, 0)
+    return lib.take(weight, indices, 0)
 
 
 def _batch_embedding(U: Any, inner: Any, mine: Any, p: Any) -> Any:

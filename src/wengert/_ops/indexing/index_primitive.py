@@ -17,7 +17,7 @@ from ..._arrays.along import COLONS
 from ..._arrays.index_shapes import adjacent, result_shape, without_masks
 from ..._arrays.layouts import relaid, relaid_copy, strides_like
 from ..._arrays.threads import LARGE, parallel_map
-from ..._base.registry import ARRAYS, REGISTRY, TRANSFORMED
+from ..._base.registry import ARRAYS, REGISTRY, TRANSFORMED, plain_body
 from ..._kinds.general import general
 from ..._payloads.batching import batch_size
 from ..._tape.saved import payload_dtype
@@ -95,7 +95,7 @@ def take_at(x: Any, dims: tuple[int, ...], indices: Any) -> Any:
     """``x`` indexed with index arrays, in NumPy's order of the dimensions."""
     if len(dims) == 1:
         i = indices[0]
-        contiguous = x.flags.c_contiguous
+        contiguous = type(x) is np.ndarray and x.flags.c_contiguous
         if i.dtype.kind != "b":
             if contiguous:
                 return _taken(x, i, dims[0])
@@ -334,6 +334,13 @@ def index_back(lib, tensors, size, dims):
     return r
 
 
+@plain_body
+def plain_index_back(lib, tensors, size, dims):
+    r = lib.zeros(size, tensors[0].dtype)
+    lib.add_at(r, numpy_key(dims, tensors[1:]), tensors[0])
+    return r
+
+
 def dense(x: Any) -> Any:
     """A dense copy with the same memory order of the dimensions."""
     if type(x) is not np.ndarray:
@@ -405,6 +412,16 @@ def index_put(lib, tensors, dims, accumulate, into):
         r[numpy_key(dims, tensors[2:])] += v
     else:
         write_at(r, dims, tensors[2:], v)
+    return r
+
+
+@plain_body
+def plain_index_put(lib, tensors, dims, accumulate, into):
+    r, key = tensors[0] if into else tensors[0].copy(), numpy_key(dims, tensors[2:])
+    if not accumulate:
+        r[key] = tensors[1]
+    else:
+        lib.add_at(r, key, tensors[1])
     return r
 
 

@@ -88,7 +88,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if not shape:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
     (m,) = known_masks([m])
-    n = int(np.count_nonzero(m._payload))
+    n = int(np.count_nonzero(known_values(m, "masked_scatter")))
     if source._payload.size < n:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     values = slice_dim(reshape_public(source, (source._payload.size,)), 0, 0, n, 1)
@@ -113,9 +113,9 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """
     payload(input, "nonzero")
     a = np.asarray(known_values(input, "nonzero"))
-    found = wrap(_rows_of_places(a))
+    found = beside(input, _rows_of_places(a))
     if as_tuple:
-        return unbind(found, 1) if a.ndim else (wrap(int64(a.reshape(1).nonzero()[0])),)
+        return unbind(found, 1) if a.ndim else (beside(input, int64(a.reshape(1).nonzero()[0])),)
     return found
 
 
@@ -178,7 +178,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         if num_classes <= 0:
             if on_meta(tensor):
                 raise no_item()
-            known_values(tensor, "one_hot without num_classes")
+            num_classes = int(known_values(tensor, "one_hot without num_classes").max()) + 1
         return (tensor.unsqueeze(-1) == beside(tensor, np.arange(num_classes))).to(BY_NUMPY[dtype])  # type: ignore[attr-defined,no-any-return]
     if not a.size:
         if num_classes <= 0:

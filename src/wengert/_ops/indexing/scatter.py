@@ -15,7 +15,7 @@ from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
 from ..._base.modes import slow_if_recording
-from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
+from ..._base.registry import ARRAYS, REGISTRY, TENSORS, plain_body, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_axis, with_out, write_out
@@ -70,6 +70,13 @@ def gather(lib, self, index, dim):
     return self[tuple(key)]
 
 
+@plain_body
+def plain_gather(lib, self, index, dim):
+    if not self.ndim or not index.ndim:
+        return self.reshape(-1)[index]
+    return lib.ascontiguousarray(self).reshape(-1)[lib.along(self.shape, index, dim)]
+
+
 @general(
     tensors=2,
     grad={"self": lambda xp, g, index, dim: xp.gather(g, index, dim)},
@@ -85,6 +92,13 @@ def gather_back(lib, self, index, size, dim):
     """Zeros of ``size`` with the tensor added at ``index`` along a dimension."""
     r = lib.zeros(size, self.dtype)
     add_along(r, index, dim, self)
+    return r
+
+
+@plain_body
+def plain_gather_back(lib, self, index, size, dim):
+    r = lib.zeros(size, self.dtype)
+    lib.add_at(r.reshape(-1), lib.along(size, index, dim).reshape(-1), self.reshape(-1))
     return r
 
 
@@ -115,6 +129,14 @@ def scatter(lib, self, index, src, dim):
     return r
 
 
+@plain_body
+def plain_scatter(lib, self, index, src, dim):
+    r = lib.ascontiguousarray(self).copy()
+    src = src[tuple([slice(0, n) for n in index.shape])].reshape(-1) if getattr(src, "ndim", 0) else src
+    r.reshape(-1)[lib.along(r.shape, index, dim).reshape(-1)] = src
+    return r
+
+
 @general(
     tensors=3,
     grad={"self": lambda xp, g: g, "src": lambda xp, g, index, dim: xp.gather(g, index, dim)},
@@ -133,9 +155,16 @@ def scatter_add(lib, self, index, src, dim):
     return r
 
 
+@plain_body
+def plain_scatter_add(lib, self, index, src, dim):
+    r = lib.ascontiguousarray(self).copy()
+    lib.add_at(r.reshape(-1), lib.along(r.shape, index, dim).reshape(-1), src.reshape(-1))
+    return r
+
+
 # ------------------------------------------------------------------------------------------------------- scatter_reduce
 def _ones(xp: Any, x: Any, dtype: Any) -> Any:
-    return xp.zeros(x.shape, dtype) + 1
+    return xp._to_copy(xp.zeros_like(x), dtype) + 1
 
 
 def _reduced_prod(xp: Any, g: Any, self: Any, index: Any, src: Any, result: Any, dim: Any, include_self: Any) -> Any:
@@ -167,8 +196,9 @@ def _scatter_reduce_back(
     elif reduce == "prod":
         mine, theirs = _reduced_prod(xp, g, self, index, src, result, dim, include_self)
     elif reduce == "mean":
-        count = _ones(xp, g, g.dtype) if include_self else xp.zeros_like(g)
-        count = xp.scatter_add(count, index, _ones(xp, index, g.dtype), dim)
+        dtype = dtype_of(g)
+        count = _ones(xp, g, dtype) if include_self else xp.zeros_like(g)
+        count = xp.scatter_add(count, index, _ones(xp, index, dtype), dim)
         mine = g / xp.masked_fill(count, count == 0, 1)
         theirs = xp.gather(mine, index, dim)
     else:
@@ -219,6 +249,35 @@ def scatter_reduce(lib, self, index, src, dim, reduce, include_self):
     return r
 
 
+@plain_body
+def plain_scatter_reduce(lib, self, index, src, dim, reduce, include_self):
+    r = lib.ascontiguousarray(self).copy()
+    flat, at, kind = r.reshape(-1), lib.along(r.shape, index, dim).reshape(-1), r.dtype.kind
+    src = src[tuple([slice(0, n) for n in index.shape])].reshape(-1) if src.shape != index.shape else src.reshape(-1)
+    if not include_self:
+        least, most = (-np.inf, np.inf) if kind in "fV" else (0, 1) if kind == "b" else _limits(r.dtype)
+        flat[at] = {"sum": 0, "mean": 0, "prod": 1, "amax": least, "amin": most}[reduce]
+    if reduce in ("sum", "mean"):
+        lib.add_at(flat, at, src)
+    else:  # the elements for one place one after the other, those for several places at once
+        how = {"prod": lib.multiply, "amax": lib.maximum, "amin": lib.minimum}[reduce]
+        order = lib.argsort(at)
+        at, src = at[order], src[order]
+        new = lib.ones(at.shape, bool)
+        new[1:] = at[1:] != at[:-1]
+        steps = lib.arange(at.size)
+        rank = steps - lib.maximum.accumulate(lib.where(new, steps, 0)) if at.size else steps
+        for k in range(int(rank.max()) + 1 if at.size else 0):
+            now = rank == k
+            flat[at[now]] = how(flat[at[now]], src[now])
+    if reduce == "mean":
+        count = lib.zeros(flat.shape, np.int64)
+        lib.add_at(count, at, lib.ones(at.shape, np.int64))
+        count = lib.maximum(count + int(include_self), 1).astype(r.dtype).reshape(r.shape)
+        r = r / count if kind in "fcV" else r // count
+    return r
+
+
 def _limits(dtype: Any) -> tuple[int, int]:
     info = np.iinfo(dtype)
     return int(info.min), int(info.max)
@@ -232,6 +291,8 @@ def dtype_name(dtype: Any) -> str:
 def known_values(x: Tensor, name: str) -> Any:
     if on_meta(x):
         raise no_places() if name == "nonzero" else no_kernel(name)
+    if getattr(x._payload, "is_foreign", False):
+        return x._payload.numpy()
     if isinstance(x._payload, Transformed):
         if hasattr(type(x._payload), "__array__"):
             return np.asarray(x._payload)  # torch.compile records no further

@@ -13,7 +13,7 @@ import numpy as np
 from ..._arrays.layouts import iterated
 from ..._arrays.library import in_lib
 from ..._base.errors import warn
-from ..._base.registry import REGISTRY, TENSORS, publish
+from ..._base.registry import REGISTRY, TENSORS, plain, publish
 from ..._kinds.linear import affine
 from ..._kinds.out import EXACT, write_out
 from ..._tape.error_text import expect_tensors
@@ -82,6 +82,11 @@ def addmm_rows(mat1: Any, mat2: Any, input: Any, beta: Any, alpha: Any) -> Any:
     else:
         add(r, input, r)
     return r
+
+
+@plain
+def plain_addmm_rows(lib, mat1, mat2, input, beta, alpha):
+    return add_up(lib, lib.matmul(mat1, mat2), input, beta, alpha)
 
 
 add = np.add

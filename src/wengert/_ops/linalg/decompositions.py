@@ -18,6 +18,7 @@ import numpy as np
 from ..._arrays.layouts import columns
 from ..._arrays.linalg import lu_of, lu_without_pivots, threshold
 from ..._arrays.scipy_functions import from_scipy
+from ..._base.registry import on_host
 from ..._kinds.general import general
 from ..._payloads.transforms import dtype_of
 from ..._tape.saved import is_complex
@@ -401,7 +402,7 @@ def pseudo_inverse(lib, self, atol, rtol, hermitian):
         s, u, vh = lib.abs(values), vectors, (vectors * lib.sign(values)[..., None, :]).swapaxes(-1, -2).conj()
     else:
         u, s, vh = lib.linalg.svd(self, False)
-    floor = threshold(s, atol, rtol, self)
+    floor = threshold(lib, s, atol, rtol, self)
     kept = s > floor[..., None]
     inverse_s = lib.where(kept, 1 / lib.where(kept, s, 1), 0).astype(s.dtype)
     return lib.matmul(vh.swapaxes(-1, -2).conj() * inverse_s[..., None, :], u.swapaxes(-1, -2).conj())
@@ -437,3 +438,6 @@ def exp_matrix(lib, self):
     for index in np.ndindex(*lead):
         r[index] = expm(self[index])
     return r
+
+
+on_host("lu_compact", "permutation_of", "exp_matrix")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._arrays.layouts import columns
 from ..._arrays.linalg import cofactor_matrices, triangular_solutions
+from ..._base.registry import plain_body
 from ..._kinds.general import general
 from ..._tape.saved import is_complex
 
@@ -180,6 +181,13 @@ def cholesky_solution(lib, self, input2, upper):
     return triangular_solutions(second, triangular_solutions(first, self, False, False), True, False)
 
 
+@plain_body
+def plain_cholesky_solution(lib, self, input2, upper):
+    adjoint = input2.swapaxes(-1, -2).conj()
+    first, second = (adjoint, input2) if upper else (input2, adjoint)
+    return lib.triangular_solutions(second, lib.triangular_solutions(first, self, False, False), True, False)
+
+
 # --------------------------------------------------------------------------------------------------------- determinants
 
 
@@ -200,6 +208,18 @@ def _cofactor_grad(xp: Any, g: Any, self: Any) -> Any:
 def cofactors(lib, self):
     """The matrix of each matrix's cofactors."""
     return cofactor_matrices(self)
+
+
+@plain_body
+def plain_cofactors(lib, self):
+    n = self.shape[-1]
+    if not n:
+        return lib.zeros(self.shape, self.dtype)
+    u, s, vh = lib.linalg.svd(self)
+    others = [s[..., [j for j in range(n) if j != i]].prod(-1) for i in range(n)]
+    sign = lib.linalg.det(u) * lib.linalg.det(vh)
+    r = lib.matmul(u.conj() * lib.stack(others, -1)[..., None, :], vh.conj())
+    return (r * sign[..., None, None]).astype(self.dtype, copy=False)
 
 
 @general(

@@ -9,7 +9,7 @@ import numpy as np
 from ..._arrays.layouts import columns
 from ..._arrays.linalg import lapack_ldl, solved_by_ldl
 from ..._base.errors import LinAlgError
-from ..._base.registry import TENSORS, public
+from ..._base.registry import TENSORS, on_host, public
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out
 from ..._kinds.return_types import return_type
@@ -166,3 +166,6 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
             f"{list(pivots._payload.shape)} instead"
         )
     return TENSORS.ldl_apply(LD, pivots.detach(), B, bool(hermitian))  # type: ignore[no-any-return]
+
+
+on_host("ldl_compact", "ldl_apply")

@@ -16,7 +16,7 @@ import numpy as np
 from ..._arrays.library import in_lib
 from ..._base.dtypes import BOOL, BY_NUMPY, INEXACT
 from ..._base.errors import noted
-from ..._base.registry import REGISTRY, TENSORS, public, publish
+from ..._base.registry import REGISTRY, TENSORS, plain, public, publish
 from ..._kinds.general import general
 from ..._kinds.linear import MANY, between, bilinear
 from ..._kinds.out import EXACT, exactly, with_out, write_out
@@ -36,6 +36,16 @@ def matrix_product(a: Any, b: Any) -> Any:
     tenth of the time for 512x512 matrices and a third for 784x64 times 64x256.
     """
     return a.dot(b) if a.size + b.size < MANY else np.matmul(a, b)
+
+
+@plain
+def plain_matrix_product(lib, a, b):
+    return lib.matmul(a, b)
+
+
+@plain
+def plain_product(lib, a, b):
+    return lib.matmul(a, b)
 
 
 # ------------------------------------------------------------------------------------------------------------- refusals

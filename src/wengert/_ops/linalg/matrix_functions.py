@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import always_rows, in_columns, in_rows
+from ..._arrays.library import lib
 from ..._arrays.scipy_functions import from_scipy
 from ..._base.constants import type_name
 from ..._base.registry import TENSORS, public, publish
@@ -118,15 +119,15 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     X = lay(matmul(TENSORS.pseudo_inverse(A, 0.0, rcond, False), B), lambda x: _first_rows(x, max(m, n)))
     a, tags = opened(A.detach()._payload)
     s = np.linalg.svd(a, compute_uv=False)
-    rank = (s > threshold(s, 0.0, rcond, a)[..., None]).sum(-1)
+    rank = (s > threshold(lib, s, 0.0, rcond, a)[..., None]).sum(-1)
     residuals = TENSORS.abs(TENSORS.reshape(X, (-1,))[:0])  # with a history, as PyTorch's
     if m > n and driver != "gelsy" and np.all(rank == n):
         residuals = (TENSORS.abs(matmul(A, X) - B) ** 2).sum(-2)
     if driver == "gels":
-        rank_out = wrap(np.zeros(0, np.int64))
+        rank_out = beside(A, np.zeros(0, np.int64))
     else:
-        rank_out = wrap(closed(np.asarray(rank, np.int64), tags))
-    values = wrap(closed(s, tags)) if driver in ("gelsd", "gelss") else wrap(np.zeros(0, s.dtype))
+        rank_out = beside(A, closed(np.asarray(rank, np.int64), tags))
+    values = beside(A, closed(s, tags) if driver in ("gelsd", "gelss") else np.zeros(0, s.dtype))
     if vector:
         X = TENSORS.reshape(X, tuple(X._payload.shape[:-1]))
     return Lstsq((X, residuals, rank_out, values))
@@ -154,7 +155,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
         raise RuntimeError("This function doesn't handle types other than float and double")
     if on_meta(A):
         return beside(A, np.zeros(A._payload.shape[:-2], np.int64))
-    a = np.asarray(A.detach()._payload)
+    a = opened(A.detach()._payload)[0]
     if hermitian:
         square_size("torch.linalg.matrix_rank", A)
         s = np.abs(np.linalg.eigvalsh(a))
@@ -162,8 +163,8 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
         s = np.linalg.svd(a, compute_uv=False)
     if tol is not None:
         atol, rtol = tol, 0.0
-    floor = threshold(s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
-    return wrap(np.asarray((s > floor[..., None]).sum(-1), np.int64))
+    floor = threshold(lib, s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
+    return beside(A, np.asarray((s > floor[..., None]).sum(-1), np.int64))
 
 
 @public("linalg.matrix_norm")

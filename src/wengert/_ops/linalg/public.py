@@ -96,7 +96,7 @@ def _info(A: Any) -> Any:
 
 def _infos(A: Any, of: Any) -> Any:
     """The info of each matrix, computed by the function ``of``."""
-    a = np.asarray(A.detach()._payload)
+    a = opened(A.detach()._payload)[0]
     r = np.zeros(a.shape[:-2], np.int32)
     for index in np.ndindex(*r.shape):
         r[index] = of(a[index])
@@ -109,7 +109,7 @@ def _zero_pivot(a: Any) -> int:
 
 def _one_by_one(A: Any, infos: Any, of: Any) -> Any:
     """``of`` each matrix whose info is 0, nan for the others."""
-    a = np.asarray(A.detach()._payload)
+    a = opened(A.detach()._payload)[0]
     r = np.full(a.shape, math.nan, a.dtype)
     for index in np.ndindex(*infos.shape):
         if not infos[index]:
@@ -154,7 +154,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
         if check_errors:
             raise
     infos = _infos(A, _zero_pivot)
-    return InvEx((wrap(_one_by_one(A, infos, np.linalg.inv)), wrap(infos)))
+    return InvEx((beside(A, _one_by_one(A, infos, np.linalg.inv)), beside(A, infos)))
 
 
 @public("linalg.det torch.det Tensor.det")
@@ -286,7 +286,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
         if check_errors:
             raise
     nan = solve(eye_of(A), B, left=left).detach() * math.nan
-    return SolveEx((nan, wrap(_infos(A, _zero_pivot))))
+    return SolveEx((nan, beside(A, _infos(A, _zero_pivot))))
 
 
 def eye_of(A: Any) -> Any:
@@ -383,7 +383,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
             raise
     infos = _infos(A, minor_of)
     r = _one_by_one(A, infos, np.linalg.cholesky)
-    return CholeskyEx((wrap(r.swapaxes(-1, -2).conj() if upper else np.tril(r)), wrap(infos)))
+    return CholeskyEx((beside(A, r.swapaxes(-1, -2).conj() if upper else np.tril(r)), beside(A, infos)))
 
 
 @public("torch.cholesky_solve Tensor.cholesky_solve")
@@ -624,7 +624,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
         if zero.shape[-1]
         else np.zeros(lu.shape[:-2], np.int32)
     )
-    return LuFactorEx((LU, pivots, wrap(closed(np.asarray(info), tags))))
+    return LuFactorEx((LU, pivots, beside(A, closed(np.asarray(info), tags))))
 
 
 @public("torch.lu Tensor.lu")

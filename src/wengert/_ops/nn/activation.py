@@ -13,7 +13,6 @@ from numpy import ndarray
 
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
-from ..._arrays.library import NUMBERS
 from ..._base.dtypes import FLOAT32, INEXACT
 from ..._base.registry import ARRAYS, TENSORS, public, publish
 from ..._kinds.dims import normal_dim
@@ -66,7 +65,7 @@ def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scal
 def _elu(lib, self, alpha, scale, input_scale):
     """``scale * x``, and ``scale * alpha * (exp(input_scale * x) - 1)`` where x is negative."""
     above, below = _split(lib, self)
-    number = NUMBERS[self.dtype]
+    number = lib.NUMBERS[self.dtype]
     below = lib.expm1(below * number[input_scale] if input_scale != 1 else below)
     factor = alpha * scale
     return (above * number[scale] if scale != 1 else above) + (below * number[factor] if factor != 1 else below)
@@ -111,7 +110,7 @@ def _celu(lib, self, alpha):
     above, below = _split(lib, self)
     if alpha == 1:
         return above + lib.expm1(below)
-    number = NUMBERS[self.dtype]
+    number = lib.NUMBERS[self.dtype]
     return above + lib.expm1(below * number[1.0 / alpha]) * number[alpha]
 
 

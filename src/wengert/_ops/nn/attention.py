@@ -15,7 +15,7 @@ import numpy as np
 from ..._arrays.attention import block_weights, cut, mask_by_parts, over_cut
 from ..._arrays.layouts import always_rows, like
 from ..._base.grad_mode import is_grad_enabled
-from ..._base.registry import ARRAYS, TENSORS, public
+from ..._base.registry import ARRAYS, TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._tape.error_text import cpp_name
 from ..._tape.promotion import logical_dtype
@@ -126,6 +126,13 @@ def attention(lib, query, key, value, mask, causal, scale, tape):
     if tape is not None:
         tape[:] = [parts, weights if keep else [None] * len(parts)]
     return r
+
+
+@plain_body
+def plain_attention(lib, query, key, value, mask, causal, scale, tape):
+    scores = lib.matmul(query, key.swapaxes(-1, -2)) * scale
+    scores = lib.causal_scores(scores) if causal else scores
+    return lib.matmul(lib.softmax_rows_or_zero(scores if mask is None else scores + mask), value)
 
 
 @general(

@@ -17,7 +17,7 @@ from ..._arrays.losses import MEAN, NONE, SUM, places_of_targets, weights_of_tar
 from ..._arrays.softmax_large import row_starts
 from ..._base.dtypes import INT64
 from ..._base.errors import noted
-from ..._base.registry import TENSORS, public
+from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.general import general, named_by
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
@@ -152,6 +152,19 @@ def nll(lib, self, target, weight, reduction, ignore_index):
     return total / (r.dtype.type(r.size) if w is None else lib.add.reduce(w, None))
 
 
+@plain_body
+def plain_nll(lib, self, target, weight, reduction, ignore_index):
+    rows = lib.moveaxis(self, 1, -1) if self.ndim > 1 else self[None]
+    target = target.reshape(rows.shape[:-1])
+    keep = lib.ones(target.shape, bool) if ignore_index is None else target != ignore_index
+    place = lib.where(keep, target, 0)
+    w = keep.astype(self.dtype) if weight is None else weight[place] * keep
+    losses = lib.where(keep, -lib.take_along_axis(rows, place[..., None], -1)[..., 0] * w, 0)
+    if reduction == NONE:
+        return losses if self.ndim > 1 else losses.reshape(())
+    return losses.sum() if reduction == SUM else losses.sum() / w.sum()
+
+
 named_by("nll", "self_shape", lambda shape: "NllLoss2DBackward0" if len(shape) > 2 else "NllLossBackward0")
 
 
@@ -181,6 +194,18 @@ def nll_backward(lib, g, target, weight, size, reduction, ignore_index):
         value = lib.where(keep, value, g.dtype.type(0))
     r[index] = value
     return r
+
+
+@plain_body
+def plain_nll_backward(lib, g, target, weight, size, reduction, ignore_index):
+    rows = lib.zeros((*size[:1], *size[2:], size[1]) if len(size) > 1 else (1, *size), g.dtype)
+    target = target.reshape(rows.shape[:-1])
+    keep = lib.ones(target.shape, bool) if ignore_index is None else target != ignore_index
+    place = lib.where(keep, target, 0)
+    w = keep.astype(g.dtype) if weight is None else weight[place] * keep
+    g = -g * w if reduction != MEAN else -g * w / w.sum()
+    lib.add_at(rows.reshape(-1), lib.along(rows.shape, place[..., None], rows.ndim - 1).reshape(-1), g.reshape(-1))
+    return lib.moveaxis(rows, -1, 1) if len(size) > 1 else rows[0]
 
 
 def _check_classes(target: Any, n: int, ignore_index: int) -> None:
@@ -360,6 +385,17 @@ def multi_margin(lib, self, target, weight, reduction, p, margin):
     if reduction == NONE:
         return lib.sum_over(z, 1) / n
     return lib.sum_of_all(z) / (n if reduction == SUM else z.size or math.nan)
+
+
+@plain_body
+def plain_multi_margin(lib, self, target, weight, reduction, p, margin):
+    n = self.shape[1]
+    z = lib.maximum(self - lib.take_along_axis(self, target[:, None], 1) + margin, 0)
+    z = lib.where(lib.arange(n) == target[:, None], 0, z**p)
+    z = z if weight is None else z * weight[target][:, None]
+    if reduction == NONE:
+        return z.sum(1) / n
+    return z.sum() / (n if reduction == SUM else z.size or math.nan)
 
 
 @public("nn.functional.multi_margin_loss")

@@ -16,7 +16,7 @@ from ..._arrays.conv import columns, products
 from ..._arrays.layouts import convolved, convolved_2d
 from ..._arrays.library import in_lib
 from ..._base.errors import noted, warn
-from ..._base.registry import TENSORS, public
+from ..._base.registry import TENSORS, plain, public
 from ..._kinds.linear import affine, bilinear
 from ..._tape.error_text import cpp_name, expect_tensors, two_dtypes
 from ..._tape.tensor import Tensor
@@ -44,6 +44,47 @@ for _name, _product in (
     ("conv_filters", products.convolve_weight),
 ):
     in_lib(functools.partial(_wide, _product), _name)
+
+
+@plain
+def plain_conv_forward(
+    lib: Any, x: Any, w: Any, bias: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Any:
+    out = columns.out_size(x.shape[2:], w.shape[2:], stride, padding, dilation)
+    r = lib.matmul(_filters(w, groups), _plain_columns(lib, x, w.shape[2:], out, stride, padding, dilation, groups))
+    r = r.reshape(len(x), len(w), *out)
+    return r if bias is None else r + bias.reshape(-1, *(1,) * len(out))
+
+
+@plain
+def plain_conv_back(
+    lib: Any, g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Any:
+    cols = lib.matmul(_filters(w, groups).swapaxes(-1, -2), g.reshape(len(g), groups, len(w) // groups, -1))
+    cols = cols.reshape(len(g), groups * w.shape[1], *w.shape[2:], *g.shape[2:])
+    return columns.plain_folded(lib, cols, size, stride, padding, dilation)
+
+
+@plain
+def plain_conv_filters(
+    lib: Any, x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Any:
+    cols = _plain_columns(lib, x, kernel, g.shape[2:], stride, padding, dilation, groups)
+    r = lib.matmul(g.reshape(len(g), groups, g.shape[1] // groups, -1), cols.swapaxes(-1, -2)).sum(0)
+    return r.reshape(g.shape[1], -1, *kernel)
+
+
+def _filters(w: Any, groups: int) -> Any:
+    return w.reshape(groups, len(w) // groups, -1)
+
+
+def _plain_columns(
+    lib: Any, x: Any, kernel: Ints, out: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Any:
+    """The columns ``(N, G, C kernel, places)``."""
+    return columns.plain_unfolded(lib, x, kernel, out, stride, padding, dilation).reshape(
+        len(x), groups, x.shape[1] // groups * math.prod(kernel), -1
+    )
 
 
 def _into_channels(U: Any, t: Any) -> Any:
@@ -239,7 +280,7 @@ def conv_weight(input, g, kernel, stride, padding, dilation, groups):
 )
 def convolution_transposed(lib, input, weight, bias, size, stride, padding, dilation, groups):
     """``conv_input`` as a layer: every element spreads the filter over the output of ``size``; plus a bias."""
-    r = np.ascontiguousarray(lib.conv_back(input, weight, size, stride, padding, dilation, groups))
+    r = lib.ascontiguousarray(lib.conv_back(input, weight, size, stride, padding, dilation, groups))
     if bias is not None:
         r += bias.reshape(-1, *(1,) * (r.ndim - 2))
     return r

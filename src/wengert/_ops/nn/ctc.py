@@ -24,7 +24,7 @@ from ..._arrays.ctc import (
     path_total,
     scores_of,
 )
-from ..._base.registry import TENSORS, public
+from ..._base.registry import TENSORS, on_host, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._tape.promotion import logical_dtype
@@ -130,6 +130,11 @@ def ctc_within(lib, self, lengths):
     r = self.copy()
     r[np.arange(len(r))[:, None] >= lengths] = 0
     return r
+
+
+@plain_body
+def plain_ctc_within(lib, self, lengths):
+    return lib.where((lib.arange(len(self))[:, None] < lengths)[..., None], self, 0)
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments
@@ -252,3 +257,6 @@ def ctc_loss_public(
     if reduction not in numbers:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, numbers[reduction], zero_infinity)
+
+
+on_host("ctc_nll", "ctc_posterior", "ctc_covariance")

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._base.dtypes import BY_NUMPY
 from ..._base.grad_mode import no_grad
-from ..._base.registry import TENSORS, public
+from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.laid_out import ordered
 from ..._kinds.out import with_out
@@ -115,6 +115,12 @@ def euclidean_distances(lib, x1, x2):
     square += norms2[..., None, :]
     lib.maximum(square, 0, out=square)
     return lib.sqrt(square, square)
+
+
+@plain_body
+def plain_euclidean_distances(lib, x1, x2):
+    d = x1[..., :, None, :] - x2[..., None, :, :]
+    return lib.sqrt((d * d).sum(-1))
 
 
 @public("torch.cdist")

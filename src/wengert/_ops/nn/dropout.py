@@ -45,11 +45,11 @@ def _noise(input: Tensor, sampler: Any, parameter: float, feature: bool) -> Tens
     if on_meta(input):
         return wrap(Meta(shape[:2] + (1,) * (len(shape) - 2) if feature else shape, dtype))
     if not feature:
-        return wrap(in_memory_order(input._payload, sampler, default_generator, dtype, parameter))
+        return beside(input, in_memory_order(input._payload, sampler, default_generator, dtype, parameter))
     if len(shape) < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     channels = shape[:2] + (1,) * (len(shape) - 2)
-    return wrap(drawn(sampler, default_generator, channels, dtype, parameter))
+    return beside(input, drawn(sampler, default_generator, channels, dtype, parameter))
 
 
 def _dropped(
@@ -107,12 +107,12 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
         return input.clone(), beside(input, np.ones(tuple(input.shape), np.bool_))
     if on_meta(input):
         return clone_public(input), wrap(Meta(tuple(input.shape), np.dtype(np.bool_)))
-    mask = drawn(_native_mask, default_generator, tuple(input.shape), p)
-    return TENSORS.native_dropout_values(input, mask, 0.0 if p == 1 else 1 / (1 - p)), wrap(mask)
+    mask = beside(input, drawn(_native_mask, default_generator, tuple(input.shape), p))
+    return TENSORS.native_dropout_values(input, mask._payload, 0.0 if p == 1 else 1 / (1 - p)), mask
 
 
 @linear(
-    transpose=lambda xp, g, mask, scale: g * mask * scale,
+    transpose=lambda xp, g, mask, scale: xp.native_dropout_values(g, mask, scale),
     node="NativeDropoutBackward0",
     batch="loop",
     samples=[((2, 3), (np.array([[True, False, True], [False, True, True]]), 2.0))],

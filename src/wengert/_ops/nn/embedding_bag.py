@@ -13,7 +13,7 @@ from ..._arrays import intp
 from ..._arrays.library import lib
 from ..._arrays.segments import bag_of
 from ..._base.errors import warn
-from ..._base.registry import REGISTRY, TENSORS, public
+from ..._base.registry import REGISTRY, TENSORS, on_host, public
 from ..._kinds.general import general
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
@@ -268,3 +268,6 @@ def torch_embedding_bag(
             inverse = np.searchsorted(own, bag[counted])
             most[own] = rows[counted][np.asarray(REGISTRY["bag_argmax"].decl(lib, values, first, inverse))]  # type: ignore[misc]
     return result, wrap(bag), wrap(sizes), wrap(most)
+
+
+on_host("bag_argmax")

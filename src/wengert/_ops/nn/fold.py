@@ -9,9 +9,9 @@ import functools
 import math
 from typing import Any
 
-from ..._arrays.conv.columns import out_size, padded, scatter_windows, windows
+from ..._arrays.conv.columns import out_size, padded, plain_folded, plain_unfolded, scatter_windows, windows
 from ..._arrays.layouts import channels_last
-from ..._base.registry import TENSORS, public
+from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.laid_out import with_channels_of
 from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
@@ -52,6 +52,14 @@ def im2col(lib, self, kernel_size, dilation, padding, stride):
     return r if r.base is None or not lib.shares_memory(r, self) else r.copy()
 
 
+@plain_body
+def plain_im2col(lib, self, kernel_size, dilation, padding, stride):
+    *lead, c, h, w = self.shape
+    out = out_size((h, w), kernel_size, stride, padding, dilation)
+    cols = plain_unfolded(lib, self, kernel_size, out, stride, padding, dilation)
+    return cols.reshape(*lead, c * math.prod(kernel_size), math.prod(out))
+
+
 @linear(
     transpose=lambda xp, g, output_size, kernel_size, dilation, padding, stride: xp.im2col(
         g, kernel_size, dilation, padding, stride
@@ -71,6 +79,14 @@ def col2im(lib, self, output_size, kernel_size, dilation, padding, stride):
         scatter_windows(r, self.reshape(samples, 1, c, *kernel_size, *out), stride, dilation)
     inside = (slice(p, p + n) for n, p in zip(output_size, padding, strict=True))
     return r[(..., *inside)].reshape(*lead, c, *output_size)
+
+
+@plain_body
+def plain_col2im(lib, self, output_size, kernel_size, dilation, padding, stride):
+    *lead, rows, _ = self.shape
+    out = out_size(output_size, kernel_size, stride, padding, dilation)
+    cols = self.reshape(*lead, rows // math.prod(kernel_size), *kernel_size, *out)
+    return plain_folded(lib, cols, output_size, stride, padding, dilation)
 
 
 @linear(

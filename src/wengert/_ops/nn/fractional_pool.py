@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.pooling import random_corners
-from ..._base.registry import TENSORS, public
+from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.general import general, named_by
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -60,6 +60,20 @@ def fractional_max(lib, self, samples, kernel, out):
         np.copyto(best, candidate, where=better)
         np.copyto(where, place, where=better)
     return best.reshape(*lead, *out), where.reshape(*lead, *out)
+
+
+@plain_body
+def plain_fractional_max(lib, self, samples, kernel, out):
+    lead, size = self.shape[: self.ndim - len(out)], self.shape[self.ndim - len(out) :]
+    corner = random_corners(lib.host(samples), size, kernel, out).reshape(*lead, math.prod(out), 1)
+    offsets = [
+        sum(o * math.prod(size[i + 1 :]) for i, o in enumerate(at)) for at in itertools.product(*map(range, kernel))
+    ]
+    places = lib.table(corner + np.array(offsets))
+    x = lib.take_along_axis(self.reshape(*lead, 1, math.prod(size)), places, -1)
+    best = ((x == x.max(-1, keepdims=True)) | (x != x)).argmax(-1, keepdims=True)
+    values, index = (lib.take_along_axis(a, best, -1).reshape(*lead, *out) for a in (x, places))
+    return values, index
 
 
 named_by("fractional_max", "out", lambda out: f"FractionalMaxPool{len(out)}DBackward0")

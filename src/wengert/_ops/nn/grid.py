@@ -18,7 +18,7 @@ from ..._arrays.accumulate import add_rows
 from ..._arrays.grid import Ints, weighed_neighbours
 from ..._arrays.scipy_functions import from_scipy
 from ..._base.errors import warn
-from ..._base.registry import ARRAYS, public
+from ..._base.registry import ARRAYS, plain_body, public
 from ..._kinds.general import general, named_by
 from ..._kinds.linear import linear
 from ..._tape.promotion import logical_dtype
@@ -79,12 +79,22 @@ def sample_at(lib, input, grid, mode, padding, align, orders):
     out = grid.shape[1:-1]
     flat_input = input.reshape(samples, channels, math.prod(size))
     r = lib.zeros((samples, channels, math.prod(out)), input.dtype)
-    for flat, w in weighed_neighbours(grid, tuple(size), mode, padding, align, orders):
+    for flat, w in weighed_neighbours(lib, grid, tuple(size), mode, padding, align, orders):
         for n in range(samples):
             part = intp.take(flat_input[n], flat[n], 1)
             part *= w[n]
             r[n] += part
     return r.reshape(samples, channels, *out)
+
+
+@plain_body
+def plain_sample_at(lib, input, grid, mode, padding, align, orders):
+    samples, channels, *size = input.shape
+    rows: Any = input.reshape(samples, channels, math.prod(size))
+    r: Any = lib.zeros((samples, channels, math.prod(grid.shape[1:-1])), input.dtype)
+    for flat, w in weighed_neighbours(lib, grid, tuple(size), mode, padding, align, orders):
+        r += lib.take_along_axis(rows, lib.broadcast_to(flat[:, None], r.shape), 2) * w[:, None]
+    return r.reshape(samples, channels, *grid.shape[1:-1])
 
 
 @general(
@@ -114,7 +124,7 @@ def spread_from(lib, g, grid, size, mode, padding, align, orders):
     samples, channels = g.shape[:2]
     places, elements = math.prod(grid.shape[1:-1]), math.prod(size)
     r = lib.zeros((samples, channels, elements), g.dtype)
-    corners = list(weighed_neighbours(grid, size, mode, padding, align, orders))
+    corners = list(weighed_neighbours(lib, grid, size, mode, padding, align, orders))
     columns = lib.tile(lib.arange(places), len(corners))
     rows = g.reshape(samples, channels, places)
     for n in range(samples) if places and elements else ():
@@ -126,6 +136,17 @@ def spread_from(lib, g, grid, size, mode, padding, align, orders):
             r[n] = total.T
         else:
             r[n] = (csr_array((weights, (positions, columns)), shape=(elements, places)) @ rows[n].T).T
+    return r.reshape(samples, channels, *size)
+
+
+@plain_body
+def plain_spread_from(lib, g, grid, size, mode, padding, align, orders):
+    samples, channels = g.shape[:2]
+    rows, n = g.reshape(samples, channels, -1), math.prod(size)
+    r = lib.zeros(samples * channels * n, g.dtype)
+    begins = (lib.arange(samples * channels) * n).reshape(samples, channels, 1)
+    for flat, w in weighed_neighbours(lib, grid, size, mode, padding, align, orders):
+        lib.add_at(r, (begins + flat[:, None]).reshape(-1), (rows * w[:, None]).reshape(-1))
     return r.reshape(samples, channels, *size)
 
 
@@ -152,7 +173,7 @@ def _base_grid(size: Ints, align: bool, dtype: Any) -> Any:
 )
 def affine_places(lib, self, size, align_corners):
     """The places ``(*, *size, k)`` to which matrices ``(*, k, k + 1)`` take the elements of an image."""
-    base = _base_grid(size, align_corners, self.dtype)
+    base = lib.table(_base_grid(size, align_corners, self.dtype))
     return lib.matmul(base, self.swapaxes(-1, -2)).reshape(*self.shape[:-2], *size, len(size))
 
 
@@ -165,7 +186,7 @@ def affine_places(lib, self, size, align_corners):
 def affine_grid_backward(lib, self, size, align_corners):
     """The transpose of ``affine_places``."""
     k = len(size)
-    base = _base_grid(size, align_corners, self.dtype)
+    base = lib.table(_base_grid(size, align_corners, self.dtype))
     g = self.reshape(*self.shape[: self.ndim - k - 1], math.prod(size), k)
     return lib.matmul(g.swapaxes(-1, -2), base)
 

@@ -25,7 +25,7 @@ from ..._arrays.interpolation import (
 )
 from ..._arrays.layouts import channels_last
 from ..._base.errors import warn
-from ..._base.registry import REGISTRY, TENSORS, public
+from ..._base.registry import REGISTRY, TENSORS, plain_body, public
 from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
@@ -82,6 +82,20 @@ def upsample(lib, self, size, mode, align_corners, scales):
     return x.astype(self.dtype) if narrow else x
 
 
+@plain_body
+def plain_upsample(lib, self, size, mode, align_corners, scales):
+    x = self.astype(np.float32) if self.dtype.itemsize == 2 else self
+    for k, out in enumerate(size):
+        d = x.ndim - len(size) + k
+        positions, w = taps(x.shape[d], out, _kind(mode), align_corners, scales[k], x.dtype.name)
+        parts = [lib.take(x, lib.table(positions[:, i]), d) for i in range(positions.shape[1])]
+        rest = (1,) * (x.ndim - 1 - d)
+        if w is not None:
+            parts = [p * lib.table(w[:, i].astype(x.dtype)).reshape(-1, *rest) for i, p in enumerate(parts)]
+        x = sum(parts[1:], parts[0])
+    return x.astype(self.dtype, copy=False)
+
+
 @linear(
     transpose=lambda xp, g, self_shape, size, mode, align_corners, scales: xp.upsample(
         g, tuple(self_shape[-len(size) :]), mode, align_corners, scales
@@ -106,6 +120,20 @@ def upsample_backward(lib, self, size, mode, align_corners, scales):
         else:
             g = scatter_taps(g, d, *taps(*plan), n)
     return g.astype(self.dtype) if narrow else g
+
+
+@plain_body
+def plain_upsample_backward(lib, self, size, mode, align_corners, scales):
+    g = self.astype(np.float32) if self.dtype.itemsize == 2 else self
+    for k, n in enumerate(size):
+        d = g.ndim - len(size) + k
+        positions, w = taps(n, g.shape[d], _kind(mode), align_corners, scales[k], g.dtype.name)
+        r, rows = lib.zeros((*g.shape[:d], n, *g.shape[d + 1 :]), g.dtype), g.swapaxes(0, d)
+        for i in range(positions.shape[1]):
+            weight = 1 if w is None else lib.table(w[:, i].astype(g.dtype)).reshape(-1, *(1,) * (g.ndim - 1))
+            lib.add_at(r.swapaxes(0, d), lib.table(positions[:, i]), rows * weight)
+        g = r
+    return g.astype(self.dtype, copy=False)
 
 
 def _node_name(n: Any) -> str:

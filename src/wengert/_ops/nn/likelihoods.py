@@ -65,7 +65,7 @@ def bernoulli_nll(lib, self, target, weight, reduction):
         r -= target * lib.limited(lib.log(self), -100.0, None)
         return r if weight is None else r * weight
 
-    return reduced_losses(losses, reduction, self, target, weight)
+    return reduced_losses(lib, losses, reduction, self, target, weight)
 
 
 @public("nn.functional.binary_cross_entropy")
@@ -147,7 +147,7 @@ def bernoulli_logits_nll(lib, self, target, weight, pos_weight, reduction):
         r -= log_sigmoid
         return r if weight is None else r * weight
 
-    return reduced_losses(losses, reduction, self, target, weight, pos_weight)
+    return reduced_losses(lib, losses, reduction, self, target, weight, pos_weight)
 
 
 @public("nn.functional.binary_cross_entropy_with_logits")

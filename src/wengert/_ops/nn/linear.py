@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._arrays.library import in_lib
 from ..._base.errors import noted
-from ..._base.registry import REGISTRY, TENSORS
+from ..._base.registry import REGISTRY, TENSORS, plain
 from ..._kinds.linear import MANY, affine, refuse_mixed
 from ..._kinds.linear import linear as kind_linear
 from ..._tape.unfused import layer_graph, shown_as, with_sizes
@@ -103,6 +103,12 @@ def linear_rows(input: Any, weight: Any, bias: Any) -> Any:
     else:
         add(r, bias, r)
     return r
+
+
+@plain
+def plain_linear_rows(lib, input, weight, bias):
+    r = lib.matmul(input, weight.T)
+    return r if bias is None else r + bias
 
 
 add = np.add

@@ -176,7 +176,7 @@ _PAIRS = [((3, 4), (3, 4), (r,)) for r in (0, 1, 2)] + [((), (), (1,))]
 def squared_error(lib, self, target, reduction):
     """Squared differences, their mean or their sum."""
     if self.size >= LARGE:
-        return reduced_losses(lambda self, target: (self - target) ** 2, reduction, self, target)
+        return reduced_losses(lib, lambda self, target: (self - target) ** 2, reduction, self, target)
     d = self - target
     if reduction == NONE or not 0 < d.size < 65536 or d.ndim == 0 or d.dtype.itemsize < 4:
         return lib.reduced(d * d, reduction)
@@ -239,7 +239,7 @@ def _bent(lib: Any, self: Any, target: Any, reduction: int, bend: float, steep: 
         d = lib.abs(self - target)
         return lib.where(d < bend, d * d * (0.5 * steep / bend), (d - 0.5 * bend) * steep)
 
-    return reduced_losses(losses, reduction, self, target)
+    return reduced_losses(lib, losses, reduction, self, target)
 
 
 @general(

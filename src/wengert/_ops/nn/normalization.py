@@ -17,7 +17,7 @@ from ..._arrays.norms import Dims, Ints, count_over, sums_over, widened
 from ..._base.constants import Size
 from ..._base.dtypes import FLOATING
 from ..._base.errors import noted
-from ..._base.registry import ARRAYS, TENSORS, public
+from ..._base.registry import ARRAYS, TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.laid_out import with_channels_of
 from ..._tape.promotion import logical_dtype
@@ -81,6 +81,15 @@ def standardize_backward(lib, g, self, dims, eps, center):
         z -= sums_over(g, dims) / n
     z *= scale
     return z.astype(dtype, copy=False)
+
+
+@plain_body
+def plain_standardize_backward(lib, g, self, dims, eps, center):
+    g = widened(g)
+    z, scale, _, _ = lib.standardized(widened(self), dims, eps, center)
+    r = g - z * (z * g).mean(dims, keepdims=True)
+    r = r - g.mean(dims, keepdims=True) if center else r
+    return (r * scale).astype(self.dtype, copy=False)
 
 
 def _norm_grads(

@@ -14,7 +14,7 @@ import numpy as np
 from ..._arrays import intp
 from ..._arrays.layouts import channels_last
 from ..._base.constants import type_name
-from ..._base.registry import REGISTRY, TENSORS, public
+from ..._base.registry import REGISTRY, TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._tape.error_text import expect_tensors
@@ -103,6 +103,15 @@ def pad_border(lib, self, pad, mode):
     return self
 
 
+@plain_body
+def plain_pad_border(lib, self, pad, mode):
+    for k in range(len(pad) // 2):
+        d = self.ndim - 1 - k
+        if pad[2 * k] or pad[2 * k + 1]:
+            self = lib.take(self, lib.table(_sources(self.shape[d], pad[2 * k], pad[2 * k + 1], mode)), d)
+    return self
+
+
 @linear(
     transpose=lambda xp, g, pad, mode, size: xp.pad_border(g, pad, mode),
     batch=lambda U, info, inner, mine, p: U.fold_border(inner[0], p[0], p[1], (inner[0].shape[0], *p[2])),
@@ -126,6 +135,18 @@ def fold_border(lib, self, pad, mode, size):
         for j in (*range(before), *range(self.shape[d] - after, self.shape[d])):
             r[(slice(None),) * d + (sources[j],)] += self[(slice(None),) * d + (j,)]
         self = r
+    return self
+
+
+@plain_body
+def plain_fold_border(lib, self, pad, mode, size):
+    for k in range(len(pad) // 2):
+        d = self.ndim - 1 - k
+        if pad[2 * k] or pad[2 * k + 1]:
+            r = lib.zeros((*self.shape[:d], size[d], *self.shape[d + 1 :]), self.dtype)
+            sources = lib.table(_sources(size[d], pad[2 * k], pad[2 * k + 1], mode))
+            lib.add_at(r.swapaxes(0, d), sources, self.swapaxes(0, d))
+            self = r
     return self
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
+from ..._arrays.conv.columns import plain_folded, plain_unfolded
 from ..._arrays.layouts import channels_last, channels_last_2d
 from ..._arrays.library import vector_of_ones
 from ..._arrays.pooling import (
@@ -29,7 +30,7 @@ from ..._arrays.pooling import (
     with_border,
 )
 from ..._base.dtypes import BLAS_FLOATS
-from ..._base.registry import REGISTRY
+from ..._base.registry import REGISTRY, plain_body
 from ..._kinds.general import general, named_by
 from ..._kinds.linear import linear
 
@@ -75,6 +76,22 @@ def max_windows(lib, self, kernel, stride, padding, dilation, out):
     return window_maxima(self, kernel, stride, padding, dilation, out)
 
 
+@plain_body
+def plain_max_windows(lib, self, kernel, stride, padding, dilation, out):
+    lowest = -math.inf if self.dtype.kind == "f" else np.iinfo(self.dtype).min
+    lead, k = self.shape[: self.ndim - len(kernel)], math.prod(kernel)
+    x = plain_unfolded(lib, self, kernel, out, stride, padding, dilation, lowest).reshape(*lead, k, *out)
+    inside = lib.ones(self.shape[-len(kernel) :], bool)
+    inside = plain_unfolded(lib, inside, kernel, out, stride, padding, dilation, False).reshape(k, *out)
+    best = (inside & ((x == x.max(len(lead), keepdims=True)) | (x != x))).argmax(len(lead), keepdims=True)
+    size = self.shape[len(lead) :]
+    places = lib.arange(math.prod(size)).reshape(size)
+    places = plain_unfolded(lib, places, kernel, out, stride, padding, dilation).reshape(k, *out)
+    found = [lib.take_along_axis(a, best, len(lead)) for a in (x, lib.broadcast_to(places, x.shape))]
+    values, index = (a.reshape(*lead, *out) for a in found)
+    return values, index
+
+
 @general(
     layout=channels_last_2d,
     grad=lambda xp, g, self_shape, result1, out: xp.pool_scatter(g, result1, tuple(self_shape[-len(out) :]), False),
@@ -90,6 +107,29 @@ def max_windows(lib, self, kernel, stride, padding, dilation, out):
 def max_parts(lib, self, out):
     """The largest element of each of ``out`` parts and its index."""
     return part_maxima(self, out)
+
+
+@plain_body
+def plain_max_parts(lib, self, out):
+    lead, size = self.shape[: self.ndim - len(out)], self.shape[self.ndim - len(out) :]
+    places = _parts_table(size, out)
+    rows = self.reshape(*lead, math.prod(size))
+    x = rows[..., lib.table(places)]
+    best = ((x == x.max(-1, keepdims=True)) | (x != x)).argmax(-1)
+    index = lib.take_along_axis(lib.broadcast_to(lib.table(places), x.shape), best[..., None], -1)[..., 0]
+    return lib.take_along_axis(rows, index, -1).reshape(*lead, *out), index.reshape(*lead, *out)
+
+
+def _parts_table(size: Any, out: Any) -> Any:
+    """The flat places of each part's elements; a part with fewer than others has its first again."""
+    lines: Any = None
+    for n, o in zip(size, out, strict=True):
+        edges = list(adaptive_edges(n, o))
+        most = max([end - start for start, end in edges], default=0)
+        own = np.array([[start + (j if start + j < end else 0) for j in range(most)] for start, end in edges])
+        own = own.reshape(o, most).astype(np.int64)
+        lines = own if lines is None else (lines[:, None, :, None] * n + own[:, None]).reshape(len(lines) * o, -1)
+    return lines
 
 
 @general(
@@ -119,6 +159,15 @@ def pool_scatter(lib, g, indices, size, unique):
     else:
         r = lib.zeros(rows * n, g.dtype)
         lib.add.at(r, flat.reshape(-1), g.reshape(-1))
+    return r.reshape(*lead, *size)
+
+
+@plain_body
+def plain_pool_scatter(lib, g, indices, size, unique):
+    lead, n = g.shape[: g.ndim - len(size)], math.prod(size)
+    rows = math.prod(lead)
+    r = lib.zeros(rows * n, g.dtype)
+    lib.add_at(r, (indices.reshape(rows, -1) + (lib.arange(rows) * n)[:, None]).reshape(-1), g.reshape(-1))
     return r.reshape(*lead, *size)
 
 
@@ -224,6 +273,15 @@ def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override)
     return x.astype(self.dtype) if narrow else x
 
 
+@plain_body
+def plain_mean_windows(lib, self, kernel, stride, padding, out, include_pad, override):
+    lead, size = self.ndim - len(kernel), self.shape[self.ndim - len(kernel) :]
+    x = self.astype(np.float32) if self.dtype.itemsize == 2 else self
+    x = plain_unfolded(lib, x, kernel, out, stride, padding, (1,) * len(kernel))
+    divisor = means_of(size, kernel, stride, padding, out, include_pad, override, x.dtype).divisor
+    return (x.sum(tuple(range(lead, lead + len(kernel)))) / lib.table(divisor)).astype(self.dtype, copy=False)
+
+
 @linear(
     transpose=lambda xp, g, self_shape, size, kernel, stride, padding, include_pad, override: xp.mean_windows(
         g, kernel, stride, padding, tuple(self_shape[-len(kernel) :]), include_pad, override
@@ -251,6 +309,15 @@ def mean_windows_backward(lib, self, size, kernel, stride, padding, include_pad,
             r[(slice(None),) * d + (slice(j, j + (out[i] - 1) * stride[i] + 1, stride[i]),)] += g
         g = r[(slice(None),) * d + (slice(padding[i], padding[i] + size[i]),)]
     return g
+
+
+@plain_body
+def plain_mean_windows_backward(lib, self, size, kernel, stride, padding, include_pad, override):
+    k = len(kernel)
+    lead, out = self.shape[: self.ndim - k], self.shape[self.ndim - k :]
+    g = self / lib.table(means_of(size, kernel, stride, padding, out, include_pad, override, self.dtype).divisor)
+    cols = lib.broadcast_to(g.reshape(*lead, *(1,) * k, *out), (*lead, *kernel, *out))
+    return plain_folded(lib, cols, size, stride, padding, (1,) * k)
 
 
 @linear(
@@ -283,6 +350,15 @@ def mean_parts(lib, self, out):
     return x if x is not self else x.copy()
 
 
+@plain_body
+def plain_mean_parts(lib, self, out):
+    for d, o in enumerate(out, self.ndim - len(out)):
+        edges = list(adaptive_edges(self.shape[d], o))
+        lead = (slice(None),) * d
+        self = lib.stack([self[(*lead, slice(*edge))].mean(d) for edge in edges], d)
+    return self
+
+
 @linear(
     transpose=lambda xp, g, self_shape, size: xp.mean_parts(g, tuple(self_shape[-len(size) :])),
     batch="shape",
@@ -307,6 +383,16 @@ def mean_parts_backward(lib, self, size):
                 r[(*lead, slice(start, end))] += g[(*lead, slice(j, j + 1))] / (end - start)
             g = r
     return g if g is not self else g.copy()
+
+
+@plain_body
+def plain_mean_parts_backward(lib, self, size):
+    for d, n in enumerate(size, self.ndim - len(size)):
+        r, lead = lib.zeros((*self.shape[:d], n, *self.shape[d + 1 :]), self.dtype), (slice(None),) * d
+        for j, (start, end) in enumerate(adaptive_edges(n, self.shape[d])):
+            r[(*lead, slice(start, end))] += self[(*lead, slice(j, j + 1))] / (end - start)
+        self = r
+    return self
 
 
 REGISTRY["mean_windows"].node.name = lambda n: f"AvgPool{len(n.p[0])}DBackward0"

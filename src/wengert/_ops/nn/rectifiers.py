@@ -12,7 +12,6 @@ import numpy as np
 
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
-from ..._arrays.library import NUMBERS
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, public, publish
@@ -25,8 +24,9 @@ from ..._payloads.meta import on_meta
 from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import Tensor, wrap
+from ..._tape.tensor import Tensor
 from ..._tensor_api.generator import Generator
+from ..create.create import beside
 from ..elementwise._common import activation, floats_only, on_floats, plain_number
 from ..random._common import closed, opened
 
@@ -111,7 +111,7 @@ def _between(lib: Any, x: Any, low: float, high: float) -> Any:
     """``lib.limited`` with less to decide for few elements, where the sign of a zero does not matter."""
     if x.size >= MANY:
         return lib.limited(x, low, high)
-    number = NUMBERS[x.dtype]
+    number = lib.NUMBERS[x.dtype]
     return lib.minimum(number[high], lib.maximum(number[low] if low else lib.ZEROS[x.dtype], x))
 
 
@@ -186,7 +186,7 @@ def _leaky_relu_grad(xp: Any, g: Any, self: Any, negative_slope: float) -> Any:
 )
 def _leaky_relu(lib, self, negative_slope):
     """Each element, times ``negative_slope`` if it is negative."""
-    lower = self * NUMBERS[self.dtype][negative_slope]
+    lower = self * lib.NUMBERS[self.dtype][negative_slope]
     if 0 < negative_slope <= 1:
         return lib.maximum(self, lower)
     return lib.where(self > lib.ZEROS[self.dtype], self, lower)
@@ -332,7 +332,7 @@ def _rrelu_noise(input: Tensor, lower: float, upper: float, generator: Generator
     )
     noise = np.ones(negative.shape, values.dtype)
     noise[negative] = draws._payload
-    return wrap(closed(noise, tags))
+    return beside(input, closed(noise, tags))
 
 
 @parametric(
@@ -369,7 +369,7 @@ def _rrelu_with_noise(lib, self, noise):
 )
 def _hardsigmoid(lib, self):
     """``min(max(0, x + 3), 6) / 6``."""
-    number = NUMBERS[self.dtype]
+    number = lib.NUMBERS[self.dtype]
     return _between(lib, self + number[3], 0, 6) / number[6]
 
 
@@ -403,7 +403,7 @@ def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
 )
 def _hardswish(lib, self):
     """``x * min(max(0, x + 3), 6) / 6``."""
-    number = NUMBERS[self.dtype]
+    number = lib.NUMBERS[self.dtype]
     return self * _between(lib, self + number[3], 0, 6) / number[6]
 
 
@@ -434,7 +434,7 @@ def _inside(self: Any, lambd: float) -> Any:
 )
 def _hardshrink(lib, self, lambd):
     """Each element, or 0 if its absolute value is at most ``lambd``."""
-    return lib.where(lib.abs(self) <= NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype], self)
+    return lib.where(lib.abs(self) <= lib.NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype], self)
 
 
 @public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._arrays import recurrent as recurrent  # noqa: PLC0414  puts its functions into the array library
 from ..._base.grad_mode import is_grad_enabled
-from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS
+from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, plain_body
 from ..._kinds.general import general
 from ..._tape.node import leaf_node
 from ..._tape.tensor import Tensor, wrap
@@ -214,6 +214,30 @@ def lstm_layer(lib, input, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, ta
     return lib.lstm_forward(input, h, c, w_ih, w_hh, b_ih, b_hh, reverse, ends, tape)
 
 
+@plain_body
+def plain_lstm_layer(lib, input, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, tape):
+    def step(x, state):
+        i, f, g, o = lib.split(x + lib.matmul(state[0], w_hh.T), 4, 1)
+        c = state[1] / (1 + lib.exp(-f)) + lib.tanh(g) / (1 + lib.exp(-i))
+        return lib.tanh(c) / (1 + lib.exp(-o)), c
+
+    x = lib.matmul(input, w_ih.T)
+    return _plain_steps(lib, step, x if b_ih is None else x + (b_ih + b_hh), (h, c), reverse, ends)
+
+
+def _plain_steps(lib: Any, step: Any, x: Any, state: Any, reverse: bool, ends: Any) -> tuple[Any, ...]:
+    """The outputs over time, and the last states or those after the steps ``ends``."""
+    states = []
+    for now in x[::-1] if reverse else x:
+        state = step(now, state)
+        states.append(state)
+    outputs = lib.stack([s[0] for s in (states[::-1] if reverse else states)])
+    if ends is not None:
+        at = (lib.table(ends), lib.arange(len(ends)))
+        state = [lib.stack(list(part))[at] for part in zip(*states, strict=True)]
+    return (outputs, *state)
+
+
 @general(
     grad=lambda xp, g, input, h, w_ih, w_hh, b_ih, b_hh, needs, mode, reverse, ends, tape: _cotangents(
         xp, g, (input, h, w_ih, w_hh, b_ih, b_hh), needs, mode, reverse, ends, tape
@@ -231,6 +255,24 @@ def recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, 
     """A GRU or an Elman network over a whole sequence: outputs and last state; ``tape`` as in ``lstm_layer``."""
     forward = lib.gru_forward if mode == "GRU" else lib.rnn_forward
     return forward(input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, tape)
+
+
+@plain_body
+def plain_recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, tape):
+    b_hh = 0 if b_hh is None else b_hh
+
+    def gru(x, state):
+        (r, z, n), (hr, hz, hn) = lib.split(x, 3, 1), lib.split(lib.matmul(state[0], w_hh.T) + b_hh, 3, 1)
+        z = 1 / (1 + lib.exp(-z - hz))
+        return ((1 - z) * lib.tanh(n + hn / (1 + lib.exp(-r - hr))) + z * state[0],)
+
+    def elman(x, state):
+        x = x + lib.matmul(state[0], w_hh.T) + b_hh
+        return (lib.tanh(x) if mode == "RNN_TANH" else lib.maximum(x, 0),)
+
+    x = lib.matmul(input, w_ih.T)
+    x = x if b_ih is None else x + b_ih
+    return _plain_steps(lib, gru if mode == "GRU" else elman, x, (h,), reverse, ends)
 
 
 # PyTorch has one operator for float32 only; for other dtypes the outputs come from a stack

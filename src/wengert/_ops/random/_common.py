@@ -130,6 +130,12 @@ def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 
         shapes = [getattr(a, "shape", ()) for a in operands]
         one = sampler(Generator(), *[stand_in(a, (1,) * len(s)) for a, s in zip(operands, shapes, strict=True)])
         return Meta(np.broadcast_shapes(*shapes), one.dtype)
+    away = next((a for a in operands if getattr(a, "is_foreign", False)), None)
+    if away is not None:  # drawn on the host
+        from ..._payloads.foreign import moved
+
+        on_host = [a.numpy() if getattr(a, "is_foreign", False) else a for a in operands]
+        return moved(sampled(sampler, generator, *on_host, rows=rows), away.place)
     from ..._payloads.transforms import Batched
 
     arrays = [opened(a) for a in operands]
@@ -171,6 +177,8 @@ def opened(payload: Any) -> tuple[Any, list[int]]:
         if isinstance(payload, Batched):
             tags.append(payload.tag)
             payload = payload.v
+        elif getattr(payload, "is_foreign", False):
+            payload = payload.numpy()
         elif isinstance(payload, Transformed):
             payload = payload.v
         elif isinstance(payload, Tensor):

@@ -28,7 +28,7 @@ from ..._arrays.random.implicit import (
     gamma_small,
     piecewise,
 )
-from ..._base.registry import public
+from ..._base.registry import on_host, public
 from ..._kinds.general import general
 from ..._tape.error_text import expect_tensor
 from ..._tape.tensor import Tensor, wrap
@@ -197,3 +197,6 @@ def _dirichlet_grad(lib, x, alpha, total):
         (np.True_, beta_fitted),
     ]
     return piecewise(pieces, lib, x, alpha, total).astype(dtype)
+
+
+on_host("_standard_gamma_grad", "_dirichlet_grad")

@@ -29,7 +29,7 @@ from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
 from ..._tape.views import check_inplace, count_write, count_write_at, unrecorded, writable
-from ..._tensor_api.construct import made, meta_device
+from ..._tensor_api.construct import made, meta_device, placed
 from ..._tensor_api.generator import Generator, default_generator
 from ..create.create import Options, allocate, maker, plain_shape, resized, shape_of, tuple_shape
 from ..create.like import empty_array_like, without_data
@@ -54,7 +54,7 @@ def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args:
         count_write(self)
         return self
     a = self._payload if not isinstance(self._payload, (np.ndarray, np.generic)) else writable(self)
-    values = in_memory_order(a, sampler, generator, logical_dtype(self), *args)
+    values = placed(in_memory_order(a, sampler, generator, logical_dtype(self), *args), device_of(a))
     if tracked:
         return apply_inplace(node, self, (values,))
     if isinstance(a, np.ndarray) and isinstance(values, np.ndarray):
@@ -214,14 +214,14 @@ def new_random(
         if asked.device is not None and meta_device(asked.device):
             return made(Meta(shape, np_dtype), asked.requires_grad)
         a = allocate(lambda s, d: drawn(sampler, source, s, d, *args), shape, np_dtype)
-        return made(a, asked.requires_grad)
+        return made(placed(a, asked.device), asked.requires_grad)
     if not isinstance(out, Tensor):
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type_name(out)}")
     if dtype is not None and dtype is not out.dtype:
         raise RuntimeError(f"dtype {dtype.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})")
     check_inplace(out, False)
     if tuple(out.shape) != shape:
-        resized(out, np.empty(shape, out._payload.dtype))
+        resized(out, placed(np.empty(shape, logical_dtype(out)), out.device))
     if sampler is _samplers.normal:
         sampler = _normal_sampler(out._payload)
     fill(out, None, sampler, source, *args)
@@ -372,9 +372,14 @@ def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: A
         return made(without_data(a, np_dtype, order), asked.requires_grad)
     if device is not None:
         a = a if device_of(a) is CPU else np.empty(a.shape, np_dtype)
+    else:
+        device = device_of(a)
     if LEVELS.get() or (order is None and type(a) is np.ndarray and a.flags.c_contiguous):
         source = source_of(asked.generator, function)
-        return made(drawn(sampler, source, tuple(a.shape), np_dtype, *args), asked.requires_grad)
+        return made(placed(drawn(sampler, source, tuple(a.shape), np_dtype, *args), device), asked.requires_grad)
+    if device is not CPU and not isinstance(a, (np.ndarray, np.generic)):
+        source = source_of(asked.generator, function)
+        return made(placed(drawn(sampler, source, tuple(a.shape), np_dtype, *args), device), asked.requires_grad)
     t = wrap(empty_array_like(wrap(a), np_dtype, order))
     getattr(t, fill)(*args, generator=asked.generator)
     return made(t._payload, asked.requires_grad)

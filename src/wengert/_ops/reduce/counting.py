@@ -10,7 +10,7 @@ import numpy as np
 from ..._arrays import intp
 from ..._arrays.counting import counts_between, equal_bins, outer_edges
 from ..._base.constants import type_name
-from ..._base.registry import public
+from ..._base.registry import plain_body, public
 from ..._kinds.dims import rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
@@ -38,8 +38,8 @@ HistogramddResult = return_type("histogramdd", "hist", "bin_edges")
 def bincount(lib, self, weights, minlength):
     """The count, or the sum of the weights, of each integer from 0 on."""
     if weights is None:
-        return intp.bincount(self, minlength=minlength)
-    return intp.bincount(self, weights, minlength).astype(np.float32 if weights.dtype == np.float32 else np.float64)
+        return lib.bincount(self, minlength=minlength)
+    return lib.bincount(self, weights, minlength).astype(np.float32 if weights.dtype == np.float32 else np.float64)
 
 
 @public("torch.bincount Tensor.bincount")
@@ -74,6 +74,20 @@ def histc(lib, self, bins, min, max):
     x = x[(x >= left) & (x <= right)]
     place = ((x - left) * bins / (right - left)).astype(np.int64)
     return intp.bincount(np.minimum(place, bins - 1), minlength=bins).astype(x.dtype)
+
+
+@plain_body
+def plain_histc(lib, self, bins, min, max):
+    x = self.reshape(-1)
+    ends = (
+        (x.dtype.type(min), x.dtype.type(max)) if min != max or not x.size else lib.host(lib.stack([x.min(), x.max()]))
+    )
+    left, right = outer_edges(np.array(ends, x.dtype), min, max, "histc")
+    x = x[(x >= float(left)) & (x <= float(right))]
+    place = lib.minimum(((x - float(left)) * bins / float(right - left)).astype(np.int64), bins - 1)
+    r = lib.zeros(bins, x.dtype)
+    lib.add_at(r, place, lib.ones(place.shape, x.dtype))
+    return r
 
 
 @reduction("torch.histc Tensor.histc", out_rule=_SAME_HISTOGRAM)

@@ -13,7 +13,7 @@ from ..._arrays.intp import int64
 from ..._arrays.layouts import always_rows, like
 from ..._arrays.sorting import flat_rows, runs_of_rows
 from ..._base.constants import type_name
-from ..._base.registry import TENSORS, public
+from ..._base.registry import TENSORS, on_host, public
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
@@ -444,3 +444,6 @@ def isin_public(
         if is_kind(t, "cb"):
             raise RuntimeError(f"Unsupported input type encountered for isin(): {dtype_text(t)}")
     return isin(*tensors, invert)
+
+
+on_host("_unique2", "unique_dim", "_unique_consecutive", "unique_dim_consecutive")

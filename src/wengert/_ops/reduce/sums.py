@@ -28,7 +28,7 @@ from ..._arrays.sums import (
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
-from ..._base.registry import ARRAYS, public
+from ..._base.registry import ARRAYS, plain_body, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
@@ -422,6 +422,11 @@ def all_dim(lib, self, dim, keepdim):
     return as_truth(lib.logical_and.reduce(self, dim, None, None, keepdim), self)
 
 
+@plain_body
+def plain_all_dim(lib, self, dim, keepdim):
+    return as_truth(lib.logical_and.reduce(self, dim, None, None, keepdim), self)
+
+
 @general(
     layout=rows,
     batch=("dim", ("dim",)),
@@ -433,6 +438,11 @@ def any_dim(lib, self, dim, keepdim):
     """Whether any element over some dims is true."""
     if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
         return TRUE if lib.count_nonzero(self) else FALSE
+    return as_truth(lib.logical_or.reduce(self, dim, None, None, keepdim), self)
+
+
+@plain_body
+def plain_any_dim(lib, self, dim, keepdim):
     return as_truth(lib.logical_or.reduce(self, dim, None, None, keepdim), self)
 
 
@@ -478,6 +488,11 @@ def count_nonzero(lib, self, dim):
     if len(dim) == self.ndim:
         return np.int64(lib.count_nonzero(self))
     return lib.add.reduce(self != 0, dim, np.int64)
+
+
+@plain_body
+def plain_count_nonzero(lib, self, dim):
+    return (self != 0).sum(dim, np.int64)
 
 
 @public("torch.count_nonzero Tensor.count_nonzero")

@@ -15,7 +15,7 @@ from ..._arrays.library import concatenate
 from ..._base.constants import type_name
 from ..._base.errors import noted
 from ..._base.modes import slow_if_recording
-from ..._base.registry import ARRAYS, REGISTRY, Operator, public
+from ..._base.registry import ARRAYS, REGISTRY, Operator, plain_body, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import convertible, with_axis, with_out, write_out
@@ -66,6 +66,12 @@ def cat(lib, tensors, dim):
     return in_order(concatenate(tensors, dim), tensors)
 
 
+@plain_body
+def plain_cat(lib, tensors, dim):
+    rank = max(t.ndim for t in tensors)
+    return lib.concatenate([t for t in tensors if t.ndim == rank], dim)
+
+
 def in_order(r: Any, arrays: Any = ()) -> Any:
     """The array in row-major order, or channels-last if all ``arrays`` are; NumPy keeps the order of its inputs."""
     if r.ndim > 3 and arrays and all(map(is_channels_last, arrays)):
@@ -89,6 +95,11 @@ def in_order(r: Any, arrays: Any = ()) -> Any:
 def stack(lib, tensors, dim):
     """Stack tensors of one shape along a new dimension."""
     return _stacked(tensors, dim)
+
+
+@plain_body
+def plain_stack(lib, tensors, dim):
+    return lib.stack(tensors, dim)
 
 
 def _stacked(arrays: Any, dim: int) -> Any:

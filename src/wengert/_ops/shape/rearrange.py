@@ -18,7 +18,7 @@ from ..._arrays.library import concatenate, copyto
 from ..._base.dtypes import as_dtype
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_always
-from ..._base.registry import TENSORS, public
+from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.dims import as_int, normal_dim, normal_dims
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.linear import linear
@@ -96,6 +96,11 @@ def roll_dims(lib, self, shifts, dims):
     return self
 
 
+@plain_body
+def plain_roll_dims(lib, self, shifts, dims):
+    return lib.roll(self, shifts, dims) if dims else lib.roll(self, shifts[0])
+
+
 def _rolled(lib: Any, x: Any, shift: int, dim: int) -> Any:
     n = x.shape[dim]
     first = -shift % n if n else 0
@@ -115,6 +120,11 @@ def lower_triangle(lib, self, diagonal):
     return _without(lib, self, diagonal, True)
 
 
+@plain_body
+def plain_lower_triangle(lib, self, diagonal):
+    return lib.tril(self, diagonal)
+
+
 @linear(
     layout=rows,
     transpose=lambda xp, g, diagonal: xp.upper_triangle(g, diagonal),
@@ -125,6 +135,11 @@ def lower_triangle(lib, self, diagonal):
 def upper_triangle(lib, self, diagonal):
     """A copy with zeros below a diagonal of the last two dimensions."""
     return _without(lib, self, diagonal, False)
+
+
+@plain_body
+def plain_upper_triangle(lib, self, diagonal):
+    return lib.triu(self, diagonal)
 
 
 def _without(lib: Any, x: Any, diagonal: int, lower: bool) -> Any:

@@ -17,7 +17,7 @@ from ..._arrays.along import COLONS
 from ..._arrays.memory import bytes_around, restrided
 from ..._base.dtypes import BY_NUMPY, as_dtype
 from ..._base.modes import slow_if_recording
-from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
+from ..._base.registry import ARRAYS, REGISTRY, TENSORS, plain_body, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_axis, with_out
@@ -96,6 +96,11 @@ def diagonal_view(lib, self, offset, dim1, dim2):
     return r
 
 
+@plain_body
+def plain_diagonal_view(lib, self, offset, dim1, dim2):
+    return self.diagonal(offset, dim1, dim2)
+
+
 @linear(
     transpose=lambda xp, g, size, offset, dim1, dim2: xp.diagonal_view(g, offset, dim1, dim2),
     batch=("dim", ("dim1", "dim2"), ("size",)),
@@ -110,8 +115,15 @@ def diagonal_backward(lib, self, size, offset, dim1, dim2):
     return r
 
 
+@plain_body
+def plain_diagonal_backward(lib, self, size, offset, dim1, dim2):
+    r = lib.zeros(size, self.dtype)
+    r.diagonal(offset, dim1, dim2)[...] = self
+    return r
+
+
 # ------------------------------------------------------------------------------------------------------ sliding windows
-def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
+def _windows(a: Any, dim: int, size: int, step: int, writeable: bool, strided: Any = None) -> Any:
     """A view of the windows of ``a`` along a dimension, with their elements in a new last dimension."""
     if not a.ndim:
         return a.reshape(1)[:size]
@@ -119,6 +131,8 @@ def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
     strides = a.strides
     shape = (*a.shape[:dim], n, *a.shape[dim + 1 :], size)
     strides = (*strides[:dim], strides[dim] * step, *strides[dim + 1 :], strides[dim])
+    if strided is not None:
+        return strided(a, shape, strides)
     if a.flags.c_contiguous and a.size:
         r = np.ndarray(shape, a.dtype, a, 0, strides)
         if not writeable:
@@ -143,6 +157,11 @@ def unfold_view(lib, self, dimension, size, step):
     return _windows(self, dimension, size, step, bool(self.flags.writeable))
 
 
+@plain_body
+def plain_unfold_view(lib, self, dimension, size, step):
+    return _windows(self, dimension, size, step, True, lib.strided)
+
+
 @linear(
     transpose=lambda xp, g, size, dimension, width, step: xp.unfold_view(g, dimension, width, step),
     batch=("dim", ("dimension",), ("size",)),
@@ -156,6 +175,17 @@ def unfold_backward(lib, self, size, dimension, width, step):
     if step >= width:
         _windows(r, dimension, width, step, True)[...] = self
         return r
+    n = self.shape[dimension]
+    for k in range(width):
+        r[COLONS[dimension] + (slice(k, k + step * (n - 1) + 1, step),)] += self[..., k]
+    return r
+
+
+@plain_body
+def plain_unfold_backward(lib, self, size, dimension, width, step):
+    r = lib.zeros(size, self.dtype)
+    if not r.ndim:
+        return r + self.sum()
     n = self.shape[dimension]
     for k in range(width):
         r[COLONS[dimension] + (slice(k, k + step * (n - 1) + 1, step),)] += self[..., k]
@@ -237,6 +267,17 @@ def as_strided_view(lib, self, size, stride, storage_offset, own):
     return at_strides(memory, size, stride, start + storage_offset)
 
 
+@plain_body
+def plain_as_strided_view(lib, self, size, stride, storage_offset, own):
+    step = self.itemsize
+    if 0 in size or all(n == 1 or s == t * step for n, s, t in zip(self.shape, self.strides, own, strict=True)):
+        return lib.strided(self, size, tuple([s * step for s in stride]), storage_offset * step)
+    start, length = _store(size, stride, storage_offset, self.shape, own)
+    memory = lib.zeros(length, self.dtype)
+    lib.strided(memory, self.shape, tuple([s * step for s in own]), start * step)[...] = self
+    return lib.strided(memory, size, tuple([s * step for s in stride]), (start + storage_offset) * step)
+
+
 @linear(
     transpose=lambda xp, g, input_size, size, stride, storage_offset, own: xp.as_strided_view(
         g, size, stride, storage_offset, own
@@ -254,8 +295,8 @@ def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own
         return lib.zeros(input_size, self.dtype)
     start, length = _store(size, stride, storage_offset, input_size, own)
     memory = lib.zeros(length, self.dtype)
-    lib.add.at(memory, _flat_index(size, stride, start + storage_offset).reshape(-1), self.reshape(-1))
-    mine = _flat_index(input_size, own, start)
+    lib.add_at(memory, lib.table(_flat_index(size, stride, start + storage_offset).reshape(-1)), self.reshape(-1))
+    mine = lib.table(_flat_index(input_size, own, start))
     if any(s == 0 and n > 1 for s, n in zip(own, input_size, strict=True)):
         count = intp.bincount(mine.reshape(-1), minlength=length)
         memory = memory / lib.cast(lib.maximum(count, 1), memory.dtype)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import keeping
-from ..._base.registry import REGISTRY, TENSORS, Operator
+from ..._base.registry import REGISTRY, TENSORS, Operator, plain_body
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
@@ -90,6 +90,20 @@ def view_scatter_zeros(lib, self, size, chain):
     return r
 
 
+@plain_body
+def plain_view_scatter_zeros(lib, self, size, chain):
+    r = lib.zeros(size, _base_dtype(self.dtype, chain))
+    if _MAY_REPEAT.isdisjoint([name for name, _ in chain]):
+        part = replay(r, chain)
+        if lib.may_share_memory(part, r):
+            part[...] = self
+            return r
+    places, signs = _plain_places(lib, r, chain)
+    if places.size:
+        lib.add_at(_plain_components(r), places, _plain_components(self) * signs)
+    return r
+
+
 _MAY_REPEAT = frozenset(("expand", "unfold_view", "as_strided_view"))
 
 
@@ -142,6 +156,28 @@ def view_scatter(lib, base, src, chain):
         places, signs = _places(r, chain)
         _components(r)[places] = _components(lib.broadcast_to(src, part.shape)) * signs
     return r
+
+
+@plain_body
+def plain_view_scatter(lib, base, src, chain):
+    r = lib.ascontiguousarray(base).copy()
+    part = replay(r, chain)
+    if lib.may_share_memory(part, r):
+        part[...] = src
+    elif part.size:
+        places, signs = _plain_places(lib, r, chain)
+        _plain_components(r)[places] = _plain_components(lib.broadcast_to(src, part.shape)) * signs
+    return r
+
+
+def _plain_places(lib: Any, a: Any, chain: Any) -> Any:
+    places, signs = _places(np.broadcast_to(np.zeros((), a.dtype), a.shape), chain)
+    return lib.table(places), lib.table(signs)
+
+
+def _plain_components(a: Any) -> Any:
+    flat = a.reshape(-1)
+    return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
 @general(batch="elementwise", samples=[((2, 3), ()), ((), ())], dtypes="fcib")

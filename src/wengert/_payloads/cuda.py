@@ -1,0 +1,5 @@
+"""``device="cuda"``."""
+
+
+def connected():
+    return None
