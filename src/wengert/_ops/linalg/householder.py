@@ -16,6 +16,7 @@ from ..._kinds.return_types import return_type
 from ..._tape.promotion import logical_dtype
 from ..._tape.refusal import UndefinedGradBackward, refusing
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import without_view
 from ..create.create import beside
 from .matmul import matmul
 from .public import adjoint, matrix_shape
@@ -132,8 +133,10 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
                 f"{BY_NUMPY[logical_dtype(t)].scalar_name}"
             )
     if not left:
-        return adjoint(ormqr(input, tau, adjoint(other), True, not transpose))
+        return without_view(adjoint(ormqr(input, tau, adjoint(other), True, not transpose)), "OrmqrBackward0")
     k = tau._payload.shape[-1]
+    if not k:
+        return other.clone()
     for i in range(k) if transpose else range(k - 1, -1, -1):
         t = TENSORS.select(tau, tau._payload.ndim - 1, i)
         other = _reflected(
@@ -144,7 +147,6 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
 
 @public("torch.geqrf Tensor.geqrf")
 @with_out(safely("torch.geqrf", "a"))
-@laid_out(in_columns)
 def geqrf(input: Tensor) -> Any:
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative.
 
@@ -155,10 +157,10 @@ def geqrf(input: Tensor) -> Any:
     matrix_shape("torch.geqrf", input, "input")
     a = np.asarray(input.detach()._payload)
     lead, (m, n) = a.shape[:-2], a.shape[-2:]
-    r, tau = np.empty(a.shape, a.dtype), np.empty((*lead, min(m, n)), a.dtype)
+    r, tau = np.empty(a.shape, a.dtype), np.zeros((*lead, min(m, n)), a.dtype)
     scipy_qr = from_scipy("linalg").qr
 
     for index in np.ndindex(*lead):
         (raw, t), _ = scipy_qr(a[index], mode="raw")
         r[index], tau[index] = raw, t
-    return Geqrf((wrap(r), wrap(tau)))
+    return Geqrf((wrap(in_columns(r)), wrap(tau)))

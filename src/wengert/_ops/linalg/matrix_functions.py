@@ -276,10 +276,10 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     if n == 0:
         ones = TENSORS.where(wrap(np.zeros((), np.bool_)), A, eye_of(A))  # they depend on A, with a derivative of zero
         return lay(ones, in_rows)
+    if abs(n) == 1:
+        return A.clone() if n == 1 else inv(A)
     if n < 0:
         A, n = inv(A), -n
-    if n == 1:
-        return A.clone()
     result = None
     while n:
         if n & 1:
