@@ -1,4 +1,4 @@
-"""wengert beside PyTorch on PyTorch's own operator database: values, gradients, in place, `out=`, errors.
+"""wengert beside PyTorch on PyTorch's own operator database: values, gradients, in place, `out=`, strides, errors.
 
 One test per operator and aspect. Where the two are known to differ, `differences.json` says so with a reason; a
 difference that is gone fails until its line is removed. `OP_DB_SAMPLES=100` looks at more samples than the usual few.
@@ -113,6 +113,13 @@ def without_data(op: Any) -> Findings:
             yield from _compare(op, op.op, sample, _facts_without_data, dtype)
 
 
+def strides(op: Any) -> Findings:
+    """Strides and storage offsets of the results."""
+    for dtype in _dtypes(op, op.supported_dtypes("cpu"))[:1]:
+        for sample in cases.samples(op, dtype, False, LIMIT):
+            yield from _compare(op, op.op, sample, _layouts, dtype)
+
+
 def errors(op: Any) -> Findings:
     """The database's wrong arguments: class and first sentence of the error."""
     for case in cases.error_inputs(op):
@@ -225,6 +232,11 @@ def _receiver(lib: Any, like: Any, kind: str) -> Any:
     return lib.zeros(tuple(like.shape), dtype=getattr(lib, kind))
 
 
+def _layouts(side: Any) -> str:
+    results = [t for t in cases.tensors_in(side.call()) if t.layout is side.lib.strided]
+    return repr([[tuple(t.shape), t.stride(), t.storage_offset() if t._is_view() else 0] for t in results])
+
+
 def _facts(value: Any) -> Any:
     tensors = cases.tensors_in(value)
     return [[str(t.device), str(t.dtype), list(t.shape)] for t in tensors]
@@ -257,6 +269,7 @@ ASPECTS = {
     "out": (out, lambda op: op.supports_out),
     "out of another dtype": (out_of_another_dtype, lambda op: op.supports_out),
     "without data": (without_data, lambda op: True),
+    "strides": (strides, lambda op: True),
     "errors": (errors, lambda op: op.error_inputs_func is not None),
 }
 

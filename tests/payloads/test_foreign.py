@@ -5,10 +5,6 @@ The library is ``strict_array``: CuPy's functions and no others, computed by Num
 
 from __future__ import annotations
 
-import copy
-import io
-import math
-import pickle
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any

@@ -52,6 +52,11 @@ def in_order(shape: tuple[int, ...], order: Any, step: int = 1) -> Strides:
     return tuple(strides)
 
 
+def known_strides(a: Any) -> Strides:
+    """An array's strides in bytes; those of an empty one, which NumPy sets to 0, in row-major order."""
+    return row_major_strides(a.shape, a.itemsize) if not (a.size or any(a.strides)) else a.strides
+
+
 @functools.lru_cache(64)
 def channels_last_order(ndim: int) -> tuple[int, ...]:
     """The order of dims with the channels, dim 1, innermost."""
@@ -117,14 +122,12 @@ def _is_channels_last(shape: tuple[int, ...], strides: Strides) -> bool:
 def empty(shape: tuple[int, ...], dtype: Any, strides: Strides) -> Any:
     """An uninitialised dense array with these strides in bytes."""
     r = np.empty(shape, dtype)
-    if r.strides == strides or not r.size:
-        return r
-    return np.ndarray(shape, dtype, r, 0, strides)
+    return r if r.strides == strides else np.ndarray(shape, dtype, r if r.size else np.empty(1, dtype), 0, strides)
 
 
 def relaid(r: Any, strides: Strides) -> Any:
     """The array itself if it has these strides, else a copy that has."""
-    if r.strides == strides or not r.size:
+    if r.strides == strides:
         return r
     if r.flags.c_contiguous and r.base is None and _equal_but_for_ones(r.shape, r.strides, strides):
         return np.ndarray(r.shape, r.dtype, r, 0, strides)
@@ -155,7 +158,7 @@ def in_rows(r: Any) -> Any:
     """The array in row-major order, a copy if it is not."""
     if not r.flags.c_contiguous:
         return r.copy()
-    if 1 not in r.shape or r.strides == _rows_of(r.shape, r.itemsize):
+    if (1 not in r.shape and r.size) or r.strides == _rows_of(r.shape, r.itemsize):
         return r
     return relaid(r, _rows_of(r.shape, r.itemsize))
 
@@ -165,7 +168,7 @@ _rows_of = functools.lru_cache(4096)(row_major_strides)
 
 def in_columns(r: Any) -> Any:
     """The matrices of a batch in column-major order, a copy if they are not."""
-    if r.ndim == 2:
+    if r.ndim == 2 and r.size:
         return r if r.flags.f_contiguous and 1 not in r.shape else r.copy("F")
     if r.ndim < 2:
         return r

@@ -33,7 +33,7 @@ from .._tape.node import Box, named
 from .backward import Call, backward_step, elementwise_jvp
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, publish_elementwise, slotted
 from .recording import BINARY, UNARY, one
-from .slow_path import refuse_second, slow_operator
+from .slow_path import refuse_second, refuse_unbound, slow_operator
 from .templates import Shape, hot, variant
 
 # ---------------------------------------------------------------------------------------------------------- one tensor
@@ -134,6 +134,7 @@ def binary(
     numbers: Any = REAL_NUMBERS,
     scalar_node: str | None = None,
     dunder: str | None = None,
+    reflected: str = "",
     **facts: Any,
 ) -> Callable[[Any], Any]:
     """Declare an operator that is elementwise in two broadcast tensors, or a tensor and a Python number.
@@ -143,7 +144,8 @@ def binary(
     library's function differs from PyTorch's on integers and bools; the declaration's ``integer`` body handles them.
     ``fast``: the dtypes that need no conversion or check (see ``promote_and_retry``), ``pairs``: those for two tensors
     if they differ. ``scalar_node``: the node's name if the second operand is a number. ``numbers``: the types of number
-    that the second operand may have; empty if PyTorch requires a tensor. ``dunder``: the Python operator's method.
+    that the second operand may have; empty if PyTorch requires a tensor. ``dunder``: the Python operator's method,
+    ``reflected``: that of the operands exchanged, if they commute.
     The kind undoes broadcasting, not the formula.
     """
     x_names, y_names = (formula_names(f, ("self", "other", "result")) for f in (self, other))
@@ -187,7 +189,10 @@ def binary(
         if dunder:
             shape = core.but("self, other", x="self", modes=True)
             quietly = partial(refuse_second, position=0)
-            publish(variant(op, shape, dunder, reject=quietly, slow=slow_operator), f"Tensor.{dunder}")
+            for name in (dunder, *reflected.split()):
+                unbound = partial(refuse_unbound, name)
+                form = variant(op, shape, name, reject=quietly, slow=slow_operator, refuse_first=unbound)
+                publish(form, f"Tensor.{name}")
         return op
 
     return declare

@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.layouts import is_dense
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import warn
 from .._base.modes import is_grad_enabled
+from .._base.registry import REGISTRY
 from .._payloads.transforms import DEPTH, Dual
 from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
@@ -224,6 +226,10 @@ def write_out(
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
         )
     result = op(*args, **(kwargs or {}))
+    info = REGISTRY.get(name)
+    if name in _APART or (info is not None and info.batch == "elementwise"):
+        results = result if isinstance(result, tuple) else (result,)
+        _refuse_overlap(outs, results, (*args, *(kwargs or {}).values()), name in _APART)
     if is_grad_enabled() and _any_history((*outs, result)):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
@@ -239,6 +245,52 @@ def write_out(
     for o, r, each in zip(outs, result, rules, strict=True):
         store_out(o, r, each)
     return getattr(type(result), "_make", type(result))(outs)
+
+
+# Kernels that refuse an ``out`` on any of an input's memory; the elementwise ones refuse a part of it.
+_APART = {
+    "cat", "concat", "concatenate", "gather", "index_add", "index_copy", "index_reduce", "index_select", "kthvalue",
+    "masked_select", "max", "median", "min", "mode", "nanmedian", "scatter", "scatter_add", "scatter_reduce", "stack",
+    "take", "topk",
+}  # fmt: skip
+
+
+def _refuse_overlap(outs: Any, results: Any, args: Any, apart: bool) -> None:
+    """Raise PyTorch's error if an ``out`` repeats elements, or has memory of an input once it has the result's shape.
+
+    The very memory of an input, in the same order, is admitted unless they must be ``apart``.
+    """
+    for o, r in zip(outs, results, strict=False):
+        a = o._payload
+        if type(a) is not np.ndarray or type(r._payload) is not np.ndarray or not (a.size or apart):
+            continue
+        if apart and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+            raise RuntimeError(_OVERLAP.format("more than one element of the", "refers"))
+        same_shape = a.shape == r._payload.shape
+        first = a.ctypes.data
+        for given in args:
+            for t in given if isinstance(given, (tuple, list)) else (given,):
+                b = t._payload if isinstance(t, Tensor) else None
+                if type(b) is not np.ndarray:
+                    continue
+                if same_shape:
+                    alike = a.strides == b.strides and a.shape == b.shape and b.ctypes.data == first
+                    met = np.may_share_memory(a, b) and _dense(a) and _dense(b) and (apart or not alike)
+                else:
+                    low, high = np.lib.array_utils.byte_bounds(b)
+                    met = apart and (o is t or (low < first + r._payload.nbytes and first < high and bool(b.size)))
+                if met:
+                    raise RuntimeError(_OVERLAP.format("some elements of the input tensor and the", "refer"))
+
+
+def _dense(a: Any) -> bool:
+    return is_dense(a.shape, a.strides, a.itemsize)
+
+
+_OVERLAP = (
+    "unsupported operation: {} written-to tensor {} to a single memory location. Please clone() the tensor before "
+    "performing the operation."
+)
 
 
 def _any_history(values: Any) -> bool:

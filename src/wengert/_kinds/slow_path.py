@@ -312,6 +312,17 @@ def refuse_first(info: Operator, *args: Any) -> Any:
     raise AttributeError(f"{info.name}: a tensor without payload")
 
 
+def refuse_unbound(name: str, info: Operator | None, *args: Any) -> Any:
+    """Raise Python's error for a Python operator's method that is called by its class on what is no tensor."""
+    result = overridden(info, args) if info else ...
+    if result is not ...:
+        return result
+    if name in ("__rsub__", "__pow__", "__floordiv__"):  # in PyTorch these are Python functions
+        return NotImplemented
+    kind = type(args[0]).__name__
+    raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
+
+
 def refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
     """``refuse_first`` for operators on any number of tensors: those of the general kind also accept numbers."""
     result = overridden(info, operands)

@@ -33,7 +33,7 @@ MODULES = (
     "nn.classification", "nn.cross_entropy", "nn.ctc", "nn.distance", "nn.pad", "nn.interpolate",
     "nn.normalization", "nn.batch_norm", "nn.conv", "nn.pool_primitive", "nn.pool", "nn.fractional_pool",
     "nn.embedding_bag", "nn.fold", "nn.grid", "nn.attention", "nn.multihead", "nn.recurrent", "linalg.inverses",
-    "linalg.decompositions", "linalg.public", "linalg.matrix_functions", "signal.fft",
+    "linalg.decompositions", "linalg.public", "linalg.matrix_functions", "linalg.householder", "signal.fft",
     "create.window_functions", "signal.spectral", "names.positional", "reduce.segments", "linalg.ldl",
     "nn.linear_cross_entropy", "nn.recurrent_functions", "names.symbolic", "linalg.lobpcg", "create.files",
     "random.implicit_gradients", "names.sparse", "names.private",

@@ -399,12 +399,16 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "linalg.matrix_functions": {
         "operators": ("cross_product trace_of"),
-        "torch": ("cross eig geqrf lstsq matrix_exp matrix_power matrix_rank orgqr ormqr pca_lowrank pinverse solve "
-                  "svd_lowrank symeig trace vander"),
-        "Tensor": ("cross eig geqrf lstsq matrix_exp matrix_power matrix_rank orgqr ormqr pinverse solve symeig "
-                   "trace"),
-        "linalg": ("cond cross householder_product lstsq matrix_exp matrix_norm matrix_power matrix_rank pinv "
-                   "tensorinv tensorsolve vander"),
+        "torch": ("cross eig lstsq matrix_exp matrix_power matrix_rank pca_lowrank pinverse solve svd_lowrank "
+                  "symeig trace vander"),
+        "Tensor": ("cross eig lstsq matrix_exp matrix_power matrix_rank pinverse solve symeig trace"),
+        "linalg": ("cond cross lstsq matrix_exp matrix_norm matrix_power matrix_rank pinv tensorinv tensorsolve "
+                   "vander"),
+    },
+    "linalg.householder": {
+        "torch": ("geqrf orgqr ormqr"),
+        "Tensor": ("geqrf orgqr ormqr"),
+        "linalg": ("householder_product"),
     },
     "signal.fft": {
         "operators": ("fft_c2c fft_c2r fft_r2c"),

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.layouts import row_major_strides, shown_strides
+from .._arrays.layouts import known_strides, row_major_strides, shown_strides
 from .._arrays.memory import memory_order
 from .._base import dtypes
 from .._base.errors import LinAlgError, noted
@@ -325,7 +325,7 @@ def strides_of_view(base: Any, chain: tuple[Any, ...]) -> tuple[int, ...]:
 
     NumPy leaves the strides of new dims of size 1 at 0; so the chain is replayed, and they are computed at each step.
     """
-    a = Meta(base.shape, base.dtype, shown_strides(base.shape, base.strides, base.itemsize))
+    a = Meta(base.shape, base.dtype, shown_strides(base.shape, known_strides(base), base.itemsize))
     for name, p in chain:
         info = REGISTRY[name]
         a = _view(info, a, p) if info.outputs == 1 else _view(info, a, p[:-1])[p[-1]]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.layouts import row_major_strides
+from .._arrays.layouts import known_strides, row_major_strides
 from .._arrays.memory import address_of, offset_of
 from .._base import dtypes
 from .._base.constants import type_name
@@ -102,8 +102,8 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
     """
     a = self._payload
     strides = strides_of(a)
-    if 0 in strides and 1 in a.shape and type(a) is np.ndarray:  # NumPy knows no stride of a new dim of size 1
-        base, chain = chain_of(self)
+    if type(a) is np.ndarray and (not a.size or (0 in strides and 1 in a.shape)):
+        base, chain = chain_of(self)  # NumPy knows no strides of empty arrays and of new dims of size 1
         strides = _in_elements(strides_of_view(base._payload, chain), a.itemsize)
     return strides if dim is None else strides[_own_dim(dim, self._payload.shape, "stride")]
 
@@ -111,9 +111,9 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 def strides_of(a: Any) -> tuple[int, ...]:
     """An array's strides in elements."""
     strides = getattr(a, "strides", None)
-    if strides is None or (type(a) is np.ndarray and not a.size and a.base is None):  # NumPy differs for empty arrays
+    if strides is None:
         return row_major_strides(a.shape)
-    return _in_elements(strides, a.itemsize)
+    return _in_elements(known_strides(a) if type(a) is np.ndarray and not a.size else strides, a.itemsize)
 
 
 @functools.lru_cache(1024)

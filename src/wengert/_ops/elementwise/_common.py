@@ -149,10 +149,15 @@ def python_operator(form: Any, name: str) -> None:
     publish(operator_form, f"Tensor.{name}")
 
 
-def reflected(fn: Any, name: str) -> None:
-    """Publish a reflected operator such as ``__rmod__``, which takes a Python number on the left."""
+def reflected(fn: Any, name: str, unbound: Any = None) -> None:
+    """Publish a reflected operator such as ``__rmod__``, which takes a Python number on the left.
+
+    ``unbound`` handles a call by the class on what is no tensor, which else is as with the tensor on the left.
+    """
 
     def form(self: Tensor, other: Any) -> Any:
+        if not isinstance(self, Tensor) and (unbound or not isinstance(other, Tensor)):
+            return unbound(None, self, other) if unbound else NotImplemented
         if isinstance(other, Tensor):
             return fn(other, self)
         other = number_or_item(other)

@@ -19,7 +19,7 @@ from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT16, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn
 from ..._base.modes import slow_always
-from ..._base.registry import PUBLIC, REGISTRY, own, public, publish
+from ..._base.registry import REGISTRY, own, public, publish
 from ..._base.torch_function import recovered
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
@@ -44,6 +44,7 @@ ndarray = np.ndarray
     libname="multiply",
     names="torch.mul torch.multiply Tensor.mul Tensor.multiply",
     dunder="__mul__",
+    reflected="__rmul__",
     number_first="alone",
     dtypes="fcib",
 )
@@ -63,6 +64,7 @@ def mul(input, other):
     blocks=False,
     names="",
     dunder="__add__",
+    reflected="__radd__",
     inplace=False,
     number_first="alone",
     dtypes="fcib",
@@ -377,8 +379,6 @@ for _name in ("add", "sub"):
 iadd, isub, imul = (inplace_form(REGISTRY[name]) for name in ("add", "sub", "mul"))
 
 
-for _name in ("add", "mul"):  # they commute
-    publish(PUBLIC["Tensor"][f"__{_name}__"], f"Tensor.__r{_name}__")
 python_operator(iadd, "__iadd__")
 python_operator(isub, "__isub__")
 python_operator(imul, "__imul__")

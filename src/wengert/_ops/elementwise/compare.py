@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..._base.registry import REGISTRY, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, of_kind
+from ..._kinds.slow_path import refuse_unbound
 from ..._payloads.meta import no_item, no_kernel, on_meta
 from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import inplace_form
@@ -198,7 +200,8 @@ for _fn, _name in (
     (bitwise_left_shift, "lshift"),
     (bitwise_right_shift, "rshift"),
 ):
-    reflected(_fn, f"__r{_name}__")
+    unbound = {} if "shift" in _name else {"unbound": partial(refuse_unbound, f"__r{_name}__")}
+    reflected(_fn, f"__r{_name}__", **unbound)
     python_operator(inplace_form(REGISTRY[_fn.__name__]), f"__i{_name}__")
 
 

@@ -163,7 +163,7 @@ def rpow(self: Tensor, base: Any) -> Any:
     if isinstance(base, Tensor):
         return pow(base, self)
     base = number_or_item(base)
-    if type(base) not in PYTHON_NUMBERS:
+    if type(base) not in PYTHON_NUMBERS or not isinstance(self, Tensor):
         return NotImplemented
     dtype = common_dtype((self, base))
     if dtype not in INEXACT:
@@ -270,7 +270,7 @@ def rtruediv(self: Tensor, other: Any) -> Any:
         and not isinstance(other, np.ndarray)
     ):
         return NotImplemented
-    return reciprocal(self) * other
+    return self.reciprocal() * other
 
 
 python_operator(inplace_of(pow, "__ipow__", composed=False), "__ipow__")

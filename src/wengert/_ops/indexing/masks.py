@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.intp import int64
-from ..._arrays.layouts import in_rows
+from ..._arrays.layouts import in_rows, relaid
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
 from ..._kinds.laid_out import laid_out
@@ -113,7 +113,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """
     payload(input, "nonzero")
     a = np.asarray(known_values(input, "nonzero"))
-    found = beside(input, _rows_of_places(a))
+    rows = _rows_of_places(a)
+    found = beside(input, rows if len(rows) else relaid(rows, (rows.itemsize, 0)))
     if as_tuple:
         return unbind(found, 1) if a.ndim else (beside(input, int64(a.reshape(1).nonzero()[0])),)
     return found

@@ -402,7 +402,7 @@ def __rmatmul__(self: Tensor, other: Any) -> Any:
     """``a @ b`` where a is no Tensor."""
     if isinstance(other, np.ndarray):
         return matmul(wrap(np.asarray(other)), self)
-    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+    return matmul(other, self) if isinstance(other, Tensor) and isinstance(self, Tensor) else NotImplemented
 
 
 publish(__matmul__, "Tensor.__matmul__")

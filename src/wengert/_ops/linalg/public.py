@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import in_columns
+from ..._arrays.layouts import in_columns, in_rows
 from ..._arrays.linalg import lu_of, minor_of
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
-from ..._kinds.laid_out import laid_out
+from ..._kinds.laid_out import laid_out, lay
 from ..._kinds.out import ANY, EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._payloads.meta import on_meta
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import with_node_name, without_view
 from ..create.create import beside
 from ..random._common import closed, opened
 from .decompositions import unpack_lu
@@ -267,8 +268,10 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """
     A, B, vector = _solve_shapes("linalg.solve", A, B, left)
     floats("linalg.solve", A)
+    if left and not vector:
+        return TENSORS.solve_left(A, B)
     X = TENSORS.solve_left(A, B) if left else TENSORS.solve_left(A.mT, B.mT).mT
-    return TENSORS.reshape(X, tuple(X._payload.shape[:-1])) if vector else X
+    return lay(without_view(X.squeeze(-1) if vector else X, "LinalgSolveExBackward0"), in_columns)
 
 
 @public("linalg.solve_ex")
@@ -315,7 +318,8 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     _kernel_floats("triangular_solve_cpu", A)
     if left:
         return TENSORS.triangular_solve_left(A, B, bool(upper), bool(unitriangular))
-    return TENSORS.triangular_solve_left(A.mT, B.mT, not upper, bool(unitriangular)).mT
+    X = TENSORS.triangular_solve_left(A.mT, B.mT, not upper, bool(unitriangular))
+    return lay(without_view(X.mT, "LinalgSolveTriangularBackward0"), in_columns)
 
 
 @public("torch.triangular_solve Tensor.triangular_solve")
@@ -363,7 +367,8 @@ def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
     tensor([[2., 0.],
             [1., 1.]])
     """
-    return cholesky(input, upper=upper)
+    L = with_node_name(cholesky(input, upper=upper), "CholeskyBackward0")
+    return L if L._payload.size else lay(L, in_rows)
 
 
 @public("linalg.cholesky_ex")

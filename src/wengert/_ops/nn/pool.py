@@ -74,6 +74,12 @@ def _new_geometry(
                 f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={n} and "
                 f"dilation={d}"
             )
+    if 0 in shape[-k - 1 :] and k == 3:
+        kernel_name = "max_pool3d_with_indices_out_cpu_template" if name.startswith("max") else name
+        raise RuntimeError(
+            f"{kernel_name}(): Expected input's non-batch dimensions to have positive length, but input has a shape "
+            f"of {list(shape)} and non-batch dimension 0 has length zero!"
+        )
     if 0 in shape[-k - 1 :]:
         raise RuntimeError(
             f"Expected {k + 1}D or {k + 2}D (batch mode) tensor with optional 0 dim batch size for input, but "

@@ -209,7 +209,7 @@ def unique_dim(lib, self, dim):
     new, group, counts = runs_of_rows(flat[order])
     inverse = np.empty(len(rows), np.int64)
     inverse[order] = group
-    return np.ascontiguousarray(np.moveaxis(rows[order[new]], 0, dim)), inverse, counts
+    return np.moveaxis(rows[order[new]], 0, dim), inverse, counts
 
 
 @general(**_unique_declaration("unique_consecutive", "UniqueConsecutiveBackward0"), samples=[((4,), ())])
@@ -225,7 +225,7 @@ def unique_dim_consecutive(lib, self, dim):
     """``_unique_consecutive`` for slices along a dim."""
     rows = np.moveaxis(self, dim, 0)
     new, group, counts = runs_of_rows(flat_rows(rows))
-    return np.ascontiguousarray(np.moveaxis(rows[new], 0, dim)), group, counts
+    return np.moveaxis(rows[new], 0, dim), group, counts
 
 
 def _asked(results: Any, return_inverse: bool, return_counts: bool) -> Any:

@@ -20,6 +20,7 @@ from ..._kinds.return_types import return_type
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
+from ..._tape.view_chain import without_view
 from .extrema import NUMBERS_ONLY, along, shared_by_all, with_places
 from .sums import dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
 
@@ -356,9 +357,10 @@ def _quantile(name: str, x: Tensor, q: Any, dim: Any, keepdim: bool, interpolati
         kept_shape = tuple(1 if d == dim else n for d, n in enumerate(shape) if d != dim or keepdim)
     values, _ = TENSORS.sort(rows, rows.ndim - 1, False)
     result = _interpolated(values, TENSORS.reshape(q, (q._payload.size,)), interpolation, ignore_nan)
-    last = result.ndim - 1
-    result = TENSORS.permute(result, (last, *range(last)))
-    return TENSORS.reshape(result, (*q.shape, *kept_shape))  # type: ignore[no-any-return]
+    if not q.ndim:
+        return without_view(TENSORS.reshape(result, kept_shape), "SqueezeBackward4")
+    last = len(kept_shape)
+    return without_view(TENSORS.permute(TENSORS.reshape(result, (*kept_shape, *q.shape)), (last, *range(last))))
 
 
 def _interpolated(values: Tensor, q: Tensor, interpolation: str, ignore_nan: bool) -> Tensor:

@@ -68,9 +68,22 @@ for _name, _of in {
     "slice_copy": _slice, "select_copy": select_public, "alias_copy": alias, "detach_copy": lambda self: self.detach(),
 }.items():  # fmt: skip
     _copy_form(_name, _of)
+
+
+def _narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """``narrow`` with the errors of ``narrow_copy``."""
+    shape = payload(input, "narrow_copy").shape
+    if shape and type(dim) is int and dim >= len(shape):
+        raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.")
+    if shape and type(length) is int and length < 0:
+        narrow(input, dim, start, 0)
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({shape[dim]}).")
+    return narrow(input, dim, start, length)
+
+
 narrow_copy = _copy_form(
     "narrow_copy",
-    narrow,
+    _narrow,
     "NarrowCopyBackward0",
     exactly("Expected self.dtype() == output.dtype() to be true, but got false."),
 )

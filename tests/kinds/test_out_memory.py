@@ -1,0 +1,53 @@
+"""``out=`` on the memory of an input, and Python operators' methods that are called by the class."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import wengert as torch
+
+X = torch.arange(6.0)
+FIRST = torch.zeros(4, dtype=torch.long)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: torch.add(x[:4], 1, out=x[1:5]),
+        lambda x: torch.exp(x[:4], out=x[1:5]),
+        lambda x: torch.gather(x[:4], 0, FIRST, out=x[:4]),
+        lambda x: torch.take(x[:4], FIRST, out=x[:4]),
+        lambda x: torch.cat([x[:2], x[2:4]], out=x[:4]),
+        lambda x: torch.masked_select(x, x > 2, out=x),
+        lambda x: torch.kthvalue(x, 2, out=(x, torch.empty((), dtype=torch.long))),
+    ],
+)
+def test_an_out_on_a_part_of_an_inputs_memory_is_refused(call: Any) -> None:
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor refer to a"):
+        call(X.clone())
+
+
+def test_an_out_that_repeats_elements_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory"):
+        torch.index_select(X, 0, FIRST[:2], out=torch.zeros(1).expand(4))
+
+
+def test_an_out_that_is_the_input_is_written() -> None:
+    x = X.clone()
+    assert torch.add(x, 1, out=x) is x
+    assert x.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("name", ["__radd__", "__add__", "__rmul__", "__rand__", "__ror__", "__rxor__", "__eq__"])
+def test_a_python_operator_of_a_number_by_the_class(name: str) -> None:
+    message = f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a 'int' object"
+    with pytest.raises(TypeError, match=re.escape(message)):
+        getattr(torch.Tensor, name)(2, X)
+
+
+@pytest.mark.parametrize("name", ["__rsub__", "__rpow__", "__rmod__", "__rfloordiv__", "__rlshift__", "__rmatmul__"])
+def test_what_pytorch_leaves_to_python(name: str) -> None:
+    assert getattr(torch.Tensor, name)(2, 3) is NotImplemented
