@@ -312,7 +312,8 @@ def test_a_program_that_ends_meanwhile_leaves_nothing_behind(tmp_path):
     folder = tmp_path / "temporary"
     folder.mkdir()
     env = {**os.environ, "CC": str(slow), "TMPDIR": str(folder), "WENGERT_CACHE_DIR": str(tmp_path / "c")}
-    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=60)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not list(folder.iterdir())
     with pytest.raises(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""The threads of compiled programs: their C with its atomic loads and stores held up, so that one order comes always."""
+"""The threads of compiled programs: their C, with loads and stores held up so that one order comes always."""
 
 from __future__ import annotations
 
