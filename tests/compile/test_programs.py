@@ -623,3 +623,49 @@ def test_copies_and_pickles_of_compiled_modules() -> None:
     m(x)
     assert m(x).grad_fn.name() == "CompiledFunctionBackward"
     assert torch.equal(copy.deepcopy(m)(x), m(x)) and list(m.state_dict()) == ["0.weight", "0.bias"]
+
+
+def test_an_error_of_the_functions_own() -> None:
+    """It is raised once, with what the call did before it; the function stays compiled."""
+    log: list[int] = []
+
+    @torch.compile(backend="numpy")
+    def f(x: Any, n: int) -> Any:
+        log.append(n) if n > 2 else None
+        x.add_(1)
+        if n > 2:
+            raise ValueError(n)
+        return x * n
+
+    x = torch.zeros(2)
+    with pytest.raises(ValueError) as caught:
+        f(x, 3)
+    assert caught.value.__context__ is None and log == [3] and x.tolist() == [1, 1]
+    f(x, 1)
+    assert f._compiled.programs and not f._compiled.breaks
+
+    @torch.compile(backend="numpy")
+    def g(a: Any, b: Any) -> Any:
+        return a @ b
+
+    with pytest.raises(RuntimeError) as refused:
+        g(torch.ones(2, 2), torch.ones(3, 2))
+    assert refused.value.__suppress_context__
+
+
+def test_a_checkpoint_that_draws() -> None:
+    """The pass that is recorded would run the function again, on a stream that it sets back."""
+    from wengert.utils.checkpoint import checkpoint
+
+    def digits(compile_: Any) -> list[Any]:
+        torch.manual_seed(1)
+        w = torch.ones(4, requires_grad=True)
+        f = compile_(lambda x: checkpoint(lambda a: F.dropout(a * w, 0.5).sin(), x, use_reentrant=False).sum())
+        found = []
+        for _ in range(3):
+            out = f(torch.ones(4))
+            out.backward()
+            found.append((out.item(), w.grad.tolist()))
+        return found
+
+    assert digits(lambda f: f) == digits(lambda f: torch.compile(f, backend="numpy"))

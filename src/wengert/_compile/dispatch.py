@@ -307,7 +307,11 @@ class Compiled:
         self.count += 1
         if self.count > 1 and logs("recompiles"):
             log.warning("Recompiling %s", _title(self.fn))
-        out, made, at = record(self.fn, args, kwargs)
+        try:
+            out, made, at = record(self.fn, args, kwargs)
+        except BaseException:
+            self.count -= 1
+            raise
         if not isinstance(made, str):
             try:
                 program = self._program(made)

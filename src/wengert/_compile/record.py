@@ -18,6 +18,7 @@ import numpy as np
 
 from .._arrays.random.generator import _living as generators
 from .._arrays.random.generator import default_generator
+from .._base.errors import INTERNAL
 from .._base.heap import living
 from .._base.modes import slow_hooks, unwatch_operators, watch_operators
 from .._base.tracing import TRACER
@@ -124,17 +125,20 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
         if tracer.closed:
             return fn(*args, **kwargs), tracer.broken or "", tracer.broken_at
         sys.setprofile(profile)
+        failed = None
         try:
             out = fn(*args, **kwargs)
         except Exception as error:
             sys.setprofile(outer)
-            if tracer.closed:
+            if tracer.closed or not INTERNAL[_raised_in(error)] or finder.changed() is not None:
                 raise
-            tracer.discard()
-            TRACER.set(None)
-            return fn(*args, **kwargs), f"{type(error).__name__} is raised: {error}", tracer.broken_at
+            failed = f"{type(error).__name__} is raised: {error}"
         finally:
             sys.setprofile(outer)
+        if failed is not None:  # eager may not fail; if it does, the error is eager's
+            tracer.discard()
+            TRACER.set(None)
+            return fn(*args, **kwargs), failed, tracer.broken_at
         if not tracer.closed:
             changed = finder.changed()
             if changed is not None:
@@ -159,6 +163,14 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
         if not tracer.closed:
             tracer.close()
         TRACER.reset(token)
+
+
+def _raised_in(error: BaseException) -> str:
+    """The file whose code raised an error."""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    return "" if step is None else step.tb_frame.f_code.co_filename
 
 
 _frozen: tuple[int, weakref.WeakSet[Any]] = (0, weakref.WeakSet())
@@ -402,9 +414,9 @@ def _backward(tracer: Tracer, entries: list[Lifted], outputs: list[Any], r: Reco
         roots.append((t._node, Traced(tracer, ref, a)))
     try:
         grads = engine.run(roots, keep=True, inputs=wanted, returned=True)
-    except RuntimeError as error:
+    except Exception as error:  # noqa: BLE001  the program has not asked for this pass; its own raises what it raises
         if "a second time" not in str(error):
-            raise
+            return f"the backward pass raises {type(error).__name__}"
         r.freed = True
         r.edges = []
         r.forward = _part(tape, tape.ops[:mark], tape.results, tape.updates, {})

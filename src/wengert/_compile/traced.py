@@ -367,10 +367,10 @@ class Tracer:
         if not self.closed:
             self.tape.ops.append(Op(CHECK, [a.ref], (), [], self.line(), call))
 
-    def replaced(self, t: Tensor, old: Any = None) -> None:
+    def replaced(self, t: Tensor, old: Any = None, counted: bool = True) -> None:
         """Count a write to an input; keep the order in memory that a written tensor has."""
         if id(t) in self.lifted:
-            self.counts[id(t)] = self.counts.get(id(t), 0) + 1
+            self.counts[id(t)] = self.counts.get(id(t), 0) + counted
         now, before = t._payload, in_memory(old)
         if type(now) is not Traced or self.closed or view_of(t) is not None or not isinstance(before, np.ndarray):
             return
@@ -459,12 +459,21 @@ class Tracer:
         self.closed = True
         if self.on_stop is not None:
             self.on_stop()
-        written = []
+        written, other = [], set()
         for entry in self.lifted.values():
             t, now = entry.tensor, entry.tensor._payload
             if t._box is not entry.box:
                 t._box = entry.box
-            if type(now) is Traced and now is not entry.traced:
+            if type(now) is not Traced:  # the tensor got other memory
+                other.add(id(t))
+            elif now.array.shape != entry.array.shape or now.array.dtype != entry.array.dtype:
+                t._payload = now.array
+                if entry.box is not None:
+                    entry.box.a = now.array
+                entry.writes = self.counts.get(id(t), 1)
+                restore_version(entry)
+                other.add(id(t))
+            elif now is not entry.traced:
                 written.append((entry, now))
         for entry, now in written:
             if view_of(entry.tensor) is None:
@@ -474,12 +483,14 @@ class Tracer:
                 self._write(entry, now.array)
         for entry in self.lifted.values():
             t = entry.tensor
+            if id(t) in other:
+                continue
             t._payload = entry.array
             for box in (entry.box, t._box):
                 if box is not None:
                     box.a = entry.array
         for entry, _ in written:
-            entry.writes = max(self.counts.get(id(entry.tensor), 0), 1) if view_of(entry.tensor) is None else 0
+            entry.writes = self.counts.get(id(entry.tensor), 1) if view_of(entry.tensor) is None else 0
             restore_version(entry)
         for entry in self.lifted.values():
             if "_views" in entry.tensor.__dict__:
@@ -505,6 +516,7 @@ class Tracer:
             if issubclass(kind, Tensor):
                 if type(holder._payload) is Traced:
                     holder._payload = holder._payload.array
+                    holder.__dict__.pop("_alias_of", None)
                     tensors.append(holder)
             elif kind is Box:
                 if type(holder.a) is Traced:

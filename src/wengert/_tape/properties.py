@@ -21,7 +21,7 @@ from .._base.modes import in_transform, is_inference_mode_enabled, transforms
 from .error_text import cpp_name
 from .inference import is_inference
 from .node import LEAVES, AccumulateGrad, Node, RemovableHandle, add_hook, hooks_of, leaf_node
-from .tensor import Tensor, alias_payload, current_fn, device_of, make, new
+from .tensor import Tensor, current_fn, device_of, given_away, make, new, shared_payload
 from .view_chain import reshaped_in_place
 
 
@@ -219,9 +219,9 @@ def delete_grad(self: Tensor) -> None:
 def data(self: Tensor) -> Tensor:
     """A tensor on the same memory, outside the graph, with a version count of its own."""
     a = self._payload
-    if type(a) is not np.ndarray:
-        a = alias_payload(self)
     t = make() if type(self) is Tensor else new(type(self))
+    if type(a) is not np.ndarray:
+        a = shared_payload(self, t, counted=False)
     t._payload = a
     t._node = None
     t._box = None
@@ -234,7 +234,7 @@ def set_data(self: Tensor, value: Tensor) -> None:
         return
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-    a = alias_payload(value)
+    a = given_away(value)
     if a is self._payload:
         return
     if type(a) is not type(self._payload) and getattr(a, "is_sparse", False) != getattr(

@@ -15,13 +15,16 @@ from .tensor import Tensor, note_view, wrap
 from .view_chain import replay
 from .views import ALONE, referred_owner
 
-payload_replaced: list[Any] = []  # called for each tensor whose payload was replaced: fn(tensor, the old payload)
+payload_replaced: list[
+    Any
+] = []  # called for each payload that is replaced: fn(tensor, old payload, counted)
 
 
-def replace_payload(self: Tensor, a: Any, held: int = 0) -> None:
+def replace_payload(self: Tensor, a: Any, held: int = 0, counted: bool = True) -> None:
     """Replace a payload that cannot be written to (a transform's value, another library's array).
 
-    ``held``: the number of the callers' variables, or tensors in them, that hold the tensor's array.
+    ``held``: the number of the callers' variables, or tensors in them, that hold the tensor's array. ``counted``:
+    whether it is a write that saved values know of; one through ``.data`` is not.
     """
     if getattr(self._payload, "is_sparse", False) and getattr(a, "is_sparse", False):
         self._payload.become(a)
@@ -34,15 +37,22 @@ def replace_payload(self: Tensor, a: Any, held: int = 0) -> None:
     if type(self._payload) is np.ndarray:
         _note_views(self, held)
     if view_of(self) is not None:
-        _replace_base(self, a, held)
+        _replace_base(self, a, held, counted)
     inside = in_transform()
     if inside is not None and getattr(self._payload, "tag", None) != getattr(a, "tag", None):
         inside.rebound.append((weakref.ref(self), self._payload, self._node))
     old, self._payload = self._payload, a
     if self._box is not None:
-        self._box = None  # saved values keep the old payload
+        if counted:
+            self._box = None  # saved values keep the old payload
+        else:
+            self._box.a = a
     for fn in payload_replaced:
-        fn(self, old)
+        fn(self, old, counted)
+    if "_alias_of" in self.__dict__:
+        other, together = self.__dict__["_alias_of"]
+        if other._payload is old:
+            replace_payload(other, a, 0, counted and together)
     if "_views" in self.__dict__:
         _replace_views(self)
 
@@ -89,20 +99,25 @@ def _replace_views(self: Tensor) -> None:
         old = view._payload
         if made is not None and made[0] is self:
             view._payload = replay(self._payload, ((made[1].name, made[2]),))
+        elif "_alias_of" in view.__dict__:
+            if old is self._payload:
+                continue
+            view._payload = self._payload
         elif "_detached" in view.__dict__:
             view._payload = self.detach()._payload  # type: ignore[attr-defined]
         else:
             continue
         view._box = None
         for fn in payload_replaced:
-            fn(view, old)
+            fn(view, old, True)
         if "_views" in view.__dict__:
             _replace_views(view)
 
 
-def _replace_base(self: Tensor, a: Any, held: int) -> None:
+def _replace_base(self: Tensor, a: Any, held: int, counted: bool) -> None:
     parent, info, p, _ = view_of(self)  # type: ignore[misc]
     new = TENSORS.view_scatter(wrap(parent._payload), wrap(a), ((info.name, p),))
-    replace_payload(parent, new._payload, held + (type(self._payload) is np.ndarray and self._payload.base is not None))
+    held += type(self._payload) is np.ndarray and self._payload.base is not None
+    replace_payload(parent, new._payload, held, counted)
     if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # the view was made while both were arrays
         note_view(parent, self)

@@ -243,6 +243,18 @@ def note_view(base: Tensor, view: Tensor) -> None:
     views.append(weakref.ref(view))
 
 
+def shared_payload(tensor: Tensor, alias: Tensor, counted: bool) -> Any:
+    """``alias_payload`` for a tensor that is no view. While a call is recorded, a write to either is one to the other.
+
+    ``counted``: whether the two have one version count.
+    """
+    a = alias_payload(tensor)
+    if getattr(a, "is_traced", False):
+        note_view(tensor, alias)
+        alias.__dict__["_alias_of"] = tensor, counted
+    return a
+
+
 def alias_payload(tensor: Tensor, view: Tensor | None = None) -> Any:
     """The payload in a form whose memory can be shared: a NumPy scalar is replaced by a 0-dimensional array.
 
@@ -257,6 +269,15 @@ def alias_payload(tensor: Tensor, view: Tensor | None = None) -> Any:
                 a.flags.writeable = False
     elif view is not None and hasattr(a, "tag"):
         note_view(tensor, view)
+    return a
+
+
+def given_away(tensor: Tensor) -> Any:
+    """``alias_payload`` for what shares the memory in ways that no recording of the call can follow: that ends."""
+    a = alias_payload(tensor)
+    if getattr(a, "is_traced", False):
+        a.tracer.stop("the memory of a tensor is given away")
+        a = tensor._payload
     return a
 
 

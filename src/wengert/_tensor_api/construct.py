@@ -22,7 +22,7 @@ from .._payloads.meta import Meta, no_data, taken
 from .._tape.inference import mark_if_on
 from .._tape.node import leaf_node
 from .._tape.promotion import cast, logical_dtype
-from .._tape.tensor import CPU, Tensor, alias_payload, device_of, wrap
+from .._tape.tensor import CPU, Tensor, device_of, given_away, wrap
 from .nested_lists import array_of_nested, array_of_numbers, converted, is_sequence, listed, no_dtype
 from .storage import on_storage
 
@@ -454,7 +454,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if isinstance(ext_tensor, Tensor):
         ext_tensor.__dlpack_device__()
         ext_tensor._refuse_export()  # type: ignore[attr-defined]
-        a = alias_payload(ext_tensor)
+        a = given_away(ext_tensor)
         return made(a.copy() if copy else a if getattr(a, "is_foreign", False) else a[...])
     if not hasattr(ext_tensor, "__dlpack__"):
         raise noted(

@@ -28,7 +28,7 @@ from .._tape.tensor import Tensor, alias_payload, current_fn, new, wrap
 
 MAX_DIMS = 64  # NumPy's
 _OWN = frozenset(
-    ("_detached", "_grad", "_retains", "_reward", "_stochastic", "_views", "_volatile")
+    ("_alias_of", "_detached", "_grad", "_retains", "_reward", "_stochastic", "_views", "_volatile")
 )  # the library's own entries in a tensor's __dict__
 
 

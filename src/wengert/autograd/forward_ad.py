@@ -269,7 +269,7 @@ def _own_tangent(value: Dual, args: tuple[Any, ...], tag: int) -> None:
             value.t = value.t.copy()
 
 
-def _adopt(t: Tensor, old: Any) -> None:
+def _adopt(t: Tensor, old: Any, counted: bool = True) -> None:
     level = _level()
     if level is None:
         return

@@ -9,7 +9,7 @@ from typing import Any
 from .._base.errors import nearest, noted
 from .._tape.engine import queue_callback
 from .._tape.node import leaf_node
-from .._tape.tensor import Tensor, TensorMeta, alias_payload, make
+from .._tape.tensor import Tensor, TensorMeta, make, shared_payload
 from .._tensor_api import printing
 
 
@@ -32,7 +32,7 @@ class VariableMeta(TensorMeta):
             t: Any = Tensor()
         elif isinstance(data, Tensor):
             t = make()  # a plain tensor, whatever the class of data
-            t._payload = alias_payload(data)
+            t._payload = shared_payload(data, t, counted=False)
             t._node = None
             t._box = None
             if printing.era:

@@ -16,7 +16,7 @@ from .._base.exports import own_names
 from .._base.torch_function import DISABLED
 from .._tape.node import Version, box_of, leaf_node, version_of
 from .._tape.properties import check_floating
-from .._tape.tensor import Tensor, TensorMeta, alias_payload, make, new
+from .._tape.tensor import Tensor, TensorMeta, make, new, shared_payload
 from .._tensor_api.construct import placed
 from .._tensor_api.protocol import PLAIN_NAMES
 
@@ -24,7 +24,7 @@ from .._tensor_api.protocol import PLAIN_NAMES
 def _leaf(cls: type, data: Tensor, requires_grad: bool) -> Any:
     """A leaf of a class that shares the memory and the version of ``data``, but not its history."""
     t = new(cls)
-    t._payload = alias_payload(data)
+    t._payload = shared_payload(data, t, counted=True)
     t._node = t._box = None
     cell: Version = version_of(data)
     box_of(t).cell = cell
@@ -85,9 +85,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     @property
     def data(self) -> Tensor:
         """A plain tensor on the same memory, without history."""
-        t = make()
         a = self._payload
-        t._payload = a if type(a) is np.ndarray else alias_payload(self)
+        t = make()
+        t._payload = a if type(a) is np.ndarray else shared_payload(self, t, counted=False)
         t._node = t._box = None
         return t
 

@@ -314,12 +314,12 @@ class _Facts(tuple[Any, Any]):
 
     def __str__(self) -> str:
         shape, dtype = self
-        dtype = getattr(dtype, "base_dtype", dtype)  # of a transform's value: NumPy's
         return str({"shape": make_size(shape), "dtype": BY_NUMPY[dtype], "device": CPU})
 
 
 _CHECKS: dict[str, Callable[[Tensor], Any]] = {
-    "default": lambda x: _Facts((x._payload.shape, x._payload.dtype)),
+    # the dtype of a transform's or a recording's value is NumPy's beneath
+    "default": lambda x: _Facts((x._payload.shape, getattr(x._payload.dtype, "base_dtype", x._payload.dtype))),
     "none": lambda _: None,
 }
 

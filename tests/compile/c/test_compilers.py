@@ -291,3 +291,30 @@ def test_what_a_crash_left_behind_goes():
     os.utime(os.path.join(cache.directory(), "new-old"), (1, 1))
     cache.library(BODY)
     assert [name for name in files() if name.startswith("new-")] == ["new-now"]
+
+
+@posix
+def test_a_program_that_ends_meanwhile_leaves_nothing_behind(tmp_path):
+    """The compiler is ended with the interpreter, and so are its files."""
+    slow = tmp_path / "cc"
+    begun = tmp_path / "begun"
+    slow.write_text(
+        f"#!{sys.executable} -IS\nimport os, sys, tempfile, time\n"
+        "if '--version' in sys.argv: sys.exit()\n"
+        f"tempfile.mkstemp()\nopen({str(begun)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+    )
+    slow.chmod(0o700)
+    program = (
+        "import os, time, wengert as torch\n"
+        "f = torch.compile(lambda x: x + 1)\nf(torch.ones(2))\n"
+        f"while not os.path.exists({str(begun)!r}) or not open({str(begun)!r}).read(): time.sleep(0.01)\n"
+    )
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    env = {**os.environ, "CC": str(slow), "TMPDIR": str(folder), "WENGERT_CACHE_DIR": str(tmp_path / "c")}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not list(folder.iterdir())
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(begun.read_text()), 0)

@@ -52,6 +52,11 @@ _CHECK = (
     "f.restype = ctypes.c_int64; sys.exit(0 if f(6, 7) == 51 else 1)"
 )
 _said: set[str] = set()
+ending = threading.Event()  # the interpreter is about to end: compilers end too, and what they began is removed
+
+
+class Ended(BaseException):
+    """Raised where a compiler was waited for."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +112,11 @@ def run(command: tuple[str, ...], seconds: float, cwd: str | None = None) -> tup
     """``(exit status, first messages)`` of a command; the status is ``None`` if it did not start or took too long.
 
     The command has a session of its own, which is ended as a whole, and nobody to read more than its first messages.
+    Its temporary files lie in ``cwd``: one that is ended leaves them there.
     """
     new: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {}
+    if cwd is not None:
+        new["env"] = {**os.environ, "TMPDIR": cwd}
     try:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd, **new
@@ -135,6 +143,8 @@ def _read(process: Any, deadline: float) -> tuple[bytes, bool]:
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while time.monotonic() < deadline:
+            if ending.is_set():
+                raise Ended
             if selector.select(0.05):
                 some = os.read(pipe.fileno(), 65536)
                 text = (text + some)[:_SAID]

@@ -8,7 +8,8 @@
 #define MOST 64
 static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER, asleep = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
-static _Atomic i64 job, next, done, sleepers;
+static _Atomic i64 job, done, sleepers;
+static _Atomic uint64_t next;
 static atomic_int wanted = 1;
 static int started;
 static part_t what;
@@ -24,12 +25,15 @@ static void relax(void) {
 }
 static i64 now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * (i64)1000000000 + t.tv_nsec; }
 
-/* Parts of job ``mine``, until none is left. The number of the job stands above the part's, so that a thread that comes
-   late can never take a part of another job. */
+/* Parts of job ``mine``, until none is left. The word ``next`` has the job's number, its number of parts and the next
+   part: a thread that comes late compares and takes by this word alone, since ``parts``, ``what`` and ``with`` may be
+   another job's by then. */
 static void work(i64 mine) {
   for (;;) {
-    i64 at = atomic_load(&next);
-    do { if ((at >> 16) != mine || (at & 65535) >= parts) return; } while (!atomic_compare_exchange_weak(&next, &at, at + 1));
+    uint64_t at = atomic_load(&next);
+    do {
+      if (at >> 32 != (uint64_t)mine || (at & 65535) >= (at >> 16 & 65535)) return;
+    } while (!atomic_compare_exchange_weak(&next, &at, at + 1));
     const i64 k = at & 65535;
     what(with, total * k / parts, total * (k + 1) / parts);
     atomic_fetch_add(&done, 1);
@@ -77,7 +81,7 @@ EXPORT void wengert_parallel(part_t f, void **A, i64 n, i64 grain) {
   what = f; with = A; total = n; parts = p < most ? p : most;
   atomic_store(&done, 0);
   const i64 mine = (atomic_load(&job) + 1) & 0xffffffffLL;
-  atomic_store(&next, mine << 16);
+  atomic_store(&next, (uint64_t)mine << 32 | (uint64_t)parts << 16);
   atomic_store(&job, mine);
   if (atomic_load(&sleepers)) { pthread_mutex_lock(&asleep); pthread_cond_broadcast(&wake); pthread_mutex_unlock(&asleep); }
   work(mine);

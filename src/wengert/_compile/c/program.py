@@ -530,7 +530,7 @@ class _Frame:
         else:
             at = self.begin + self.program.offsets[place.memory]
             made = self.arrays[place] = (
-                np.asarray(_Array(at, place, None)) if place.size else np.empty(place.shape, place.dtype)
+                np.asarray(_Array(at, place, self.memory)) if place.size else np.empty(place.shape, place.dtype)
             )
             return made
         if whole:

@@ -7,14 +7,22 @@ eager's.
 
 from __future__ import annotations
 
+import atexit
 import threading
 from typing import Any
 
 from ..plan import Plan
-from .compilers import say_once
+from .compilers import Ended, ending, say_once
 from .program import CProgram, Unsupported
 
 _working: set[threading.Thread] = set()
+
+
+@atexit.register
+def _end() -> None:
+    """Leave no compiler, no files of its and no thread behind: a thread that outlives the interpreter may crash it."""
+    ending.set()
+    wait(10)
 
 
 # NOTE [ Tuples in the compiler's thread ]
@@ -36,7 +44,7 @@ class Tier:
     def _compile(self) -> None:
         try:
             self.c = CProgram(Plan(self.numpy.tape), self.owners)
-        except Unsupported:
+        except (Unsupported, Ended):
             pass
         except Exception as error:  # noqa: BLE001  a fault of ours must not end a user's program
             say_once(f"a program could not be made ({type(error).__name__}: {error})")
@@ -67,7 +75,7 @@ class Tier:
         return getattr(self.numpy, name)
 
 
-def wait() -> None:
-    """Wait until every program that is being compiled is there."""
+def wait(seconds: float | None = None) -> None:
+    """Wait until every program that is being compiled is there, for so long at most."""
     for thread in list(_working):
-        thread.join()
+        thread.join(seconds)

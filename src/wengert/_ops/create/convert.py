@@ -21,7 +21,7 @@ from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transforme
 from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import refuse_detached
-from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, in_memory, new, wrap
+from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, in_memory, new, shared_payload, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import meta_device
 from ..._tensor_api.protocol import array_of
@@ -370,6 +370,8 @@ def detach(input: Tensor) -> Tensor:
         if not isinstance(a, np.ndarray):
             a = _without_history(a)
             t.__dict__["_detached"] = True
+            if getattr(a, "is_traced", False):
+                shared_payload(input, t, counted=True)
     t._node = None
     t._payload = a
     t._box = b = Box()

@@ -16,7 +16,7 @@ from ..._tape.error_text import expect_tensor
 from ..._tape.inference import is_inference, refuse_write
 from ..._tape.node import AccumulateGrad, Box, leaf_node, version_of, view_of
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
+from ..._tape.tensor import Tensor, alias_payload, given_away, stale_views, wrap
 from ..._tape.view_chain import reshaped_in_place, with_node_name
 from ..._tape.views import check_inplace, count_write, refresh
 from ..create.convert import detach
@@ -203,7 +203,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         raise RuntimeError(
             f"Could not set tensor of type {self.dtype.scalar_name} to a tensor of type {source.dtype.scalar_name}"
         )
-    a = alias_payload(source)
+    a = given_away(source)
     if size is not None:
         if stride is None:
             stride = tuple(s // a.itemsize for s in np.empty(ints((size,), "set_"), a.dtype).strides)

@@ -1,0 +1,67 @@
+"""Tensors on one memory that are no views of each other, new memory, new shapes: a program does what eager does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import wengert as torch
+
+LINES = (
+    "x.detach().mul_(2); return x + 1",
+    "x.data.mul_(2); return x + 1",
+    "x.data += 1; return x * 2",
+    "y = x * 1; y.data.mul_(2); return y",
+    "y = x * 1; d = y.data; y.mul_(3); return y, d",
+    "y = x * 1; d = y.detach(); y.mul_(3); d.add_(1); return y, d",
+    "y = x * 1; d = y[1:].data; d.mul_(3); return y, d",
+    "x[1:].detach().mul_(3); return x * 1",
+    "y = x.view(2, 2).detach()[0].data; y.zero_(); return x * 1",
+    "y = x.clone(); y.data = torch.zeros(4); y.add_(1); return y",
+    "y = x.clone(); z = torch.empty(0).set_(y); z.add_(1); return y, z",
+    "y = torch.from_dlpack(x); y.add_(1); return x * 1",
+    "y = x.clone().requires_grad_(); (y * y).sum().backward(); y.grad.data.zero_(); return y.grad",
+    "p = torch.nn.Parameter(x.clone()); p.data.clamp_(0, 1); return p.detach() * 1",
+    "p = torch.nn.Parameter(x); p.detach().add_(1); return x * 1",
+    "w = x.clone().requires_grad_(); y = (w * w).sum(); w.data.mul_(3); y.backward(); return w.grad",
+    "x.unsqueeze_(0); return x",
+    "x.data = torch.zeros(2); return 1",
+    "x.resize_(2); return x",
+)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_writes_reach_all_that_share_the_memory(line: str) -> None:
+    scope: dict[str, Any] = {"torch": torch}
+    exec("def f(x):\n    " + line.replace("; ", "\n    "), scope)
+    found = []
+    for f in (scope["f"], torch.compile(scope["f"], backend="numpy")):
+        calls = [torch.arange(4.0) + k for k in range(3)]
+        found.append([(repr(f(x)), x.tolist(), x._version) for x in calls])
+    assert found[0] == found[1]
+
+
+def test_manual_steps_of_parameters() -> None:
+    """``p.data.sub_(...)``, as old programs train: one program, and the same digits."""
+
+    def train(compile_: Any) -> list[Any]:
+        torch.manual_seed(0)
+        net, target = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+
+        def step(x: Any) -> Any:
+            loss = (net(x) - target(x).detach()).pow(2).mean()
+            loss.backward()
+            for p, q in zip(net.parameters(), target.parameters(), strict=True):
+                p.data.sub_(0.1 * p.grad.data)
+                q.data.mul_(0.9).add_(p.data, alpha=0.1)
+                p.grad.data.zero_()
+            return loss.detach()
+
+        f = compile_(step)
+        found = [f(torch.full((2, 3), float(k))).item() for k in range(4)]
+        if f is not step:
+            assert not f._compiled.breaks and f._compiled.programs
+        return [found, [(p.tolist(), p._version) for p in (*net.parameters(), *target.parameters())]]
+
+    assert train(lambda f: f) == train(lambda f: torch.compile(f, backend="numpy"))
