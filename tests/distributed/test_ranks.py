@@ -168,6 +168,44 @@ def test_the_failure_of_a_rank_ends_all(how: str, code: int, said: str) -> None:
     assert f"exitcode  : {code} " in done.stderr and "rank      : 1" in done.stderr
 
 
+def test_a_recorded_error_is_shown_with_its_trace(tmp_path: Path) -> None:
+    program = tmp_path / "recorded.py"
+    program.write_text(
+        "import os, sys, time\n"
+        "from torch.distributed.elastic.multiprocessing.errors import record\n"
+        "@record\n"
+        "def main():\n"
+        "    if os.environ['RANK'] == '1':\n"
+        "        raise ValueError('not right')\n"
+        "    time.sleep(100)\n"
+        "main()\n"
+    )
+    mine = tmp_path / "mine.json"
+    done = run(*TORCHRUN, "--nproc-per-node", 2, program, TORCHELASTIC_ERROR_FILE=str(mine), TMPDIR=str(tmp_path))
+    assert done.returncode == 1
+    report = done.stderr.partition("recorded.py FAILED")[2]
+    failures, root = report.split("Root Cause (first observed failure):")
+    assert "[1]:" in failures and "rank      : 0 (local_rank: 0)\n  exitcode  : -15" in failures
+    assert "traceback : Traceback (most recent call last):" in root and "ValueError: not right" in root
+    assert "rank      : 1 (local_rank: 1)" in root and "error.json" in root
+    assert "not right" in mine.read_text()  # for a launcher above this one
+    assert len(list(tmp_path.glob("torchelastic_*"))) == 1
+    program.write_text("import os\nopen(os.environ['TORCHELASTIC_ERROR_FILE'], 'w').write('[' * 5000)\n1 / 0\n")
+    done = run(*TORCHRUN, "--nproc-per-node", 1, program)
+    assert done.returncode == 1 and "traceback : To enable traceback see" in done.stderr
+    program.write_text("pass\n")
+    good(*TORCHRUN, "--nproc-per-node", 1, program, TMPDIR=str(tmp_path))
+    assert len(list(tmp_path.glob("torchelastic_*"))) == 1  # that of the error
+
+
+def test_the_older_launcher_tells_the_rank_by_an_argument(tmp_path: Path) -> None:
+    program = tmp_path / "old.py"
+    program.write_text("import sys\nsys.stdout.write(' '.join(sys.argv[1:]) + '\\n')\n")
+    old = [sys.executable, "-m", "wengert.distributed.launch", "--nproc_per_node", 2]
+    assert sorted(good(*old, program, "--lr", "1").splitlines()) == ["--lr 1 --local-rank=0", "--lr 1 --local-rank=1"]
+    assert good(*old, "--use_env", program, "--lr", "1").splitlines() == ["--lr 1"] * 2
+
+
 def test_the_others_name_the_rank_that_failed() -> None:
     told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(a_port()), "WORLD_SIZE": "2"}
     command = [*RUN, str(RANKS / "failing.py"), "raise"]

@@ -11,6 +11,7 @@ False
 from __future__ import annotations
 
 from .._compat import open_rows
+from . import distributed_c10d
 from ._buckets import FIRST_BUCKET_BYTES as _DEFAULT_FIRST_BUCKET_BYTES
 from ._buckets import BuiltinCommHookType, GradBucket
 from ._objects import *  # noqa: F403
@@ -25,10 +26,14 @@ from .distributed_c10d import (
     _CoalescingManager,
     _get_default_group,
     _get_default_store,
+    _get_process_group_name,
+    _rank_not_in_group,
     _reduce_scatter_base,
 )
 from .rendezvous import register_rendezvous_handler, rendezvous
 
+for _name in _in_objects:
+    setattr(distributed_c10d, _name, globals()[_name])
 open_rows(globals())
 
 from .device_mesh import DeviceMesh, init_device_mesh  # noqa: E402

@@ -19,6 +19,7 @@ from ._reduce_op import RedOpType, mpis
 from ._work import Steps
 
 _KNOWN = frozenset("?bBhHiIlLqQfdFD")
+_PIECE = 4 << 20  # bytes that are added up in one operation: what fits into the caches
 
 
 def array_of(t: Tensor) -> np.ndarray:
@@ -81,7 +82,10 @@ def all_reduce(group: Any, tensors: Sequence[Tensor], op: RedOpType) -> Steps:
         a = writable(t)
         if a is None or a.dtype.char not in _KNOWN:
             a = array_of(t).astype(_wide(array_of(t).dtype))
-        yield group.comm.Iallreduce(_mpi.MPI.IN_PLACE, a, mpis(op, a.dtype)).Test
+        flat, pieces, kind = a.reshape(-1), range(0, max(a.size, 1), max(1, _PIECE // a.itemsize)), mpis(op, a.dtype)
+        for start in pieces:
+            piece = flat[start : start + pieces.step]
+            yield group.comm.Iallreduce(_mpi.MPI.IN_PLACE, piece, kind).Test
         _average(a, op, group._size)
         written(t, a if a is t._payload else a.astype(array_of(t).dtype, copy=False))
 

@@ -197,6 +197,10 @@ def _get_default_store() -> Store | None:
     return _world.store
 
 
+def _get_process_group_name(pg: ProcessGroup) -> str:
+    return pg.group_name
+
+
 def _rank_not_in_group(group: Any) -> bool:
     return group is not None and not isinstance(group, ProcessGroup) and group == GroupMember.NON_GROUP_MEMBER
 

@@ -14,10 +14,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -26,6 +28,7 @@ from typing import Any
 
 from . import _launch_server as server
 from ._stores import DistError, TCPStore
+from .elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
 
 _SECONDS_TO_END = 10.0
 _LOCK = "wengert/launcher/"
@@ -48,6 +51,7 @@ class Plan:
     tee: bool = False  # each line of a rank's output begins with its rank
     log_dir: str | None = None
     shown_ranks: frozenset[int] | None = None
+    named: bool = False  # whether "{local_rank}" in the command is the rank's number
     extra: dict[str, str] = dataclasses.field(default_factory=dict)  # environment variables
 
 
@@ -124,22 +128,45 @@ def _is_here(host: str) -> bool:
 
 
 def launch(plan: Plan) -> int:
-    """Run a plan; return the exit code: 0, or 1 if a rank failed, or 128 and the signal that ended it all."""
-    with _signals() as stopped:
-        node = _Node(plan)
-        for attempt in range(plan.max_restarts + 1):
-            ranks = _start(plan, node, attempt)
-            try:
-                first = _watch(ranks, node, attempt, stopped)
-            finally:
-                _end(ranks, stopped)
-            if stopped:
-                return 128 + stopped[0]
-            if not node.agree(plan, attempt, first is not None):
-                return 0
-            if first is not None:
-                _report(plan, first, attempt)
-    return 1
+    """Run a plan; return the exit code: 0, or 1 if a rank failed elsewhere, or 128 and the signal that ended it all.
+
+    Raises:
+        ChildFailedError: a rank of this machine failed, and there is no restart left.
+    """
+    folder = tempfile.mkdtemp(prefix="torchelastic_")  # with the files in which ranks leave their errors
+    failed: ChildFailedError | None = None
+    try:
+        with _signals() as stopped:
+            node = _Node(plan)
+            for attempt in range(plan.max_restarts + 1):
+                ranks = _start(plan, node, attempt, folder)
+                try:
+                    first = _watch(ranks, node, attempt, stopped)
+                finally:
+                    _end(ranks, stopped)
+                if stopped:
+                    return 128 + stopped[0]
+                failed = None if first is None else _failure(plan, ranks, first)
+                if not node.agree(plan, attempt, first is not None):
+                    return 0
+                if failed is not None and attempt < plan.max_restarts:
+                    again = f" FAILED; restarting ({attempt + 1} of {plan.max_restarts})\n"
+                    sys.stderr.write(f"{failed}\n".replace(" FAILED\n", again, 1))
+        if failed is not None:
+            raise failed
+        return 1
+    finally:
+        if failed is None or not any(one.error_file.startswith(folder) for one in failed.failures.values()):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def exit_code(plan: Plan) -> int:
+    """Run a plan for a command line, which says what failed."""
+    try:
+        return launch(plan)
+    except ChildFailedError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
 
 
 @contextlib.contextmanager
@@ -162,10 +189,11 @@ class _Rank:
     rank: int
     local: int
     process: subprocess.Popen[bytes]
+    error_file: str
     reader: threading.Thread | None = None
 
 
-def _start(plan: Plan, node: _Node, attempt: int) -> list[_Rank]:
+def _start(plan: Plan, node: _Node, attempt: int, folder: str) -> list[_Rank]:
     launchers = ("PMI_", "PMIX_", "OMPI_", "MPI_LOCAL")  # of this process, as under srun: no rank of theirs is started
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(launchers)},
@@ -181,11 +209,14 @@ def _start(plan: Plan, node: _Node, attempt: int) -> list[_Rank]:
     ranks = []
     for local in range(plan.nproc):
         number = str(node.start + local)
-        environment.update(RANK=number, LOCAL_RANK=str(local), ROLE_RANK=number)
+        error_file = os.path.join(folder, f"attempt_{attempt}", str(local), "error.json")
+        os.makedirs(os.path.dirname(error_file))
+        environment.update(RANK=number, LOCAL_RANK=str(local), ROLE_RANK=number, TORCHELASTIC_ERROR_FILE=error_file)
         out, read = _output(plan, node.start + local, attempt)
         err = None if out is None else subprocess.STDOUT
-        process = subprocess.Popen(plan.command, env=environment, start_new_session=True, stdout=out, stderr=err)
-        ranks.append(_Rank(node.start + local, local, process))
+        command = [part.replace("{local_rank}", str(local)) for part in plan.command] if plan.named else plan.command
+        process = subprocess.Popen(command, env=environment, start_new_session=True, stdout=out, stderr=err)
+        ranks.append(_Rank(node.start + local, local, process, error_file))
         if read:
             ranks[-1].reader = threading.Thread(target=_copy, args=(process.stdout, plan.name, local), daemon=True)
             ranks[-1].reader.start()
@@ -253,21 +284,11 @@ def _kill_group(one: _Rank, number: int) -> None:
         os.killpg(one.process.pid, number)
 
 
-def _report(plan: Plan, first: _Rank, attempt: int) -> None:
-    code = first.process.returncode
-    how = f"exitcode  : {code} (pid: {first.process.pid})"
-    if code < 0:
-        how = f"exitcode  : {code} (pid: {first.process.pid}), Signal {-code} ({_signal(-code)}) received"
-    again = f"; restarting ({attempt + 1} of {plan.max_restarts})" if attempt < plan.max_restarts else ""
-    bar = "=" * 60
-    sys.stderr.write(
-        f"{bar}\n{plan.name} FAILED{again}\n{'-' * 60}\nRoot Cause (first observed failure):\n[0]:\n"
-        f"  time      : {time.strftime('%Y-%m-%d_%H:%M:%S')}\n  host      : {socket.gethostname()}\n"
-        f"  rank      : {first.rank} (local_rank: {first.local})\n  {how}\n{bar}\n"
-    )
-
-
-def _signal(number: int) -> str:
-    with contextlib.suppress(ValueError):
-        return signal.Signals(number).name
-    return str(number)
+def _failure(plan: Plan, ranks: list[_Rank], first: _Rank) -> ChildFailedError:
+    """The failures of an attempt, that of the rank that failed first before the others."""
+    failures = {}
+    for one in (first, *ranks):
+        code = one.process.returncode
+        if code and one.rank not in failures:
+            failures[one.rank] = ProcessFailure(one.local, one.process.pid, code, one.error_file)
+    return ChildFailedError(plan.name, failures)

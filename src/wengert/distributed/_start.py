@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from ._launch import Plan, launch
+from ._launch import Plan, exit_code
 
 __all__ = ["prepare", "several"]
 
@@ -17,7 +17,7 @@ def several(options: argparse.Namespace) -> int:
     inner += ["-m", *options.module] if options.module else [options.program, *options.arguments]
     name = options.module[0] if options.module else os.path.basename(options.program)
     command = [sys.executable, "-m", "wengert", "run", *inner]
-    return launch(Plan(command, name, options.nproc, max_restarts=options.max_restarts))
+    return exit_code(Plan(command, name, options.nproc, max_restarts=options.max_restarts))
 
 
 def prepare(stand_in: int | None) -> None:

@@ -21,6 +21,7 @@ from ._groups import (
     _check_valid_timeout,
     _get_default_group,
     _get_default_store,
+    _get_process_group_name,
     _group_or_default_group,
     _rank_not_in_group,
     _set_pg_timeout,

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._launch import Plan, launch
+from .elastic.multiprocessing.errors import ChildFailedError, record
 
 __all__ = ["get_args_parser", "main", "parse_args", "run"]
 
@@ -52,7 +53,6 @@ def get_args_parser() -> argparse.ArgumentParser:
     _add(parser, "module", "-m", action="store_true", help="the program is a module")
     _add(parser, "no-python", action="store_true", help="the program is no Python program")
     _add(parser, "run-path", action="store_true", help="has no effect")
-    _add(parser, "use-env", action="store_true", help="has no effect")
     _add(parser, "log-dir", default=None, help="folder for the output of each process")
     _add(parser, "redirects", "-r", default="0", help="1, 2 or 3: output goes to --log-dir")
     _add(parser, "tee", "-t", default="0", help="1, 2 or 3: lines begin with the rank")
@@ -93,12 +93,14 @@ def _plan(args: argparse.Namespace) -> Plan:
     command = [name, *args.training_script_args]
     if not args.no_python:
         kind = ["-m"] if args.module else []
-        command = [sys.executable, "-u", "-m", "wengert", "run", *_stand_in(args), *kind, *command]
+        told = [] if getattr(args, "use_env", True) else ["--local-rank={local_rank}"]
+        command = [sys.executable, "-u", "-m", "wengert", "run", *_stand_in(args), *kind, *command, *told]
     shown = frozenset(int(r) for r in args.local_ranks_filter.split(",") if r) if args.local_ranks_filter else None
     return Plan(
         command, os.path.basename(name), processes(str(args.nproc_per_node)), nnodes, rank, host, port,
         args.max_restarts, uuid.uuid4().hex if args.standalone else args.rdzv_id, tee=str(args.tee) != "0",
         log_dir=args.log_dir if args.redirects != "0" else None, shown_ranks=shown,
+        named=not getattr(args, "use_env", True),
     )  # fmt: skip
 
 
@@ -107,15 +109,29 @@ def _stand_in(args: argparse.Namespace) -> list[str]:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Start what the parsed arguments say, and wait for it; ``SystemExit`` if it failed."""
+    """Start what the parsed arguments say, and wait for it.
+
+    Raises:
+        ChildFailedError: a process failed.
+        SystemExit: one failed on another machine, or a signal ended all.
+    """
     code = launch(_plan(args))
     if code:
         sys.exit(code)
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run ``torchrun``."""
-    run(parse_args(args))
+    """Run ``torchrun``; ``SystemExit`` if it failed, after a text that says how."""
+    started(parse_args(args))
+
+
+def started(args: argparse.Namespace) -> None:
+    """``run`` for a command line."""
+    try:
+        record(run)(args)
+    except ChildFailedError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(1)
 
 
 if __name__ == "__main__":
