@@ -15,9 +15,7 @@ from .tensor import Tensor, note_view, wrap
 from .view_chain import replay
 from .views import ALONE, referred_owner
 
-payload_replaced: list[
-    Any
-] = []  # called for each payload that is replaced: fn(tensor, old payload, counted)
+payload_replaced: list[Any] = []  # called for each payload that is replaced: fn(tensor, old payload, counted)
 
 
 def replace_payload(self: Tensor, a: Any, held: int = 0, counted: bool = True) -> None:
