@@ -730,7 +730,7 @@ def test_show_prints_the_parts_of_an_operator(tmp_path):
     for part in (
         "# mul: declaration\n@binary(",
         "# mul: recording function\ndef mul(input, other, *, out=None):\n",
-        "    n.lasti = f.f_lasti\n",
+        "    n._lasti = f.f_lasti\n",
         "# mul: backward step\ndef mul_backward(n, xp, g, keep):\n",
         "# mul: body in NumPy\nnumpy.multiply",
     ):

@@ -211,10 +211,10 @@ def module_of(torch: Any) -> Any:
             self.linear = nn.Linear(4, 5)
             self.register_buffer("shift", torch.ones(5))
             self.constant = torch.ones(2)
-            self.seq = nn.Sequential(nn.Linear(5, 5), nn.ReLU())
+            self._seq = nn.Sequential(nn.Linear(5, 5), nn.ReLU())
 
         def forward(self, x, y=None, *args, k=3):  # type: ignore[no-untyped-def]
-            h = self.seq(self.linear(x + self.param).clamp(min=0.0, max=1.0)) + self.shift
+            h = self._seq(self.linear(x + self.param).clamp(min=0.0, max=1.0)) + self.shift
             a, b = h.split(1)
             return torch.topk(torch.sum(h, dim=-1), 3), self.constant * 2, torch.tensor([1.0]) + a, {"a": [b[1:, None]]}
 

@@ -339,7 +339,7 @@ def graph_of(value: Any, seen: list[Any]) -> None:
             if n is not None and id(n) not in known:
                 known.add(id(n))
                 seen.append(weakref.ref(n))
-                stack.extend(n.edges())
+                stack.extend(n._edges())
 
 
 def leaf() -> T.Tensor:

@@ -460,7 +460,7 @@ class Guards:
                 lines.append(f"    if (type(t{k}._node) is AccumulateGrad) is not {entry.is_leaf}: return None")
                 if entry.is_leaf:
                     none = "is not" if entry.grad is None else "is"
-                    lines.append(f"    if t{k}._node.grad {none} None or t{k}._node.h is not None: return None")
+                    lines.append(f"    if t{k}._node.grad {none} None or t{k}._node._hooks is not None: return None")
             view = view_of(t)
             if view is None:
                 lines.append(f"    if a{k}.base is not None and view_of(t{k}) is not None: return None")

@@ -31,11 +31,11 @@ class CompiledFunctionBackward(Node):
         self.boxes = boxes
         self.again = again
         self.outputs_meta: list[Any] = []
-        self.h = None
-        self.seq = tick()
-        self.code, self.lasti = here()
+        self._hooks = None
+        self._seq = tick()
+        self._code, self._lasti = here()
 
-    def edges(self) -> tuple[Any, ...]:
+    def _edges(self) -> tuple[Any, ...]:
         return self.fx
 
     def release(self) -> None:
@@ -47,7 +47,7 @@ class CompiledFunctionBackward(Node):
         if self.saved_arrays is None:
             stale(self, FREED)
         for box in self.boxes:
-            if box.cell is not None and box.cell.seq > self.seq:
+            if box.cell is not None and box.cell._seq > self._seq:
                 stale(self, box)
         parts = g.parts if isinstance(g, Parts) else {0: g}
         plain = all(isinstance(a, (np.ndarray, np.generic)) for a in parts.values())

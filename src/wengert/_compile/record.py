@@ -308,7 +308,7 @@ def _effect_on(tracer: Tracer, e: Lifted, k: int, r: Recording) -> str | None:
         tracer.tape.updates.append((e.ref, now.ref))
     if e.is_leaf:
         grad = e.node.grad
-        if e.node.h is not None:
+        if e.node._hooks is not None:
             return f"{e.where} has hooks, or memory of another order"
         if grad is not e.grad:
             if grad is None:
@@ -479,12 +479,12 @@ def _hooked(roots: list[Any], ends: set[int]) -> str | None:
     while waiting:
         n = waiting.pop()
         if type(n) is Port:
-            if n.h is not None:
+            if n._hooks is not None:
                 return "a result has hooks"
         if id(n) in seen or id(n) in ends:
             continue
         seen.add(id(n))
-        if n.h is not None and type(n) is not AccumulateGrad:
+        if n._hooks is not None and type(n) is not AccumulateGrad:
             return "a tensor or node has hooks"
-        waiting.extend(m for m in n.edges() if m is not None)
+        waiting.extend(m for m in n._edges() if m is not None)
     return None

@@ -422,10 +422,10 @@ class Tracer:
         """Around every backward step: a node of before ends the trace."""
         if self.closed:
             return step()
-        if 0 < node.seq < self.start:
+        if 0 < node._seq < self.start:
             self.stop("a graph is walked that was made before")
             return step()
-        outer, self.node_line = self.node_line, (node.code, node.lasti)
+        outer, self.node_line = self.node_line, (node._code, node._lasti)
         try:
             return step()
         finally:

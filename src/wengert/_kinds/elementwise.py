@@ -169,7 +169,7 @@ def binary(
         }  # fmt: skip
         members: dict[str, Any] = {}
         if scalar_node:
-            members = {"edges": _edges_of_tensors, "looked_at": _named_by_operand(scalar_node)}
+            members = {"_edges": _edges_of_tensors, "looked_at": _named_by_operand(scalar_node)}
         kept = ("x", "y") + ("r",) * ("result" in used)
         sources: Sources = {name: SLOT[name] for name in used}
         N = slotted(info, node, calls, sources, *kept, holomorphic=holomorphic, step={"broadcast": True}, **members)

@@ -87,7 +87,7 @@ def general(
             N = node_class(
                 node or camel(info.name) + "Backward0",
                 ("fx", "outputs_meta", "s", "shapes"),
-                edges=_edges_of(info, grad),
+                _edges=_edges_of(info, grad),
                 backward=backward_step(info.name, plan.calls(), holomorphic, broadcast=broadcast, plan=plan),
                 release=plan.release,
                 saved=lambda n, name: plan.saved(n, name),  # noqa: PLW0108  only a function binds to the node
@@ -177,10 +177,10 @@ def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tup
                 t._node = port = new(Port)
                 port.fx = n
                 port.k = k
-                port.seq = next(ticks)
-                port.h = None
-                port.code = n.code
-                port.lasti = n.lasti
+                port._seq = next(ticks)
+                port._hooks = None
+                port._code = n._code
+                port._lasti = n._lasti
         if info.view:
             t._view = (operands[0], info, (*p, k), MULTI_OUTPUT_VIEW)
         tensors.append(t)

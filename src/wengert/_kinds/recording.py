@@ -454,10 +454,10 @@ if r{k}.dtype.kind in "fcV":  #? port
     t{k}._node = port = new(Port)
     port.fx = n
     port.k = {k}
-    port.seq = next(ticks)
-    port.h = None
-    port.code = n.code
-    port.lasti = n.lasti
+    port._seq = next(ticks)
+    port._hooks = None
+    port._code = n._code
+    port._lasti = n._lasti
 #? place
     t{k}._box = n.s[{place}] = b = Box()
     b.a = r{k}

@@ -273,8 +273,8 @@ n = N()  #? not (c or N)
 n.fx = fx  #? not edges
 n.fx = {edges}  #? edges
 n.fy = {fy}  #? fy
-n.seq = next(ticks)
-n.h = None
+n._seq = next(ticks)
+n._hooks = None
 """,
     "keep": """
 n.{slot} = {t}._box or box_of({t})  #? wanted
@@ -287,11 +287,11 @@ b.cell = None
 """,
     "line": """
 f = getframe(1)
-n.code = c = f.f_code
+n._code = c = f.f_code
 if c is not lines.user_code:
     f = lines.user_frame(f)
-    n.code = f.f_code
-n.lasti = f.f_lasti
+    n._code = f.f_code
+n._lasti = f.f_lasti
 """,  # the user's line, which made the node
     "end": """
 @line
@@ -304,7 +304,7 @@ return t
 """,
     "open": """
 c = {x}.cell
-if c is not None and c.seq > n.seq:
+if c is not None and c._seq > n._seq:
     stale(n, {x})
 {x} = {x}.a
 """,  # a saved value, checked

@@ -27,10 +27,10 @@ class FollowedVersion(Version):
     __slots__ = ()
 
     def _number(self, seq: int) -> None:
-        Version.seq.__set__(self, seq)  # type: ignore[attr-defined]
+        Version._seq.__set__(self, seq)  # type: ignore[attr-defined]
         _carry_over(self)
 
-    seq = property(Version.seq.__get__, _number)  # type: ignore[assignment,attr-defined]
+    _seq = property(Version._seq.__get__, _number)  # type: ignore[assignment,attr-defined]
 
 
 class ConjugateVersion(Version):
@@ -40,9 +40,9 @@ class ConjugateVersion(Version):
 
     def _number(self, seq: int) -> None:
         self.ufunc(self.array, out=self.followed)
-        self.shared.seq = seq
+        self.shared._seq = seq
 
-    seq = property(lambda self: self.shared.seq, _number)  # type: ignore[assignment]
+    _seq = property(lambda self: self.shared._seq, _number)  # type: ignore[assignment]
 
 
 def _forwarded(name: str) -> Any:
@@ -52,7 +52,7 @@ def _forwarded(name: str) -> Any:
     return property(lambda self: getattr(self.shared, name), assign)
 
 
-for _name in ("code", "lasti", "rebased", "version", "writer", "writes"):
+for _name in ("_code", "_lasti", "rebased", "version", "writer", "writes"):
     setattr(ConjugateVersion, _name, _forwarded(_name))
 
 

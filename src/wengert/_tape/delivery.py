@@ -67,7 +67,7 @@ def give_first(leaves: dict[Node, Any]) -> None:
     m: Any
     while leaves:
         m, g = leaves.popitem()
-        if m.h is None and m.grad is None and type(g) is ndarray and g.dtype is m.box.a.dtype:
+        if m._hooks is None and m.grad is None and type(g) is ndarray and g.dtype is m.box.a.dtype:
             leaf = m.ref()
             if leaf is None or leaf._node is m:
                 if getrefcount(g) > _local or g.base is not None:  # see _own
@@ -92,7 +92,7 @@ def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False, obs
     if leaf_observers and not observed:
         _observed(m, g, create_graph, hooks_done)
         return
-    h = m.h
+    h = m._hooks
     leaf = m.ref()
     if leaf is not None and leaf._node is not m:  # requires_grad was turned off in the meantime
         return
@@ -129,7 +129,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
     if isinstance(g, Tensor):  # create_graph: the sum is recorded
         m.grad = _recorded_copy(g) if old is None else g + old if _is_sparse(old) else old + g
         return
-    want = m.box.a.dtype if m.h is None or m.h.grad_dtype is None else g.dtype
+    want = m.box.a.dtype if m._hooks is None or m._hooks.grad_dtype is None else g.dtype
     if (  # a transform's value has no kind; a sparse tensor may have a dense gradient
         g.dtype is not want
         and hasattr(want, "kind")
@@ -140,7 +140,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
             g = g.real
         g = g.astype(want)
     if old is None:
-        m.grad = wrap(g if m.h is None else _laid_out_as(m.box.a, g))
+        m.grad = wrap(g if m._hooks is None else _laid_out_as(m.box.a, g))
         return
     a = old._payload
     if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)) and a.flags.writeable:
@@ -181,11 +181,11 @@ class CopyBackwards(Node):
 
     def __init__(self, source: Node) -> None:
         self.fx = source
-        self.h = None
-        self.seq = tick()
-        self.code, self.lasti = source.code, source.lasti
+        self._hooks = None
+        self._seq = tick()
+        self._code, self._lasti = source._code, source._lasti
 
-    def edges(self) -> tuple[Node | None, ...]:
+    def _edges(self) -> tuple[Node | None, ...]:
         return (None, self.fx)
 
     def name(self) -> str:

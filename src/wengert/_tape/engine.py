@@ -59,7 +59,7 @@ def run(
     else:
         plain = not (create_graph or hooked_leaves or observers)
     node, g = roots[0] if len(roots) == 1 else (None, None)
-    if plain and g is not None and node.seq:  # type: ignore[union-attr]
+    if plain and g is not None and node._seq:  # type: ignore[union-attr]
         _walk(node, g, buf, leaves, heap, sums, keep)
     else:
         if observers and (tracer := TRACER.get()) is not None:
@@ -107,7 +107,7 @@ def _run_for(
     wanted: dict[Node, Node] = {m: m for m in inputs}
     needed = leading_to(roots, wanted)
     if not sums.returned:  # as in PyTorch, backward(inputs=) also runs, and frees, the nodes of intermediate results
-        needed.update(m for m in wanted if m.seq and type(m) is not Port)
+        needed.update(m for m in wanted if m._seq and type(m) is not Port)
     got: dict[Node, Any] = {}
     only = (wanted, needed, got)
     plain = not (create_graph or observers)
@@ -120,7 +120,7 @@ def _run_for(
         elif plain and type(g) is not Parts:
             _walk(n, g, buf, leaves, heap, sums, keep, only)
         elif n in needed or n in wanted:
-            if n.h is not None and type(g) is not Parts:
+            if n._hooks is not None and type(g) is not Parts:
                 g = before(n, g, create_graph)
             if n in wanted:
                 _capture(n, g, only, sums)
@@ -130,7 +130,7 @@ def _run_for(
     for m in inputs:
         if m in leaves:
             g = leaves.pop(m)
-            if m.h is not None:
+            if m._hooks is not None:
                 g = before(m, g, create_graph)
             if g is not None:
                 got[m] = g
@@ -163,7 +163,7 @@ def _run_node(
     """Run one node's backward step, off the hot path; ``chain``: and on down its chain while no other node waits."""
     step = _observed if observers else _stepped
     while True:
-        h = n.h
+        h = n._hooks
         if h is not None and not hooks_done and type(g) is not Parts:
             g = before(n, g, create_graph)
         try:
@@ -171,7 +171,7 @@ def _run_node(
         except RuntimeError as error:
             _note_origin(error, n, sums)
             raise
-        if not chain or len(pairs) != 2 or heap or pairs[1] is None or not pairs[0].seq:
+        if not chain or len(pairs) != 2 or heap or pairs[1] is None or not pairs[0]._seq:
             break
         n, g = pairs
     for i in range(0, len(pairs), 2):
@@ -180,14 +180,14 @@ def _run_node(
 
 def _stepped(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """Run the step between the node's own hooks."""
-    if _has_node_hooks(n.h):
+    if _has_node_hooks(n._hooks):
         return call_node(n, g, keep, create_graph)
     return backward_of(n, g, keep, create_graph)
 
 
 def _observed(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """Run the step, wrapped by the observers."""
-    step: Any = partial(_stepped if _has_node_hooks(n.h) else backward_of, n, g, keep, create_graph)
+    step: Any = partial(_stepped if _has_node_hooks(n._hooks) else backward_of, n, g, keep, create_graph)
     for observer in observers:
         step = partial(observer, n, g, step)
     return step()  # type: ignore[no-any-return]
@@ -209,7 +209,7 @@ def _walk(
     """
     last = xp = None
     while True:
-        h = n.h
+        h = n._hooks
         if only is not None:
             if n not in only[1] and n not in only[0]:
                 return
@@ -242,16 +242,16 @@ def _walk(
             if g is None:
                 _nothing_for(n, buf, leaves, heap, sums)
                 return
-            if n.seq:
+            if n._seq:
                 continue
             del pairs  # otherwise the leaf's gradient would seem to be in use
             leaves[n] = g if n not in leaves else sums.add(n, leaves[n], g)
             return
         if len(pairs) == 4 and not heap:  # mostly a parameter and the next node
             m, d, n, g = pairs
-            if n.seq == 0 or d is None:
+            if n._seq == 0 or d is None:
                 n, g, m, d = pairs
-            if m.seq == 0 and n.seq and g is not None and d is not None:
+            if m._seq == 0 and n._seq and g is not None and d is not None:
                 leaves[m] = d if m not in leaves else sums.add(m, leaves[m], d)
                 continue
         break
@@ -267,12 +267,12 @@ def _put(m: Node, g: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: A
     """Add a cotangent to a node's sum, and schedule the node."""
     if g is None:
         _nothing_for(m, buf, leaves, heap, sums)
-    elif m.seq:
+    elif m._seq:
         if m in buf:
             buf[m] = sums.add(m, buf[m], g)
         else:
             buf[m] = g
-            heappush(heap, (-m.seq, m))
+            heappush(heap, (-m._seq, m))
     elif m in leaves:
         leaves[m] = sums.add(m, leaves[m], g)
     else:
@@ -292,26 +292,26 @@ class NothingArrives(Node):
     def __init__(self, node: Any, buf: dict[Node, Any]) -> None:
         self.node = node
         self.buf = buf
-        self.seq = node.seq + 0.5
-        self.h = None
-        self.code = node.code
-        self.lasti = node.lasti
+        self._seq = node._seq + 0.5
+        self._hooks = None
+        self._code = node._code
+        self._lasti = node._lasti
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         n = self.node
         if n in self.buf:  # a cotangent arrived after all
             return ()
         nothing = Parts({})
-        if n.h is not None:
+        if n._hooks is not None:
             if type(n) is not Port:  # the node calls the hooks of its outputs
                 before(n, None, xp is TENSORS)
-            if n.runs_on_nothing and _has_node_hooks(n.h):
+            if n.runs_on_nothing and _has_node_hooks(n._hooks):
                 return call_node(n, nothing, keep, xp is TENSORS)
-            if _has_node_hooks(n.h):
-                call_on_nothing(n, n.h, xp is TENSORS)
+            if _has_node_hooks(n._hooks):
+                call_on_nothing(n, n._hooks, xp is TENSORS)
         if n.runs_on_nothing:
             return tuple(n.backward(xp, nothing, keep))
-        return tuple(x for m in n.edges() if m is not None for x in (m, None))
+        return tuple(x for m in n._edges() if m is not None for x in (m, None))
 
 
 def _nothing_for(m: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: Any, sums: Pass) -> None:
@@ -325,15 +325,15 @@ def _nothing_for(m: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: An
         if n in told:
             continue
         told.add(n)
-        if not n.seq:
-            if n.h is not None and n not in leaves:
+        if not n._seq:
+            if n._hooks is not None and n not in leaves:
                 leaves[n] = None
-        elif n.runs_on_nothing or n.h is not None:
+        elif n.runs_on_nothing or n._hooks is not None:
             proxy = NothingArrives(n, buf)
             buf[proxy] = NOTHING
-            heappush(heap, (-proxy.seq, proxy))
+            heappush(heap, (-proxy._seq, proxy))
         else:
-            stack.extend(e for e in n.edges() if e is not None)
+            stack.extend(e for e in n._edges() if e is not None)
 
 
 NOTHING = Parts({})
@@ -348,7 +348,7 @@ def _note_origin(error: BaseException, n: Node, sums: Pass) -> None:
         notes[notes.index(SECOND_PASS)] = advice(n, [root for root, _ in sums.roots]) or SECOND_PASS
     if any(note.startswith("Where:") for note in notes) or type(n) is Port:
         return
-    place = where(n.code, n.lasti)
+    place = where(n._code, n._lasti)
     if place:
         noted(error, f"Where: in the backward pass of {n.name()}, which was made at {place}")
 
@@ -371,7 +371,7 @@ def call(self: Node, *grads: Any) -> Any:
         return ()
     given = {k: g for k, g in enumerate(grads) if g is not None}
     if not given and not n.runs_on_nothing:
-        return None if len(n.edges()) == 1 else (None,) * len(n.edges())
+        return None if len(n._edges()) == 1 else (None,) * len(n._edges())
     pairs = n.backward(TENSORS, Parts(given) if count > 1 or not given else grads[0], True)
     results = tuple(by_edge(n, pairs))
     return results[0] if len(results) == 1 else results

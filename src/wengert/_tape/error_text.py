@@ -83,7 +83,7 @@ def _origin(name: str, t: Any) -> str:
     fn = getattr(t, "_node", None)
     if fn is None or type(fn) is AccumulateGrad:
         return ""
-    return f"Where: {name} was made at {where(fn.code, fn.lasti)}"
+    return f"Where: {name} was made at {where(fn._code, fn._lasti)}"
 
 
 def warn_of_lost_gradient(x: Tensor) -> None:

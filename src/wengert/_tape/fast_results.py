@@ -32,16 +32,16 @@ def view_result(info: Operator, input: Tensor, p: tuple[Any, ...], r: Any, depth
         return t  # type: ignore[no-any-return]
     n = info.node()
     n.fx = fx
-    n.seq = next(ticks)
-    n.h = None
+    n._seq = next(ticks)
+    n._hooks = None
     n.p = p
     n.shape = input._payload.shape
     f = getframe(depth)
-    n.code = c = f.f_code
+    n._code = c = f.f_code
     if c is not lines.user_code:
         f = lines.user_frame(f)
-        n.code = f.f_code
-    n.lasti = f.f_lasti
+        n._code = f.f_code
+    n._lasti = f.f_lasti
     t._node = n
     return t  # type: ignore[no-any-return]
 
@@ -56,15 +56,15 @@ def view_results(
         n = info.node()
         n.fx = (fx,)
         n.s = saved
-        n.seq = next(ticks)
-        n.h = None
+        n._seq = next(ticks)
+        n._hooks = None
         f = getframe(2)
-        n.code = c = f.f_code
+        n._code = c = f.f_code
         if c is not lines.user_code:
             f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        c = n.code
+            n._code = f.f_code
+        n._lasti = f.f_lasti
+        c = n._code
         n.outputs_meta = [(a.shape, a.dtype) for a in arrays]
     tensors = []
     for k, a in enumerate(arrays):
@@ -78,10 +78,10 @@ def view_results(
             t._node = m = new(Port)
             m.fx = n
             m.k = k
-            m.seq = next(ticks)
-            m.h = None
-            m.code = c
-            m.lasti = n.lasti
+            m._seq = next(ticks)
+            m._hooks = None
+            m._code = c
+            m._lasti = n._lasti
         tensors.append(t)
     return tuple(tensors)
 
@@ -97,13 +97,13 @@ def result_of(info: Operator, edges: tuple[Any, ...], saved: list[Any], r: Any) 
     n = info.node()
     n.fx = edges
     n.s = saved
-    n.seq = next(ticks)
-    n.h = None
+    n._seq = next(ticks)
+    n._hooks = None
     f = getframe(2)
-    n.code = c = f.f_code
+    n._code = c = f.f_code
     if c is not lines.user_code:
         f = lines.user_frame(f)
-        n.code = f.f_code
-    n.lasti = f.f_lasti
+        n._code = f.f_code
+    n._lasti = f.f_lasti
     t._node = n
     return t  # type: ignore[no-any-return]

@@ -29,7 +29,7 @@ def _back(value: Any, like: Any) -> Any:
 
 def before(n: Node, g: Any, create_graph: bool) -> Any:
     """Call the tensor hooks of a node's single output, then ``retain_grad``."""
-    h = n.h
+    h = n._hooks
     if h is None:
         return g
     if h.grad_dtype is not None and g is not None:
@@ -162,7 +162,7 @@ def _outputs(n: Node) -> int:
 
 def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
     """Run one backward step between the node's own hooks."""
-    h = n.h
+    h = n._hooks
     assert h is not None
     many = type(g) is Parts
     gs = tuple(g.parts.get(k) for k in range(_outputs(n))) if many else (g,)
@@ -177,7 +177,7 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
         g = gs[0]
         nothing = g is None
     if nothing and not n.runs_on_nothing:
-        pairs = tuple(x for m in n.edges() if m is not None for x in (m, None))
+        pairs = tuple(x for m in n._edges() if m is not None for x in (m, None))
     else:
         pairs = backward_of(n, Parts({}) if nothing else g, keep or bool(h.post), create_graph)
     if h.post:
@@ -191,8 +191,8 @@ def _tell_ports(ports: dict[int, Any], gs: tuple[Any, ...], create_graph: bool) 
     """Call the hooks of those outputs of a node that got no cotangent: they get ``None``, as in PyTorch."""
     for k, reference in list(ports.items()):
         port = reference()
-        if gs[k] is None and port is not None and port.h is not None:
-            call_tensor_hooks(port, port.h, None, create_graph)
+        if gs[k] is None and port is not None and port._hooks is not None:
+            call_tensor_hooks(port, port._hooks, None, create_graph)
 
 
 def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
@@ -202,7 +202,7 @@ def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
         _tell_ports(h.ports, (None,) * count, create_graph)
     gs = call_prehooks(h, (None,) * count, create_graph)
     if h.post:
-        call_posthooks(n, tuple(x for m in n.edges() if m is not None for x in (m, None)), create_graph, gs)
+        call_posthooks(n, tuple(x for m in n._edges() if m is not None for x in (m, None)), create_graph, gs)
 
 
 def call_posthooks(n: Node, pairs: tuple[Any, ...], create_graph: bool, gs: Any = None) -> tuple[Any, ...]:
@@ -212,11 +212,11 @@ def call_posthooks(n: Node, pairs: tuple[Any, ...], create_graph: bool, gs: Any 
     """
     if gs is None:
         gs = (None,) * _outputs(n)
-    edges = n.edges()
+    edges = n._edges()
     aligned = by_edge(n, pairs)
     given, outputs = tuple(_as_tensor(a) for a in aligned), tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
-        given = _through(n.h.post, given, _check_all, outputs)  # type: ignore[union-attr]
+        given = _through(n._hooks.post, given, _check_all, outputs)  # type: ignore[union-attr]
     aligned = [_back(r, a) for r, a in zip(given, aligned, strict=True)]
     return tuple(x for edge, value in zip(edges, aligned, strict=True) if edge is not None for x in (edge, value))
 
@@ -226,7 +226,7 @@ Node.call_posthooks = call_posthooks  # type: ignore[attr-defined]  # for what t
 
 def by_edge(n: Any, pairs: tuple[Any, ...]) -> list[Any]:
     """The cotangents in the order of ``next_functions``; a step may give them in another one (``Node.step_order``)."""
-    edges = n.edges()
+    edges = n._edges()
     found = iter(pairs[1::2])
     if n.step_order is None:
         return [None if edge is None else next(found) for edge in edges]

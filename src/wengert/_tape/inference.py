@@ -48,7 +48,7 @@ class InferenceVersion(Version):
         """Raises RuntimeError: inference tensors have no version."""
         raise RuntimeError("Inference tensors do not track version counter.")
 
-    seq = _Ignored(float("inf"))  # type: ignore[assignment]  # later than every node
+    _seq = _Ignored(float("inf"))  # type: ignore[assignment]  # later than every node
     version = _Ignored(0)  # type: ignore[assignment]
 
 
@@ -91,7 +91,7 @@ def refuse_saved(result: Any) -> None:
     for t in result if isinstance(result, (tuple, list)) else (result,):
         n = t._node if isinstance(t, Tensor) else None
         n = n.fx if type(n) is Port else n
-        if n is None or not n.seq:
+        if n is None or not n._seq:
             continue
         for name in type(n).__slots__:
             if _holds_one(getattr(n, name, None)):

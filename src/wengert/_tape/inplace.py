@@ -157,14 +157,14 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
             count_write_at(self, getframe(1))
             return self
         f = getframe(1)  # as ``count_write_at`` does
-        cell.code = c = f.f_code
+        cell._code = c = f.f_code
         if c is not lines.user_code:
             f = lines.user_frame(f)
-            cell.code = f.f_code
-        cell.lasti = f.f_lasti
+            cell._code = f.f_code
+        cell._lasti = f.f_lasti
         cell.version += 1
-        cell.writes.append(cell.seq)
-        cell.seq = next(ticks)
+        cell.writes.append(cell._seq)
+        cell._seq = next(ticks)
         return self
 
     return form

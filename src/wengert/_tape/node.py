@@ -43,19 +43,19 @@ class Box:
 class Version:
     """The version of one storage: the number of writes, and the time and line of the latest write."""
 
-    __slots__ = ("code", "followers", "lasti", "rebased", "seq", "version", "writer", "writes")
+    __slots__ = ("_code", "followers", "_lasti", "rebased", "_seq", "version", "writer", "writes")
     followers: Any  # of memory with conjugate views: ``_tape.conjugates``
 
     def __init__(self) -> None:
         self.version = 0
-        self.seq = 0
+        self._seq = 0
         self.writer: str | None = None  # the name of the node that the latest recorded write made
         self.rebased = 0  # when the base's history was last rewritten: older views must refresh theirs
         self.writes: deque[int] | None = (
             None  # earlier sequence numbers, from which a message finds the expected version
         )
-        self.code: Any = None
-        self.lasti = 0
+        self._code: Any = None
+        self._lasti = 0
 
     def shown(self) -> int:
         """The version, for ``Tensor._version``."""
@@ -63,26 +63,26 @@ class Version:
 
     def version_at(self, seq: int) -> int:
         """The version at the time of this sequence number."""
-        return self.version - (self.seq > seq) - sum(1 for w in self.writes or () if w > seq)
+        return self.version - (self._seq > seq) - sum(1 for w in self.writes or () if w > seq)
 
     def write(self, seq: int, code: Any = None, lasti: int = 0) -> None:
         """Count one write."""
         self.version += 1
-        if self.seq:
+        if self._seq:
             self.remember()
-        self.seq = seq
-        self.code = code
-        self.lasti = lasti
+        self._seq = seq
+        self._code = code
+        self._lasti = lasti
 
     def remember(self) -> None:
         """Store the number of the latest write before the next write overwrites it."""
         if self.writes is None:
             self.writes = deque(maxlen=64)
-        self.writes.append(self.seq)
+        self.writes.append(self._seq)
 
 
 class _FreedCell:
-    seq = float("inf")
+    _seq = float("inf")
 
 
 FREED = Box()
@@ -174,17 +174,17 @@ class HookDict(dict[int, Any]):
 class Node:
     """A step of the tape: the operation that made a tensor, and its vjp."""
 
-    __slots__ = ("__weakref__", "code", "h", "lasti", "seq")
-    h: Hooks | None
-    seq: int
+    __slots__ = ("__weakref__", "_code", "_hooks", "_lasti", "_seq")
+    _hooks: Hooks | None
+    _seq: int
     saved_names: tuple[str, ...] = ()
-    outputs = 1
+
     by_user = False  # whether its backward step is the user's code
     piecewise = False  # as in its operator's record: the second derivative is zeros, and not absent
-    step_order: tuple[int, ...] | None = None  # the places among ``edges()`` in the order in which a step gives them
+    step_order: tuple[int, ...] | None = None  # the places among ``_edges()`` in the order in which a step gives them
     runs_on_nothing = False  # whether backward runs without a cotangent (``engine.NothingArrives``)
 
-    def edges(self) -> tuple[Node | None, ...]:
+    def _edges(self) -> tuple[Node | None, ...]:
         """The node of each input, ``None`` if the input needs no gradient."""
         return ()
 
@@ -202,7 +202,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """``(node, output index)`` of each input; ``(None, 0)`` if the input needs no gradient."""
-        inputs = self.edges()
+        inputs = self._edges()
         return tuple(
             (None, 0) if m is None or type(m) is NoHistory else (m.fx, m.k) if type(m) is Port else (m.looked_at(), 0)
             for m in inputs
@@ -217,7 +217,7 @@ class Node:
         return type(self.looked_at()).__name__
 
     def _sequence_nr(self) -> int:
-        return int(self.seq)  # nodes between others (``unfused``) have fractional numbers
+        return int(self._seq)  # nodes between others (``unfused``) have fractional numbers
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -255,14 +255,14 @@ def named(node: Any, name: str) -> Any:
 
 def hooks_of(node: Node) -> Hooks:
     """The node's hooks, made on first use."""
-    if node.h is None or node.h is OTHER_ORDER:
-        node.h = Hooks() if node.seq else LeafHooks()
+    if node._hooks is None or node._hooks is OTHER_ORDER:
+        node._hooks = Hooks() if node._seq else LeafHooks()
         if type(node) is Port:
             h = hooks_of(node.fx)
             if h.ports is None:
                 h.ports = {}
             h.ports[node.k] = weakref.ref(node)
-    return node.h
+    return node._hooks
 
 
 def add_hook(node: Node, kind: str, fn: Callable[..., Any]) -> RemovableHandle:
@@ -287,12 +287,12 @@ class Port(Node):
     def __init__(self, node: Node, k: int) -> None:
         self.fx = node
         self.k = k
-        self.seq = tick()
-        self.h = None
-        self.code = node.code
-        self.lasti = node.lasti
+        self._seq = tick()
+        self._hooks = None
+        self._code = node._code
+        self._lasti = node._lasti
 
-    def edges(self) -> tuple[Node | None, ...]:
+    def _edges(self) -> tuple[Node | None, ...]:
         return (self.fx,)
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
@@ -301,7 +301,7 @@ class Port(Node):
 
 def port_of(node: Node, k: int) -> Port:
     """The port of one output of a node: the port that has hooks, else a new one."""
-    h = node.h
+    h = node._hooks
     if h is not None and h.ports is not None and k in h.ports:
         port = h.ports[k]()
         if port is not None:
@@ -330,10 +330,10 @@ class AccumulateGrad(Node):
     lock = _accumulate_lock
 
     def __init__(self, tensor: Any, box: Box) -> None:
-        self.seq = 0
-        self.h = None
-        self.code = None
-        self.lasti = 0
+        self._seq = 0
+        self._hooks = None
+        self._code = None
+        self._lasti = 0
         self.grad: Any = None
         self.box = box
         self.cls = type(tensor)
@@ -366,10 +366,10 @@ class NoHistory(Node):
     __slots__ = ()
 
     def __init__(self) -> None:
-        self.seq = tick()
-        self.h = None
-        self.code = None
-        self.lasti = 0
+        self._seq = tick()
+        self._hooks = None
+        self._code = None
+        self._lasti = 0
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         return ()
@@ -386,7 +386,7 @@ def leaf_node(tensor: Any) -> AccumulateGrad:
     node = tensor._node = AccumulateGrad(tensor, box)
     a = box.a
     if a.ndim > 1 and hasattr(type(a), "flags") and not a.flags.c_contiguous:
-        node.h = OTHER_ORDER
+        node._hooks = OTHER_ORDER
     return node
 
 

@@ -68,11 +68,11 @@ class Pass:
             wanted = {m: m for m in self.inputs}
             roots = {n for n, _ in self.roots}
             needed = leading_to(list(roots), wanted)
-            return needed | set(wanted).intersection(roots.union(*(n.edges() for n in needed)))
+            return needed | set(wanted).intersection(roots.union(*(n._edges() for n in needed)))
         stack = [n for n, _ in self.roots]
         seen = set(stack)
         while stack:
-            for m in stack.pop().edges():
+            for m in stack.pop()._edges():
                 if m is not None and m not in seen:
                     seen.add(m)
                     stack.append(m)
@@ -93,7 +93,7 @@ def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
     An output of a node may have several ports (one for each time that it was saved and restored): the ports of a
     wanted output are added to ``wanted``.
     """
-    lowest = min((n.fx.seq if type(n) is Port else n.seq for n in wanted), default=0)
+    lowest = min((n.fx._seq if type(n) is Port else n._seq for n in wanted), default=0)
     ports = {(n.fx, n.k): n for n in wanted if type(n) is Port}
     seen = set(roots)
     stack = list(seen)
@@ -102,9 +102,9 @@ def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
         n = stack.pop()
         if ports and type(n) is Port and (n.fx, n.k) in ports:
             wanted[n] = ports[n.fx, n.k]
-        if n.seq > lowest:  # a node older than the oldest wanted node cannot lead to one
-            edges = n.edges()
-            found.append((n.seq, n, edges))
+        if n._seq > lowest:  # a node older than the oldest wanted node cannot lead to one
+            edges = n._edges()
+            found.append((n._seq, n, edges))
             for m in edges:
                 if m is not None and m not in seen:
                     seen.add(m)
@@ -129,16 +129,16 @@ def leaf_schedule(roots: list[Node]) -> list[tuple[int, int, Any]]:
     seen: set[Node] = set(roots)
     stack = list(roots)
     for root in roots:
-        if not root.seq:
+        if not root._seq:
             oldest[root] = (1 << 62, 0)
     while stack:
         n = stack.pop()
-        for k, m in enumerate(n.edges()):
+        for k, m in enumerate(n._edges()):
             if m is None:
                 continue
-            if not m.seq:
-                if m not in oldest or n.seq < oldest[m][0]:
-                    oldest[m] = (n.seq, k)
+            if not m._seq:
+                if m not in oldest or n._seq < oldest[m][0]:
+                    oldest[m] = (n._seq, k)
             if m not in seen:
                 seen.add(m)
                 stack.append(m)

@@ -50,8 +50,8 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
             self._node = None
             if grad is not None:
                 self.__dict__["_grad"] = grad
-            if fn.h is not None:  # its hooks are active again when it requires grad again
-                self.__dict__["_hooks"] = fn.h
+            if fn._hooks is not None:  # its hooks are active again when it requires grad again
+                self.__dict__["_hooks"] = fn._hooks
         return
     if type(fn) is not AccumulateGrad:
         check_floating(self, "only Tensors of floating point and complex dtype")
@@ -60,7 +60,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
         grad = self.__dict__.pop("_grad", None)
         node = leaf_node(self)
         node.grad = grad
-        node.h = self.__dict__.pop("_hooks", node.h)
+        node._hooks = self.__dict__.pop("_hooks", node._hooks)
 
 
 def check_floating(self: Tensor, wanted: str = "only Tensors of floating point dtype") -> None:
@@ -117,7 +117,7 @@ def grad_of_other(self: Tensor) -> Tensor | None:
             "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
             "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
             "more information. More: docs/errors.md, W009 (python -m wengert explain W009)\n"
-            f"Where: it was made at {where(self._node.code, self._node.lasti)}",
+            f"Where: it was made at {where(self._node._code, self._node._lasti)}",
             UserWarning,
             stacklevel=3,
         )
@@ -184,7 +184,7 @@ def grad_dtype(self: Tensor) -> Any:
     """
     if not self.is_leaf:
         raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
-    h = None if self._node is None else self._node.h
+    h = None if self._node is None else self._node._hooks
     if h is None or h.grad_dtype is None:
         return self.dtype
     return None if h.grad_dtype[0] is None else BY_NUMPY[h.grad_dtype[0]]

@@ -19,11 +19,11 @@ class Refusal(Node):
         self.message = message
         self.fx = edges
         self.outputs_meta = tuple((None, None) if o is None else (o._payload.shape, o._payload.dtype) for o in outputs)
-        self.h = None
-        self.seq = tick()
-        self.code, self.lasti = lines.here()
+        self._hooks = None
+        self._seq = tick()
+        self._code, self._lasti = lines.here()
 
-    def edges(self) -> tuple[Node | None, ...]:
+    def _edges(self) -> tuple[Node | None, ...]:
         return self.fx
 
     def name(self) -> str:

@@ -61,14 +61,14 @@ def stale(n: Node, box: Box) -> None:
         RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
             f"[{_type_name(box.a)} {list(box.a.shape)}]{producer_name(n, box)} is at version {cell.version}; "
-            f"expected version {cell.version_at(n.seq)} instead. Hint: {_hint()}"
+            f"expected version {cell.version_at(n._seq)} instead. Hint: {_hint()}"
         ),
         _made(n),
-        f"Written in place by: {where(cell.code, cell.lasti)}" if cell.code is not None else "",
+        f"Written in place by: {where(cell._code, cell._lasti)}" if cell._code is not None else "",
         f"Why: the derivative of {n.name()} needs the value that was there before it was overwritten.",
         "What to do: run the model again after step() (the optimizer wrote new parameters), or call all backward "
         "passes before step()."
-        if cell.code is not None and _is_step(cell)
+        if cell._code is not None and _is_step(cell)
         else "What to do: use the out-of-place form (x = x + 1 rather than x += 1), or clone() the tensor before "
         "writing.",
         code="W002",
@@ -79,7 +79,7 @@ def _is_step(cell: Any) -> bool:
     """Whether the line that wrote is a call of an optimizer's ``step``."""
     from .._base.places import text_of
 
-    return text_of(cell.code, cell.lasti).partition("(")[0].endswith(".step")
+    return text_of(cell._code, cell._lasti).partition("(")[0].endswith(".step")
 
 
 class DetachedVersion(Version):
@@ -89,7 +89,7 @@ class DetachedVersion(Version):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seq = sys.maxsize  # later than every node
+        self._seq = sys.maxsize  # later than every node
 
 
 def refuse_detached(t: Tensor) -> None:
@@ -106,7 +106,7 @@ def refuse_detached(t: Tensor) -> None:
 
 
 def _made(n: Node) -> str:
-    place = where(n.code, n.lasti)
+    place = where(n._code, n._lasti)
     return f"Where: {n.name()} was made at {place}" if place else ""
 
 
@@ -162,7 +162,7 @@ def unbox(n: Node, box: Any, fn: Node | None, xp: Any) -> Any:
     if not isinstance(box, Box):
         return box
     cell = box.cell
-    if cell is not None and cell.seq > n.seq:
+    if cell is not None and cell._seq > n._seq:
         stale(n, box)
     if xp is not TENSORS:
         return box.a

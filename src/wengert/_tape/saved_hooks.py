@@ -165,14 +165,14 @@ def _watch(n: Any) -> None:
 @functools.cache
 def _packed_class(cls: Any) -> Any:
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        hooked = n.h is not None and bool(n.h.post)
+        hooked = n._hooks is not None and bool(n._hooks.post)
         opened = [(p, b, b.opened()) for p, b in ((p, _get(n, p)) for p in places(n)) if isinstance(b, PackedBox)]
         with _swap:
             for place, _, box in opened:
                 _put(n, place, box)
             try:
                 pairs = cls.backward(n, xp, g, keep)
-                if n.h is not None and n.h.post and not hooked:  # an unpack hook has registered them
+                if n._hooks is not None and n._hooks.post and not hooked:  # an unpack hook has registered them
                     pairs = n.call_posthooks(pairs, xp is TENSORS)
                 return pairs
             finally:

@@ -25,11 +25,11 @@ class StochasticFunction(Node):
     def __init__(self, source: Tensor, score: Callable[[Any], Any]) -> None:
         self.fx = source._node
         self.score = score
-        self.seq = tick()
-        self.h = None
-        self.code, self.lasti = here()
+        self._seq = tick()
+        self._hooks = None
+        self._code, self._lasti = here()
 
-    def edges(self) -> tuple[Node | None, ...]:
+    def _edges(self) -> tuple[Node | None, ...]:
         return (self.fx,)
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:

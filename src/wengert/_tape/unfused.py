@@ -57,7 +57,7 @@ def _head_class(cls: Any) -> Any:
         "__slots__": (),
         "__module__": cls.__module__,
         "taken_apart": True,
-        "edges": lambda n: n.fx.edges(),
+        "_edges": lambda n: n.fx._edges(),
         "backward": lambda n, xp, g, keep: n.fx.backward(xp, g, keep),
         "release": lambda n: n.fx.release(),
         "saved": lambda n, key: n.fx.saved(key),
@@ -72,9 +72,9 @@ def _head_class(cls: Any) -> Any:
 def node_of(operator: str, after: Node, step: float, **slots: Any) -> Any:
     """A node of a registered operator with the line of ``after`` and a sequence number ``step`` before it."""
     n = REGISTRY[operator].node()
-    n.seq = after.seq - step
-    n.h = None
-    n.code, n.lasti = after.code, after.lasti
+    n._seq = after._seq - step
+    n._hooks = None
+    n._code, n._lasti = after._code, after._lasti
     for key, value in slots.items():
         setattr(n, key, value)
     return n
@@ -87,7 +87,7 @@ def copy_of(n: Any) -> Any:
         for slot in cls.__dict__.get("__slots__", ()):
             if slot != "__weakref__" and hasattr(n, slot):
                 setattr(other, slot, getattr(n, slot))
-    other.h = None
+    other._hooks = None
     return other
 
 
@@ -200,7 +200,7 @@ class LayerHead(Node):
     to: tuple[Node | None, ...]
     saved_names = property(lambda self: self.layer.saved_names)  # type: ignore[assignment]
 
-    def edges(self) -> tuple[Node | None, ...]:
+    def _edges(self) -> tuple[Node | None, ...]:
         return self.to
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
@@ -220,12 +220,12 @@ class LayerHead(Node):
 def layer_graph(n: Any) -> Node | None:
     """The graph of ``linear``: a product with the transposed weight."""
     head = LayerHead()
-    head.seq, head.h, head.code, head.lasti = n.seq, None, n.code, n.lasti
+    head._seq, head._hooks, head._code, head._lasti = n._seq, None, n._code, n._lasti
     transposed = None
     if n.fy is not None:
         shape = shape_of(n.x if n.y is None else n.y) or (0, 0)
         transposed = node_of("matrix_t", n, 0.5, fx=n.fy, p=(), shape=shape)
-    head.to = (*n.edges()[:-1], transposed)
+    head.to = (*n._edges()[:-1], transposed)
     head.layer = copy_of(n)
     let_go(n)
     return head

@@ -86,14 +86,14 @@ class AsStridedBackward0(Node):
         self.fx = base._node
         self.chain = chain
         self.shape = base._payload.shape
-        self.seq = tick()
-        self.h = None
-        self.code = code
-        self.lasti = lasti
+        self._seq = tick()
+        self._hooks = None
+        self._code = code
+        self._lasti = lasti
         if named_by_operator or not CONJUGATES.isdisjoint(name for name, _ in chain):  # as in PyTorch
             named(self, REGISTRY[chain[-1][0]].node.__name__)
 
-    def edges(self) -> tuple[Node | None, ...]:
+    def _edges(self) -> tuple[Node | None, ...]:
         return (self.fx,)
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
@@ -111,15 +111,15 @@ class CopySlices(Node):
         self.fy = written
         self.chain = chain
         self.shape = base._payload.shape
-        self.seq = tick()
-        self.h = None
+        self._seq = tick()
+        self._hooks = None
         if written is None:
-            self.code, self.lasti = here()
+            self._code, self._lasti = here()
         else:
-            self.code = written.code
-            self.lasti = written.lasti
+            self._code = written._code
+            self._lasti = written._lasti
 
-    def edges(self) -> tuple[Node | None, ...]:
+    def _edges(self) -> tuple[Node | None, ...]:
         return (self.fx, self.fy)
 
     def name(self) -> str:

@@ -67,7 +67,7 @@ class NoGradView(int):
     def __new__(cls, creation: int = NO_GRAD_VIEW) -> NoGradView:
         self = int.__new__(cls, creation)
         self.mark = no_grad_views.mark()
-        self.seq = tick()  # like a node's: the base's history at this time
+        self._seq = tick()  # like a node's: the base's history at this time
         return self
 
 
@@ -134,7 +134,7 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
             "What to do: write under torch.no_grad(), or clone() the leaf first.",
             code="W005",
         )
-    if base is not None and self._node is not None and self._node.h is not None and base._node is not None:
+    if base is not None and self._node is not None and self._node._hooks is not None and base._node is not None:
         _set_node(
             self, _view_node(*chain_of(self))
         )  # the hooks of a view's old value do not see the write, see CopySlices
@@ -149,7 +149,7 @@ def refuse_no_grad_view(self: Tensor) -> None:
 def refuse_written(self: Tensor) -> None:
     """Raise for ``grad_fn`` of a view made under no_grad whose memory was written later: it has none."""
     view = view_of(self)
-    if view is not None and isinstance(view[3], NoGradView) and version_of(self).seq > view[3].seq:
+    if view is not None and isinstance(view[3], NoGradView) and version_of(self)._seq > view[3]._seq:
         raise _creation_error(self, view[3], _WRITTEN_ELSEWHERE)
 
 
@@ -228,14 +228,14 @@ def count_write_at(self: Tensor, frame: Any) -> None:
         frame = lines.user_frame(frame)
         code = frame.f_code
     cell.version += 1
-    if cell.seq:
+    if cell._seq:
         if cell.writes is None:
             cell.remember()
         else:
-            cell.writes.append(cell.seq)
-    cell.seq = tick()
-    cell.code = code
-    cell.lasti = frame.f_lasti
+            cell.writes.append(cell._seq)
+    cell._seq = tick()
+    cell._code = code
+    cell._lasti = frame.f_lasti
 
 
 def writable(self: Tensor) -> Any:
@@ -284,7 +284,7 @@ def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], 
     del old  # references to memory are counted: _set_history
     write_recorded(self, saved, result)
     for cell in twins:
-        cell.seq = version_of(self).seq + 1
+        cell._seq = version_of(self)._seq + 1
     return self
 
 
@@ -295,16 +295,16 @@ class StaleVersion:
     so this node may continue to use its result (``write_recorded``).
     """
 
-    __slots__ = ("seq", "shared", "version_before")
+    __slots__ = ("_seq", "shared", "version_before")
 
     def __init__(self, shared: Version) -> None:
-        self.seq = 0
+        self._seq = 0
         self.shared = shared
         self.version_before = shared.version
 
     version = property(lambda self: self.shared.version)
-    code = property(lambda self: self.shared.code)
-    lasti = property(lambda self: self.shared.lasti)
+    _code = property(lambda self: self.shared._code)
+    _lasti = property(lambda self: self.shared._lasti)
     writer = property(lambda self: self.shared.writer)
 
     def version_at(self, seq: int) -> int:
@@ -361,7 +361,7 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
         code, lasti = here()
         cell.write(tick(), code, lasti)
     else:
-        cell.write(node.seq, node.code, node.lasti)
+        cell.write(node._seq, node._code, node._lasti)
     box = result._box
     if box is not None:  # the formula needs the result: it is self's memory from now on
         box.a = a
@@ -382,7 +382,7 @@ def _in_dtype(result: Tensor, dtype: Any) -> Tensor:
 
 def record_write(tensor: Tensor, node: Node) -> None:
     """``write_recorded`` for an operator of ``node`` that has written to the tensor itself and saved no result."""
-    version_of(tensor).write(node.seq, node.code, node.lasti)
+    version_of(tensor).write(node._seq, node._code, node._lasti)
     rebase_history(tensor, node)
 
 
@@ -399,7 +399,7 @@ def rebase_history(self: Tensor, node: Node | None, part: tuple[Any, ...] | None
     base, chain = chain_of(self)
     slices = CopySlices(base, chain + (part or ()), node)
     _set_history(base, slices, self)
-    _set_node(self, AsStridedBackward0(base, chain, slices.code, slices.lasti))
+    _set_node(self, AsStridedBackward0(base, chain, slices._code, slices._lasti))
     return slices
 
 
@@ -410,10 +410,10 @@ def _set_node(tensor: Tensor, node: Node | None) -> None:
     """
     before = tensor._node
     tensor._node = node
-    if before is None or before.h is None or before.h.retain is None:
+    if before is None or before._hooks is None or before._hooks.retain is None:
         return
-    if before.h.retain() is tensor and node is not before:
-        before.h.retain = None
+    if before._hooks.retain() is tensor and node is not before:
+        before._hooks.retain = None
         if node is not None:
             hooks_of(node).retain = weakref.ref(tensor)
 
@@ -514,7 +514,7 @@ def refresh(tensor: Tensor) -> None:
     if fn is None:
         if base._node is None or _no_grad_view_since(tensor) > box.cell.rebased:
             return
-    elif fn.seq > box.cell.rebased:
+    elif fn._seq > box.cell.rebased:
         return
     regenerate(tensor)
 
@@ -524,7 +524,7 @@ def _no_grad_view_since(tensor: Tensor) -> int:
     view = view_of(tensor)
     while view is not None:
         if isinstance(view[3], NoGradView):
-            return view[3].seq
+            return view[3]._seq
         view = view_of(view[0])
     return 0
 

@@ -86,7 +86,7 @@ def _reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
 
 
 def _warn_of_hooks(self: Tensor) -> None:
-    hooks = self._node.h if self._node is not None else None
+    hooks = self._node._hooks if self._node is not None else None
     for hook in (hooks.tensor_pre or {}).values() if hooks is not None else ():
         if not hasattr(hook, "__torch_unserializable__"):
             warnings.warn(

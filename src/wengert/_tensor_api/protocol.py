@@ -45,9 +45,9 @@ def attribute(name: str) -> Callable[[Callable[[Any], Any]], property]:
 def _hooks_by_id(self: Tensor) -> Any:
     """The hooks of ``register_hook`` by their handles' ids; ``None`` if there are none."""
     fn = current_fn(self)
-    if fn is None or fn.h is None or not fn.h.tensor_pre:
+    if fn is None or fn._hooks is None or not fn._hooks.tensor_pre:
         return self.__dict__.get("_hooks_by_hand")
-    return fn.h.tensor_pre
+    return fn._hooks.tensor_pre
 
 
 def _replace_hooks(self: Tensor, hooks: Any) -> None:
@@ -82,7 +82,7 @@ publish(property(_grad_fn, None, _keep_grad_fn), "Tensor._grad_fn")
 def _post_accumulate_grad_hooks(self: Tensor) -> Any:
     """The hooks of ``register_post_accumulate_grad_hook`` by their handles' ids; ``None`` if there are none."""
     fn = current_fn(self)
-    return None if fn is None or fn.h is None or not fn.h.post_accumulate else fn.h.post_accumulate
+    return None if fn is None or fn._hooks is None or not fn._hooks.post_accumulate else fn._hooks.post_accumulate
 
 
 # ------------------------------------------------------------------------------------------------------------- printing

@@ -80,7 +80,7 @@ class BackwardCFunction(Node, FunctionCtx):
     # No __slots__: the user's attributes live here.
     by_user = True
     _forward_cls: Any = None
-    fx: tuple[Node | None, ...] = ()
+    _next: tuple[Node | None, ...] = ()
     outputs_meta: Any = ()
     to_save: tuple[Any, ...] = ()
     saved_for_forward: tuple[Any, ...] | None = None
@@ -96,13 +96,13 @@ class BackwardCFunction(Node, FunctionCtx):
     _bare = False
 
     def __init__(self) -> None:
-        self.h = None
-        self.seq = tick()
-        self.code = None
-        self.lasti = 0
+        self._hooks = None
+        self._seq = tick()
+        self._code = None
+        self._lasti = 0
 
-    def edges(self) -> tuple[Node | None, ...]:
-        return self.fx
+    def _edges(self) -> tuple[Node | None, ...]:
+        return self._next
 
     def name(self) -> str:
         """The function's name with ``Backward`` added."""
@@ -137,7 +137,7 @@ class BackwardCFunction(Node, FunctionCtx):
             if t is not None and t._box is box and t._node is None:
                 return t
         cell = box.cell
-        if cell is not None and cell.seq > self.seq:
+        if cell is not None and cell._seq > self._seq:
             stale(self, box)
         return tensor_of(box, self._output_node(fn) if isinstance(fn, int) else fn)
 
@@ -241,7 +241,7 @@ class BackwardCFunction(Node, FunctionCtx):
                 f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(results)})"
             )
         pairs: list[Any] = []
-        edges = iter(self.fx)
+        edges = iter(self._next)
         for i, (r, facts) in enumerate(zip(results, inputs, strict=True)):
             if facts is None:
                 if r is not None:

@@ -110,8 +110,8 @@ class Recorder:
             span.end = perf_counter_ns()
         results = result if isinstance(result, (tuple, list)) else (result,)
         first = next((r for r in results if isinstance(r, Tensor)), None)
-        if first is not None and first._node is not None and first._node.seq:
-            span.sequence = (first._node.fx if type(first._node) is Port else first._node).seq
+        if first is not None and first._node is not None and first._node._seq:
+            span.sequence = (first._node.fx if type(first._node) is Port else first._node)._seq
         if self.memory:
             span.memory = sum(_new_bytes(r) for r in results)
         if self.flops:
@@ -128,8 +128,8 @@ class Recorder:
             outputs, ctx = proceed()
         finally:
             span.end = perf_counter_ns()
-        if ctx.fx:
-            span.sequence = ctx.seq
+        if ctx._next:
+            span.sequence = ctx._seq
         return outputs, ctx
 
     def _step(self, n: Any, g: Any, step: Any) -> Any:
@@ -141,7 +141,7 @@ class Recorder:
         name = n.name()
         outer = self.open(f"autograd::engine::evaluate_function: {name}", OPERATOR)
         inner = self.open(name, BACKWARD)
-        outer.sequence = inner.sequence = n.seq or -1
+        outer.sequence = inner.sequence = n._seq or -1
         if self.shapes:
             inner.shapes = [_shape(g)]
         inner.start = perf_counter_ns()

@@ -87,17 +87,17 @@ def _current_graph_task_execution_order() -> list[Node]:
     number = count()
     for n in {r.fx if type(r) is Port else r for r, _ in now.roots}:
         if n not in waiting:
-            heappush(ready, (-(n.seq or float("inf")), next(number), n))
+            heappush(ready, (-(n._seq or float("inf")), next(number), n))
     while ready:
         n = heappop(ready)[2]
         order.append(n)
         for m in _targets(n, nodes):
             waiting[m] -= 1
             if not waiting[m]:
-                heappush(ready, (-(m.seq or float("inf")), next(number), m))
+                heappush(ready, (-(m._seq or float("inf")), next(number), m))
     return order
 
 
 def _targets(n: Node, among: set[Node]) -> list[Node]:
-    edges = (m.fx if type(m) is Port else m for m in n.edges() if m is not None)
+    edges = (m.fx if type(m) is Port else m for m in n._edges() if m is not None)
     return [m for m in edges if m in among]

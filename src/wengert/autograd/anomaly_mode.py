@@ -208,7 +208,7 @@ def _watch(n: Any, g: Any, step: Any) -> Any:
 
 def _index(n: Any, i: int) -> int:
     """The position among all inputs of the i-th one that needs a gradient."""
-    needing = [k for k, edge in enumerate(n.edges()) if edge is not None]
+    needing = [k for k, edge in enumerate(n._edges()) if edge is not None]
     return needing[i] if i < len(needing) else i
 
 
@@ -226,7 +226,7 @@ def _tell(n: Any) -> None:
         return
     begin, call = f"Error detected in {n.name()}.", "forward call that caused the error"
     while n is not None:
-        stack, n = (n.lasti.stack, n.lasti.within) if type(n.lasti) is _Trace else (None, None)
+        stack, n = (n._lasti.stack, n._lasti.within) if type(n._lasti) is _Trace else (None, None)
         found = "No forward pass information available. Enable detect anomaly during forward pass for more information."
         if stack is not None:
             found = f"Traceback of {call}:\n{_formatted(stack)}"

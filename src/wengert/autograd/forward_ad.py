@@ -540,7 +540,7 @@ def _leaves(roots: list[Any], level: _Level) -> list[Tensor]:
             if n not in level.hidden:
                 leaves.append(n.variable)
             continue
-        for m in n.edges():
+        for m in n._edges():
             if m is not None and m not in seen:
                 seen.add(m)
                 stack.append(m)

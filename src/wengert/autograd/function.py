@@ -216,7 +216,7 @@ def _watched(hooks: tuple[Any, ...], cls: Any, args: tuple[Any, ...], old_style:
 def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, BackwardCFunction]:
     ctx = cls._backward_cls()
     frame = lines.user_frame(lines.sys._getframe(1))
-    ctx.code, ctx.lasti = frame.f_code, frame.f_lasti
+    ctx._code, ctx._lasti = frame.f_code, frame.f_lasti
     edges = tuple([current_fn(a) for a in args if isinstance(a, Tensor)])
     ctx.needs_input_grad = needs = tuple([isinstance(a, Tensor) and a._node is not None for a in args])
     track = True in needs and is_grad_enabled()
@@ -238,9 +238,9 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
                 count_write(t)
         fresh = tuple([_alias_input(o, args, ctx) for o in flat])
         return (fresh[0] if single else fresh), ctx
-    ctx.fx = edges
+    ctx._next = edges
     ctx._inputs = tuple([(a._payload.shape, a._payload.dtype) if isinstance(a, Tensor) else None for a in args])
-    ctx.seq = tick()
+    ctx._seq = tick()
     results = _with_history(ctx, args, flat)
     _save(ctx, results)
     return (results[0] if single else tuple(results)), ctx
@@ -390,7 +390,7 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
     if is_dirty:
         if o._node is not None and type(o._node) in LEAVES:
             if stands_for_a_primal(o):
-                count_write(o, ctx.seq)
+                count_write(o, ctx._seq)
                 o._node = node
                 return o
             raise noted(
@@ -400,7 +400,7 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
                 code="W005",
             )
         check_inplace(o, True)
-        count_write(o, ctx.seq)
+        count_write(o, ctx._seq)
         rebase_history(o, node)
         return o
     if is_input and node is None and isinstance(o._payload, np.ndarray):

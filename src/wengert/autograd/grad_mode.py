@@ -79,9 +79,9 @@ class _unsafe_preserve_version_counter:
 
     def __enter__(self) -> None:
         cells = [version_of(t) for t in self.tensors]
-        self._before = [(cell, cell.version, cell.seq) for cell in cells]
+        self._before = [(cell, cell.version, cell._seq) for cell in cells]
 
     def __exit__(self, *exc: Any) -> None:
         for cell, version, seq in self._before:
             cell.version = version
-            cell.seq = seq
+            cell._seq = seq

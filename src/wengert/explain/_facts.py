@@ -56,10 +56,10 @@ def file_name(file: str) -> str:
 
 def line_of(node: Any) -> Line | None:
     """The line that made a node; None for a leaf."""
-    code = getattr(node, "code", None)
+    code = getattr(node, "_code", None)
     if code is None or isinstance(node, AccumulateGrad):
         return None
-    return line_at(code, span(code, node.lasti).line)
+    return line_at(code, span(code, node._lasti).line)
 
 
 def line_at(code: Any, number: int) -> Line:

@@ -109,7 +109,7 @@ def _uses(x: Tensor) -> str:
     users = [
         o for o in living() if issubclass(type(o), Node) and type(o) is not Port
     ]  # some objects lie about __class__
-    lines = {str(line): line for node in users if x._node in node.edges() and (line := line_of(node))}
+    lines = {str(line): line for node in users if x._node in node._edges() and (line := line_of(node))}
     if not lines:
         return "  No graph that is alive uses it."
     shown = "\n".join(line.shown("    ") for line in list(lines.values())[:3])

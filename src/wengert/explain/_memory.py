@@ -26,7 +26,7 @@ def memory() -> Answer:
     """
     found = [o for o in living() if issubclass(type(o), Node)]  # not isinstance, which asks for __class__
     nodes = [n for n in found if not isinstance(n, (AccumulateGrad, Port))]
-    inner = {id(edge.fx if type(edge) is Port else edge) for n in nodes for edge in n.edges() if edge is not None}
+    inner = {id(edge.fx if type(edge) is Port else edge) for n in nodes for edge in n._edges() if edge is not None}
     roots = [n for n in nodes if id(n) not in inner]
     groups: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
     lines: dict[str, Any] = {}
@@ -55,14 +55,14 @@ def memory() -> Answer:
 
 def _held(root: Any, counted: set[int]) -> tuple[int, int, int]:
     """The bytes of saved arrays behind a node that were not counted before, its nodes, and how many share its line."""
-    own = (root.code, getattr(root, "lasti", 0))
+    own = (root._code, getattr(root, "_lasti", 0))
     seen = {id(root)}
     waiting, size, same = [root], 0, 0
     while waiting:
         node = waiting.pop()
-        same += (getattr(node, "code", None), getattr(node, "lasti", 0)) == own
+        same += (getattr(node, "_code", None), getattr(node, "_lasti", 0)) == own
         size += _saved_bytes(node, counted)
-        for edge in node.edges():
+        for edge in node._edges():
             inner = edge.fx if type(edge) is Port else edge
             if inner is not None and id(inner) not in seen and not isinstance(inner, AccumulateGrad):
                 seen.add(id(inner))

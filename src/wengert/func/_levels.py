@@ -93,7 +93,7 @@ def only_leads_to(roots: list[Node | None], own: Container[Node]) -> bool:
             if running is None or running() is not None:
                 return False
             continue
-        stack.extend(m for m in n.edges() if m is not None and m not in seen)
+        stack.extend(m for m in n._edges() if m is not None and m not in seen)
     return True
 
 

@@ -369,7 +369,9 @@ class Optimizer:
             if not self.defaults.get("differentiable", None) and not (p.is_leaf or p.retains_grad):
                 raise noted(
                     ValueError("can't optimize a non-leaf Tensor"),
-                    f"Where: it was made at {where(p.grad_fn.code, p.grad_fn.lasti)}" if p.grad_fn is not None else "",
+                    f"Where: it was made at {where(p.grad_fn._code, p.grad_fn._lasti)}"
+                    if p.grad_fn is not None
+                    else "",
                     "Why: its gradient goes on to the tensors that it was computed from; only leaves keep theirs.",
                     "What to do: make the values first and call requires_grad_() last: "
                     "w = (torch.randn(3) * 0.1).requires_grad_().",

@@ -86,7 +86,7 @@ class TorchDispatchMode:
 
 def _on_tensors(n: Any, g: Any, step: Any) -> Any:
     """A backward step whose formula runs on Tensors, which lets a mode intercept its operators."""
-    h = n.h
+    h = n._hooks
     if (
         not _stack.get()
         or n.by_user

@@ -248,8 +248,8 @@ class _Inputs(Node):
     __slots__ = ("boxed_edges", "given")
 
     def __init__(self, args: tuple[Any, ...]) -> None:
-        self.h = None
-        self.code, self.lasti = lines.here()
+        self._hooks = None
+        self._code, self._lasti = lines.here()
         hooks = saved_tensors_hooks()
         self.given: list[Any] = []  # an argument as it is, or None for one of boxed_edges
         self.boxed_edges: list[Any] = []  # (history, box) of each argument; (None, None) of one that is no tensor
@@ -262,7 +262,7 @@ class _Inputs(Node):
             else:
                 self.boxed_edges.append((None, None))
                 self.given.append(a)
-        self.seq = tick()
+        self._seq = tick()
 
     def name(self) -> str:
         return "CheckpointBackward"
@@ -277,7 +277,7 @@ class _Inputs(Node):
     def _tensor(self, given: Any, fn: Any, box: Any) -> Tensor:
         if isinstance(box, PackedBox):
             return tensor_of(box.opened(), fn)
-        if box.cell is not None and box.cell.seq > self.seq:
+        if box.cell is not None and box.cell._seq > self._seq:
             stale(self, box)
         return given if given is not None and given._node is None else tensor_of(box, fn)
 

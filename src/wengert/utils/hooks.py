@@ -23,9 +23,9 @@ def unserializable_hook(f: F) -> F:
 def warn_if_has_hooks(tensor: Tensor) -> None:
     """Warn of each hook that a leaf has, as hooks are not saved with it."""
     fn = tensor._node
-    if type(fn) is not AccumulateGrad or fn.h is None:
+    if type(fn) is not AccumulateGrad or fn._hooks is None:
         return
-    hooks: dict[int, Any] = fn.h.tensor_pre or {}
+    hooks: dict[int, Any] = fn._hooks.tensor_pre or {}
     for hook in hooks.values():
         if not hasattr(hook, "__torch_unserializable__"):
             warnings.warn(

@@ -253,11 +253,11 @@ class ToMeta(Node):
 
     def __init__(self, fx: Node) -> None:
         self.fx = fx
-        self.seq = tick()
-        self.h = None
-        self.code, self.lasti = here()
+        self._seq = tick()
+        self._hooks = None
+        self._code, self._lasti = here()
 
-    def edges(self) -> tuple[Node | None, ...]:
+    def _edges(self) -> tuple[Node | None, ...]:
         return (self.fx,)
 
     def name(self) -> str:

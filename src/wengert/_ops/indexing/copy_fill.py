@@ -131,7 +131,7 @@ def _fill_edges(n: Any) -> tuple[Any, ...]:
 
 
 MASKED_FILL = REGISTRY["masked_fill"]
-MASKED_FILL.node.edges = _fill_edges  # type: ignore[attr-defined]
+MASKED_FILL.node._edges = _fill_edges  # type: ignore[attr-defined]
 
 
 # ---------------------------------------------------------------------------------------------------- writing into self

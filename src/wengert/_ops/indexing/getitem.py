@@ -55,16 +55,16 @@ def getitem(self: Tensor, key: Any) -> Tensor:
                 return t
             n = SELECT_NODE()
             n.fx = fx
-            n.seq = next(ticks)
-            n.h = None
+            n._seq = next(ticks)
+            n._hooks = None
             n.p = (0, key if key >= 0 else key + len(a))
             n.shape = a.shape
             f = getframe(1)
-            n.code = c = f.f_code
+            n._code = c = f.f_code
             if c is not lines.user_code:
                 f = lines.user_frame(f)
-                n.code = f.f_code
-            n.lasti = f.f_lasti
+                n._code = f.f_code
+            n._lasti = f.f_lasti
             t._node = n
             return t
     ty = type(key)

@@ -169,7 +169,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
         return False
     del a, part  # references are counted
     slices: Any = rebase_history(self, n, chain)
-    version_of(self).write(slices.seq, slices.code, slices.lasti)
+    version_of(self).write(slices._seq, slices._code, slices._lasti)
     return True
 
 
@@ -210,10 +210,10 @@ def _node(info: Any, edges: tuple[Any, ...], saved: list[Any]) -> Any:
     n = info.node()
     n.fx = edges
     n.s = saved
-    n.seq = tick()
-    n.h = None
+    n._seq = tick()
+    n._hooks = None
     frame = lines.user_frame(getframe(1))
-    n.code, n.lasti = frame.f_code, frame.f_lasti
+    n._code, n._lasti = frame.f_code, frame.f_lasti
     return n
 
 

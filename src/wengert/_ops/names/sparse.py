@@ -32,11 +32,11 @@ class SparseNode(Node):
     def __init__(self, inputs: tuple[Tensor, ...], formula: Callable[[Tensor], Any]) -> None:
         self.fx = tuple(current_fn(t) for t in inputs)
         self.formula = formula
-        self.seq = tick()
-        self.h = None
-        self.code, self.lasti = here()
+        self._seq = tick()
+        self._hooks = None
+        self._code, self._lasti = here()
 
-    def edges(self) -> tuple[Node | None, ...]:
+    def _edges(self) -> tuple[Node | None, ...]:
         return self.fx
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:

@@ -55,7 +55,7 @@ class OneStep(_NLL):  # type: ignore[misc]
             return first.backward(xp, d, keep)  # type: ignore[no-any-return]  # the pass has not counted `first`
         _, target, _, reduction, _ = self.s
         cell = target.cell
-        if cell is not None and cell.seq > self.seq:
+        if cell is not None and cell._seq > self._seq:
             stale(self, target)
         edge = self.fx[0]
         e, sums, dtype = self.outputs_meta
@@ -115,11 +115,11 @@ def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Ten
         n.fx = (fx, None, None)
         n.s = [a.shape, box_of(target), None, reduction, None]
         n.outputs_meta = (e, sums, a.dtype)
-        n.seq = next(ticks)
-        n.h = None
+        n._seq = next(ticks)
+        n._hooks = None
         frame = lines.user_frame(getframe(2))
-        n.code = frame.f_code
-        n.lasti = frame.f_lasti
+        n._code = frame.f_code
+        n._lasti = frame.f_lasti
     return r  # type: ignore[no-any-return]
 
 

@@ -61,7 +61,7 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
     if recorded:
         self._node = with_node_name(result, name)._node
     _new_payload(self, result._payload, cell)
-    count_write(self, self._node.seq if recorded else None)  # type: ignore[union-attr]
+    count_write(self, self._node._seq if recorded else None)  # type: ignore[union-attr]
     return self
 
 
@@ -211,9 +211,9 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     _new_payload(self, a, version_of(self))
     count_write(self)
     if type(self._node) is AccumulateGrad:  # as in PyTorch, the graph so far leads to another node
-        grad, hooks = self._node.grad, self._node.h
+        grad, hooks = self._node.grad, self._node._hooks
         leaf_node(self).grad = grad
-        self._node.h = hooks
+        self._node._hooks = hooks
     return self
 
 
