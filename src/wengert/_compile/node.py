@@ -38,7 +38,7 @@ class CompiledFunctionBackward(Node):
     def _edges(self) -> tuple[Any, ...]:
         return self.fx
 
-    def release(self) -> None:
+    def _release(self) -> None:
         self.saved_arrays = None
         self.again = None
         self.boxes = ()
@@ -60,7 +60,7 @@ class CompiledFunctionBackward(Node):
         with self.program.lock:
             grads = self.program.backward.run([*self.saved_arrays, *cotangents])
         if not keep:
-            self.release()
+            self._release()
         return tuple(x for pair in zip(self.fx, grads, strict=True) for x in pair)
 
     def _recorded(self, parts: dict[int, Any], xp: Any) -> tuple[Any, ...]:

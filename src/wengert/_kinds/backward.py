@@ -88,7 +88,7 @@ MANY_BACKWARD = """
 pairs = {empty}
 {steps}
 if not keep:
-    n.release()
+    n._release()
 return pairs  #? not joint
 return tuple(pairs)  #? joint
 """
@@ -175,7 +175,7 @@ def _transformed(calls: tuple[Call, ...], holomorphic: bool, broadcast: bool, pl
                     d = xp._beside_zeros(d, wrap(d._payload, edge))
             pairs += (edge, d)
         if not keep:
-            n.release()
+            n._release()
         return tuple(pairs)
 
     return transformed
@@ -233,7 +233,7 @@ def _step(
     boxes = [slot for slot in ("x", "y", "r") if any(slot in used for _, _, used in calls)]
     read, freed, edge, joint, lists = [f"{slot} = n.{slot}" for slot in boxes], "", "n.fx", False, []
     if boxes:
-        freed = "n.release()" if "blocks" in flags else " = ".join(f"n.{slot}" for slot in boxes) + " = FREED"
+        freed = "n._release()" if "blocks" in flags else " = ".join(f"n.{slot}" for slot in boxes) + " = FREED"
     if plan is not None:
         values, boxes, lists = plan.values, plan.boxes("operand", "result"), plan.boxes("operands")
         joint = plan.is_joint

@@ -150,7 +150,7 @@ def slotted(
     if order not in ("", stepped):
         members["step_order"] = tuple(order.index(edge) for edge in stepped if edge in order)
     usual = {
-        "_edges": _EDGES[order or stepped], "release": lambda n: _release(n, kept),
+        "_edges": _EDGES[order or stepped], "_release": lambda n: _release(n, kept),
         "backward": backward_step(info.name, calls, holomorphic, **(step or {})),
         "saved": saved_for(sources, views or {}), "saved_names": tuple(sources), "piecewise": info.piecewise,
     }  # fmt: skip

@@ -89,7 +89,7 @@ def general(
                 ("fx", "outputs_meta", "s", "shapes"),
                 _edges=_edges_of(info, grad),
                 backward=backward_step(info.name, plan.calls(), holomorphic, broadcast=broadcast, plan=plan),
-                release=plan.release,
+                _release=plan.release,
                 saved=lambda n, name: plan.saved(n, name),  # noqa: PLW0108  only a function binds to the node
                 saved_names=plan.public_names,
                 boxed_edges=property(plan.boxed_edges),

@@ -183,7 +183,7 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
     if h.post:
         pairs = call_posthooks(n, pairs, create_graph, gs)
         if not keep:  # not before: hooks may read the saved values
-            n.release()
+            n._release()
     return pairs
 
 

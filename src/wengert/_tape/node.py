@@ -196,7 +196,7 @@ class Node:
         """The saved value of this name, as ``_saved_NAME`` returns it."""
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '_saved_{name}'")
 
-    def release(self) -> None:
+    def _release(self) -> None:
         """Free the saved values."""
 
     @property

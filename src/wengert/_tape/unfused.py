@@ -59,7 +59,7 @@ def _head_class(cls: Any) -> Any:
         "taken_apart": True,
         "_edges": lambda n: n.fx._edges(),
         "backward": lambda n, xp, g, keep: n.fx.backward(xp, g, keep),
-        "release": lambda n: n.fx.release(),
+        "_release": lambda n: n.fx._release(),
         "saved": lambda n, key: n.fx.saved(key),
         "keeper": property(lambda n: getattr(n.fx, "layer", n.fx)),
         "shape": property(lambda n: n.fx.shape),
@@ -213,8 +213,8 @@ class LayerHead(Node):
     def saved(self, name: str) -> Any:
         return self.layer.saved(name)
 
-    def release(self) -> None:
-        self.layer.release()
+    def _release(self) -> None:
+        self.layer._release()
 
 
 def layer_graph(n: Any) -> Node | None:

@@ -166,11 +166,11 @@ class BackwardCFunction(Node, FunctionCtx):
             for box, fn in (() if self._boxes is _READ else self._boxes or ())
         ]
 
-    def release(self) -> None:
+    def _release(self) -> None:
         if self._boxes is not None and self._boxes is not _READ:
             self._boxes = FREED
 
-    maybe_clear_saved_tensors = release
+    maybe_clear_saved_tensors = _release
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
@@ -189,7 +189,7 @@ class BackwardCFunction(Node, FunctionCtx):
         raw = not (xp is TENSORS or (xp is None and any(isinstance(v, Tensor) for v in _parts(g))))
         pairs = self._checked(results, raw)
         if not keep:
-            self.release()
+            self._release()
         return pairs
 
     def _cotangents(self, g: Any) -> list[Any]:

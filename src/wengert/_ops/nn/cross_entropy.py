@@ -62,11 +62,11 @@ class OneStep(_NLL):  # type: ignore[misc]
         d = cross_entropy_slopes(g, target.a, e, sums, dtype, reduction, not keep)
         if not keep:
             e = None
-            self.release()
+            self._release()
         return (edge, d)
 
-    def release(self) -> None:
-        _NLL.release(self)
+    def _release(self) -> None:
+        _NLL._release(self)
         self.outputs_meta = None
 
     def split(self) -> Any:
