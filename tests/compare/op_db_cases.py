@@ -157,6 +157,7 @@ class Inputs:
     def __init__(self) -> None:
         self.copies: dict[int, Any] = {}
         self.storages: dict[tuple[int, int, Any], Any] = {}
+        self.kept: list[Any] = []  # else a copy's memory, and so its address, would be that of the next one
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
@@ -194,6 +195,7 @@ class Inputs:
         if value.layout is not torch.strided or value.device.type != "cpu" or value.is_quantized:
             raise Unsupported(f"{value.layout} on {value.device}")
         plain = value.detach().resolve_conj().resolve_neg()
+        self.kept.append(plain)
         if plain.dtype is torch.bfloat16 or plain.ndim > 64:
             raise Unsupported("NumPy has no bfloat16 and at most 64 dimensions")
         whole = plain.untyped_storage().nbytes() // plain.element_size()

@@ -264,3 +264,48 @@ def test_saved_tensors_are_there_in_a_nodes_post_hook_and_not_after_it(name: str
         read(y.grad_fn)
     with pytest.raises(RuntimeError, match="second time"):
         y.sum().backward()
+
+
+def test_unsafe_pieces_without_a_graph() -> None:
+    x = torch.ones(4, requires_grad=True) * 1
+    with torch.no_grad():
+        for piece in (*x.unsafe_chunk(2), *x.unsafe_split(2), *torch.split_copy(x, 2)):
+            assert not piece.requires_grad and piece.grad_fn is None and not piece._is_view()
+
+
+def test_the_metadata_of_a_node_in_anomaly_mode() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with warnings.catch_warnings(action="ignore"), torch.autograd.detect_anomaly():
+        node = (x * 2).grad_fn
+        grad = torch.autograd.grad((x**3).sum(), x, create_graph=True)[0]
+    assert "x * 2" in node.metadata["traceback_"][-1]
+    assert "parent_" not in node.metadata
+    assert "PowBackward0" in type(grad.grad_fn.metadata["parent_"]).__name__
+    assert (x * 2).grad_fn.metadata == {}
+
+
+def test_a_parameter_is_not_made_of_an_inference_tensor() -> None:
+    with torch.inference_mode():
+        t = torch.ones(2)
+        assert torch.nn.Parameter(t).requires_grad
+    with pytest.raises(RuntimeError, match="Setting requires_grad=True on inference tensor outside InferenceMode"):
+        torch.nn.Parameter(t)
+    assert not torch.nn.Parameter(t, requires_grad=False).requires_grad
+
+
+def test_unpack_dual_names_its_argument() -> None:
+    with torch.autograd.forward_ad.dual_level(), pytest.raises(TypeError, match="argument 'dual'"):
+        torch.autograd.forward_ad.unpack_dual(3)  # type: ignore[arg-type]
+
+
+def test_scatter_of_a_number_in_transforms() -> None:
+    index = torch.tensor([0])
+    value, tangent = torch.func.jvp(lambda x: x.scatter(0, index, 2.5), (torch.ones(2),), (torch.ones(2),))
+    assert value.tolist() == [2.5, 1.0] and tangent.tolist() == [0.0, 1.0]
+    assert torch.vmap(lambda x: x.scatter(0, index, 2))(torch.ones(2, 2)).tolist() == [[2, 1], [2, 1]]
+
+
+def test_distances_of_order_zero_have_a_gradient_of_zeros() -> None:
+    x = torch.rand(3, 2, requires_grad=True)
+    for d in (torch.cdist(x, x.detach(), 0.0), torch.pdist(x, 0.0)):
+        assert torch.autograd.grad(d.sum(), x)[0].tolist() == [[0.0, 0.0]] * 3

@@ -279,13 +279,13 @@ def _check_registrable(freed: bool, packed: bool, saved: bool) -> None:
         )
 
 
-def _check_hooks(*hooks: Any) -> None:
+def _check_hooks(self: Any, *hooks: Any) -> None:
     if len(hooks) == 2 and all(map(callable, hooks)):
         return
     raise TypeError(
         "register_hooks(): incompatible function arguments. The following argument types are supported:\n    1. (self: "
         "torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\n"
-        f"Invoked with: {', '.join(map(repr, hooks))}"
+        f"Invoked with: {', '.join(map(repr, (self, *hooks)))}"
     )
 
 
@@ -328,7 +328,7 @@ class SavedTensor:
 
     def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Any = _NOT_GIVEN) -> None:
         """Pack this saved value now, and unpack it where it is read."""
-        _check_hooks(pack_hook, *() if unpack_hook is _NOT_GIVEN else (unpack_hook,))
+        _check_hooks(self, pack_hook, *() if unpack_hook is _NOT_GIVEN else (unpack_hook,))
         place = self._place()
         box = self._box()
         _check_registrable(box is FREED, isinstance(box, PackedBox), isinstance(box, Box))
@@ -357,7 +357,7 @@ class SavedOfFunction(SavedTensor):
 
     def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Any = _NOT_GIVEN) -> None:
         """Pack this saved value now, and unpack it where it is read."""
-        _check_hooks(pack_hook, *() if unpack_hook is _NOT_GIVEN else (unpack_hook,))
+        _check_hooks(self, pack_hook, *() if unpack_hook is _NOT_GIVEN else (unpack_hook,))
         freed = self._ctx._boxes is FREED
         box: Any
         box, fn = (None, None) if freed else self._ctx._boxes[self._k]
@@ -367,3 +367,6 @@ class SavedOfFunction(SavedTensor):
         boxes = list(self._ctx._boxes)
         boxes[self._k] = pack_box(self._ctx, box, node, (pack_hook, unpack_hook), output)
         self._ctx._boxes = tuple(boxes)
+
+
+SavedOfFunction.__name__ = "SavedTensor"  # as PyTorch names both

@@ -17,6 +17,7 @@ from .node import Node, named, tick, view_of
 from .tensor import Tensor, wrap
 
 CONJUGATES = frozenset(("conj", "negative_view"))  # the view operators whose results have arrays of their own
+_REPLAYED = CONJUGATES | {"view_as_complex", "view_as_real"}  # those that as_strided cannot stand for
 named_by_operator: list[bool] = []  # not empty: the node of a view that was written bears its operator's name
 reshaped_in_place: list[str] = []  # the operators that replaced a tensor's array in this process
 
@@ -90,7 +91,7 @@ class AsStridedBackward0(Node):
         self._hooks = None
         self._code = code
         self._lasti = lasti
-        if named_by_operator or not CONJUGATES.isdisjoint(name for name, _ in chain):  # as in PyTorch
+        if named_by_operator or not _REPLAYED.isdisjoint(name for name, _ in chain):  # as in PyTorch
             named(self, REGISTRY[chain[-1][0]].node.__name__)
 
     def _edges(self) -> tuple[Node | None, ...]:

@@ -145,6 +145,11 @@ class _Trace(int):
     stack: list[Any]
     within: Any
 
+    def metadata(self) -> dict[str, Any]:
+        """What PyTorch keeps of a node in its ``metadata``."""
+        told: dict[str, Any] = {"traceback_": _entries(self.stack)}
+        return told if self.within is None else {**told, "parent_": self.within.looked_at()}
+
 
 class _Line:
     """What a node takes its line from, in place of a frame."""
@@ -173,13 +178,18 @@ _running: list[Any] = []  # the nodes whose backward steps are running, the inne
 
 
 def _formatted(stack: list[Any]) -> str:
-    """A stack as Python prints it, without the frames of ``python -m wengert run``."""
+    """A stack as Python prints it."""
+    return "".join(_entries(stack))
+
+
+def _entries(stack: list[Any]) -> list[str]:
+    """The text of each call on a stack, without the frames of ``python -m wengert run``."""
     entries = []
     for code, lasti in zip(stack[::2], stack[1::2], strict=True):
         if code.co_filename == _RUNNER:
             break
         entries.append(traceback.FrameSummary(code.co_filename, span(code, lasti).line, code.co_name))
-    return "".join(traceback.format_list(entries[::-1]))
+    return traceback.format_list(entries[::-1])
 
 
 _RUNNER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_cli", "run.py")

@@ -28,6 +28,7 @@ from .._payloads.transforms import Constant, Dual, entered
 from .._tape import graph, properties, replaced
 from .._tape.conjugates import flags
 from .._tape.delivery import accumulate
+from .._tape.error_text import not_a_tensor
 from .._tape.node import AccumulateGrad, Box, leaf_node, version_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
 from .._tape.views import count_write
@@ -406,6 +407,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     now = _level()
     if now is not None and level is not None and level > 0:
         raise RuntimeError("Invalid level given to _fw_primal")
+    if now is not None and not isinstance(tensor, Tensor):
+        raise not_a_tensor("_unpack_dual", "dual", 1, tensor)
     if now is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
     a = tensor._payload

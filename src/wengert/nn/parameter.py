@@ -13,7 +13,9 @@ from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import get_default_dtype
 from .._base.errors import refuse_unknown, refuses_unknown
 from .._base.exports import own_names
+from .._base.modes import inference_tensors, is_inference_mode_enabled
 from .._base.torch_function import DISABLED
+from .._tape.inference import is_inference
 from .._tape.node import Version, box_of, leaf_node, version_of
 from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, TensorMeta, make, new, shared_payload
@@ -30,6 +32,8 @@ def _leaf(cls: type, data: Tensor, requires_grad: bool) -> Any:
     box_of(t).cell = cell
     if requires_grad:
         check_floating(t, "Only Tensors of floating point and complex dtype")
+        if inference_tensors and is_inference(data) and not is_inference_mode_enabled():
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         leaf_node(t)
     return t
 

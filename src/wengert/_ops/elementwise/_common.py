@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import lib
-from ..._base.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
+from ..._base.dtypes import BLAS_FLOATS, BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.declare import camel
 from ..._kinds.elementwise import binary, parametric
@@ -115,18 +115,26 @@ def refuse_all_but_floats(name: str | None = None) -> Any:
     return check
 
 
-def real_function(kind: Any, names: str, **facts: Any) -> Any:
+def _refuse_narrow(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    """The ``check`` of real functions that PyTorch has no kernel of half precision for."""
+    if dtype in COMPLEX or (dtype in FLOATING and dtype.itemsize < 4):
+        raise not_implemented(info, like(dtype))
+
+
+def real_function(kind: Any, names: str, half: bool = True, **facts: Any) -> Any:
     """Declare an elementwise function that PyTorch has for real numbers only, as SciPy has it unless told otherwise.
+
+    ``half``: it also takes float16 and bfloat16.
 
     One that is in ``special`` alone has no in-place form, and ``Special`` before its name in the name of its node.
     """
     first = names.split(maxsplit=1)[0].rpartition(".")[2]
     if kind is binary:
         facts = {"to_float": True, "number_first": True, "overloads": True, **facts}
-    facts = {"libname": f"scipy_{first}", "check": refuse_complex(), **facts}
+    facts = {"libname": f"scipy_{first}", "check": refuse_complex() if half else _refuse_narrow, **facts}
     if names.startswith("special."):
         facts = {"inplace": False, "node": f"Special{camel(first)}Backward0", **facts}
-    return kind(names=names, fast=FLOATING, dtypes="fib", **facts)
+    return kind(names=names, fast=FLOATING if half else BLAS_FLOATS, dtypes="fib", **facts)
 
 
 def on_floats(kernel: str, **declaration: Any) -> Any:

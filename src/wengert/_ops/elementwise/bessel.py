@@ -112,7 +112,7 @@ def _declare_underived(name: str, function: Any, doc: str) -> None:
         return function(lib, input) if callable(function) else getattr(lib, f"scipy_{function}")(input)
 
     body.__name__, body.__doc__ = name, doc
-    real_function(unary, f"special.{name}", domain=(0.2, 2.0))(body)
+    real_function(unary, f"special.{name}", half=False, domain=(0.2, 2.0))(body)
 
 
 for _name, (_function, _doc) in _UNDERIVED.items():

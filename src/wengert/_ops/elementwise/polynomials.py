@@ -17,7 +17,7 @@ from ._common import real_function
 
 def _publish(name: str, body: Any, doc: str) -> None:
     body.__name__, body.__doc__ = name, doc
-    real_function(binary, f"special.{name}", domain_other=(0.0, 6.0), layout=iterated)(body)
+    real_function(binary, f"special.{name}", half=False, domain_other=(0.0, 6.0), layout=iterated)(body)
 
 
 # ------------------------------------------------------------------------------------------------------------ Chebyshev

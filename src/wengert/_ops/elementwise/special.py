@@ -57,7 +57,9 @@ def erfc(input):
     """
 
 
-@real_function(unary, "special.erfcx", grad=lambda xp, g, self, result: (2.0 * self * result - 2.0 / SQRT_PI) * g)
+@real_function(
+    unary, "special.erfcx", half=False, grad=lambda xp, g, self, result: (2.0 * self * result - 2.0 / SQRT_PI) * g
+)
 def erfcx(input):
     """``exp(x ** 2) * erfc(x)``.
 
@@ -100,7 +102,11 @@ def ndtr(input):
 
 
 @real_function(
-    unary, "special.ndtri", grad=lambda xp, g, result: g * (SQRT_2_PI * xp.exp(result * result / 2)), domain=(0.1, 0.9)
+    unary,
+    "special.ndtri",
+    half=False,
+    grad=lambda xp, g, result: g * (SQRT_2_PI * xp.exp(result * result / 2)),
+    domain=(0.1, 0.9),
 )
 def ndtri(input):
     """The inverse of ``ndtr``: the quantile of the standard normal distribution for each probability.
@@ -120,7 +126,7 @@ def _log_ndtr_grad(xp: Any, g: Any, self: Any) -> Any:
     return g * xp.where(right, near_one, math.sqrt(2.0 / math.pi) / xp.erfcx(low * (-1 / SQRT_2)))
 
 
-@real_function(unary, "special.log_ndtr", grad=_log_ndtr_grad)
+@real_function(unary, "special.log_ndtr", half=False, grad=_log_ndtr_grad)
 def log_ndtr(input):
     """The logarithm of ``ndtr``.
 
@@ -392,6 +398,7 @@ def xlog1py(input, other):
 @real_function(
     binary,
     "special.zeta",
+    half=False,
     self=lambda xp, g: _refuse_derivative("special_zeta: input"),
     other=lambda xp, g, self, other: g * -self * xp.zeta(self + 1.0, other),
     domain=(1.5, 3.0),

@@ -11,7 +11,7 @@ from ..._arrays.layouts import in_rows, relaid
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
 from ..._kinds.laid_out import laid_out
-from ..._kinds.out import exactly, with_out
+from ..._kinds.out import exactly, with_out, write_out
 from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
 from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import inplace_of
@@ -101,9 +101,11 @@ public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))
 
 
 # ------------------------------------------------------------------------------------------ indices of nonzero elements
+_PLACES = exactly("nonzero: Expected out tensor to have scalar type Long but got scalar type{Out}")
+
+
 @public("torch.nonzero Tensor.nonzero")
-@with_out(exactly("nonzero: Expected out tensor to have scalar type Long but got scalar type{Out}"))
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension.
 
     >>> import wengert as torch
@@ -111,6 +113,10 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     tensor([[0, 1],
             [1, 0]])
     """
+    if out is not None:
+        if as_tuple:
+            raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+        return write_out(out, nonzero, (input,), None, _PLACES)
     payload(input, "nonzero")
     a = np.asarray(known_values(input, "nonzero"))
     rows = _rows_of_places(a)

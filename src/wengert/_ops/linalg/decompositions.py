@@ -48,8 +48,17 @@ def _cholesky_grad(xp: Any, g: Any, L: Any) -> Any:
     return solve_tri_right(xp, y, L, False)
 
 
+def _cholesky_jvp(xp: Any, tangents: Any, result: Any, self: Any, upper: bool) -> Any:
+    """``L phi(L^-1 dA L^-H)``, phi being the lower triangle with half of the diagonal."""
+    L, dA = H(xp, result) if upper else result, tangents[0]
+    inner = solve_tri_right(xp, solve_tri(xp, L, dA, False), H(xp, L), True)
+    dL = mul(xp, L, (xp.lower_triangle(inner, 0) + xp.lower_triangle(inner, -1)) * 0.5)
+    return H(xp, dL) if upper else dL
+
+
 @general(
     layout=columns,
+    jvp=_cholesky_jvp,
     grad=lambda xp, g, result, upper: (
         _cholesky_grad(xp, H(xp, g), H(xp, result)) if upper else _cholesky_grad(xp, g, result)
     ),

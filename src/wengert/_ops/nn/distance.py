@@ -18,6 +18,7 @@ from ..._kinds.laid_out import ordered
 from ..._kinds.out import with_out
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import with_node_name
 from ..elementwise._common import plain_number
 from ..linalg.matmul import dtype_name
 from .loss import broadcast_pair, reduce_values, reduction_code
@@ -151,7 +152,15 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         return euclidean_distances(x1, x2)
     a, b = tuple(x1._payload.shape), tuple(x2._payload.shape)
     d = TENSORS.reshape(x1, (*a[:-1], 1, a[-1])) - TENSORS.reshape(x2, (*b[:-2], 1, *b[-2:]))
-    return d.norm(p, -1)
+    return _norms(d, p, "CdistBackward0")
+
+
+def _norms(d: Tensor, p: float, node: str) -> Tensor:
+    """The norms of differences; that of order 0 has a derivative of zeros."""
+    norms = d.norm(p, -1)
+    if not p:
+        norms = TENSORS.where(wrap(np.zeros((), np.bool_)), d.sum(-1), norms)
+    return with_node_name(norms, node)
 
 
 @public("torch.pdist nn.functional.pdist")
@@ -169,7 +178,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
     i, j = (wrap(k) for k in np.triu_indices(input._payload.shape[0], 1))
-    return (input[i] - input[j]).norm(p, -1)
+    return _norms(input[i] - input[j], p, "PdistBackward0")
 
 
 @public("nn.functional.cosine_embedding_loss")

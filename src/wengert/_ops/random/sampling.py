@@ -24,6 +24,7 @@ from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import check_inplace, writable
 from ..._tensor_api.generator import Generator
 from ..create.create import Options, maker, tuple_shape
+from ..shape.broadcasting import broadcast_tensors
 from . import _common as zero
 from ._common import drawn, needs, sampled, source_of
 from .random import fill, new_random, number
@@ -148,6 +149,8 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **kwargs: Any) -> Tensor
         if size is not None:
             raise _normal_mismatch(mean, std, size)
         if asked.out is not None:
+            if isinstance(asked.out, Tensor) and not isinstance(std, Tensor):
+                mean = broadcast_tensors(mean, asked.out)[0]  # PyTorch fills the ``out``, then adds the mean
             return write_out(asked.out, normal, (mean, std), {"generator": asked.generator}, _NORMAL)
         return _normal_of_tensors(mean, std, source_of(asked.generator, "normal"))
     if size is None or not isinstance(size, (tuple, list)):

@@ -11,7 +11,7 @@ from ..._base.registry import public
 from ..._kinds.dims import normal_dim
 from ..._kinds.out import EXACT, exactly, with_axis, with_out
 from ..._payloads.meta import Meta
-from ..._tape.node import named
+from ..._tape.node import NoHistory, Port, named
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from .broadcasting import expand_size
@@ -25,7 +25,8 @@ from .views_primitive import alias, expand, ints, payload, unsqueeze_dim
 def _copy_of(view: Tensor) -> Tensor:
     """A copy of a view, with the view's history."""
     a = view._payload
-    return wrap(a.copy() if isinstance(a, (np.ndarray, Meta)) else a, view._node)
+    node = None if type(view._node) is NoHistory else view._node
+    return wrap(a.copy() if isinstance(a, (np.ndarray, Meta)) else a, node)
 
 
 def _copy_form(name: str, of: Any, node: str | None = None, out_rule: Any = EXACT) -> Any:
@@ -93,6 +94,8 @@ public("Tensor.narrow_copy")(narrow_copy)
 # ---------------------------------------------------------------------------------------------- pieces, their copies
 def _pieces(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
     """The results of a view operator as tensors that share the memory and are no views: writes are not followed."""
+    if pieces and type(pieces[0]._node) is NoHistory:
+        return tuple(wrap(piece._payload) for piece in pieces)
     if pieces and pieces[0]._node is not None:
         named(pieces[0]._node.fx, name)  # type: ignore[union-attr]
     return tuple(map(without_view, pieces))
@@ -100,8 +103,8 @@ def _pieces(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
 
 def _copies(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
     """Copies of the results of a view operator; its one node, which they keep, gets this name."""
-    if pieces and pieces[0]._node is not None:
-        named(pieces[0]._node.fx, name)  # type: ignore[union-attr]
+    if pieces and type(pieces[0]._node) is Port:
+        named(pieces[0]._node.fx, name)  # type: ignore[arg-type]
     return tuple(_copy_of(piece) for piece in pieces)
 
 

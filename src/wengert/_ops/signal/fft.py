@@ -120,7 +120,10 @@ def _real(name: str, x: Any) -> Any:
 
 
 def _inexact(x: Any) -> Any:
-    return cast(x, default_np()) if logical_dtype(x).kind in "iub" else x
+    dtype = logical_dtype(x)
+    if dtype.itemsize < 4 and dtype.kind in "fV":
+        raise RuntimeError(f"Unsupported dtype {dtype_name(x)}")
+    return cast(x, default_np()) if dtype.kind in "iub" else x
 
 
 def _complex(x: Any) -> Any:
