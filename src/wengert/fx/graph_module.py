@@ -23,6 +23,7 @@ from .._base.errors import warn
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
+from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._namespace import CUSTOM_BUILTINS
 from ._naming import PACKAGE, as_torch, is_from_torch, is_ours
 from .graph import Graph, PythonCode, _PyTreeCodeGen

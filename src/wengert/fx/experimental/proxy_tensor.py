@@ -97,6 +97,12 @@ class PythonKeyTracer(Tracer):
                     NotImplementedError("make_fx: a tensor was made that no operator computed"),
                     "Why: values inside of torch.func.vmap and jvp, and of NumPy, are no operators' results.",
                 )
+            last = next(iter(reversed(self.graph.nodes)), None)
+            if _memory(tensor) not in self.outside and getattr(last and last.meta.get("val"), "shape", None) == ():
+                how = {"pin_memory": False, "memory_format": torch.preserve_format}
+                node = self.call(torch.ops.aten.ones_like.default, (last,), how)  # the cotangent of a result
+                self.note(tensor, node)
+                return node
             name = self.get_fresh_qualname("_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant")
             if isinstance(tensor, Parameter):
                 setattr(self.root, name, tensor)
@@ -363,7 +369,7 @@ def _sums_written(mode: ProxyTorchDispatchMode) -> Any:
         if old is None or type(old) is Parts:
             return plain(self, node, old, new)
         with mode.silent():
-            given = tuple([tracer.node_of(x if isinstance(x, Tensor) else wrap(x)) for x in (old, new)])
+            given = tuple([tracer.node_of(x if isinstance(x, Tensor) else wrap(x)) for x in (new, old)])
             result = plain(self, node, old, new)
             written = tracer.call(torch.ops.aten.add.Tensor, given, {})
             tracer.note(result if isinstance(result, Tensor) else wrap(result), written)
