@@ -401,7 +401,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "where libraries found ``vmap`` before it was public.", aliases("func", "vmap"),
         aliases("func._vmap", "_vmap")),
     "ao.quantization": (
-        "", classes("HistogramObserver MinMaxObserver PerChannelMinMaxObserver QConfig"),
+        "", classes("FakeQuantizeBase HistogramObserver MinMaxObserver ObserverBase PerChannelMinMaxObserver QConfig"),
         refusals("convert fuse_modules get_default_qat_qconfig get_default_qconfig prepare prepare_qat quantize "
                  "quantize_dynamic quantize_qat", NotImplementedError,
                  "torch.ao.quantization.{}: wengert has no quantised tensors"),

@@ -65,7 +65,7 @@ def signature_of(fn: Any) -> inspect.Signature:
     if not is_written_in_python(fn):
         return found
     parameters = [p for p in found.parameters.values() if p.name not in _OWN]
-    if name == "normalize":
+    if name in ("normalize", "tensordot"):
         parameters.append(inspect.Parameter("out", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
     if name == "multi_head_attention_forward":
         parameters.insert(17, parameters.pop())  # `is_causal`
@@ -103,6 +103,8 @@ def is_written_in_python(fn: Any) -> bool:
 def as_pytorch_calls(fn: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     """The function and the arguments of a call as PyTorch's own function hands them on."""
     space, name = public_places().get(id(fn), ("", ""))
+    if name == "einsum" and len(args) == 2 and isinstance(args[1], (tuple, list)):
+        args = (args[0], *args[1])
     if space == "nn.functional" and name in _AS_INTERPOLATE:
         fn, kwargs, name = PUBLIC[space]["interpolate"], {**kwargs, **_AS_INTERPOLATE[name]}, "interpolate"
     if not is_written_in_python(fn):

@@ -7,6 +7,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from .._tensor_api.override_sites import check_everything
+
 _ABSENT = object()
 
 
@@ -55,9 +57,11 @@ class _Patcher:
         return self.patches_made
 
     def __enter__(self) -> _Patcher:
+        check_everything(1)
         return self
 
     def __exit__(self, *exc: object) -> None:
+        check_everything(-1)
         self.revert_all_patches()
         self.patches_made.clear()
         self.visited.clear()

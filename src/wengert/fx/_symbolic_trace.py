@@ -19,6 +19,7 @@ from itertools import chain
 from types import FunctionType, ModuleType
 from typing import Any
 
+from .._base.absent import absent_class
 from .._base.errors import warn
 from .._tape.tensor import Tensor
 from .._tensor_api.override_sites import check_everything
@@ -29,6 +30,7 @@ from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
 from ._calls import is_written_in_python, signature_of
+from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._naming import function_name, is_ours, public_places
 from ._patching import _maybe_revert_all_patches, _new_patcher, _Patcher
 from .graph import Graph, _PyTreeCodeGen, _PyTreeInfo
@@ -43,6 +45,7 @@ _orig_module_call: Callable[..., Any] = Module.__call__
 _orig_module_getattr: Callable[..., Any] = Module.__getattr__
 _proxyable_classes: dict[type, None] = {}
 _is_fx_tracing_flag = False
+ScriptObject = absent_class("ScriptObject")  # which tracers of libraries look for
 _constant_attribute_types = (Tensor, pytree.TreeSpec)
 
 

@@ -21,6 +21,7 @@ from ._codegen import (
     magic_methods,
     reflectable_magic_methods,
 )
+from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._namespace import CUSTOM_BUILTINS as _custom_builtins
 from ._namespace import Namespace, register_custom_builtin, snake_case
 from ._naming import function_name

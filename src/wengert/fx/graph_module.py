@@ -23,6 +23,8 @@ from .._base.errors import warn
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
+from ._calls import _BY_PLACE
+from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._namespace import CUSTOM_BUILTINS
 from ._naming import PACKAGE, as_torch, is_from_torch, is_ours
 from .graph import Graph, PythonCode, _PyTreeCodeGen
@@ -213,9 +215,12 @@ def _has_attr(model: Any, attr_name: str) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------------------- the class
-def _is_below_layers(module: str | None) -> bool:
-    """Whether a frame is one that PyTorch's compiled code does not have."""
-    return is_ours(module) and ".nn.modules." not in str(module) and ".fx." not in str(module)
+def _is_compiled(frame: Any) -> bool:
+    """Whether a frame is one of a function that PyTorch compiles."""
+    module, name = str(frame.f_globals.get("__name__")), frame.f_code.co_name
+    if not is_ours(module) or ".nn.modules." in module or ".fx." in module:
+        return False
+    return name != "_assert" and name not in _BY_PLACE
 
 
 class _WrappedCall:
@@ -245,7 +250,7 @@ class _WrappedCall:
             return super(self.cls, obj).__call__(*args, **kwargs)  # type: ignore[arg-type,misc]
         except Exception as e:
             frames = list(traceback.walk_tb(e.__traceback__))
-            while len(frames) > 1 and _is_below_layers(frames[-1][0].f_globals.get("__name__")):
+            while len(frames) > 1 and _is_compiled(frames[-1][0]):
                 frames.pop()
             last = traceback.StackSummary.extract(iter(frames))[-1]
             if "eval_with_key" in last.filename:

@@ -10,6 +10,7 @@ from typing import Any
 from .._tensor_api.override_sites import check_everything
 from ..nn.modules.module import Module
 from . import traceback as fx_traceback
+from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._symbolic_trace import Tracer
 from .graph import Graph
 from .graph_module import GraphModule

@@ -16,6 +16,7 @@ from .._base.grad_mode import set_grad_enabled
 from .._tape.tensor import Tensor
 from ..autograd.profiler import _record_function_enter, _record_function_exit
 from ..utils._aten import OpOverload
+from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._naming import function_name, is_ours, qualified_name, type_text
 from .immutable_collections import immutable_dict, immutable_list
 

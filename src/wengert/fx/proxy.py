@@ -26,6 +26,7 @@ from ..overrides import is_tensor_method_or_property
 from ..utils._pytree import tree_leaves
 from . import traceback as fx_traceback
 from ._calls import as_pytorch_calls
+from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._naming import function_name, is_ours
 from .graph import Graph, magic_methods, reflectable_magic_methods
 from .node import Node, base_types, map_arg

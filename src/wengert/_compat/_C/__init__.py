@@ -217,6 +217,10 @@ _LATE = {
 def __getattr__(name: str) -> Any:
     if name.startswith("_jit_"):  # switches of TorchScript's compiler, which programs turn off and on
         return lambda *args, **kwargs: None
+    if name in ("Block", "Graph", "Node", "ScriptFunction", "Value"):  # TorchScript's, which annotations name
+        from wengert._base.absent import absent_class
+
+        return globals().setdefault(name, absent_class(name))
     if name in _LATE:
         from importlib import import_module
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._base.dtypes import from_numpy_dtype
-from ...utils._aten_schemas import matching
+from ..._tape.tensor import Tensor
+from ...utils._aten_schemas import matching, schemas
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any], int]
 CALLS: dict[str, Callable[..., Call]] = {}
@@ -39,6 +40,72 @@ def call_of(
         return None
     found = matching(target, given, named)
     return None if found is None else (target, *found, count)
+
+
+_DIMS = frozenset({"dim", "dim0", "dim1", "dim2", "dims"})
+_LAST = frozenset({"argsort", "mode", "sort"})  # whose dimension is the last if none is given
+_OTHERWISE = frozenset({"flatten", "movedim", "moveaxis", "repeat_interleave", "unflatten"})  # with dims of their own
+_PLACES = frozenset({"index", "start", "end"})
+
+
+def as_written(
+    found: tuple[str, str, tuple[Any, ...], dict[str, Any], int], function: str, args: tuple[Any, ...], kwargs: Any
+) -> tuple[str, str, tuple[Any, ...], dict[str, Any], int]:
+    """A call with the negative dimensions, places and sizes with which the program called a public function.
+
+    An operator is given none of them; where one of its numbers is one of the program's less the number of dimensions
+    (or the size), the program's is shown.
+    """
+    name, overload, placed, named, count = found
+    if function in _OTHERWISE:
+        return found
+    negative = {v for v in _numbers((args[1:], kwargs)) if v < 0}
+    if function == "ravel" or (function in _LAST and len(args) == 1 and "dim" not in kwargs):
+        negative.add(-1)
+    tensor = next((v for v in _leaves(placed) if isinstance(v, Tensor)), None)
+    declared = [s for s in schemas(name) if s.overload == overload]
+    if not negative or tensor is None or not declared:
+        return found
+    n = tensor.ndim + (name in ("unsqueeze", "stack"))
+    parameters = [a for a in declared[0].arguments if not a.keyword_only]
+    values = [*placed, *[a.default for a in parameters[len(placed) :]]]
+    for i, parameter in enumerate(parameters):
+        if function == "__getitem__" and parameter.name in _PLACES and type(values[i]) is int:
+            shown = values[i] - tensor.shape[values[1]]
+            values[i] = shown if shown in negative else values[i]
+        elif function != "__getitem__" and parameter.name in _DIMS:
+            values[i] = _less(values[i], n, negative)
+        elif parameter.name == "size" and name in ("view", "expand"):
+            sizes = list(_numbers(args[1:] or tuple(kwargs.values())))
+            if function in ("expand", "reshape", "view") and len(sizes) == len(values[i]):
+                values[i] = sizes
+            elif function == "ravel":
+                values[i] = [-1]
+    again = matching(name, tuple(values), named)
+    return found if again is None else (name, *again, count)
+
+
+def _less(value: Any, n: int, negative: set[int]) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_less(v, n, negative) for v in value]
+    return value - n if type(value) is int and value - n in negative else value
+
+
+def _leaves(value: Any) -> Any:
+    """What stands in nested tuples, lists, dicts and slices."""
+    if isinstance(value, slice):
+        value = (value.start, value.stop, value.step)
+    elif isinstance(value, dict):
+        value = tuple(value.values())
+    if not isinstance(value, (tuple, list)):
+        yield value
+        return
+    for item in value:
+        yield from _leaves(item)
+
+
+def _numbers(value: Any) -> Any:
+    return [v for v in _leaves(value) if type(v) is int]
 
 
 @_call
@@ -184,3 +251,60 @@ def topk(x: Any, k: int, dim: int, largest: bool) -> Call:
 @_call
 def _glu(x: Any, dim: int) -> Call:
     return "glu", (x, -1 if dim == x.ndim - 1 else dim), {}, 1
+
+
+@_call
+def _rpow(x: Any, base: Any) -> Call:
+    return "pow", (base, x), {}, 1
+
+
+@_call
+def _elu(x: Any, alpha: float, scale: float, input_scale: float) -> Call:
+    return "elu", (x, alpha, scale, input_scale), {}, 1
+
+
+@_call
+def _addcmul(x: Any, a: Any, b: Any, value: Any) -> Call:
+    return "addcmul", (x, a, b), {"value": value}, 1
+
+
+@_call
+def _addcdiv(x: Any, a: Any, b: Any, value: Any) -> Call:
+    return "addcdiv", (x, a, b), {"value": value}, 1
+
+
+@_call
+def affine_bmm(a: Any, b: Any, x: Any, beta: Any, alpha: Any) -> Call:
+    return "baddbmm", (x, a, b), {"beta": beta, "alpha": alpha}, 1
+
+
+@_call
+def scatter(x: Any, index: Any, src: Any, dim: int) -> Call:
+    return "scatter", (x, dim, index, src), {}, 1
+
+
+@_call
+def scatter_add(x: Any, index: Any, src: Any, dim: int) -> Call:
+    return "scatter_add", (x, dim, index, src), {}, 1
+
+
+@_call
+def pad_border(x: Any, pad: Any, mode: str) -> Call:
+    kind = {"replicate": "replication", "reflect": "reflection"}[mode]
+    return f"{kind}_pad{len(pad) // 2}d", (x, list(pad)), {}, 1
+
+
+@_call
+def sample_at(x: Any, grid: Any, mode: str, padding: str, align: bool, _: Any) -> Call:
+    codes = ["bilinear", "nearest", "bicubic"].index(mode), ["zeros", "border", "reflection"].index(padding)
+    return f"grid_sampler_{x.ndim - 2}d", (x, grid, *codes, align), {}, 1
+
+
+@_call
+def any_dim(x: Any, dims: Any, keepdim: bool) -> Call:
+    return "any", (x, dims[0] if isinstance(dims, (tuple, list)) and len(dims) == 1 else dims, keepdim), {}, 1
+
+
+@_call
+def all_dim(x: Any, dims: Any, keepdim: bool) -> Call:
+    return "all", (x, dims[0] if isinstance(dims, (tuple, list)) and len(dims) == 1 else dims, keepdim), {}, 1

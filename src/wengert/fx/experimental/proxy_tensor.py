@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import wengert as torch
@@ -32,7 +32,7 @@ from ...nn.parameter import Parameter
 from ...overrides import TorchFunctionMode
 from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload
-from ...utils._aten_schemas import factory_defaults
+from ...utils._aten_schemas import factory_defaults, matching
 from ...utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
 from .._naming import function_name
@@ -40,7 +40,8 @@ from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..graph_module import GraphModule
 from ..node import Node
-from ._aten_calls import call_of
+from ._aten_calls import as_written, call_of
+from ._einsum import einsum, tensordot
 
 __all__ = ["ProxyTorchDispatchMode", "PythonKeyTracer", "get_proxy_mode", "make_fx"]
 
@@ -55,6 +56,8 @@ _WRITES = frozenset({"__setitem__"} | {f"__i{name}__" for name in (
 )})  # fmt: skip
 _CONSTANTS = frozenset({"as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"})
 _FIRST_ALONE = frozenset({"clone"})  # operators whose other arguments concern memory only
+_IN_STEPS = {"einsum": einsum, "tensordot": tensordot}
+_AS_CALLED = frozenset({"index_add", "index_select", "nonzero"})  # whose operators are others here
 _LEAVES_ALONE = frozenset({"requires_grad_", "retain_grad", "share_memory_"})
 
 
@@ -66,11 +69,16 @@ class PythonKeyTracer(Tracer):
         self.root = Module()
         self.graph = Graph(tracer_cls=Tracer)
         self.tensor_attrs = {}
+        self.numbers = False  # whether a 0-d tensor that no operator made is a number of the call
         self.nodes: dict[Any, tuple[Any, Node]] = {}  # by memory; the payload keeps it from being used again
         # kept, so that no other tensor gets their memory
         if outside is None:
             outside = {_memory(t): t for t in living() if issubclass(type(t), Tensor)}
         self.outside = outside
+
+    def knows(self, tensor: Tensor) -> bool:
+        """Whether a tensor has a node, or may get one as an attribute."""
+        return _memory(tensor) in self.nodes or _memory(tensor) in self.outside
 
     def note(self, tensor: Tensor, node: Node) -> None:
         """A tensor's value is this node's from now on."""
@@ -80,12 +88,21 @@ class PythonKeyTracer(Tracer):
     def node_of(self, tensor: Tensor) -> Node:
         """The node of a tensor's value; one that the function took from outside becomes an attribute."""
         known = self.nodes.get(_memory(tensor))
+        if known is None and self.numbers and tensor.ndim == 0 and _memory(tensor) not in self.outside:
+            how = {"dtype": tensor.dtype, "layout": tensor.layout, "device": tensor.device}
+            return self.call(torch.ops.aten.scalar_tensor.default, (tensor.item(),), how)
         if known is None:
             if _memory(tensor) not in self.outside and not (tensor.numel() == 1 and bool(tensor == 1)):  # a pass begins
                 raise noted(
                     NotImplementedError("make_fx: a tensor was made that no operator computed"),
                     "Why: values inside of torch.func.vmap and jvp, and of NumPy, are no operators' results.",
                 )
+            last = next(iter(reversed(self.graph.nodes)), None)
+            if _memory(tensor) not in self.outside and getattr(last and last.meta.get("val"), "shape", None) == ():
+                how = {"pin_memory": False, "memory_format": torch.preserve_format}
+                node = self.call(torch.ops.aten.ones_like.default, (last,), how)  # the cotangent of a result
+                self.note(tensor, node)
+                return node
             name = self.get_fresh_qualname("_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant")
             if isinstance(tensor, Parameter):
                 setattr(self.root, name, tensor)
@@ -169,12 +186,13 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         super().__init__()
         self.tracer, self.tracing_mode = tracer, tracing_mode
         self.quiet = 0
+        self.called: Any = None  # the public function that runs, its name and arguments
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if not self.quiet:
             with self.silent():
-                _write(self.tracer, func, args, result)
+                _write(self.tracer, func, args, result, self.called)
         return result
 
     @contextmanager
@@ -187,10 +205,10 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
             self.quiet -= 1
 
 
-def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any) -> None:
+def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any, called: Any) -> None:
     """The nodes of a call: PyTorch's operators, if they compute the result, or wengert's own."""
     aten, info = torch.ops.aten, func.info
-    node = _composed(tracer, info.name, args, result) if info is not None else None
+    node = _composed(tracer, info.name, args, result, called) if info is not None else None
     if node is not None:
         tracer.note_results(result, node)
         return
@@ -198,7 +216,7 @@ def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any) -> None:
         args = args[:1]
     found = None if info is None or _is_random(func) else call_of(info.name, func.overloadpacket.__name__, args)
     if found is not None:
-        name, overload, placed, named, count = found
+        name, overload, placed, named, count = found if called is None else as_written(found, *called)
         op = getattr(getattr(aten, name), overload)
         results = _replayed(op, placed, named)
         several = count > 1 and isinstance(result, Tensor)  # of which ours is the first
@@ -214,7 +232,7 @@ def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any) -> None:
     tracer.note_results(result, tracer.call(target, given, {}))
 
 
-def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any) -> Node | None:
+def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any, called: Any) -> Node | None:
     """The last node of an operator that PyTorch computes in several steps, or None if it is none."""
     aten, call, node_of = torch.ops.aten, tracer.call, tracer.node_of
     if name == "linear" and args[1].ndim == 2 and args[0].ndim >= 2:
@@ -229,6 +247,15 @@ def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any) -> Nod
         if x.ndim == 2:
             return product
         return call((aten._unsafe_view if bias is None else aten.view).default, (product, list(result.shape)), {})
+    if name == "matmul_nd" and args[0].ndim >= 3 and args[1].ndim <= 2:
+        x, other = args
+        rows = call(aten.view.default, (node_of(x), [x.shape[:-1].numel(), x.shape[-1]]), {})
+        product = call((aten.mm if other.ndim == 2 else aten.mv).default, (rows, node_of(other)), {})
+        return call(aten._unsafe_view.default, (product, list(result.shape)), {})
+    if name == "argsort":
+        found = as_written(("sort", "default", args, {}, 2), *called) if called is not None else None
+        node = call(aten.sort.default, (node_of(args[0]), *(found[2] if found else args)[1:]), {})
+        return [call(operator.getitem, (node, i), {}) for i in (0, 1)][1]
     if name == "matmul_nd" and args[0].ndim >= 3 and args[0].shape[:-2] == args[1].shape[:-2]:
         flat = []
         for x in args:
@@ -260,12 +287,39 @@ class _Makers(TorchFunctionMode):
             )
         in_place = name in _WRITES or (name[-1:] == "_" and name[-2:] != "__" and name not in _LEAVES_ALONE)
         if name in _CONSTANTS:
-            result = func(*args, **kwargs)
-            self.mode.tracer.outside[_memory(result)] = result
-            return result
-        if in_place or name in _MAKERS or kwargs.get("out") is not None:
+            return self._constant(func(*args, **kwargs))
+        if name in _IN_STEPS:
+            return _IN_STEPS[name](*args, **kwargs)
+        if in_place or name in _MAKERS or name in _AS_CALLED or kwargs.get("out") is not None:
             return self._whole(func, name, args, kwargs)
-        return func(*args, **kwargs)
+        former, self.mode.called = self.mode.called, (name, args, kwargs)
+        self.mode.tracer.numbers = name == "where"
+        try:
+            result = func(*args, **kwargs)
+        finally:
+            self.mode.called, self.mode.tracer.numbers = former, False
+        tensors = [t for t in pytree.tree_leaves(result) if isinstance(t, Tensor)]
+        if tensors and not any(self.mode.tracer.knows(t) for t in tensors):
+            with suppress(NotImplementedError):  # one of a transform's values: an error where it is used
+                self._note_whole(func, name, args, kwargs, result)
+        return result
+
+    def _note_whole(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
+        """One node for a call that ran no operator."""
+        tracer, found = self.mode.tracer, matching(name, args, kwargs)
+        if found is None:
+            call = func, tracer.create_arg(tuple(args)), tracer.create_arg(dict(kwargs))
+        else:
+            call = getattr(getattr(torch.ops.aten, name), found[0]), *(tracer.create_arg(v) for v in found[1:])
+        tracer.note_results(result, tracer.call(*call))
+
+    def _constant(self, result: Tensor) -> Tensor:
+        """A tensor made of numbers, as an attribute and its copy."""
+        tracer = self.mode.tracer
+        tracer.outside[_memory(result)] = result
+        copied = tracer.call(torch.ops.aten.lift_fresh_copy.default, (tracer.node_of(result),), {})
+        tracer.nodes[_memory(result)] = (result._payload, copied)
+        return result
 
     def _whole(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
         """One node for a call, whatever operators it runs."""
@@ -274,8 +328,14 @@ class _Makers(TorchFunctionMode):
         with self.mode.silent():
             result = func(*args, **kwargs)
         target: Any = operator.setitem if name == "__setitem__" else _aten(name, args) or func
+        found = matching(name, args, kwargs) if name in _AS_CALLED else None
+        if found is not None:
+            target = getattr(getattr(torch.ops.aten, name), found[0])
+            given, named = (tracer.create_arg(v) for v in found[1:])
         if name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
             given = (list(given),)
+        if name in ("new_ones", "new_zeros", "new_empty") and len(args) > 1 and isinstance(args[1], int):
+            given = (given[0], list(given[1:]))
         if isinstance(target, OpOverload):
             named = {
                 **named,
@@ -309,7 +369,7 @@ def _sums_written(mode: ProxyTorchDispatchMode) -> Any:
         if old is None or type(old) is Parts:
             return plain(self, node, old, new)
         with mode.silent():
-            given = tuple([tracer.node_of(x if isinstance(x, Tensor) else wrap(x)) for x in (old, new)])
+            given = tuple([tracer.node_of(x if isinstance(x, Tensor) else wrap(x)) for x in (new, old)])
             result = plain(self, node, old, new)
             written = tracer.call(torch.ops.aten.add.Tensor, given, {})
             tracer.note(result if isinstance(result, Tensor) else wrap(result), written)
