@@ -21,6 +21,7 @@ import numpy as np
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled, running, transform, undone
 from .._base.registry import TENSORS
+from .._ops.create.create import beside
 from .._payloads.transforms import DEPTH, Dual, OwnTape, entered, without_lift
 from .._tape.engine import run
 from .._tape.graph import _check_cotangent
@@ -431,7 +432,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 def _basis(x: Tensor) -> Tensor:
     """The standard basis of a tensor's space, with the basis vectors along a new first dim."""
     n = math.prod(x.shape)
-    return wrap(np.eye(n, dtype=logical_dtype(x)).reshape((n, *x.shape)))
+    return beside(x, np.eye(n, dtype=logical_dtype(x)).reshape((n, *x.shape)))
 
 
 def _refuse_complex(who: str, values: Any, what: str) -> None:
