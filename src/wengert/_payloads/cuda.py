@@ -58,7 +58,7 @@ def connected() -> Library | None:
         import cupy
 
         return Cards(cupy) if cupy.cuda.runtime.getDeviceCount() else None
-    except Exception:  # no driver, another version of CUDA, a card that is gone
+    except (ImportError, RuntimeError, OSError):  # no driver, another version of CUDA, a card that is gone
         return None
 
 
@@ -166,6 +166,8 @@ def names() -> dict[str, Any]:
         "manual_seed_all": manual_seed, "max_memory_reserved": memory_reserved, "_initialized": True,
         "is_bf16_supported": lambda including_emulation=True: False,
     }  # fmt: skip
-    own = (synchronize, memory_allocated, max_memory_allocated, reset_peak_memory_stats, memory_reserved, empty_cache,
-           mem_get_info, set_device, get_device_properties, get_device_capability, get_device_name, manual_seed)  # fmt: skip
+    own = (
+        synchronize, memory_allocated, max_memory_allocated, reset_peak_memory_stats, memory_reserved, empty_cache,
+        mem_get_info, set_device, get_device_properties, get_device_capability, get_device_name, manual_seed,
+    )  # fmt: skip
     return found | {fn.__name__: fn for fn in own}
