@@ -85,7 +85,7 @@ def same(found: list[Any], expected: list[Any]) -> None:
 @pytest.mark.parametrize("name", sorted(COUNT))
 def test_every_operator_forward_backward_and_second_order(name: str) -> None:
     info = REGISTRY[name]
-    for i, narrow in [(i, narrow) for i in range(COUNT[name]) for narrow in (False, True)]:
+    for i, narrow in [(0, True), *((i, False) for i in range(COUNT[name]))]:
         operands, params = arguments(name, i)
         if narrow:
             if any(is_variable(a) and a.dtype != np.float64 for a in operands) or not any(map(is_variable, operands)):
