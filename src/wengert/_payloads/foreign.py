@@ -220,7 +220,7 @@ class Functions:
 
     def add_at(self, r: Any, index: Any, values: Any) -> None:
         """``add.at`` of an array: CuPy's adds no int64, and to bits it is the same to add uint64."""
-        if r.dtype.kind in "ib":
+        if r.dtype.kind in "iub":
             wide = r.astype(np.int64)
             self._library.module.add.at(wide.view(np.uint64), index, values.astype(np.int64).view(np.uint64))
             r[...] = wide.astype(r.dtype)
@@ -230,6 +230,7 @@ class Functions:
     def __getattr__(self, name: str) -> Any:
         if name in late_functions:
             late_functions[name]  # its module has the plain form
+        found: Any
         if name in PLAIN:
             found = partial(PLAIN[name], self)
         elif name in _REDUCED:
@@ -254,10 +255,6 @@ class Bodies(Namespace):
             raise AttributeError(f"no operator is called {name}")
         info, library = REGISTRY[name], self.library
         body = PLAIN_BODIES.get(name) or info.decl
-        if name in ON_HOST:
-            raw = library.on_host(getattr(ARRAYS, name))
-            setattr(self, name, raw)
-            return raw
 
         def raw(*args: Any) -> Any:
             try:
@@ -278,8 +275,9 @@ class Bodies(Namespace):
                 results = tuple(_alone(each, given, library) for each in results)
             return results[0] if info.outputs == 1 else results
 
-        setattr(self, name, raw)
-        return raw
+        made = library.on_host(getattr(ARRAYS, name)) if name in ON_HOST else raw
+        setattr(self, name, made)
+        return made
 
 
 def _alone(r: Any, given: list[Any], library: Library) -> Any:
