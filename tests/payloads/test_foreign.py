@@ -111,6 +111,33 @@ def test_every_operator_forward_backward_and_second_order(name: str) -> None:
             same([ins[k].grad for k in ks], theirs[0])
 
 
+LARGE = [
+    lambda x, y: x.relu() + F.gelu(x) * F.silu(y) - F.leaky_relu(x, 0.1),
+    lambda x, y: torch.where(x > 0, x, y).clamp(-1, 1) / (y.abs() + 1) ** 3,
+    lambda x, y: F.elu(x) + F.hardswish(y) + F.softplus(x) + x.sigmoid() + x.tanh(),
+    lambda x, y: x.sum(0) + x.mean(1).sum() + x.amax(1).sum() + x.max(0)[0] + x.var(0) + x.norm() + x.std(),
+    lambda x, y: x.softmax(1) + y.log_softmax(0) + x.logsumexp(1, keepdim=True),
+    lambda x, y: x.cumsum(1) + y.sort(1)[0] + F.layer_norm(x, (512,)),
+    lambda x, y: F.mse_loss(x, y) + F.smooth_l1_loss(x, y) + F.binary_cross_entropy_with_logits(x, y.sigmoid()),
+    lambda x, y: (x * 0.001 + 1).prod() + x.tril().sum() + F.dropout(x, 0.0).sum(),
+    lambda x, y: F.batch_norm(x.reshape(9, 57, 512), None, None, training=True).sum(0),
+]  # arrays for which NumPy's bodies have blocks, threads and kernels
+
+
+@pytest.mark.parametrize("compute", LARGE)
+def test_large_operands(compute: Any) -> None:
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal((513, 512)).astype(np.float32) for _ in range(2)]
+    results = []
+    for make in (torch.tensor, on_device):
+        x, y = (make(a).requires_grad_() for a in arrays)
+        out = compute(x, y)
+        out.sum().backward()
+        results.append([t.detach().cpu().numpy() for t in (out, x.grad, y.grad) if t is not None])
+    for found, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-4)
+
+
 def test_an_operator_without_a_body_names_itself() -> None:
     def only_numpy(lib: Any, self: Any) -> Any:
         return np.cumsum(self)

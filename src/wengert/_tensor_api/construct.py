@@ -106,6 +106,11 @@ def placed(a: Any, device: Any, function: str = "tensor") -> Any:
     return moved(a, device)
 
 
+def placed_beside(like: Tensor, a: Any) -> Tensor:
+    """A new tensor on an array, on the device of another tensor."""
+    return wrap(placed(a, device_of(like._payload)))
+
+
 def strided_only(layout: Any, function: str) -> None:
     """Raise for every layout but ``strided``."""
     if layout is None or layout is _dtypes.strided:
