@@ -38,7 +38,7 @@ ABSENT = {
         "`sparse_coo` is the only sparse layout. `scipy.sparse` holds such data; an `autograd.Function` gives its "
         "products a gradient."
     ),
-    'Other devices (`cuda`, `mps`, `xpu`, `to("cuda")`, streams, events, graphs)': (
+    "Other devices (`mps`, `xpu`, streams, events, graphs)": (
         "NumPy computes on the CPU. `device` objects of every type can be made and compared."
     ),
     "Kernels by a library's name (`cudnn_convolution`, `miopen_...`, `mkldnn_...`, `_fused_...`)": (

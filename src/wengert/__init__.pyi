@@ -670,7 +670,7 @@ def get_default_dtype() -> _dtype:
 def get_deterministic_debug_mode() -> _int:
     """0, 1 (warn) or 2 (error), as ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set it."""
 def get_device(self: Tensor) -> _int:
-    """The number of the accelerator: -1, because tensors are on the CPU."""
+    """The number of the device: -1 for the CPU."""
 def get_device_module(device: _device | _str | _int | None = None) -> Any:
     """The module of a device type: ``torch.cpu``, ``torch.cuda``, ..."""
 def get_float32_matmul_precision() -> _str:

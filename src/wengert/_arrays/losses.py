@@ -42,11 +42,9 @@ def plain_reduced(lib: Any, r: Any, reduction: int) -> Any:
 
 def reduced_losses(lib: Any, body: Any, reduction: int, *arrays: Any) -> Any:
     """The losses that an elementwise body computes, reduced; for large arrays block by block."""
-    if type(arrays[0]) is not np.ndarray and not isinstance(arrays[0], np.generic):
-        return lib.reduced(body(*arrays), reduction)
     size = arrays[0].size
-    if reduction == NONE or size < LARGE or arrays[0].itemsize == 2:
-        return reduced(body(*arrays), reduction)
+    if reduction == NONE or size < LARGE or arrays[0].itemsize == 2 or type(arrays[0]) is not np.ndarray:
+        return lib.reduced(body(*arrays), reduction)
     total = sum_of(body, *arrays)
     return total / size if reduction == MEAN else total
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import types
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -106,6 +107,20 @@ def set_rng_state_all(new_states: Any) -> None:
     """
     if list(new_states):
         raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def card(module: str) -> dict[str, Any]:
+    """What ``torch.cuda`` has where CuPy is installed and a card answers."""
+    from wengert._payloads.cuda import names
+
+    return {name: fn if not callable(fn) else _of(module, name, fn) for name, fn in names().items()}
+
+
+def _of(module: str, name: str, fn: Any) -> Any:
+    if isinstance(fn, types.FunctionType):
+        fn.__name__ = fn.__qualname__ = name
+        fn.__module__ = module
+    return fn
 
 
 NO_NVTX = "NVTX functions not installed. Are you sure you have a CUDA build?"

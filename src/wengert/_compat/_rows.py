@@ -161,7 +161,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
             "memory_usage power_draw reset_accumulated_memory_stats reset_max_memory_allocated "
             "reset_max_memory_cached reset_peak_memory_stats set_device set_rng_state set_stream temperature "
             "utilization", AssertionError, "Torch not compiled with CUDA enabled"),
-        devices.tensor_types,
+        devices.tensor_types, devices.card,
     ),
     "cuda.amp": ('the older names of what ``torch.amp`` has, for "cuda".', older_amp("cuda")),
     "cuda.nvtx": (

@@ -20,7 +20,7 @@ import numpy as np
 from .._arrays.library import late_functions
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import device as Device
-from .._base.errors import noted
+from .._base.errors import LinAlgError, noted
 from .._base.registry import ARRAYS, ON_HOST, PLAIN, PLAIN_BODIES, REGISTRY, TRANSFORMED, XP, Namespace, Operator
 from .._tape.tensor import Tensor, device_of, wrap
 from .meta import no_numpy, two_devices
@@ -95,6 +95,10 @@ class Library:
 
     def on(self, index: int) -> Any:
         """A context in which new arrays are made on the device of this number."""
+        return nullcontext()
+
+    def raising(self) -> Any:
+        """A context in which linear algebra that fails raises."""
         return nullcontext()
 
     def payload(self, a: Any) -> Foreign:
@@ -216,7 +220,7 @@ class Functions:
 
     def add_at(self, r: Any, index: Any, values: Any) -> None:
         """``add.at`` of an array: CuPy's adds no int64, and to bits it is the same to add uint64."""
-        if r.dtype.kind in "ib":
+        if r.dtype.kind in "iub":
             wide = r.astype(np.int64)
             self._library.module.add.at(wide.view(np.uint64), index, values.astype(np.int64).view(np.uint64))
             r[...] = wide.astype(r.dtype)
@@ -226,6 +230,7 @@ class Functions:
     def __getattr__(self, name: str) -> Any:
         if name in late_functions:
             late_functions[name]  # its module has the plain form
+        found: Any
         if name in PLAIN:
             found = partial(PLAIN[name], self)
         elif name in _REDUCED:
@@ -250,26 +255,35 @@ class Bodies(Namespace):
             raise AttributeError(f"no operator is called {name}")
         info, library = REGISTRY[name], self.library
         body = PLAIN_BODIES.get(name) or info.decl
-        if name in ON_HOST:
-            raw = library.on_host(getattr(ARRAYS, name))
-            setattr(self, name, raw)
-            return raw
 
         def raw(*args: Any) -> Any:
             try:
                 args = (
                     tuple(map(library.own, args)) if info.arity >= 0 else (list(map(library.own, args[0])), *args[1:])
                 )
-                r = getattr(self.lib, info.libname)(*args) if body is None else body(self.lib, *args)
+                with library.raising():
+                    r = getattr(self.lib, info.libname)(*args) if body is None else body(self.lib, *args)
+            except np.linalg.LinAlgError as error:
+                raise LinAlgError(f"torch.linalg.{info.name}: {error}") from None
             except (TypeError, AttributeError) as error:
                 raise _without_body(info, library) from error
-            for each in (r,) if info.outputs == 1 else r:
-                if not isinstance(each, library.array):
-                    raise _without_body(info, library)
-            return r
+            results = (r,) if info.outputs == 1 else tuple(r)
+            if not all(isinstance(each, library.array) for each in results):
+                raise _without_body(info, library)
+            if not info.view:
+                given = [a for a in (args if info.arity >= 0 else args[0]) if isinstance(a, library.array)]
+                results = tuple(_alone(each, given, library) for each in results)
+            return results[0] if info.outputs == 1 else results
 
-        setattr(self, name, raw)
-        return raw
+        made = library.on_host(getattr(ARRAYS, name)) if name in ON_HOST else raw
+        setattr(self, name, made)
+        return made
+
+
+def _alone(r: Any, given: list[Any], library: Library) -> Any:
+    """A result on memory of its own."""
+    shared = any(r is a or (r.base is not None and library.module.may_share_memory(r, a)) for a in given)
+    return r.copy() if shared else r
 
 
 def _without_body(info: Operator, library: Library) -> NotImplementedError:
@@ -316,6 +330,8 @@ class Foreign(Transformed):
     def copy(self) -> Foreign:
         """A copy on memory of its own."""
         return Foreign(self.v.copy(), self.library)
+
+    own = copy  # a gradient's memory is its tensor's alone
 
     def fill(self, value: Any) -> None:
         """Write a number to all elements."""
@@ -384,7 +400,8 @@ def computed(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     raws = [_raw(here, a) for a in operands]
     lifted = [wrap(a) if isinstance(a, library.array) else a for a in raws]
     p = tuple(a.v if isinstance(a, Foreign) else a for a in p)
-    out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
+    with library.on(library.index_of(here.v)):
+        out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
     if info.outputs == 1:
         return Foreign(out._payload, library)
     return tuple(Foreign(o._payload, library) for o in out)

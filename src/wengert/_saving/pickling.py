@@ -135,6 +135,8 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
         a = obj._payload
         data = (wrap(a.indices), wrap(a.values), dtypes.Size(a.shape), a.coalesced)
         return rebuilding._rebuild_sparse_tensor, (dtypes.sparse_coo, data)
+    if getattr(obj._payload, "is_foreign", False):  # files hold what is on a device as tensors of the CPU
+        obj = obj.detach().cpu().requires_grad_(obj.requires_grad)  # type: ignore[attr-defined]
     if obj.is_meta:
         function = rebuilding._rebuild_meta_tensor_no_storage
         args = (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._base.constants import device
 from .._base.errors import noted
+from .._payloads.foreign import library_at
 from .._payloads.meta import Meta
 from .._tape.tensor import wrap
 from .._tensor_api.storage import UntypedStorage
@@ -19,6 +20,8 @@ Restore = Callable[[Any, str], Any]
 def device_restore(storage: Any, location: str) -> Any:
     """The error for the tag of a missing device."""
     kind = location.partition(":")[0]
+    if library_at(kind) is not None:
+        return storage  # its tensors are the CPU's; ``copy_`` and ``load_state_dict`` move them
     if kind in ("cuda", "hpu", "xpu", "mps", "mtia", "npu"):
         name = kind.upper()
         raise noted(

@@ -40,7 +40,7 @@ _exclusive = 0  # the reference count, inside _own, of an array that only _own's
 def _own(g: Any) -> Any:
     """The array itself if only the caller's variable refers to it and its memory, else a copy."""
     if type(g) is not np.ndarray:
-        return g.own() if getattr(g, "is_traced", False) else g
+        return g.own() if getattr(g, "is_traced", False) or getattr(g, "is_foreign", False) else g
     if getrefcount(g) > _exclusive or g.base is not None or not g.flags.writeable:
         return g.copy()
     return g

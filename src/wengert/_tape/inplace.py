@@ -252,7 +252,9 @@ def apply_composed_inplace(
 
 def _old(self: Tensor, copied: bool) -> Tensor:
     """An alias of the tensor with its old history, on a copy of its memory if the write would change it too early."""
-    return wrap(self._payload.copy() if copied and isinstance(self._payload, np.ndarray) else self._payload, self._node)
+    a = self._payload
+    written = isinstance(a, np.ndarray) or getattr(a, "is_foreign", False)
+    return wrap(a.copy() if copied and written else a, self._node)
 
 
 def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:

@@ -100,7 +100,7 @@ class Tensor(metaclass=TensorMeta):
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any:
         """The tensor's memory for another library (the DLPack protocol); one that requires grad is refused."""
     def __dlpack_device__(self) -> _tuple[_int, _int]:
-        """(1, 0): the CPU."""
+        """(1, 0): the CPU; of another library's array its own."""
     def __eq__(self, other: Any, /) -> Tensor:  # type: ignore[override]
         """Whether the elements are equal, as bools."""
     def __float__(self) -> _float: ...
@@ -694,7 +694,7 @@ class Tensor(metaclass=TensorMeta):
     def ger(self, vec2: Tensor) -> Tensor:
         """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
     def get_device(self) -> _int:
-        """The number of the accelerator: -1, because tensors are on the CPU."""
+        """The number of the device: -1 for the CPU."""
     @property
     def grad(self) -> Tensor | None:
         """The gradient that backward passes have accumulated; ``None`` before the first pass."""
@@ -802,7 +802,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether the tensor is on the CPU."""
     @property
     def is_cuda(self) -> _bool:
-        """False: no tensor here is of kind 'cuda'."""
+        """Whether the tensor is on a device of type 'cuda'."""
     def is_distributed(self) -> _bool:
         """False: a tensor's memory is that of this process."""
     def is_floating_point(self) -> _bool:
@@ -817,7 +817,7 @@ class Tensor(metaclass=TensorMeta):
         """True for a tensor that the user made or that needs no gradient."""
     @property
     def is_maia(self) -> _bool:
-        """False: no tensor here is of kind 'maia'."""
+        """Whether the tensor is on a device of type 'maia'."""
     @property
     def is_meta(self) -> _bool:
         """Whether the tensor is on device "meta": it has a shape and a dtype and no data."""
@@ -826,10 +826,10 @@ class Tensor(metaclass=TensorMeta):
         """False: no tensor here is of kind 'mkldnn'."""
     @property
     def is_mps(self) -> _bool:
-        """False: no tensor here is of kind 'mps'."""
+        """Whether the tensor is on a device of type 'mps'."""
     @property
     def is_mtia(self) -> _bool:
-        """False: no tensor here is of kind 'mtia'."""
+        """Whether the tensor is on a device of type 'mtia'."""
     def is_neg(self) -> _bool:
         """Whether the tensor shows the negatives of its memory, as the imaginary part of a conjugate does."""
     @property
@@ -861,10 +861,10 @@ class Tensor(metaclass=TensorMeta):
         """False: no tensor here is of kind 'vulkan'."""
     @property
     def is_xla(self) -> _bool:
-        """False: no tensor here is of kind 'xla'."""
+        """Whether the tensor is on a device of type 'xla'."""
     @property
     def is_xpu(self) -> _bool:
-        """False: no tensor here is of kind 'xpu'."""
+        """Whether the tensor is on a device of type 'xpu'."""
     def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
         """Whether each element is close to the other: ``abs(input - other) <= atol + rtol * abs(other)``."""
     def isfinite(self) -> Tensor:

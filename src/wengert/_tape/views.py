@@ -345,7 +345,8 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
     a = writable(self)
     r = result._payload
     node = result._node
-    if not isinstance(a, np.ndarray) or not isinstance(r, (np.ndarray, np.generic)):
+    foreign = getattr(a, "is_foreign", False) and getattr(r, "is_foreign", False)
+    if not foreign and (not isinstance(a, np.ndarray) or not isinstance(r, (np.ndarray, np.generic))):
         from .replaced import replace_payload
 
         del a
@@ -354,7 +355,9 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
         return
     if saved is not None and saved.a is a:  # the formula needs the old value, which is overwritten now
         saved.a = a.copy()
-    if r is not a:  # an operator may have written into self's memory itself
+    if foreign:
+        a.write(r)
+    elif r is not a:  # an operator may have written into self's memory itself
         np.copyto(a, r, casting="unsafe")
     cell = version_of(self)
     if node is None:

@@ -106,6 +106,11 @@ def placed(a: Any, device: Any, function: str = "tensor") -> Any:
     return moved(a, device)
 
 
+def placed_beside(like: Tensor, a: Any) -> Tensor:
+    """A new tensor on an array, on the device of another tensor."""
+    return wrap(placed(a, device_of(like._payload)))
+
+
 def strided_only(layout: Any, function: str) -> None:
     """Raise for every layout but ``strided``."""
     if layout is None or layout is _dtypes.strided:
@@ -117,7 +122,9 @@ def strided_only(layout: Any, function: str) -> None:
 
 def no_pinning(pin_memory: Any) -> None:
     """Raise if memory is to be pinned: there is no accelerator."""
-    if pin_memory:
+    from .._payloads.foreign import library_at
+
+    if pin_memory and library_at("cuda") is None:
         raise RuntimeError(
             "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on "
             "this system."

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._arrays.random import generator
-from .._base.dtypes import device, type_name
+from .._base.dtypes import device as Device
+from .._base.dtypes import type_name
 from .._tape.tensor import Tensor, wrap
 
 
@@ -20,10 +21,20 @@ class Generator(generator.Generator):
 
     __module__ = "wengert.random"  # its home in PyTorch, and where pickles find it
 
+    def __init__(self, device: object = "cpu") -> None:
+        kind = str(device).partition(":")[0]
+        if kind not in ("cpu", "cuda"):
+            super().__init__(device)
+        from .._payloads.foreign import library_at
+
+        library = library_at(kind) if kind != "cpu" else None
+        super().__init__(device if library is None else "cpu")
+        self._place = None if library is None else library.place(Device(str(device)).index or 0)
+
     @property
-    def device(self) -> device:
-        """The CPU."""
-        return device("cpu")
+    def device(self) -> Device:
+        """The CPU, or the device that the numbers are for: they are drawn on the CPU."""
+        return self.__dict__.get("_place") or Device("cpu")
 
     def get_state(self) -> Tensor:
         """The state as a uint8 tensor of 5056 elements, for ``set_state`` here or in PyTorch."""

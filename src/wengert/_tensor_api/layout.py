@@ -165,13 +165,14 @@ as_function(is_same_size, "torch.is_same_size")
 
 @method("Tensor.get_device torch.get_device")
 def get_device(self: Tensor) -> int:
-    """The number of the accelerator: -1, because tensors are on the CPU.
+    """The number of the device: -1 for the CPU.
 
     >>> import wengert as torch
     >>> torch.get_device(torch.ones(1))
     -1
     """
-    return -1
+    index: int | None = device_of(self._payload).index
+    return -1 if index is None else index
 
 
 # --------------------------------------------------------------------------------------------------------------- memory
@@ -283,6 +284,10 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     if device_of(self._payload) is META:
         kind = name_of_type(self.dtype).removeprefix("torch.").removesuffix("Tensor")
         raise RuntimeError(f"cannot pin 'Meta{kind}Type' only dense CPU tensors can be pinned")
+    from .._payloads.foreign import library_at
+
+    if library_at("cuda") is not None:
+        return self  # CuPy copies from any memory
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
@@ -401,9 +406,20 @@ def _constant(name: str, value: Any, doc: str) -> None:
     publish(property(get), f"Tensor.{name}")
 
 
-_KINDS = ("cuda", "xpu", "ipu", "mps", "xla", "vulkan", "maia", "mtia", "mkldnn", "sparse_csr", "quantized", "nested")
-for _name in _KINDS:
+for _name in ("ipu", "vulkan", "mkldnn", "sparse_csr", "quantized", "nested"):
     _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
+
+
+def _of_device(kind: str) -> None:
+    def get(self: Tensor) -> bool:
+        return type(self._payload) is not np.ndarray and device_of(self._payload).type == kind
+
+    get.__doc__ = f"Whether the tensor is on a device of type {kind!r}."
+    publish(property(get), f"Tensor.is_{kind}")
+
+
+for _name in ("cuda", "xpu", "mps", "xla", "maia", "mtia"):
+    _of_device(_name)
 
 
 @attribute("Tensor.is_meta")

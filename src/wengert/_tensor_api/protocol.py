@@ -477,6 +477,8 @@ def dlpack(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     _refuse_export(self)
     if device_of(self._payload) is META:
         raise BufferError("Cannot pack tensors on meta")
+    if getattr(self._payload, "is_foreign", False):
+        return self._payload.v.__dlpack__(*args, **kwargs)
     array_of(self)
     return self.numpy().__dlpack__(*args, **kwargs)
 
@@ -493,8 +495,9 @@ def _refuse_export(self: Tensor) -> None:
 
 @method("Tensor.__dlpack_device__")
 def dlpack_device(self: Tensor) -> tuple[int, int]:
-    """(1, 0): the CPU."""
-    return (1, 0)
+    """(1, 0): the CPU; of another library's array its own."""
+    a = self._payload
+    return a.v.__dlpack_device__() if getattr(a, "is_foreign", False) else (1, 0)  # type: ignore[no-any-return]
 
 
 @method("Tensor.__array_namespace__")

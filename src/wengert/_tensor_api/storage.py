@@ -162,6 +162,10 @@ def _memory(self: Tensor) -> Any:
     """The whole memory that a tensor is a view of, as a 1-dimensional array of its dtype."""
     if type(self._payload) is Meta:
         return whole(self._payload)
+    if getattr(self._payload, "is_foreign", False):
+        raise NotImplementedError(
+            f"the storage of a tensor on {self.device} is {type(self._payload.v).__module__}'s own"
+        )
     array_of(self)
     owner = storage_of(alias_payload(self))
     flat = owner.ravel(order="K")

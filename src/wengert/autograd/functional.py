@@ -15,7 +15,8 @@ from .._base.modes import is_grad_enabled
 from .._tape.graph import grad
 from .._tape.promotion import logical_dtype
 from .._tape.properties import check_floating
-from .._tape.tensor import Tensor, wrap
+from .._tape.tensor import Tensor
+from .._tensor_api.construct import placed_beside
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -160,7 +161,7 @@ def _zeros(t: Tensor) -> Tensor:
     return (
         t.detach() * 0
         if not isinstance(t._payload, (np.ndarray, np.generic))
-        else wrap(np.zeros(t._payload.shape, t._payload.dtype))
+        else placed_beside(t, np.zeros(t._payload.shape, logical_dtype(t)))
     )
 
 
@@ -188,7 +189,11 @@ class _Evaluated(NamedTuple):
 
     def vector(self) -> Any:
         """The vector, or ones if it is None."""
-        return tuple(wrap(np.ones(x._payload.shape, logical_dtype(x))) for x in self.xs) if self.vs is None else self.vs
+        return (
+            tuple(placed_beside(x, np.ones(x._payload.shape, logical_dtype(x))) for x in self.xs)
+            if self.vs is None
+            else self.vs
+        )
 
     def given_back(self, result: Any, many: bool, create_graph: bool) -> tuple[Any, Any]:
         """The outputs and a result, in the form for the user."""
@@ -364,7 +369,7 @@ def _construct_standard_basis_for(tensors: tuple[Tensor, ...], tensor_numels: tu
     """The rows of a unit matrix, split into columns for each tensor; a private name that libraries import."""
     ends = np.cumsum(tensor_numels)
     return tuple(
-        wrap(np.eye(ends[-1], n, int(n - end), dtype=logical_dtype(t)))
+        placed_beside(t, np.eye(ends[-1], n, int(n - end), dtype=logical_dtype(t)))
         for t, n, end in zip(tensors, tensor_numels, ends, strict=True)
     )
 
@@ -373,12 +378,14 @@ def _rows_at_once(y: Tensor, xs: tuple[Tensor, ...], create_graph: bool) -> tupl
     if not y.requires_grad:
         found: Any = (None,) * len(xs)
     else:
-        basis = wrap(np.eye(y.numel(), dtype=logical_dtype(y)).reshape((y.numel(), *y.shape)))
+        basis = placed_beside(y, np.eye(y.numel(), dtype=logical_dtype(y)).reshape((y.numel(), *y.shape)))
         found = grad(
             y, xs, basis, retain_graph=True, create_graph=create_graph, allow_unused=True, is_grads_batched=True
         )
     return tuple(
-        wrap(np.zeros((*y.shape, *x.shape), logical_dtype(x))) if g is None else g.reshape((*y.shape, *x.shape))
+        placed_beside(x, np.zeros((*y.shape, *x.shape), logical_dtype(x)))
+        if g is None
+        else g.reshape((*y.shape, *x.shape))
         for g, x in zip(found, xs, strict=True)
     )
 
@@ -404,7 +411,9 @@ def _rows_one_by_one(i: int, y: Tensor, xs: tuple[Tensor, ...], create_graph: bo
                 )
             rows[k].append(g)
     return tuple(
-        stack(r, 0).reshape((*y.shape, *x.shape)) if r else wrap(np.zeros((*y.shape, *x.shape), logical_dtype(x)))
+        stack(r, 0).reshape((*y.shape, *x.shape))
+        if r
+        else placed_beside(x, np.zeros((*y.shape, *x.shape), logical_dtype(x)))
         for r, x in zip(rows, xs, strict=True)
     )
 

@@ -166,7 +166,7 @@ class MultivariateNormal(Distribution):
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
-        eps = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
+        eps = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, eps)
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -276,8 +276,8 @@ class LowRankMultivariateNormal(Distribution):
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         factor, diag = self._parts
         shape = self._extended_shape(sample_shape)
-        eps_factor = _standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype)
-        eps_diag = _standard_normal(shape, self.loc.dtype)
+        eps_factor = _standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype, self.loc.device)
+        eps_diag = _standard_normal(shape, self.loc.dtype, self.loc.device)
         return self.loc + _batch_mv(factor, eps_factor) + diag.sqrt() * eps_diag
 
     def log_prob(self, value: Tensor) -> Tensor:

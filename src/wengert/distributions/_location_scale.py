@@ -72,7 +72,10 @@ class Normal(_Centred, ExponentialFamily):
             return torch.normal(loc, scale)
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
-        return self.loc + _standard_normal(self._extended_shape(sample_shape), self.loc.dtype) * self.scale
+        return (
+            self.loc
+            + _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device) * self.scale
+        )
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_sample(value)
@@ -118,7 +121,7 @@ class Laplace(_Centred):
     stddev = formula(lambda self: (2**0.5) * self.scale)
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
-        eps = torch.finfo(self.loc.dtype).eps
+        eps = torch.finfo(self.loc.dtype, self.loc.device).eps
         u = self.loc.new(self._extended_shape(sample_shape)).uniform_(eps - 1, 1)
         return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
 
@@ -156,8 +159,12 @@ class Cauchy(_Centred):
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.size(), validate_args=validate_args)
 
-    mean = formula(lambda self: torch.full(self._extended_shape(), math.nan, dtype=self.loc.dtype))
-    variance = formula(lambda self: torch.full(self._extended_shape(), math.inf, dtype=self.loc.dtype))
+    mean = formula(
+        lambda self: torch.full(self._extended_shape(), math.nan, dtype=self.loc.dtype, device=self.loc.device)
+    )
+    variance = formula(
+        lambda self: torch.full(self._extended_shape(), math.inf, dtype=self.loc.dtype, device=self.loc.device)
+    )
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         eps = self.loc.new(self._extended_shape(sample_shape)).cauchy_()
@@ -218,7 +225,7 @@ class StudentT(_Centred):
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """A normal draw divided by the root of a chi-squared one over ``df``."""
-        x = _standard_normal(self._extended_shape(sample_shape), self.df.dtype)
+        x = _standard_normal(self._extended_shape(sample_shape), self.df.dtype, self.df.device)
         z = self._chi2.rsample(sample_shape)
         return self.loc + self.scale * (x * torch.rsqrt(z / self.df))
 
@@ -260,7 +267,7 @@ class Gumbel(TransformedDistribution):
 
     def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
-        info = torch.finfo(self.loc.dtype)
+        info = torch.finfo(self.loc.dtype, self.loc.device)
         low: Any = info.tiny
         high: Any = 1 - info.eps
         if not (isinstance(loc, NUMBER) and isinstance(scale, NUMBER)):

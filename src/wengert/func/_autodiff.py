@@ -28,6 +28,7 @@ from .._tape.node import leaf_node
 from .._tape.promotion import logical_dtype
 from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
+from .._tensor_api.construct import placed_beside
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
 from ._levels import (
     VARIABLES,
@@ -431,7 +432,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 def _basis(x: Tensor) -> Tensor:
     """The standard basis of a tensor's space, with the basis vectors along a new first dim."""
     n = math.prod(x.shape)
-    return wrap(np.eye(n, dtype=logical_dtype(x)).reshape((n, *x.shape)))
+    return placed_beside(x, np.eye(n, dtype=logical_dtype(x)).reshape((n, *x.shape)))
 
 
 def _refuse_complex(who: str, values: Any, what: str) -> None:

@@ -23,7 +23,7 @@ from ..._base.modes import slow_if_recording
 from ..._base.registry import public
 from ..._payloads.meta import Meta, in_order
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import Tensor, device_of, wrap
+from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import check_inplace, count_write, writable
 from ..._tensor_api.construct import (
     check_flag,
@@ -32,7 +32,6 @@ from ..._tensor_api.construct import (
     meta_device,
     moved_array,
     no_pinning,
-    placed,
     strided_only,
 )
 
@@ -225,11 +224,6 @@ def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
         resized(out, np.array(a, out._payload.dtype))
     count_write(out)
     return out.requires_grad_() if requires_grad else out
-
-
-def beside(like: Tensor, a: Any) -> Tensor:
-    """A new tensor on an array, on the device of another tensor."""
-    return wrap(placed(a, device_of(like._payload)))
 
 
 def resized(out: Tensor, a: Any) -> None:

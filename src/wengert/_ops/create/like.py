@@ -15,7 +15,7 @@ from ..._payloads.meta import Meta, like, taken
 from ..._payloads.transforms import plain_dtype
 from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import CPU, META, Tensor, device_of, in_memory, wrap
+from ..._tape.tensor import META, Tensor, device_of, in_memory, wrap
 from ..._tensor_api.construct import array_of, elsewhere, made, meta_device, moved_array
 from .create import (
     Options,
@@ -100,12 +100,12 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
     a = in_memory(expect_tensor(function, "input", 1, input)._payload)
     np_dtype = logical_dtype(input) if asked.dtype is None else asked.dtype.np
     device = device_of(a) if asked.device is None else asked.device
-    if device is not META and device is not CPU and (away := elsewhere(device, np.empty, tuple(a.shape), np_dtype)):
+    if meta_device(device, function):
+        a = without_data(a, np_dtype, asked.memory_format)
+    elif (away := elsewhere(device, np.empty, tuple(a.shape), np_dtype)) is not None:
         a = away
         if value is not None:
             a.fill(plain_element(value, np_dtype))
-    elif meta_device(device, function):
-        a = without_data(a, np_dtype, asked.memory_format)
     elif isinstance(a, (np.ndarray, np.generic)) or device_of(a) is META:
         if device_of(a) is META:  # asked for on the CPU
             input = wrap(np.broadcast_to(np.zeros((), np_dtype), a.shape))

@@ -23,7 +23,7 @@ from ..._tape.fast_results import result_of
 from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of, view_of
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
+from ..._tape.tensor import META, Tensor, alias_payload, device_of, stale_views, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tape.views import check_inplace, count_write, count_write_at, refresh_all, unrecorded, writable, write_recorded
 from ..create.convert import clone
@@ -174,6 +174,10 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         other = wrap(number(other, logical_dtype(self)))
     if type(other._payload) is Meta and type(self._payload) is not Meta:
         raise no_data()
+    if type(other._payload) is not type(self._payload):
+        here, there = device_of(self._payload), device_of(other._payload)
+        if here is not there and META not in (here, there):
+            other = other.to(here)  # type: ignore[attr-defined]
     if self._payload.shape != other._payload.shape:
         if self._node is not None or other._node is not None:
             check_inplace(self, True)

@@ -18,8 +18,8 @@ from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
+from ..._tensor_api.construct import placed_beside
 from ..create.convert import clone
-from ..create.create import beside
 from ..shape.join import unbind
 from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
@@ -120,9 +120,9 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     payload(input, "nonzero")
     a = np.asarray(known_values(input, "nonzero"))
     rows = _rows_of_places(a)
-    found = beside(input, rows if len(rows) else relaid(rows, (rows.itemsize, 0)))
+    found = placed_beside(input, rows if len(rows) else relaid(rows, (rows.itemsize, 0)))
     if as_tuple:
-        return unbind(found, 1) if a.ndim else (beside(input, int64(a.reshape(1).nonzero()[0])),)
+        return unbind(found, 1) if a.ndim else (placed_beside(input, int64(a.reshape(1).nonzero()[0])),)
     return found
 
 
@@ -186,7 +186,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             if on_meta(tensor):
                 raise no_item()
             num_classes = int(known_values(tensor, "one_hot without num_classes").max()) + 1
-        return (tensor.unsqueeze(-1) == beside(tensor, np.arange(num_classes))).to(BY_NUMPY[dtype])  # type: ignore[attr-defined,no-any-return]
+        return (tensor.unsqueeze(-1) == placed_beside(tensor, np.arange(num_classes))).to(BY_NUMPY[dtype])  # type: ignore[attr-defined,no-any-return]
     if not a.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

@@ -591,7 +591,8 @@ def _is_small_number(value: Any, self: Any) -> bool:
         type(value) in (float, int)
         and -3e38 < value < 3e38
         and type(self) is Tensor
-        and getattr(self._payload.dtype, "char", "") in ("f", "d")
+        and type(self._payload) is np.ndarray
+        and self._payload.dtype.char in "fd"
     )
 
 

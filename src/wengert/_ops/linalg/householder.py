@@ -17,7 +17,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.refusal import UndefinedGradBackward, refusing
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import without_view
-from ..create.create import beside
+from ..._tensor_api.construct import placed_beside
 from .matmul import matmul
 from .public import adjoint, matrix_shape
 
@@ -46,7 +46,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         raise RuntimeError(
             "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]"
         )
-    Q = beside(A, np.broadcast_to(np.eye(m, n, dtype=logical_dtype(A)), (*A._payload.shape[:-2], m, n)).copy())
+    Q = placed_beside(A, np.broadcast_to(np.eye(m, n, dtype=logical_dtype(A)), (*A._payload.shape[:-2], m, n)).copy())
     for i in range(k - 1, -1, -1):
         Q = _reflected(Q, _reflector(A, i, m), TENSORS.select(tau, tau._payload.ndim - 1, i))
     if not k and (A._node is not None or tau._node is not None):  # without a reflection no gradient is defined
@@ -61,7 +61,7 @@ def _reflector(A: Any, i: int, m: int) -> Any:
     v = TENSORS.constant_pad_nd(v, (0, 0, i + 1, 0), 0)
     one = np.zeros((m, 1), logical_dtype(A))
     one[i] = 1
-    return v + beside(A, one)
+    return v + placed_beside(A, one)
 
 
 def _reflected(Q: Any, v: Any, tau: Any) -> Any:

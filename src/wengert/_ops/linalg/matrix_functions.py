@@ -22,7 +22,7 @@ from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..create.create import beside
+from ..._tensor_api.construct import placed_beside
 from ..random._common import closed, opened
 from ..reduce.norms import vector_norm
 from .decompositions import threshold
@@ -122,10 +122,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     if m > n and driver != "gelsy" and np.all(rank == n):
         residuals = (TENSORS.abs(matmul(A, X) - B) ** 2).sum(-2)
     if driver == "gels":
-        rank_out = beside(A, np.zeros(0, np.int64))
+        rank_out = placed_beside(A, np.zeros(0, np.int64))
     else:
-        rank_out = beside(A, closed(np.asarray(rank, np.int64), tags))
-    values = beside(A, closed(s, tags) if driver in ("gelsd", "gelss") else np.zeros(0, s.dtype))
+        rank_out = placed_beside(A, closed(np.asarray(rank, np.int64), tags))
+    values = placed_beside(A, closed(s, tags) if driver in ("gelsd", "gelss") else np.zeros(0, s.dtype))
     if vector:
         X = TENSORS.reshape(X, tuple(X._payload.shape[:-1]))
     return Lstsq((X, residuals, rank_out, values))
@@ -152,7 +152,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
     if logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if on_meta(A):
-        return beside(A, np.zeros(A._payload.shape[:-2], np.int64))
+        return placed_beside(A, np.zeros(A._payload.shape[:-2], np.int64))
     a = opened(A.detach()._payload)[0]
     if hermitian:
         square_size("torch.linalg.matrix_rank", A)
@@ -162,7 +162,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
     if tol is not None:
         atol, rtol = tol, 0.0
     floor = threshold(lib, s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
-    return beside(A, np.asarray((s > floor[..., None]).sum(-1), np.int64))
+    return placed_beside(A, np.asarray((s > floor[..., None]).sum(-1), np.int64))
 
 
 @public("linalg.matrix_norm")
@@ -472,7 +472,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
         x = cast(x, np.dtype(np.int64))
     wide = TENSORS.expand(TENSORS.reshape(x, (*x._payload.shape, 1)), (*x._payload.shape, n - 1))
     powers = wide.cumprod(-1)
-    ones = beside(x, np.ones((*x._payload.shape, 1), logical_dtype(powers)))
+    ones = placed_beside(x, np.ones((*x._payload.shape, 1), logical_dtype(powers)))
     return TENSORS.cat([ones, powers], powers._payload.ndim - 1)
 
 
@@ -492,7 +492,7 @@ def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Ten
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     if n < 2:
-        return beside(x, np.ones((x._payload.shape[0], n), logical_dtype(x)))
+        return placed_beside(x, np.ones((x._payload.shape[0], n), logical_dtype(x)))
     r = vander(x, N=n)
     return r if increasing else r.flip(-1)
 

@@ -19,7 +19,7 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
-from ..create.create import beside
+from ..._tensor_api.construct import placed_beside
 from ..random._common import closed, opened
 from .decompositions import unpack_lu
 from .matmul import dtype_name, matmul, same_dtype
@@ -92,7 +92,7 @@ def _kernel_floats(kernel: str, A: Any) -> None:
 
 def _info(A: Any) -> Any:
     """LAPACK's int32 info for each matrix where nothing went wrong."""
-    return beside(A, np.zeros(tuple(A._payload.shape[:-2]), np.int32))
+    return placed_beside(A, np.zeros(tuple(A._payload.shape[:-2]), np.int32))
 
 
 def _infos(A: Any, of: Any) -> Any:
@@ -155,7 +155,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
         if check_errors:
             raise
     infos = _infos(A, _zero_pivot)
-    return InvEx((beside(A, _one_by_one(A, infos, np.linalg.inv)), beside(A, infos)))
+    return InvEx((placed_beside(A, _one_by_one(A, infos, np.linalg.inv)), placed_beside(A, infos)))
 
 
 @public("linalg.det torch.det Tensor.det")
@@ -289,14 +289,14 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
         if check_errors:
             raise
     nan = solve(eye_of(A), B, left=left).detach() * math.nan
-    return SolveEx((nan, beside(A, _infos(A, _zero_pivot))))
+    return SolveEx((nan, placed_beside(A, _infos(A, _zero_pivot))))
 
 
 def eye_of(A: Any) -> Any:
     """Identity matrices of A's shape and dtype."""
     a = np.zeros(tuple(A._payload.shape), logical_dtype(A))
     a[..., range(a.shape[-1]), range(a.shape[-1])] = 1
-    return beside(A, a)
+    return placed_beside(A, a)
 
 
 @public("linalg.solve_triangular")
@@ -388,7 +388,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
             raise
     infos = _infos(A, minor_of)
     r = _one_by_one(A, infos, np.linalg.cholesky)
-    return CholeskyEx((beside(A, r.swapaxes(-1, -2).conj() if upper else np.tril(r)), beside(A, infos)))
+    return CholeskyEx((placed_beside(A, r.swapaxes(-1, -2).conj() if upper else np.tril(r)), placed_beside(A, infos)))
 
 
 @public("torch.cholesky_solve Tensor.cholesky_solve")
@@ -551,7 +551,8 @@ def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     U, S, Vh = TENSORS.singular(input, not some)
     if not compute_uv:
         m, n = input._payload.shape[-2:]
-        U, V = (beside(input, np.zeros((*input._payload.shape[:-2], k, k), logical_dtype(input))) for k in (m, n))
+        shapes = [(*input._payload.shape[:-2], k, k) for k in (m, n)]
+        U, V = (placed_beside(input, np.zeros(shape, logical_dtype(input))) for shape in shapes)
         return OldSvd((U, S, V))
     return OldSvd((U, S, adjoint(Vh)))
 
@@ -629,7 +630,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
         if zero.shape[-1]
         else np.zeros(lu.shape[:-2], np.int32)
     )
-    return LuFactorEx((LU, pivots, beside(A, closed(np.asarray(info), tags))))
+    return LuFactorEx((LU, pivots, placed_beside(A, closed(np.asarray(info), tags))))
 
 
 @public("torch.lu Tensor.lu")

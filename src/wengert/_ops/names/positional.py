@@ -20,7 +20,7 @@ from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
-from ..create.create import beside
+from ..._tensor_api.construct import placed_beside
 from ..indexing.index_ops import _renorm
 from ..linalg.addmm import addmv
 from ..linalg.matrix_functions import matrix_norm
@@ -237,7 +237,7 @@ def native_batch_norm(
     if not training:
         result = batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
         size = input._payload.shape[1:2] if on_meta(input) else (0,)  # PyTorch's shape for tensors without data
-        return result, beside(input, np.empty(size, dtype)), beside(input, np.empty(size, dtype))
+        return result, placed_beside(input, np.empty(size, dtype)), placed_beside(input, np.empty(size, dtype))
     x = input.detach()
     dims = (0, *range(2, x._payload.ndim))
     mean = TENSORS.mean_dim(x, dims, True)

@@ -22,7 +22,7 @@ from ..._kinds.general import general, named_by
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..create.create import beside
+from ..._tensor_api.construct import placed_beside
 from ..linalg.matmul import dtype_name
 from ..random._common import check_elements
 from .loss import reduce_values, reduction_code, refuse_weight_grad
@@ -319,7 +319,7 @@ def nll_loss(
 # -------------------------------------------------------------------------------------------------------- margin losses
 def _classes(n: int, like: Tensor) -> Any:
     """The class numbers 0 to n - 1, as a constant."""
-    return beside(like, np.arange(n))
+    return placed_beside(like, np.arange(n))
 
 
 def _check_rows(a: Any) -> None:

@@ -28,7 +28,8 @@ from ..._base.registry import TENSORS, on_host, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import Tensor, wrap
+from ..._tape.tensor import Tensor
+from ..._tensor_api.construct import placed_beside
 from ..indexing.scatter import known_values
 from ..reduce.sums import unimplemented
 
@@ -223,7 +224,7 @@ def ctc_loss(
     if zero_infinity:
         loss = TENSORS.where(loss == np.inf, 0.0, loss)
     if reduction == 1:
-        loss = (loss / wrap(np.maximum(sizes, 1).astype(dtype))).mean()
+        loss = (loss / placed_beside(log_probs, np.maximum(sizes, 1).astype(dtype))).mean()
     elif reduction == 2:
         loss = loss.sum()
     elif alone:

@@ -20,9 +20,9 @@ from ..._payloads.meta import Meta, on_meta
 from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tensor_api.construct import placed_beside
 from ..._tensor_api.generator import default_generator
 from ..create.convert import clone_public
-from ..create.create import beside
 from ..random._common import drawn
 from ..random.random import in_memory_order
 
@@ -45,11 +45,11 @@ def _noise(input: Tensor, sampler: Any, parameter: float, feature: bool) -> Tens
     if on_meta(input):
         return wrap(Meta(shape[:2] + (1,) * (len(shape) - 2) if feature else shape, dtype))
     if not feature:
-        return beside(input, in_memory_order(input._payload, sampler, default_generator, dtype, parameter))
+        return placed_beside(input, in_memory_order(input._payload, sampler, default_generator, dtype, parameter))
     if len(shape) < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     channels = shape[:2] + (1,) * (len(shape) - 2)
-    return beside(input, drawn(sampler, default_generator, channels, dtype, parameter))
+    return placed_beside(input, drawn(sampler, default_generator, channels, dtype, parameter))
 
 
 def _dropped(
@@ -104,10 +104,10 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     """
     p = _checked(p, RuntimeError)
     if train is False or not input.numel():
-        return input.clone(), beside(input, np.ones(tuple(input.shape), np.bool_))
+        return input.clone(), placed_beside(input, np.ones(tuple(input.shape), np.bool_))
     if on_meta(input):
         return clone_public(input), wrap(Meta(tuple(input.shape), np.dtype(np.bool_)))
-    mask = beside(input, drawn(_native_mask, default_generator, tuple(input.shape), p))
+    mask = placed_beside(input, drawn(_native_mask, default_generator, tuple(input.shape), p))
     return TENSORS.native_dropout_values(input, mask._payload, 0.0 if p == 1 else 1 / (1 - p)), mask
 
 
@@ -251,9 +251,9 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
     exponentials = drawn(_samplers.exponential, default_generator, tuple(logits.shape), logical_dtype(logits))
-    soft = ((logits - beside(logits, exponentials).log()) / tau).softmax(dim)
+    soft = ((logits - placed_beside(logits, exponentials).log()) / tau).softmax(dim)
     if not hard:
         return soft
     index = soft.max(dim, keepdim=True)[1]
-    zeros = beside(logits, np.zeros(tuple(logits.shape), logical_dtype(logits)))
+    zeros = placed_beside(logits, np.zeros(tuple(logits.shape), logical_dtype(logits)))
     return zeros.scatter(dim, index, 1.0) - soft.detach() + soft

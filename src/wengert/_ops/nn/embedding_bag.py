@@ -19,6 +19,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
+from ..._tensor_api.construct import placed_beside
 from ..indexing.index_ops import _renorm, torch_embedding
 from ..indexing.scatter import known_values
 from ..shape.views_primitive import payload
@@ -217,7 +218,7 @@ def embedding_bag(
     result = _maxima(rows, bag, bags) if mode == "max" else _sums(rows, bag, bags, length if bags else None)
     if mode == "mean":
         count = np.maximum(intp.bincount(bag, minlength=bags), 1)[:, None]
-        result = result / wrap(count.astype(logical_dtype(weight)))
+        result = result / placed_beside(weight, count.astype(logical_dtype(weight)))
     return with_node_name(result, "EmbeddingBagBackward0")
 
 

@@ -11,7 +11,7 @@ from ..._base.errors import warn
 from ..._base.registry import PUBLIC, TENSORS, public
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..create.create import beside
+from ..._tensor_api.construct import placed_beside
 from .attention import additive_mask, scaled_dot_product_attention
 
 
@@ -176,7 +176,7 @@ def multi_head_attention_forward(
     k = _by_heads(k, rows, size) if static_k is None else static_k
     v = _by_heads(v, rows, size) if static_v is None else static_v
     if add_zero_attn:
-        k, v = (TENSORS.cat([x, beside(x, np.zeros((rows, 1, size), logical_dtype(x)))], 1) for x in (k, v))
+        k, v = (TENSORS.cat([x, placed_beside(x, np.zeros((rows, 1, size), logical_dtype(x)))], 1) for x in (k, v))
         mask, padding = _longer(mask), _longer(padding)
     sources = k._payload.shape[1]
     if padding is not None:

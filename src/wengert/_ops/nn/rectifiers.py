@@ -25,8 +25,8 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
+from ..._tensor_api.construct import placed_beside
 from ..._tensor_api.generator import Generator
-from ..create.create import beside
 from ..elementwise._common import activation, floats_only, on_floats, plain_number
 from ..random._common import closed, opened
 
@@ -332,7 +332,7 @@ def _rrelu_noise(input: Tensor, lower: float, upper: float, generator: Generator
     )
     noise = np.ones(negative.shape, values.dtype)
     noise[negative] = draws._payload
-    return beside(input, closed(noise, tags))
+    return placed_beside(input, closed(noise, tags))
 
 
 @parametric(
