@@ -151,13 +151,18 @@ class Plan:
                 last[r] = len(self.groups)
         return last
 
-    def allocate(self, planned: Callable[[Op], bool], inside: Iterable[int] = ()) -> None:
+    def allocate(
+        self,
+        planned: Callable[[Op], bool],
+        inside: Iterable[int] = (),
+        roots: dict[int, frozenset[int]] | None = None,
+    ) -> None:
         """Give a buffer to the results of operators that write where they are told (``planned``).
 
-        ``inside``: values that live only inside of a group and need no memory. Sets ``place`` and ``buffers``. Values
-        of the end (results, updates) get none.
+        ``inside``: values that live only inside of a group and need no memory. ``roots``: of a tier that has its own.
+        Sets ``place`` and ``buffers``. Values of the end (results, updates) get none.
         """
-        roots = self.roots()
+        roots = self.roots() if roots is None else roots
         last = self.last_reads(roots)
         inner = set(inside)
         free: dict[int, list[Buffer]] = {}

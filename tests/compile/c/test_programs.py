@@ -306,3 +306,24 @@ def test_loops_are_vectorised():
         part for part in text.split("\n\n") if "mulss" in part and "mulps" not in part and part.count("mulss") > 30
     ]
     assert loops == []
+
+
+def test_a_number_that_is_expanded_lives_as_long_as_it_is_read():
+    """Eager copies a 0-d result where it expands it; in C that is a view, whose buffer another value took."""
+    torch.manual_seed(0)
+    w = torch.randn(4, 3, requires_grad=True)
+
+    def step(x, t):
+        w.grad = None
+        loss = sum(F.cross_entropy(x[k] @ w, t[k], label_smoothing=0.1) for k in range(3))
+        loss.backward()
+        return loss.detach()
+
+    f = compiled(step)
+    for _ in range(4):
+        x, t = torch.randn(3, 5, 4), torch.randint(0, 3, (3, 5))
+        got = f(x, t), w.grad
+        ready(f)
+        want = step(x, t), w.grad
+        same(got[0], want[0])
+        same(got[1], want[1], 32)
