@@ -108,10 +108,11 @@ class Plan:
         x, y = self.values[a], self.values[b]
         return x.shape == y.shape and x.dtype == y.dtype and x.strides == y.strides
 
-    @staticmethod
-    def _reordered(op: Op) -> bool:
+    def _reordered(self, op: Op) -> bool:
         """Whether a copy has another order of dims in memory than its operand may have."""
-        return op.name in ("clone", "contiguous") and any(p is not None for p in op.p)
+        if op.name not in ("clone", "contiguous") or all(p is None for p in op.p):
+            return False
+        return op.p != ("C",) or not self.values[op.outs[0]].dense
 
     def _is_one(self, a: Any) -> bool:
         number = self.number(a)

@@ -16,7 +16,7 @@ import numpy as np
 from ..._arrays.memory import address_of
 from ..plan import Plan
 from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref, Special
-from . import indexing, products, rows, windows
+from . import indexing, norms, products, rows, windows
 from .cache import library
 from .expressions import C_TYPES
 from .grouping import Group, Grouping
@@ -28,7 +28,7 @@ from .steps import CStep
 from .threads import address, follow
 from .turning import turn_products
 
-_RULES: dict[str, Any] = {**products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES}
+_RULES: dict[str, Any] = {**products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES, **norms.RULES}
 _REDUCTIONS = frozenset(
     ("sum_all", "mean_all", "sum_dim", "mean_dim", "sum_to", "column_sums", "amax", "amin", "max_all", "min_all")
 )
@@ -77,6 +77,7 @@ class CProgram:
         self._checks: list[tuple[Place, int, int, Any]] = []
         self._scratch_bytes = self._scratch_at = 0
         turn_products(plan)
+        norms.join_norms(plan)
         try:
             self.layout = Layout(plan)
         except (ValueError, TypeError, NotImplementedError) as error:
