@@ -12,11 +12,31 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import footprint, report
-from benchmarks.libs import LIBRARIES
+from benchmarks.libs import COMPILED, EAGER, LIBRARIES
 from benchmarks.rounds import ROOT, WorkerProcess, measure, start
 from benchmarks.works import Work, works
 
 FOOTPRINT = "import and size"
+STEPS = frozenset(
+    (
+        "activation",
+        "batch_norm",
+        "cnn",
+        "conv2d",
+        "cross_entropy",
+        "elementwise",
+        "embedding",
+        "gather_rows",
+        "gpt_block",
+        "hessian",
+        "layer_norm",
+        "mlp",
+        "mlp_adam",
+        "recurrent",
+        "residual",
+        "softmax",
+    )
+)  # methods whose works `--compiled` takes: forward and backward, and training steps
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -30,22 +50,26 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--only", metavar="NAME", action="append", help="works with NAME in their name; may be repeated"
     )
     parser.add_argument("--libs", metavar="A,B", help=f"these libraries alone, of {', '.join(LIBRARIES)}")
-    parser.add_argument("--threads", type=int, default=2, help="threads and cores for every library (default 2)")
+    parser.add_argument("--compiled", action="store_true", help="eager beside compiled, on two threads and on one")
+    parser.add_argument("--threads", type=int, help="threads and cores for every library (default 2)")
     parser.add_argument("--write", metavar="FILE.md", type=Path, help="put the table there, and the data beside it")
     parser.add_argument("--json", metavar="FILE", type=Path, help="put the data there")
     parser.add_argument("--list", action="store_true", help="name the works and stop")
     parser.add_argument("--check", action="store_true", help="fail if a budget is not held")
     options = parser.parse_args(arguments)
-    options.libs = options.libs.split(",") if options.libs else list(LIBRARIES)
+    options.libs = options.libs.split(",") if options.libs else list(COMPILED if options.compiled else EAGER)
     unknown = [name for name in options.libs if name not in LIBRARIES]
     if unknown:
         parser.error(f"no library {', '.join(unknown)}; there are {', '.join(LIBRARIES)}")
     if options.write and options.only:
         parser.error("--write keeps the table of one whole run: leave --only out, or use --json")
-    if options.threads < 1:
+    if options.threads is not None and options.threads < 1:
         parser.error("--threads must be at least 1")
+    options.runs = [options.threads] if options.threads else [2, 1] if options.compiled else [2]
     options.works = [work for work in works(options.quick) if _chosen(work.name, options.only)]
-    options.footprint = _chosen(FOOTPRINT, options.only)
+    if options.compiled:
+        options.works = [work for work in options.works if work.method in STEPS]
+    options.footprint = _chosen(FOOTPRINT, options.only) and not options.compiled
     if not options.works and not options.footprint:
         parser.error(f"nothing has {' or '.join(options.only)} in its name; --list names the works")
     return options
@@ -112,13 +136,31 @@ def main(arguments: list[str] | None = None) -> int:
     if options.list:
         print("\n".join([*(work.name for work in options.works), *([FOOTPRINT] if options.footprint else [])]))
         return 0
-    _bind(options.threads)
+    runs = []
+    for threads in options.runs:
+        data = _run(options, threads)
+        if data is None:
+            print("none of the libraries can be used", file=sys.stderr)
+            return 1
+        print(report.table(data), end="")
+        runs.append(data)
+    if options.json:
+        options.json.write_text(json.dumps(data if len(runs) == 1 else runs, indent=1) + "\n", encoding="utf-8")
+    if options.write and options.compiled:
+        report.write_compiled(options.write, runs)
+    elif options.write:
+        report.write(options.write, data)
+    return int(options.check and not all(held for *_, held in report.verdicts(data)))
+
+
+def _run(options: argparse.Namespace, threads: int) -> dict[str, Any] | None:
+    """The data of a run on so many threads; None if no library can be used."""
+    _bind(threads)
     where = report.machine()
     progress = Progress(len(options.works) + options.footprint)
-    workers = start(options.libs, options.threads, progress.line)
+    workers = start(options.libs, threads, progress.line)
     if not workers:
-        print("none of the libraries can be used", file=sys.stderr)
-        return 1
+        return None
     try:
         timings = _time_works(options, workers, progress)
     finally:
@@ -126,15 +168,10 @@ def main(arguments: list[str] | None = None) -> int:
             worker.close()
     imports, sizes = _footprints(options, list(workers), progress) if options.footprint else ({}, {})
     versions = {name: worker.version for name, worker in workers.items()}
-    data = report.data_of(timings, versions, imports, sizes, where, options.threads, options.quick)
+    data = report.data_of(timings, versions, imports, sizes, where, threads, options.quick)
     progress("done")
     progress.line("")
-    print(report.table(data), end="")
-    if options.json:
-        options.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    if options.write:
-        report.write(options.write, data)
-    return int(options.check and not all(held for *_, held in report.verdicts(data)))
+    return data
 
 
 if __name__ == "__main__":

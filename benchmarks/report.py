@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.libs import LIBRARIES
+from benchmarks.libs import LIBRARIES, MAKERS
 from benchmarks.rounds import Timing
 
 BEGIN, END = "<!-- benchmarks:begin -->", "<!-- benchmarks:end -->"
+COMPILED_BEGIN, COMPILED_END = "<!-- benchmarks-compiled:begin -->", "<!-- benchmarks-compiled:end -->"
 IMPORT_ALLOWANCE = 0.060  # seconds above NumPy's own import
 IMPORT_RATIO = 0.25
 WORTH_COMPARING = 1_000_000  # bytes: ratios of smaller peaks compare pages, not libraries
@@ -73,6 +74,7 @@ def data_of(
                 "seconds": {name: _short(min(rounds)) for name, rounds in timing.rounds.items() if rounds},
                 "rounds": {name: [_short(s) for s in rounds] for name, rounds in timing.rounds.items()},
                 "peak_bytes": timing.memory,
+                "making_seconds": {name: _short(s) for name, s in timing.making.items()},
                 "lacks": timing.lacks,
             }
             for timing in timings
@@ -117,6 +119,9 @@ def table(data: dict[str, Any]) -> str:
         works = [work for work in data["works"] if work["group"] == group]
         if works:
             parts.append(f"### {heading}\n\n{_works_table(works, list(data['versions']))}")
+    made = [work for work in data["works"] if len(work.get("making_seconds", {})) > 1]
+    if made:
+        parts.append(f"### Until a program is there\n\n{_making_table(made, list(data['versions']))}")
     memory = [work for work in data["works"] if work["peak_bytes"].get("torch", 0) >= WORTH_COMPARING]
     if memory:
         parts.append(f"### Peak memory of one call, above what the inputs take\n\n{_memory_table(memory, data)}")
@@ -180,6 +185,15 @@ def _works_table(works: list[dict[str, Any]], libraries: list[str]) -> str:
                 *(_cell(seconds, name, time_text) for name in others),
             ]
         )
+    return _markdown(rows)
+
+
+def _making_table(works: list[dict[str, Any]], libraries: list[str]) -> str:
+    makers = [name for name in MAKERS if name in libraries]
+    rows = [["work", *map(_title, makers)]]
+    for work in works:
+        taken = work["making_seconds"]
+        rows.append([work["name"], *(time_text(taken[name]) if name in taken else "–" for name in makers)])
     return _markdown(rows)
 
 
@@ -247,6 +261,16 @@ def _markdown(rows: list[list[str]]) -> str:
     head, *body = rows
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *body])
+
+
+def write_compiled(path: Path, runs: list[dict[str, Any]]) -> None:
+    """Writes the tables of compiled works between their markers of `path`."""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(COMPILED_BEGIN)
+    _, end, after = rest.partition(COMPILED_END)
+    if not begin or not end:
+        raise ValueError(f"{path} lacks the lines {COMPILED_BEGIN} and {COMPILED_END}, between which the tables go")
+    tables = "\n".join(map(table, runs))
+    path.write_text(f"{before}{COMPILED_BEGIN}\n{tables}{COMPILED_END}{after}", encoding="utf-8")
 
 
 def write(path: Path, data: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.libs import LIBRARIES
+from benchmarks.libs import LIBRARIES, MAKERS
 from benchmarks.works import EFFORT, QUICK_EFFORT, Work
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,6 +42,9 @@ class WorkerProcess:
     def __init__(self, name: str, threads: int) -> None:
         self.name = name
         self._environment = dict(os.environ, PYTHONHASHSEED="0", **dict.fromkeys(THREAD_VARIABLES, str(threads)))
+        self._environment["WENGERT_KERNELS"] = "1" if name == "wengert-kernels" else "0"
+        self._folder = tempfile.TemporaryDirectory(prefix="benchmarks-")  # no program is there already
+        self._environment.update(WENGERT_CACHE_DIR=self._folder.name, TORCHINDUCTOR_CACHE_DIR=self._folder.name)
         self._start()
         hello = self._receive()
         if "error" in hello:
@@ -98,6 +102,7 @@ class WorkerProcess:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
+        self._folder.cleanup()
 
 
 @dataclass
@@ -107,6 +112,7 @@ class Timing:
     work: Work
     rounds: dict[str, list[float]] = field(default_factory=dict)
     memory: dict[str, int] = field(default_factory=dict)
+    making: dict[str, float] = field(default_factory=dict)  # seconds until a program was there
     lacks: dict[str, str] = field(default_factory=dict)
 
     def seconds(self, library: str) -> float | None:
@@ -143,6 +149,8 @@ def measure(work: Work, workers: dict[str, WorkerProcess], quick: bool, tell: Ca
         answer = _ask(timing, worker, "prepare", method=work.method, arguments=work.arguments)
         if answer is not None:
             digests[name] = answer["digest"]
+            if name in MAKERS:
+                timing.making[name] = answer["making"]
     for name, difference in _differences(digests).items():
         if not difference <= TOLERANCE:
             timing.lacks[name] = f"its result differs from torch's, by {difference:.2g} of its size"

@@ -44,6 +44,13 @@ class Library:
     def wait(self, value: Any) -> None:
         """Waits until `value` is computed; most libraries have computed it already."""
 
+    def program(self, task: Task) -> Task:
+        """The task under the library's compiler; the task itself if the library has none."""
+        return task
+
+    def ready(self) -> None:
+        """Waits for a compiler that works in the background."""
+
 
 # name on the command line: module and class of the adapter, module to import, name to show
 LIBRARIES = {
@@ -53,7 +60,15 @@ LIBRARIES = {
     "autograd": ("benchmarks.libs.hips_lib:Hips", "autograd", "autograd"),
     "mygrad": ("benchmarks.libs.mygrad_lib:MyGrad", "mygrad", "MyGrad"),
     "tinygrad": ("benchmarks.libs.tinygrad_lib:TinyGrad", "tinygrad", "tinygrad"),
+    "wengert-kernels": ("benchmarks.libs.torch_api:Wengert", "wengert_kernels", "wengert with kernels"),
+    "wengert-numpy": ("benchmarks.libs.torch_api:WengertNumPy", "wengert", "compiled, NumPy"),
+    "wengert-c": ("benchmarks.libs.torch_api:WengertC", "wengert", "compiled, C"),
+    "torch-compile": ("benchmarks.libs.torch_api:TorchCompile", "torch", "torch.compile"),
 }
+#: what `--compiled` compares; the last four are in no other run
+COMPILED = ("torch", "wengert", "wengert-kernels", "wengert-numpy", "wengert-c", "torch-compile", "jax")
+EAGER = tuple(list(LIBRARIES)[:-4])
+MAKERS = ("wengert-numpy", "wengert-c", "torch-compile", "jax")  # whose first call makes a program
 
 
 def load(name: str) -> Library:

@@ -298,3 +298,27 @@ class Torch(_TorchApi):
 
 class Wengert(_TorchApi):
     title, module, package = "wengert", "wengert", "wengert"
+
+
+class WengertNumPy(Wengert):
+    backend = "numpy"
+
+    def program(self, task: Task) -> Task:
+        return Task(self.T.compile(task.call, backend=self.backend), task.per)
+
+
+class WengertC(WengertNumPy):
+    backend = "c"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.T.compile(lambda x: x + 1, backend="c")(self.T.ones(1))  # finds the compiler
+        self.ready()
+
+    def ready(self) -> None:
+        importlib.import_module("wengert._compile.c").wait()
+
+
+class TorchCompile(Torch):
+    def program(self, task: Task) -> Task:
+        return Task(self.T.compile(task.call), task.per)

@@ -43,6 +43,7 @@ def main(target: str, show: bool, arguments: list[str]) -> int:
     sys.argv = [path, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     remove = install_torch_alias()
+    status: Any = 0
     try:
         scope = {
             "__name__": "__main__",
@@ -51,9 +52,17 @@ def main(target: str, show: bool, arguments: list[str]) -> int:
             "__wengert_compiled__": compiled,
         }
         exec(compile(tree, os.path.abspath(path), "exec", dont_inherit=True), scope)
+    except SystemExit as ended:
+        status = ended.code or 0
     finally:
         remove()
+    if show:
+        from wengert._compile.c import wait
+
+        wait()  # for the C, where there is a compiler
     print(described(name, made[-1]._compiled, show) if made else f"{name} was not defined")
+    if status:
+        raise SystemExit(status)
     return 0
 
 

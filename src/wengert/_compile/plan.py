@@ -108,10 +108,11 @@ class Plan:
         x, y = self.values[a], self.values[b]
         return x.shape == y.shape and x.dtype == y.dtype and x.strides == y.strides
 
-    @staticmethod
-    def _reordered(op: Op) -> bool:
+    def _reordered(self, op: Op) -> bool:
         """Whether a copy has another order of dims in memory than its operand may have."""
-        return op.name in ("clone", "contiguous") and any(p is not None for p in op.p)
+        if op.name not in ("clone", "contiguous") or all(p is None for p in op.p):
+            return False
+        return op.p != ("C",) or not self.values[op.outs[0]].dense
 
     def _is_one(self, a: Any) -> bool:
         number = self.number(a)
@@ -151,13 +152,18 @@ class Plan:
                 last[r] = len(self.groups)
         return last
 
-    def allocate(self, planned: Callable[[Op], bool], inside: Iterable[int] = ()) -> None:
+    def allocate(
+        self,
+        planned: Callable[[Op], bool],
+        inside: Iterable[int] = (),
+        roots: dict[int, frozenset[int]] | None = None,
+    ) -> None:
         """Give a buffer to the results of operators that write where they are told (``planned``).
 
-        ``inside``: values that live only inside of a group and need no memory. Sets ``place`` and ``buffers``. Values
-        of the end (results, updates) get none.
+        ``inside``: values that live only inside of a group and need no memory. ``roots``: of a tier that has its own.
+        Sets ``place`` and ``buffers``. Values of the end (results, updates) get none.
         """
-        roots = self.roots()
+        roots = self.roots() if roots is None else roots
         last = self.last_reads(roots)
         inner = set(inside)
         free: dict[int, list[Buffer]] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from wengert._compile.c import compilers
@@ -15,4 +17,8 @@ def c_cache(tmp_path_factory):
         patch.setenv("WENGERT_CACHE_DIR", str(path / "c"))
         if compilers.compiler() is None:
             pytest.skip("no C compiler is on this machine")
+        if os.environ.get("WENGERT_EMULATED"):
+            import emulated
+
+            emulated.install(os.environ["WENGERT_EMULATED"], path)
         yield path

@@ -306,3 +306,54 @@ def test_loops_are_vectorised():
         part for part in text.split("\n\n") if "mulss" in part and "mulps" not in part and part.count("mulss") > 30
     ]
     assert loops == []
+
+
+def test_a_number_that_is_expanded_lives_as_long_as_it_is_read():
+    """Eager copies a 0-d result where it expands it; in C that is a view, whose buffer another value took."""
+    torch.manual_seed(0)
+    w = torch.randn(4, 3, requires_grad=True)
+
+    def step(x, t):
+        w.grad = None
+        loss = sum(F.cross_entropy(x[k] @ w, t[k], label_smoothing=0.1) for k in range(3))
+        loss.backward()
+        return loss.detach()
+
+    f = compiled(step)
+    for _ in range(4):
+        x, t = torch.randn(3, 5, 4), torch.randint(0, 3, (3, 5))
+        got = f(x, t), w.grad
+        ready(f)
+        want = step(x, t), w.grad
+        same(got[0], want[0])
+        same(got[1], want[1], 32)
+
+
+@pytest.mark.parametrize("shape", [(70, 24), (3, 11, 40), (2, 5)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_layer_norms_backward_pass_is_one_operator(shape, dtype, monkeypatch):
+    torch.manual_seed(0)
+    n = shape[-1]
+    x, g = (torch.randn(*shape, dtype=dtype) for _ in range(2))
+    w, b, scale = (torch.randn(n, dtype=dtype, requires_grad=True) for _ in range(3))
+
+    def step(x):
+        w.grad = b.grad = scale.grad = None
+        y = x * scale
+        F.layer_norm(y, (n,), w, b).backward(g)
+        return y.detach()
+
+    f = compiled(step)
+    f(x), f(x)
+    for made in ready(f):
+        assert "norm_rows_all_back" in made.source
+    found = []
+    for threads_ in (1, 3):
+        monkeypatch.setattr(threads.threads, "requested", threads_)
+        f(x)
+        found.append([p.grad for p in (w, b, scale)])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+    step(x)
+    for got, p in zip(found[0], (w, b, scale), strict=True):
+        same(got, p.grad, 32)

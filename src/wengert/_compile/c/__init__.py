@@ -4,7 +4,7 @@
 ``cache``        libraries on disk
 ``expressions``  elementwise operators as C
 ``pieces``       C functions on ranges, places in memory
-``loops``, ``reductions``, ``rows``, ``products``, ``windows``, ``indexing``  operators as pieces
+``loops``, ``reductions``, ``rows``, ``norms``, ``products``, ``windows``, ``indexing``  operators as pieces
 ``layout``, ``grouping``, ``program``  a plan as a program
 ``threads``      the pool that shares large pieces
 ``tier``         the C program beside the NumPy program of a compiled function

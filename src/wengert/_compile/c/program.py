@@ -16,7 +16,7 @@ import numpy as np
 from ..._arrays.memory import address_of
 from ..plan import Plan
 from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref, Special
-from . import indexing, products, rows, windows
+from . import indexing, norms, products, rows, windows
 from .cache import library
 from .expressions import C_TYPES
 from .grouping import Group, Grouping
@@ -28,7 +28,7 @@ from .steps import CStep
 from .threads import address, follow
 from .turning import turn_products
 
-_RULES: dict[str, Any] = {**products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES}
+_RULES: dict[str, Any] = {**products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES, **norms.RULES}
 _REDUCTIONS = frozenset(
     ("sum_all", "mean_all", "sum_dim", "mean_dim", "sum_to", "column_sums", "amax", "amin", "max_all", "min_all")
 )
@@ -77,6 +77,7 @@ class CProgram:
         self._checks: list[tuple[Place, int, int, Any]] = []
         self._scratch_bytes = self._scratch_at = 0
         turn_products(plan)
+        norms.join_norms(plan)
         try:
             self.layout = Layout(plan)
         except (ValueError, TypeError, NotImplementedError) as error:
@@ -103,7 +104,9 @@ class CProgram:
         def fresh(op: Op) -> bool:
             return op.info is not OPTIMIZER_STEP and int(op.outs[0]) not in layout.views if op.outs else False
 
-        plan.allocate(fresh, grouping.inside)
+        # where values lie is the layout's to say: eager's view of a scalar is a copy, here it is a view
+        roots = {o: frozenset((place.memory, o)) for o, place in layout.places.items()}
+        plan.allocate(fresh, grouping.inside, roots)
         self.offsets: dict[int, int] = {}
         at, starts = 0, {}
         for buffer in plan.buffers:
@@ -220,9 +223,12 @@ class CProgram:
         return True
 
     def only_reader(self, r: Any, name: str) -> bool:
-        """Whether one operator of this name, along the last dim, is all that reads a value."""
+        """Whether the next operator is of this name, along the last dim, and is all that reads a value."""
         readers = [op for op in self.plan.ops if r in op.refs()]
         if len(readers) != 1 or readers[0].name != name or self.layout.places[r].memory in self.roots:
+            return False
+        home = self.grouping.home  # between the two, what this one reads may be overwritten
+        if home[int(readers[0].outs[0])] != home[int(r)] + 1:
             return False
         return any(r == s for _, s in self.plan.updates) is False and readers[0].p[0] % len(self.at(r).shape) == 1
 

@@ -155,6 +155,13 @@ INLINE double gelu_d(double x) { return 0.5 * x * erfc(-x * 0.707106781186547524
       for (; j + 4 * n_ <= e; j += 4 * n_) for (int k = 0; k < 4; k++) a[k] += *(const vec_##s *)(x + j + k * n_) * (*(const vec_##s *)(y + j + k * n_) - m); \
       for (; j < e; j++) t += x[j] * (y[j] - m); \
       total += t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } return total; } \
+  static __attribute__((noinline, unused)) void weighted_##s(const T *x, const T *g, const T *w, i64 n, T m, double *t) { /* g w, g w (x - m) */ \
+    t[0] = t[1] = 0; \
+    for (i64 b = 0; b < n; b += 4096) { vec_##s p[2] = {{0}}, q[2] = {{0}}; i64 j = b, e = b + 4096 < n ? b + 4096 : n; T u = 0, v = 0; \
+      for (; j + 2 * n_ <= e; j += 2 * n_) for (int k = 0; k < 2; k++) { const i64 z = j + k * n_; \
+        const vec_##s h = *(const vec_##s *)(g + z) * *(const vec_##s *)(w + z); p[k] += h; q[k] += h * (*(const vec_##s *)(x + z) - m); } \
+      for (; j < e; j++) { const T h = g[j] * w[j]; u += h; v += h * (x[j] - m); } \
+      t[0] += u + hsum_##s(p[0] + p[1]); t[1] += v + hsum_##s(q[0] + q[1]); } } \
   ROWS sum_columns_##s(T *o, const T *x, i64 m, i64 n, i64 row, i64 from, i64 to, T f) { /* columns from..to of (m, n): 32 rows into a double */ \
     T part[256]; double all[256]; \
     for (i64 j = from; j < to; j += 256) { const i64 w = j + 256 < to ? 256 : to - j; \

@@ -38,6 +38,15 @@ ROWS norm_rows_back_##s(T *o, const T *g, const T *x, i64 rows, i64 n, double ep
     const T m = (T)(sum_##s(x, n) / n); const double v = 1.0 / sqrt(squares_##s(x, n, m) / n + eps); \
     const T r = (T)v, a = (T)(sum_##s(g, n) / n), c = (T)(dot_off_##s(g, x, n, m) * v * v / n); \
     IVDEP for (i64 j = 0; j < n; j++) o[j] = (g[j] - a - (x[j] - m) * c) * r; } } \
+/* and with weights: blocks from..to of rows; the sums of g * (x - m) * r and of g over a block's rows go to its part */ \
+ROWS norm_rows_all_back_##s(T *o, T *part, const T *g, const T *x, const T *w, i64 rows, i64 n, i64 block, double eps, i64 from, i64 to) { \
+  for (i64 b = from; b < to; b++) { T *A = part + b * 2 * n, *B = A + n; memset(A, 0, 2 * n * sizeof(T)); \
+    for (i64 i = b * block; i < rows && i < (b + 1) * block; i++) { \
+      const T *xi = x + i * n, *gi = g + i * n; T *oi = o + i * n; \
+      const T m = (T)(sum_##s(xi, n) / n); const double v = 1.0 / sqrt(squares_##s(xi, n, m) / n + eps); \
+      double t[2]; weighted_##s(xi, gi, w, n, m, t); \
+      const T r = (T)v, a = (T)(t[0] / n), c = (T)(t[1] * v * v / n); \
+      IVDEP for (i64 j = 0; j < n; j++) { const T d = xi[j] - m, h = gi[j]; A[j] += h * (d * r); B[j] += h; oi[j] = (h * w[j] - a - d * c) * r; } } } } \
 /* channels from..to of (N, C, L), over N and L */ \
 static __attribute__((noinline, unused)) void channel_moments_##s(const T *x, i64 N, i64 C, i64 L, i64 c, double eps, T *mean, double *scale) { \
   double t = 0, q = 0; for (i64 n = 0; n < N; n++) t += sum_##s(x + (n * C + c) * L, L); \

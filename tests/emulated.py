@@ -1,0 +1,129 @@
+"""C programs on another processor: compiled by another compiler, run in a process of its own, such as an emulator's.
+
+``WENGERT_EMULATED='aarch64-linux-gnu-gcc|qemu-aarch64' python -m pytest tests/compile/c/test_operators.py`` runs each
+test's programs so: what lies left of the bar compiles an executable, what lies right of it (maybe nothing) runs it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import pathlib
+import shlex
+import struct
+import subprocess
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from wengert._compile.c import cache, compilers, program
+
+_DRIVER = r"""
+#include <stdio.h>
+static void *read_all(FILE *f, size_t n) {
+  char *p = aligned_alloc(64, (n + 191) / 64 * 64);
+  if (fread(p, 1, n, f) != n) exit(2);
+  return p;
+}
+#define GEMM(s, T) \
+  static void gemm_of_##s(int order, int ta, int tb, i64 m, i64 n, i64 k, T alpha, const T *a, i64 la, const T *b, \
+                          i64 lb, T beta, T *c, i64 lc) { \
+    if (order != 101) exit(3); \
+    for (i64 i = 0; i < m; i++) for (i64 j = 0; j < n; j++) { \
+      double t = 0; \
+      for (i64 q = 0; q < k; q++) \
+        t += (double)(ta == 111 ? a[i * la + q] : a[q * la + i]) * (tb == 111 ? b[q * lb + j] : b[j * lb + q]); \
+      c[i * lc + j] = (T)(alpha * t) + (beta == 0 ? 0 : beta * c[i * lc + j]); } }
+GEMM(f, float) GEMM(d, double)
+int main(int argc, char **argv) {
+  FILE *f = fopen(argv[2], "rb"); i64 *head = read_all(f, 16), regions = head[0], entries = head[1];
+  i64 *sizes = read_all(f, regions * 8), *table = read_all(f, entries * 16);
+  char **at = calloc(regions, 8), **P = calloc(entries + 1, 8);
+  for (i64 k = 0; k < regions; k++) at[k] = read_all(f, sizes[k]);
+  for (i64 k = 0; k < entries; k++) P[k] = at[table[2 * k]] + table[2 * k + 1];
+  fclose(f);
+  gemm_f = gemm_of_f; gemm_d = gemm_of_d;
+  switch (atoi(argv[1])) { CASES }
+  f = fopen(argv[2], "wb");
+  for (i64 k = 0; k < regions; k++) fwrite(at[k], 1, sizes[k], f);
+  return fclose(f);
+}
+"""
+
+
+def _bounds(a: Any) -> tuple[int, int]:
+    """The first byte of an array and the one behind its last."""
+    low = high = a.__array_interface__["data"][0]
+    for n, s in zip(a.shape, a.strides, strict=True):
+        low, high = low + min((n - 1) * s, 0), high + max((n - 1) * s, 0)
+    return low, high + a.itemsize
+
+
+class _Step:
+    """A function of a program, as a process that is given all memory and gives it back."""
+
+    def __init__(self, made: Any, number: int, executable: str, run: list[str]) -> None:
+        self.made, self.number, self.command = made, number, [*run, executable, str(number)]
+
+    def __call__(self, address: int) -> None:
+        frame = _frames[address]
+        spans = [(frame.memory.ctypes.data, frame.memory.ctypes.data + frame.memory.nbytes)]
+        spans += [_bounds(ref()) for ref in frame.last if ref().size]
+        for k, m in enumerate(self.made.memories):
+            source = self.made._sources.get(m)
+            if source is not None and hasattr(source, "array") and np.asarray(source.array).size:
+                spans.append(_bounds(np.asarray(source.array)))
+            elif source is None and m in self.made.roots:
+                spans.append((frame.table[k], frame.table[k] + self.made.plan.values[m].nbytes))
+        merged: list[list[int]] = []
+        for low, high in sorted(spans):
+            if merged and low <= merged[-1][1]:
+                merged[-1][1] = max(merged[-1][1], high)
+            else:
+                merged.append([low, high])
+        entries = []
+        for pointer in frame.table[: len(self.made.memories)]:
+            k = next((k for k, (low, high) in enumerate(merged) if low <= (pointer or 0) <= high), 0)
+            entries += [k, (pointer or merged[0][0]) - merged[k][0]]
+        sizes = [high - low for low, high in merged]
+        head = struct.pack(f"<{2 + len(sizes) + len(entries)}q", len(sizes), len(entries) // 2, *sizes, *entries)
+        with tempfile.NamedTemporaryFile() as f:
+            f.write(head + b"".join(ctypes.string_at(low, n) for (low, _), n in zip(merged, sizes, strict=True)))
+            f.flush()
+            subprocess.run([*self.command, f.name], check=True, timeout=600)
+            back = pathlib.Path(f.name).read_bytes()
+        for (low, _), n in zip(merged, sizes, strict=True):
+            ctypes.memmove(low, back[:n], n)
+            back = back[n:]
+
+
+_frames: dict[int, Any] = {}
+
+
+def install(spec: str, folder: Any) -> None:
+    """Let all programs from now on run as ``spec`` says."""
+    compile_, _, run = spec.partition("|")
+    load, init = program.CProgram._load, program._Frame.__init__
+
+    def loaded(self: Any) -> None:
+        load(self)
+        cases = "".join(f"case {k}: run{k}(P); break; " for k, has in enumerate(self._runs) if has)
+        text = f"{cache.runtime()}\n{self.source}\n{_DRIVER.replace('CASES', cases)}"
+        executable = str(folder / hashlib.sha256(text.encode()).hexdigest()[:20])
+        pathlib.Path(executable + ".c").write_text(text)
+        flags = [flag for flag in compilers._FLAGS if flag not in ("-shared", "-fPIC")]
+        command = [*shlex.split(compile_), *flags, "-static", executable + ".c", "-o", executable, "-lm"]
+        subprocess.run(command, check=True)
+        numbers = iter([k for k, has in enumerate(self._runs) if has])
+        self._steps = [
+            s if isinstance(s, program.Call) else _Step(self, next(numbers), executable, shlex.split(run))
+            for s in self._steps
+        ]
+
+    def framed(self: Any, made: Any) -> None:
+        init(self, made)
+        _frames[self.address] = self
+
+    program.CProgram._load = loaded  # type: ignore[method-assign]
+    program._Frame.__init__ = framed  # type: ignore[method-assign]
