@@ -24,7 +24,7 @@ from ..device_mesh import DeviceMesh, init_device_mesh
 
 __all__ = [
     "DTensor", "DeviceMesh", "Partial", "Placement", "Replicate", "Shard", "distribute_module", "distribute_tensor",
-    "empty", "full", "init_device_mesh", "ones", "rand", "randn", "zeros",
+    "init_device_mesh",
 ]  # fmt: skip
 
 
@@ -414,45 +414,6 @@ def distribute_tensor(
 def distribute_module(*args: Any, **kwargs: Any) -> Any:
     """Not there: NotImplementedError."""
     raise NotImplementedError("distribute_module: wengert has fully_shard; modules in parts are not there")
-
-
-def _made(make: Any, size: Any, device_mesh: Any, placements: Any, options: dict[str, Any]) -> DTensor:
-    shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
-    mesh, placements = _spec(device_mesh, placements)
-    requires_grad = options.pop("requires_grad", False)
-    options.pop("layout", None)
-    local = make(_slice(shape, mesh, placements)[1], **options)
-    return DTensor._wrap(local, mesh, placements, shape).requires_grad_(requires_grad)  # type: ignore[return-value]
-
-
-def zeros(*size: Any, device_mesh: Any = None, placements: Any = None, **options: Any) -> DTensor:
-    """Zeros of a shape, in parts."""
-    return _made(torch.zeros, size, device_mesh, placements, options)
-
-
-def ones(*size: Any, device_mesh: Any = None, placements: Any = None, **options: Any) -> DTensor:
-    """Ones of a shape, in parts."""
-    return _made(torch.ones, size, device_mesh, placements, options)
-
-
-def empty(*size: Any, device_mesh: Any = None, placements: Any = None, **options: Any) -> DTensor:
-    """A tensor of a shape, in parts that are not initialised."""
-    return _made(torch.empty, size, device_mesh, placements, options)
-
-
-def full(size: Any, fill_value: Any, *, device_mesh: Any = None, placements: Any = None, **options: Any) -> DTensor:
-    """One value in a shape, in parts."""
-    return _made(lambda s, **o: torch.full(s, fill_value, **o), (size,), device_mesh, placements, options)
-
-
-def rand(*size: Any, device_mesh: Any = None, placements: Any = None, **options: Any) -> DTensor:
-    """Random numbers from 0 to 1, which each process draws for its part."""
-    return _made(torch.rand, size, device_mesh, placements, options)
-
-
-def randn(*size: Any, device_mesh: Any = None, placements: Any = None, **options: Any) -> DTensor:
-    """Normal random numbers, which each process draws for its part."""
-    return _made(torch.randn, size, device_mesh, placements, options)
 
 
 open_rows(globals())
