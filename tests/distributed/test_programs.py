@@ -22,11 +22,11 @@ HERE = Path(__file__).resolve().parent
 PRINTED = HERE / "programs" / "printed.json"
 NAMES = (
     "accumulation", "checkpoint", "comm_hooks", "elastic", "gan", "join", "language_model", "loader", "metrics",
-    "mnist_ddp", "unused", "wrapper", "zero",
+    "mnist_ddp", "sharded", "unused", "wrapper", "zero",
 )  # fmt: skip
 WENGERT = [sys.executable, "-m", "wengert.distributed.run"]
 TORCH = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-ON_FOUR = ("join", "unused", "zero")  # those of which two processes are a special case
+ON_FOUR = ("join", "sharded", "unused", "zero")  # those of which two processes are a special case
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 

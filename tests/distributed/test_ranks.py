@@ -140,11 +140,15 @@ def test_mpiexec() -> None:
     assert good(*mpiexec, *RUN, RANKS / "failing.py", "nothing").count("sum 2.0") == 2
 
 
-def test_launchers_of_two_machines() -> None:
+@pytest.mark.parametrize("how", ["static", "c10d"])
+def test_launchers_of_two_machines(how: str) -> None:
     told = ["--nnodes", "2", "--nproc-per-node", "1", "--master-addr", "127.0.0.1", "--master-port", str(a_port())]
+    if how == "c10d":  # an address that is not the one of "localhost", and numbers by arrival
+        told = ["--nnodes", "2", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.2:{a_port()}"]
     nodes = [
         subprocess.Popen(
-            [*TORCHRUN, *told, "--node-rank", str(node), "--max-restarts", "2", str(RANKS / "failing.py"), "restart"],
+            [*TORCHRUN, *told, *(["--node-rank", str(node)] if how == "static" else []), "--max-restarts", "2",
+             str(RANKS / "failing.py"), "restart"],
             env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )
         for node in range(2)
@@ -247,6 +251,57 @@ def test_a_signal_to_the_launcher_ends_all(number: signal.Signals) -> None:
     launcher.send_signal(number)
     launcher.communicate(timeout=SECONDS)
     assert launcher.returncode == 128 + number
+
+
+@pytest.mark.parametrize("how", ["Ctrl-C", "SIGTERM", "SIGKILL"])
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems tell children nothing of their parent's end")
+def test_the_end_of_a_program_that_spawns_ends_its_ranks(how: str) -> None:
+    command = [*RUN, str(RANKS / "started.py"), "env", str(a_port()), "spawn", "forever"]
+    parent = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True)  # fmt: skip
+    assert parent.stdout is not None
+    assert [parent.stdout.readline() for _ in range(2)] == ["ready\n"] * 2
+    if how == "Ctrl-C":  # the terminal gives it to all processes of the group
+        os.killpg(parent.pid, signal.SIGINT)
+    else:
+        parent.send_signal(getattr(signal, how))
+    parent.communicate(timeout=SECONDS)
+    assert parent.returncode  # and `no_process_is_left` looks for the others
+
+
+def test_strangers_at_the_port_of_a_launcher_change_nothing(tmp_path: Path) -> None:
+    program, port = tmp_path / "program.py", a_port()
+    program.write_text(
+        "import os, socket, struct\n"
+        "import torch, torch.distributed as dist\n"
+        "address = os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT'])\n"
+        "strangers = []\n"
+        "def stranger(data):\n"
+        "    strangers.append(socket.create_connection(address))\n"
+        "    strangers[-1].sendall(data)\n"
+        "def all_of_them():\n"
+        "    greeting = b'WENGERT1'\n"
+        "    for data in (b'', b'W', b'GET / HTTP/1.1\\r\\n\\r\\n', b'\\x00' * 100000, b'cmd=' + b'x' * 100000,\n"
+        "                 b'cmd=barrier_in_\\n', b'cmd=initack pmiid=x\\n', b'cmd=get\\n',\n"
+        "                 b'cmd=put key=\\xff value=1\\n',\n"
+        "                 greeting, greeting + struct.pack('!BI', 1, 2**32 - 1),\n"
+        "                 greeting + struct.pack('!BII', 0, 2, 2**32 - 1), greeting + struct.pack('!BI', 77, 0),\n"
+        "                 greeting + struct.pack('!BII', 1, 1, 3) + b'inf',\n"
+        "                 greeting + struct.pack('!BIII', 1, 2, 5, 0) + b'1e400',\n"
+        "                 greeting + struct.pack('!BII', 11, 1, 2) + b'-7'):\n"
+        "        stranger(data)\n"
+        "all_of_them()\n"
+        "dist.init_process_group('gloo')\n"
+        "all_of_them()\n"
+        "t = torch.ones(1)\n"
+        "for _ in range(50):\n"
+        "    dist.all_reduce(t, dist.ReduceOp.AVG)\n"
+        "dist.destroy_process_group()\n"
+        "os.write(1, f'{t.item()}\\n'.encode())\n"
+    )
+    done = run(*TORCHRUN, "--nproc-per-node", 2, "--master-port", port, program)
+    assert done.returncode == 0 and done.stdout.splitlines() == ["1.0", "1.0"], done.stderr
+    assert "Exception in thread" not in done.stderr
 
 
 def test_cards_are_stood_in_for(tmp_path: Path) -> None:

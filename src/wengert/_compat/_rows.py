@@ -365,19 +365,13 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "distributed._tensor": ("where ``torch.distributed.tensor`` was before.", aliases("distributed.tensor",
         "DTensor DeviceMesh Partial Placement Replicate Shard distribute_module distribute_tensor init_device_mesh")),
     "distributed._tensor.experimental": ("", aliases("distributed.tensor.experimental", "implicit_replication")),
-    "distributed.fsdp": (
-        "modules sharded over processes, of which there are none. For ``isinstance``.",
-        classes("CPUOffload CPUOffloadPolicy FSDPModule FullyShardedDataParallel MixedPrecision MixedPrecisionPolicy "
-                "OffloadPolicy ShardingStrategy"),
-        refusals("fully_shard", RuntimeError, ONE_PROCESS.format("fsdp.{}")),
-    ),
+    "distributed.fsdp.fully_sharded_data_parallel": ("", aliases("distributed.fsdp",
+        "BackwardPrefetch CPUOffload FullStateDictConfig FullyShardedDataParallel MixedPrecision "
+        "ShardedStateDictConfig ShardingStrategy StateDictType")),
     "distributed.rpc": ("as in a PyTorch that was built without it, one can ask.", answers("is_available", no)),
-    "distributed.tensor": (
-        "tensors spread over processes, of which there are none. For ``isinstance``.",
-        aliases("distributed.device_mesh", "DeviceMesh init_device_mesh"),
-        classes("DTensor Partial Placement Replicate Shard"),
-        refusals("distribute_module distribute_tensor", RuntimeError, ONE_PROCESS.format("tensor.{}")),
-    ),
+    "distributed.tensor.placement_types": (
+        "", aliases("distributed.tensor", "Partial Placement Replicate Shard")),
+    "distributed.tensor.device_mesh": ("", aliases("distributed.device_mesh", "DeviceMesh init_device_mesh")),
     "distributed.tensor.experimental": (
         "", answers("implicit_replication", contextmanager(lambda: (yield)), "A context that does nothing.")),
     # names that are elsewhere

@@ -28,6 +28,7 @@ from collections.abc import Callable
 GREETING = b"WENGERT1"
 LONGEST_LINE, LONGEST_KEY, LONGEST_VALUE = 8192, 1 << 16, 1 << 28
 MOST_ARGUMENTS, MOST_KEYS, MOST_BYTES, MOST_CONNECTIONS = 1 << 16, 1 << 20, 1 << 30, 4096
+_SECONDS_TO_GREET = 30.0
 OK, TIMED_OUT, REFUSED = 0, 1, 2
 _HEAD, _LENGTH = struct.Struct("!BI"), struct.Struct("!I")
 
@@ -242,7 +243,9 @@ class Server:
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            connection.settimeout(_SECONDS_TO_GREET)  # of those that say nothing, none is kept
             start = receive(connection, len(GREETING))
+            connection.settimeout(None)
             if start == GREETING:
                 self._serve_store(connection)
             elif start.startswith(b"cmd="):
@@ -252,7 +255,7 @@ class Server:
                     self._serve_pmi(job, connection, start)
                 finally:
                     job.open -= 1
-        except (OSError, Malformed, ValueError, KeyError, IndexError, struct.error):
+        except (OSError, Malformed, ValueError, TypeError, LookupError, OverflowError, struct.error):
             pass  # a connection that broke, or broke the protocol, is closed
         finally:
             self.open -= 1

@@ -70,8 +70,17 @@ class ProcessExitedException(ProcessException):
 _LONGEST = 1 << 20  # characters of a traceback that are shown
 
 
+def _end_with_parent() -> None:
+    """Let Linux interrupt this process when its parent is gone, however that ended."""
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG
+
+
 def _run(fn: Callable[..., Any], index: int, args: tuple[Any, ...], error_file: str) -> None:
     try:
+        _end_with_parent()
         fn(index, *args)
     except KeyboardInterrupt:
         pass  # the parent was interrupted too, and ends this process

@@ -22,6 +22,10 @@ def rank(r, n, how, where):
         raise ValueError("rank 1 fails")
     if "fail" in sys.argv:
         dist.barrier()
+    if "forever" in sys.argv:
+        os.write(1, b"ready\n")
+        while True:
+            dist.barrier()
     os.write(1, f"rank {r} has {t.item()}\n".encode())
     dist.destroy_process_group()
     dist.init_process_group("gloo", rank=r, world_size=n, init_method="env://" if how == "env" else None,

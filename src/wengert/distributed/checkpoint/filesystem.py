@@ -25,6 +25,7 @@ from ..._base.errors import noted
 from ..._saving.pickling import StorageTable, make_pickler
 from ..._saving.replacing import replacing
 from ..._saving.unpickling import WeightsUnpickler
+from ..tensor import DTensor
 from . import metadata as classes
 from .metadata import (
     BytesStorageMetadata,
@@ -97,7 +98,8 @@ class FileSystemWriter:
             for index, value in items:
                 record = io.BytesIO()
                 if isinstance(value, torch.Tensor):
-                    value = value.detach().clone()  # a view would be saved with all of its memory
+                    local = value.to_local() if isinstance(value, DTensor) else value
+                    value = local.detach().clone()  # a view would be saved with all of its memory
                 torch.save(value, record)
                 offset = file.tell()
                 file.write(record.getbuffer())

@@ -12,6 +12,8 @@ from typing import Any
 import wengert as torch
 from wengert import distributed as dist
 
+from ..tensor import DTensor, distribute_tensor
+
 __all__ = [
     "StateDictOptions", "get_model_state_dict", "get_optimizer_state_dict", "get_state_dict", "set_model_state_dict",
     "set_optimizer_state_dict", "set_state_dict",
@@ -55,6 +57,28 @@ def _wanted(options: StateDictOptions) -> bool:
     return not alone or dist.get_rank() == 0
 
 
+def _told(state: Any, options: StateDictOptions) -> Any:
+    """The state as the options want it: tensors in parts are made whole, which all processes take part in."""
+    if options.full_state_dict:
+        state = _mapped(lambda t: t.full_tensor().detach() if isinstance(t, DTensor) else t, state)
+    return state if _wanted(options) else {}
+
+
+def _mapped(fn: Any, state: Any) -> Any:
+    if isinstance(state, dict):
+        return type(state)((key, _mapped(fn, value)) for key, value in state.items())
+    return [_mapped(fn, value) for value in state] if type(state) is list else fn(state)
+
+
+def _as_part(value: Any, there: Any) -> Any:
+    """A whole tensor in the parts of the one that it replaces."""
+    if not isinstance(there, DTensor) or isinstance(value, DTensor) or not torch.is_tensor(value):
+        return value
+    if value.shape != there.shape:
+        return value
+    return distribute_tensor(value, there.device_mesh, there.placements, src_data_rank=None)
+
+
 def _given(state: Any, options: StateDictOptions) -> Any:
     """The state to be loaded: that of rank 0, if that is asked for."""
     if not (options.broadcast_from_rank0 and dist.is_initialized()):
@@ -77,13 +101,12 @@ def get_model_state_dict(
     if submodules is not None:
         raise NotImplementedError("get_model_state_dict: take the state_dict() of the submodules instead")
     options = options or StateDictOptions()
-    if not _wanted(options):
-        return {}
     state = model.state_dict()
     if options.ignore_frozen_params:
         frozen = {name for name, p in model.named_parameters() if not p.requires_grad}
         state = {name: value for name, value in state.items() if name not in frozen}
-    return type(state)((_own_name(model, name), value) for name, value in state.items())  # type: ignore[no-any-return]
+    state = type(state)((_own_name(model, name), value) for name, value in state.items())
+    return _told(state, options)  # type: ignore[no-any-return]
 
 
 def set_model_state_dict(model: Any, model_state_dict: Any, *, options: StateDictOptions | None = None) -> Any:
@@ -103,6 +126,7 @@ def set_model_state_dict(model: Any, model_state_dict: Any, *, options: StateDic
     there = model.state_dict()
     inside = {_own_name(model, name): name for name in there}
     state = {inside.get(name, name): value for name, value in _given(model_state_dict, options).items()}
+    state = {name: _as_part(value, there.get(name)) for name, value in state.items()}
     assign = options.full_state_dict and any(t.is_meta for t in there.values() if torch.is_tensor(t) and t.dim())
     return model.load_state_dict(state, strict=options.strict, assign=assign)
 
@@ -137,6 +161,9 @@ def _make_state(optimizer: Any) -> None:
     optimizer.zero_grad(set_to_none=True)
 
 
+_init_optim_state = _make_state  # its name in PyTorch, which programs import
+
+
 def get_optimizer_state_dict(
     model: Any, optimizers: Any, *, submodules: Any = None, options: StateDictOptions | None = None
 ) -> dict[str, Any]:
@@ -157,9 +184,7 @@ def get_optimizer_state_dict(
         whole["state"].update({names[place]: value for place, value in state["state"].items()})
         for group in state["param_groups"]:
             whole["param_groups"].append({**group, "params": [names[place] for place in group["params"]]})
-    if not _wanted(options):
-        return {}
-    return _flat(whole) if options.flatten_optimizer_state_dict else whole
+    return _told(_flat(whole) if options.flatten_optimizer_state_dict else whole, options)  # type: ignore[no-any-return]
 
 
 def _flat(state: dict[str, Any]) -> dict[str, Any]:
@@ -196,7 +221,8 @@ def set_optimizer_state_dict(
                 if options.strict:
                     raise RuntimeError(f"Missing optimizer state of the parameter {names[place]}")
                 continue
-            loaded[place] = values[names[place]]
+            there = current["state"][place]
+            loaded[place] = {key: _as_part(value, there.get(key)) for key, value in values[names[place]].items()}
         merged = [{**old, **new, "params": old["params"]} for old, new in
                   zip(current["param_groups"], groups, strict=True)]  # fmt: skip
         optimizer.load_state_dict({"state": loaded, "param_groups": merged})

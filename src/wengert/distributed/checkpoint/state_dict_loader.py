@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import wengert as torch
 
 from ..._base.errors import noted, warn_once
+from ..tensor import DTensor, _slice
 from ._nested import flatten_state_dict, set_element
 from .api import Together
 from .filesystem import FileSystemReader
@@ -58,13 +61,13 @@ def load(
             state_dict[key] = plain[key]
 
 
-def _load(state_dict: dict[str, Any], reader: FileSystemReader, partial: bool) -> None:
+def _load(state_dict: dict[str, Any], reader: FileSystemReader, may_lack: bool) -> None:
     metadata = reader.read_metadata()
     flat, paths = flatten_state_dict(state_dict)
     known = metadata.state_dict_metadata
     for name, value in flat.items():  # all of it is checked before anything is written
         if name not in known:
-            if partial:
+            if may_lack:
                 continue
             raise noted(
                 RuntimeError(f"Missing key in checkpoint state_dict: {name}."),
@@ -98,17 +101,27 @@ def _part(name: str, chunk: ChunkStorageMetadata, metadata: Metadata, reader: Fi
     return part
 
 
-def _copy_part(target: torch.Tensor, chunk: ChunkStorageMetadata, part: torch.Tensor) -> None:
-    for dim, (start, length) in enumerate(zip(chunk.offsets, chunk.sizes, strict=True)):
-        target = target.narrow(dim, start, length)
-    with torch.no_grad():
-        target.copy_(part)
+def _copy_part(local: torch.Tensor, begins: Sequence[int], chunk: ChunkStorageMetadata, part: Any) -> None:
+    """Copy what a part of a tensor has in common with another, which begins elsewhere; ``part()`` reads it."""
+    common = [(max(a, b), min(a + m, b + n)) for a, m, b, n in
+              zip(begins, local.shape, chunk.offsets, chunk.sizes, strict=True)]  # fmt: skip
+    if all(end > begin for begin, end in common):
+        source = part()
+        for dim, (begin, end) in enumerate(common):
+            local = local.narrow(dim, begin - begins[dim], end - begin)
+            source = source.narrow(dim, begin - chunk.offsets[dim], end - begin)
+        with torch.no_grad():
+            local.copy_(source)
 
 
 def _fill(target: torch.Tensor, name: str, metadata: Metadata, reader: FileSystemReader) -> None:
-    """Copy the parts of a tensor into another of its size."""
+    """Copy the parts of a tensor into another of its size, or into this process's part of it."""
+    begins, local = [0] * target.dim(), target
+    if isinstance(target, DTensor):
+        begins, _ = _slice(target.shape, target.device_mesh, target.placements)
+        local = target.to_local()
     for chunk in metadata.state_dict_metadata[name].chunks:
-        _copy_part(target, chunk, _part(name, chunk, metadata, reader))
+        _copy_part(local, begins, chunk, partial(_part, name, chunk, metadata, reader))
 
 
 def _read(name: str, metadata: Metadata, reader: FileSystemReader) -> Any:
@@ -123,7 +136,7 @@ def _read(name: str, metadata: Metadata, reader: FileSystemReader) -> Any:
         raise RuntimeError(f"the checkpoint lacks parts of {name}")
     value = torch.zeros(entry.size, dtype=entry.properties.dtype)
     for chunk, part in parts:
-        _copy_part(value, chunk, part)
+        _copy_part(value, [0] * value.dim(), chunk, lambda part=part: part)
     return value
 
 

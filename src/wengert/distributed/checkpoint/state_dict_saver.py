@@ -15,6 +15,7 @@ import wengert as torch
 from wengert import distributed as dist
 
 from ..._base.errors import warn_once
+from ..tensor import DTensor, _slice
 from ._nested import flatten_state_dict
 from .api import Together
 from .filesystem import FileSystemWriter
@@ -96,14 +97,11 @@ def _save(state_dict: Mapping[str, Any], writer: FileSystemWriter, together: Tog
         return number, {name: _described(value) for name, value in flat.items()}, paths
 
     told = together.each("save", tell)
-    owners = _owners([entries for _, entries, _ in told])
-    metadata = Metadata({}, {}, {}, StorageMeta(checkpoint_id=writer.path), "1.0.0")
-    for rank, (_, entries, where) in enumerate(told):
-        mine = {name: entry for name, entry in entries.items() if owners[name] == rank}
-        metadata.state_dict_metadata.update(mine)
-        metadata.planner_data.update({name: where[name] for name in mine})
-    items = [(_index(name, entry), flat[name]) for name, entry in told[together.rank][1].items()
-             if owners[name] == together.rank]  # fmt: skip
+    owners, whole = _owners([entries for _, entries, _ in told])
+    metadata = Metadata(whole, {}, {}, StorageMeta(checkpoint_id=writer.path), "1.0.0")
+    for name in whole:
+        metadata.planner_data[name] = next(where[name] for _, _, where in told if name in where)
+    items = [(index, flat[index.fqn]) for index, rank in owners.items() if rank == together.rank]
     for places in together.each("write", lambda: writer.write(together.rank, told[0][0], items)):
         metadata.storage_data.update(places)
     together.each("finish", lambda: writer.finish(metadata) if together.rank == 0 else None)
@@ -113,33 +111,40 @@ def _save(state_dict: Mapping[str, Any], writer: FileSystemWriter, together: Tog
 def _described(value: Any) -> Any:
     if not isinstance(value, torch.Tensor):
         return BytesStorageMetadata()
-    whole = ChunkStorageMetadata(torch.Size([0] * value.dim()), value.size())
-    return TensorStorageMetadata(TensorProperties(value.dtype), value.size(), [whole])
+    begins, sizes = [0] * value.dim(), list(value.size())
+    if isinstance(value, DTensor):
+        begins, sizes = _slice(value.shape, value.device_mesh, value.placements)
+    chunk = ChunkStorageMetadata(torch.Size(begins), torch.Size(sizes))
+    return TensorStorageMetadata(TensorProperties(value.dtype), value.size(), [chunk])
 
 
-def _index(name: str, entry: Any) -> MetadataIndex:
-    if isinstance(entry, BytesStorageMetadata):
-        return MetadataIndex(name)
-    return MetadataIndex(name, entry.chunks[0].offsets, 0)
-
-
-def _owners(told: list[dict[str, Any]]) -> dict[str, int]:
-    """The process that writes each name."""
+def _owners(told: list[dict[str, Any]]) -> tuple[dict[MetadataIndex, int], dict[str, Any]]:
+    """The process that writes each object and each part of a tensor, and what there is by name, with all parts."""
+    load = [0] * len(told)
+    owners: dict[MetadataIndex, int] = {}
+    whole: dict[str, Any] = {}
     holders: dict[str, list[int]] = {}
     for rank, entries in enumerate(told):
         for name in entries:
             holders.setdefault(name, []).append(rank)
-    load, owners = [0] * len(told), {}
     for name, ranks in holders.items():
-        entry = told[ranks[0]][name]
-        if isinstance(entry, BytesStorageMetadata):
-            owners[name] = ranks[0]
+        first = told[ranks[0]][name]
+        if isinstance(first, BytesStorageMetadata):
+            owners[MetadataIndex(name)], whole[name] = ranks[0], first
             continue
-        if any(told[rank][name] != entry for rank in ranks):
-            raise ValueError(f"{name} has other sizes or dtypes on other processes")
-        owners[name] = owner = min(ranks, key=lambda rank: load[rank])
-        load[owner] += entry.size.numel() * entry.properties.dtype.itemsize
-    return owners
+        parts: dict[Any, tuple[Any, list[int]]] = {}
+        for rank in ranks:
+            entry = told[rank][name]
+            if getattr(entry, "size", None) != first.size or entry.properties != first.properties:
+                raise ValueError(f"{name} has other sizes or dtypes on other processes")
+            chunk = entry.chunks[0]
+            if chunk.sizes.numel() or not first.size.numel():
+                parts.setdefault((chunk.offsets, chunk.sizes), (chunk, []))[1].append(rank)
+        for i, (chunk, there) in enumerate(parts.values()):
+            owner = owners[MetadataIndex(name, chunk.offsets, i)] = min(there, key=lambda rank: load[rank])
+            load[owner] += chunk.sizes.numel() * first.properties.dtype.itemsize
+        whole[name] = TensorStorageMetadata(first.properties, first.size, [chunk for chunk, _ in parts.values()])
+    return owners, whole
 
 
 def async_save(

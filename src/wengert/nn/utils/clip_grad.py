@@ -99,7 +99,9 @@ def _arrays(tensors: list[Tensor]) -> list[np.ndarray] | None:
     if slow_always or no_grad_views or not tensors:
         return None
     arrays = [
-        t._payload for t in tensors if t._node is None and type(t._payload) is np.ndarray and t._payload.flags.writeable
+        t._payload
+        for t in tensors
+        if type(t) is Tensor and t._node is None and type(t._payload) is np.ndarray and t._payload.flags.writeable
     ]
     if len(arrays) < len(tensors):
         return None

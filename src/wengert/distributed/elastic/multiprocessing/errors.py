@@ -6,6 +6,7 @@ trusted as any: it is read up to a length, and what is no error in it is left ou
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import functools
 import json
@@ -36,10 +37,8 @@ class ErrorHandler:
 
     def initialize(self) -> None:
         """Called before the program: signals that end the interpreter leave a trace."""
-        try:
+        with contextlib.suppress(AttributeError, ValueError, OSError):  # stderr is no file
             faulthandler.enable(all_threads=True)
-        except (AttributeError, ValueError, OSError):
-            pass  # stderr is no file
 
     def record_exception(self, e: BaseException) -> None:
         """Write an error, as JSON: its class, its message and its trace."""
