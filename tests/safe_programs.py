@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 import wengert as T
+import wengert.fx.experimental.proxy_tensor
+import wengert.utils.flop_counter
 from wengert.autograd import Function, forward_ad
 from wengert.utils.checkpoint import checkpoint, checkpoint_sequential
 from wengert.utils.data import DataLoader, TensorDataset
@@ -72,6 +74,55 @@ def functional_call() -> Any:
     model = T.nn.Linear(2, 1)
     params = {k: v.detach() for k, v in model.named_parameters()}
     return _f.grad(lambda p: _f.functional_call(model, p, (_X.reshape(2, 2),)).sum())(params)
+
+
+LASTING = T.nn.Sequential(T.nn.Linear(2, 2), T.nn.Linear(2, 1))  # a module that others use after an interrupt too
+
+
+@program
+def functional_call_of_two() -> None:
+    params = {k: v.detach() + 1 for k, v in LASTING.named_parameters()}
+    _f.functional_call(LASTING, params, (_X.reshape(2, 2),)).sum()
+    with T.nn.utils.parametrize.cached():
+        LASTING(_X.reshape(2, 2))
+
+
+@program
+def symbolic_trace() -> None:
+    T.fx.symbolic_trace(LASTING)(_X.reshape(2, 2))
+
+
+@program
+def make_fx() -> None:
+    T.fx.experimental.proxy_tensor.make_fx(lambda a: a.sin() * 2)(_X)
+
+
+@program
+def export() -> None:
+    T.export.export(LASTING, (_X.reshape(2, 2),))
+
+
+@program
+def compiled() -> None:
+    T.compile(lambda a: (a.sin() * 2).sum())(leaf(4)).backward()
+
+
+@program
+def settings() -> None:
+    with T.nn.attention.sdpa_kernel(T.nn.attention.SDPBackend.MATH):
+        T.ones(2)
+    with T.autograd.set_multithreading_enabled(False):
+        T.ones(2)
+    with T.utils.flop_counter.FlopCounterMode(display=False):
+        T.ones(2, 2) @ T.ones(2, 2)
+
+
+@program
+def mutation_of_saved_tensors() -> None:
+    with T.autograd.graph.allow_mutation_on_saved_tensors():
+        x = leaf(3)
+        y = (x * 2) ** 2
+        y.sum().backward()
 
 
 @program
@@ -197,6 +248,11 @@ def dual_level() -> None:
     with forward_ad.dual_level():
         d = forward_ad.make_dual(x, T.ones(3))
         forward_ad.unpack_dual(d.sin() * x).tangent.sum().backward()
+        x.detach().mul_(d)
+
+
+@program
+def dual_level_by_hand() -> None:
     forward_ad.enter_dual_level()
     try:
         forward_ad.make_dual(T.ones(2), T.ones(2)).exp()
@@ -211,9 +267,11 @@ def anomaly() -> None:
         with T.autograd.detect_anomaly():
             x = leaf(3)
             (x * x).exp().sum().backward()
-        with contextlib.suppress(RuntimeError), T.autograd.set_detect_anomaly(True):
-            x = T.zeros(1, requires_grad=True)
-            (x.sqrt() * 0).sum().backward()
+            with contextlib.suppress(RuntimeError), T.autograd.detect_anomaly():
+                x = T.zeros(1, requires_grad=True)
+                (x.sqrt() * 0).sum().backward()
+            with T.autograd.set_detect_anomaly(False):  # the mode is on from the call, so it is in another one
+                leaf(2).sum().backward()
 
 
 @program
@@ -241,6 +299,8 @@ def function_mode() -> None:
 def default_device() -> None:
     with T.device("meta"):
         T.zeros(3) + 1
+        with T.device("cpu"):
+            T.zeros(3) + 1
 
 
 @program
@@ -417,15 +477,16 @@ def copies() -> None:
 
 @program
 def random_numbers() -> None:
-    state = T.get_rng_state()
-    try:
-        with T.random.fork_rng():
-            T.manual_seed(3)
-            T.rand(3) + T.randn(3)
-        T.randperm(4)
-        T.rand(2, generator=T.Generator().manual_seed(1))
-    finally:
+    with T.random.fork_rng():
+        T.manual_seed(3)
+        T.rand(3) + T.randn(3)
+        state = T.get_rng_state()
+        T.randperm(6000)
         T.set_rng_state(state)
+        with T.random.fork_rng():
+            T.rand(100)
+        T.randn(17)
+        T.rand(2, generator=T.Generator().manual_seed(1))
 
 
 @program

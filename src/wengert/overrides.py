@@ -122,11 +122,11 @@ def _get_current_function_mode_stack() -> list[Any]:
 @contextmanager
 def _pop_mode_temporarily() -> Iterator[Any]:
     state = STATE.get()
-    token = STATE.set(state._replace(modes=state.modes[:-1]))
     try:
+        STATE.set(state._replace(modes=state.modes[:-1]))
         yield state.modes[-1]
     finally:
-        STATE.reset(token)
+        STATE.set(state)
 
 
 # --------------------------------------------------------------------------------------------------------------- tables

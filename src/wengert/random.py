@@ -12,9 +12,12 @@ tensor([0.4963, 0.7682, 0.0885])
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
+from ._base.modes import begin, undoing
 from ._tape.tensor import Tensor
 from ._tensor_api.construct import cpu_only
 from ._tensor_api.generator import Generator, default_generator
@@ -23,6 +26,7 @@ __all__ = [
     "Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
     "set_rng_state", "thread_safe_generator",
 ]  # fmt: skip
+_ends: list[Any] = []  # what the open contexts of fork_rng do at their ends
 
 
 def manual_seed(seed: int) -> Generator:
@@ -73,14 +77,26 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state(new_state)
 
 
-@contextlib.contextmanager
+class _Fork(contextlib.ContextDecorator):
+    """The context of ``fork_rng``."""
+
+    def __init__(self, enabled: bool) -> None:
+        self.enabled = enabled
+
+    def __enter__(self) -> None:
+        end = default_generator.returning() if self.enabled else int
+        begin(partial(_ends.append, end), partial(_ends.remove, end))
+
+    __exit__ = undoing(_ends.pop)
+
+
 def fork_rng(
     devices: Iterable[Any] | None = None,
     enabled: bool = True,
     _caller: str = "fork_rng",
     _devices_kw: str = "devices",
     device_type: str = "cuda",
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """A context manager that restores the default generator's state at its end; also a decorator.
 
     >>> import wengert as torch
@@ -92,12 +108,7 @@ def fork_rng(
     """
     for each in devices or ():
         cpu_only(each, "fork_rng")
-    before = get_rng_state() if enabled else None
-    try:
-        yield
-    finally:
-        if before is not None:
-            set_rng_state(before)
+    return _Fork(enabled)
 
 
 def thread_safe_generator() -> Generator | None:

@@ -10,7 +10,6 @@ import math
 import operator
 import warnings
 from collections.abc import Iterable
-from contextvars import ContextVar
 from types import MethodType
 from typing import Any, SupportsIndex, overload
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from .errors import noted
 from .hooks import hook
+from .torch_function import leave_modes
 
 _HEAP_TYPE = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 
@@ -240,18 +240,10 @@ class device(_Frozen, metaclass=_TorchClass):
         return device, (self.type,) if self.index is None else (self.type, self.index)
 
     def __enter__(self) -> device:
-        context = default_device.run(self)
-        context.__enter__()
-        _CONTEXTS.set((*_CONTEXTS.get(), context))
+        default_device.run(self).__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
-        *others, context = _CONTEXTS.get()
-        _CONTEXTS.set(tuple(others))
-        context.__exit__()
-
-
-_CONTEXTS: ContextVar[tuple[Any, ...]] = ContextVar("wengert_devices", default=())
+    __exit__ = leave_modes
 
 
 def _device_from(value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> device:

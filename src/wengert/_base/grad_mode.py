@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Self, TypeVar, overload
 
 from . import modes
-from .modes import MODE, State, changed, leave_mode, replaced
+from .modes import MODE, State, changed, enter, leave_mode, replaced
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -64,7 +64,7 @@ class _ModeDecorator(ContextDecorator):
         raise NotImplementedError
 
     def __enter__(self) -> Any:
-        MODE.set(self._target())
+        enter(MODE, self._target())
 
     __exit__ = leave_mode
 
@@ -132,7 +132,13 @@ class no_grad(_WithoutOptions):
     """
 
     def __enter__(self) -> None:
-        MODE.set(State(False, False, None, None) if MODE.get() is None else changed(grad=False))
+        before = MODE.get()
+        state = State(False, False, None, None) if before is None else changed(grad=False)
+        try:  # as ``enter``, without its call
+            MODE.set(state)
+        except BaseException:
+            MODE.set(before)
+            raise
 
 
 class enable_grad(_WithoutOptions):
@@ -179,7 +185,7 @@ class set_grad_enabled(_ModeDecorator):
     def __enter__(self) -> None:
         now = replaced(grad=self.mode) or State(True, False, None, None)
         now.outer = self.prev
-        MODE.set(now)
+        enter(MODE, now)
 
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"

@@ -7,11 +7,15 @@ for as long as it lives, in any thread. The operator then looks up its own setti
 each thread and each asyncio task has its own.
 
 NOTE [ Interrupts ]
-    Python looks for signals where a function of Python begins: Ctrl-C may come before the first line of an
-    ``__exit__`` or a ``__del__``, which then does nothing, and the mode stays on. So modes end in C:
+    Python looks for signals where a function of Python begins and after each call of a function of C. So Ctrl-C may
+    come before the first line of an ``__exit__`` or a ``__del__``, which then does nothing, and the mode stays on; or
+    in an ``__enter__`` that has set the mode already, whose ``__exit__`` is not called then. So modes begin in one
+    step that is undone, and end in C:
 
-    * What an entry of a context changes is one context variable, set last. Its value holds the one before as
-      ``outer``, and ``__exit__`` is a function of C that goes back there (``leaving``).
+    * What an entry of a context changes is one context variable, set last by ``enter``. Its value holds the one
+      before as ``outer``, and ``__exit__`` is a function of C that goes back there (``leaving``).
+    * An entry that changes more is one call of a function of C that makes all calls (``together``); ``__exit__``
+      calls another one that undoes them (``undoing``).
     * What is counted as long as it lives holds a ``Mark``. A list has a weak reference to it, whose callback is
       ``remove`` of that list (``Marks``).
 """
@@ -21,9 +25,11 @@ from __future__ import annotations
 import _io
 import threading
 import weakref
+from collections import deque
 from contextvars import ContextVar
+from functools import partial
 from itertools import repeat
-from operator import not_
+from operator import call, not_
 from typing import Any
 
 
@@ -53,6 +59,43 @@ def leaving(*steps: tuple[ContextVar[Any], Any]) -> Any:
 
 def _stepped(values: Any, step: Any) -> Any:
     return map(getattr, values, repeat("outer"), repeat(None)) if step is OUTER else map(step, values)
+
+
+def enter(var: ContextVar[Any], value: Any) -> None:
+    """Set a variable in an ``__enter__``, as the last step; an interrupt leaves it as it was."""
+    before = var.get()
+    try:
+        var.set(value)
+    except BaseException:
+        var.set(before)
+        raise
+
+
+def together(*calls: Any) -> Any:
+    """A function of C without arguments that makes these calls, once."""
+    return partial(deque, map(call, calls), 0)
+
+
+def unwinding() -> tuple[list[Any], Any]:
+    """A list for functions of C, and a function of C that calls them, the last one first, and empties the list."""
+    undo: list[Any] = [None]
+    return undo, partial(deque, map(call, iter(undo.pop, None)), 0)
+
+
+def begin(step: Any, undo: Any) -> None:
+    """Call ``step``, a function of C, in an ``__enter__``; an interrupt right after it calls ``undo``."""
+    try:
+        step()
+    except BaseException:
+        undo()
+        raise
+
+
+def undoing(last: Any) -> Any:
+    """An ``__exit__`` of C that calls the function that ``last``, one of C too, returns: NOTE [ Interrupts ]."""
+    leave = _Leaving()
+    leave.close = map(call, iter(last, _NEVER)).__next__  # type: ignore[method-assign]
+    return leave.__exit__
 
 
 class Mark:
@@ -163,17 +206,19 @@ writes = threading.local()  # .op: the operator whose in-place form is running, 
 
 def watch_operators(hook: Any) -> None:
     """Wrap every operator in every thread: it becomes ``hook(info, args, proceed)``, and ``proceed()`` runs it."""
-    slow_if_recording.append("watched")  # without calls of Python functions: all or nothing, see NOTE [ Interrupts ]
-    slow_always.append("watched")
-    slow_hooks.append(hook)
+    watching(hook)[0]()
 
 
 def unwatch_operators(hook: Any) -> None:
     """Undo one ``watch_operators``."""
-    slow_hooks.remove(hook)
     if slow_if_recording:  # already None when the interpreter shuts down
-        slow_if_recording.remove("watched")
-        slow_always.remove("watched")
+        watching(hook)[1]()
+
+
+def watching(hook: Any, *entries: tuple[list[Any], Any]) -> tuple[Any, Any]:
+    """Functions of C that wrap every operator in a hook and add entries to lists, and that undo it."""
+    entries = ((slow_if_recording, "watched"), (slow_always, "watched"), (slow_hooks, hook), *entries)
+    return tuple(together(*[partial(getattr(to, how), entry) for to, entry in entries]) for how in ("append", "remove"))
 
 
 class Count(list[None]):
@@ -225,7 +270,7 @@ class transform:
     def __enter__(self) -> transform:
         around = _innermost.get()
         self.outer = None if around is None else around.transform
-        _innermost.set(_Running(self, around))
+        enter(_innermost, _Running(self, around))
         return self
 
     __exit__ = leaving((_innermost, OUTER))

@@ -31,11 +31,12 @@ leave_modes = leaving((STATE, OUTER))
 
 def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """The ``__torch_function__`` of a class that overrides nothing: it runs the function on plain tensors."""
-    token = STATE.set(STATE.get()._replace(classes=False))
+    before = STATE.get()
     try:
+        STATE.set(before._replace(classes=False))
         return func(*args, **(kwargs or {}))
     finally:
-        STATE.reset(token)
+        STATE.set(before)
 
 
 DISABLED: Any = _disabled_torch_function_impl

@@ -20,7 +20,7 @@ from .._arrays.random.generator import _living as generators
 from .._arrays.random.generator import default_generator
 from .._base.errors import INTERNAL
 from .._base.heap import living
-from .._base.modes import slow_hooks, unwatch_operators, watch_operators
+from .._base.modes import watching
 from .._base.tracing import TRACER
 from .._tape import engine
 from .._tape.node import AccumulateGrad, Port, tick, view_of
@@ -106,20 +106,15 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
             finder.called(frame, arg)
 
     def stopped() -> None:
+        leave()  # nothing more at the second time
         sys.setprofile(outer)
-        if tracer.watch in slow_hooks:
-            unwatch_operators(tracer.watch)
-        if tracer.replaced in payload_replaced:
-            payload_replaced.remove(tracer.replaced)
-        if tracer.observe in engine.observers:
-            engine.observers.remove(tracer.observe)
 
     tracer.on_stop = stopped
-    watch_operators(tracer.watch)
-    engine.observers.append(tracer.observe)
-    payload_replaced.append(tracer.replaced)
-    token = TRACER.set(tracer)
+    watch, leave = watching(tracer.watch, (engine.observers, tracer.observe), (payload_replaced, tracer.replaced))
+    before = TRACER.get()
     try:
+        watch()
+        TRACER.set(tracer)
         _lift_arguments(finder, args, kwargs)
         _lift_bound(finder, fn)
         if tracer.closed:
@@ -162,7 +157,7 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
     finally:
         if not tracer.closed:
             tracer.close()
-        TRACER.reset(token)
+        TRACER.set(before)
 
 
 def _raised_in(error: BaseException) -> str:

@@ -29,7 +29,7 @@ from .._arrays.library import BY_DTYPE, also_constants_for
 from .._base import registry
 from .._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, PYTHON_NUMBERS, REAL
 from .._base.grad_mode import grad_mode
-from .._base.modes import leaving
+from .._base.modes import enter, leaving
 from .._base.registry import TENSORS, TRANSFORMED, XP, Operator
 from .._tape.engine import run
 from .._tape.node import Parts, leaf_node
@@ -41,17 +41,22 @@ DEPTH: ContextVar[int] = ContextVar("wengert_depth", default=0)  # the number of
 DEEPEST = 0xFF
 
 
+def new_tag() -> int:
+    """The tag of a transform inside of the active ones."""
+    depth = DEPTH.get() + 1
+    if depth > DEEPEST:
+        raise RuntimeError(f"transforms are nested more than {DEEPEST} deep")
+    return _count() << 8 | depth
+
+
 class entered:
     """Context manager of an active transform: ``with entered() as tag:``."""
 
     __slots__ = ()
 
     def __enter__(self) -> int:
-        depth = DEPTH.get() + 1
-        if depth > DEEPEST:
-            raise RuntimeError(f"transforms are nested more than {DEEPEST} deep")
-        tag = _count() << 8 | depth
-        DEPTH.set(depth)
+        tag = new_tag()
+        enter(DEPTH, tag & DEEPEST)
         return tag
 
     __exit__ = leaving((DEPTH, (-1).__add__))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from operator import itemgetter
 
-from .._base.modes import leaving
+from .._base.modes import enter, leaving
 
 LEVELS: ContextVar[tuple[tuple[str, int, int], ...]] = ContextVar("wengert_vmap_randomness", default=())
 
@@ -17,6 +17,6 @@ class randomness_level:
         self.level = (randomness, size, tag)
 
     def __enter__(self) -> None:
-        LEVELS.set((*LEVELS.get(), self.level))
+        enter(LEVELS, (*LEVELS.get(), self.level))
 
     __exit__ = leaving((LEVELS, itemgetter(slice(-1))))

@@ -39,11 +39,12 @@ _waiting: ContextVar[list[Callable[[], object]] | None] = ContextVar("_waiting",
 @contextlib.contextmanager
 def waiting(steps: list[Callable[[], object]] | None) -> Iterator[None]:
     """Put what computes on elements off into ``steps``; with None it is computed at once."""
-    token = _waiting.set(steps)
+    before = _waiting.get()
     try:
+        _waiting.set(steps)
         yield
     finally:
-        _waiting.reset(token)
+        _waiting.set(before)
 
 
 def when_filled(step: Callable[[], object]) -> None:

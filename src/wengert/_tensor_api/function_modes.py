@@ -11,7 +11,7 @@ from .._base.registry import PUBLIC
 from .._base.torch_function import STATE, leave_modes
 from .._tape.tensor import CPU
 from .construct import FACTORIES
-from .override_sites import enter_modes, replace_modes
+from .override_sites import enter_modes
 
 
 class BaseTorchFunctionMode:
@@ -89,23 +89,25 @@ class DeviceContext(TorchFunctionMode):
 
     def __init__(self, device: Any) -> None:
         self.device = Device(device)
-        self._before: list[tuple[Any, ...]] = []
 
     def __enter__(self) -> None:  # type: ignore[override]
-        modes = STATE.get().modes
-        self._before.append(tuple(m for m in modes if isinstance(m, DeviceContext)))
-        others = tuple(m for m in modes if not isinstance(m, DeviceContext))
-        replace_modes((self, *others) if self.device is not CPU or self._before[-1] else others)
+        enter_modes(with_device(self))
 
-    def __exit__(self, *exc: object) -> None:  # type: ignore[override]
-        others = tuple(m for m in STATE.get().modes if not isinstance(m, DeviceContext))
-        replace_modes((*self._before.pop(), *others))
+    __exit__ = leave_modes
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = kwargs or {}
         if func in _device_constructors() and kwargs.get("device") is None:
             kwargs["device"] = self.device
         return func(*args, **kwargs)
+
+
+def with_device(context: DeviceContext | None) -> tuple[Any, ...]:
+    """The modes of now with another context of a device, or none."""
+    modes = STATE.get().modes
+    others = tuple(m for m in modes if not isinstance(m, DeviceContext))
+    needed = context is not None and (context.device is not CPU or len(others) < len(modes))
+    return (context, *others) if needed else others
 
 
 def current_device() -> Device:

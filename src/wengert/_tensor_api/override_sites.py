@@ -28,7 +28,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._base.errors import INTERNAL, OtherLibraryError, warn
-from .._base.modes import Marks
+from .._base.modes import Marks, enter
 from .._base.registry import PUBLIC, REGISTRY, Operator
 from .._base.torch_function import (
     STATE,
@@ -437,24 +437,24 @@ def enter_modes(modes: tuple[Any, ...]) -> None:
     ready()
     _update(bool(modes))
     state = STATE.get()
-    STATE.set(state._replace(modes=modes, outer=state, mark=_modes.mark() if modes else None))
+    enter(STATE, state._replace(modes=modes, outer=state, mark=_modes.mark() if modes else None))
 
 
-def check_everything(more: int) -> None:
-    """Let every function look at its arguments first, as inside of a mode: 1 begins it, -1 ends it.
+def check_everything() -> Any:
+    """Let every function look at its arguments first, as inside of a mode, until ``end_check`` of the result.
 
     So a tracer gets the arguments as the user wrote them. Without it a function asks its overriding arguments only
     where they make it fail.
     """
     ready()
-    if more > 0:
-        _asked.append(_modes.mark())
-    else:
-        _asked.pop()
+    _update(True)
+    return [_modes.mark()]
+
+
+def end_check(everything: list[Any]) -> None:
+    """End one ``check_everything``; one that is forgotten ends at the next call of a function."""
+    everything.clear()
     _update()
-
-
-_asked: list[Any] = []
 
 
 @refused.set

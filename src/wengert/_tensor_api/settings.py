@@ -17,7 +17,8 @@ from .._base.registry import public
 from .._tape.promotion import common_dtype
 from .._tape.tensor import Tensor
 from .construct import meta_device
-from .function_modes import DeviceContext, current_device
+from .function_modes import DeviceContext, current_device, with_device
+from .override_sites import replace_modes
 from .torch_function import ask, has_torch_function
 
 _deterministic = {"on": False, "warn": False}
@@ -166,13 +167,9 @@ def set_default_device(device: Any) -> None:
     tensor(..., device='meta', size=(2,))
     >>> torch.set_default_device(None)
     """
-    chosen = None if device is None else DeviceContext(device)
-    before = _other.get("device")
-    if before is not None:
-        before.__exit__(None, None, None)
-    if chosen is not None:
-        chosen.__enter__()
-    _other["device"] = chosen
+    replace_modes(with_device(None))
+    if device is not None:
+        replace_modes(with_device(DeviceContext(device)))
 
 
 @public("torch.result_type")

@@ -126,11 +126,12 @@ def answer(func: Any, found: list[Any], arguments: tuple[Any, ...], state: State
     """``ask`` without its error: ``NotImplemented`` if all overrides return it."""
     kinds = tuple(type(a) for a in found)
     if state.modes and state.all:
-        token = STATE.set(state._replace(modes=state.modes[:-1]))
+        before = STATE.get()
         try:
+            STATE.set(state._replace(modes=state.modes[:-1]))
             result = state.modes[-1].__torch_function__(func, kinds, *arguments)
         finally:
-            STATE.reset(token)
+            STATE.set(before)
         if result is not NotImplemented:
             return result
     if state.classes:
@@ -179,11 +180,12 @@ def converted(result: Any, cls: Any) -> Any:
 
 
 def as_subclass(t: Tensor, cls: Any) -> Any:
-    token = STATE.set(STATE.get()._replace(classes=False, all=False))
+    before = STATE.get()
     try:
+        STATE.set(before._replace(classes=False, all=False))
         return PUBLIC["Tensor"]["as_subclass"](t, cls)
     finally:
-        STATE.reset(token)
+        STATE.set(before)
 
 
 @functools.cache

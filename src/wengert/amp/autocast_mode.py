@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .._base import dtypes as _dtypes
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import warn_once
-from .._base.modes import OUTER, leaving
+from .._base.modes import OUTER, enter, leaving
 from .._base.torch_function import STATE
 from .._tape.tensor import Tensor
 
@@ -122,12 +122,12 @@ class autocast:
             {} if now.casts is None or not now.nesting else now.casts,
             now,
         )
-        if region is None:
-            STATE.set(state._replace(outer=state))
-        else:
-            region.__enter__()
-        try:  # last, so that an interrupt before it leaves nothing on
-            SETTINGS.set(inside)
+        try:
+            if region is None:
+                STATE.set(state._replace(outer=state))
+            else:
+                region.__enter__()
+            enter(SETTINGS, inside)
         except BaseException:
             STATE.set(state)
             raise

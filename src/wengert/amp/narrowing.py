@@ -11,7 +11,7 @@ from typing import Any
 
 from .._base import dtypes
 from .._base.grad_mode import is_grad_enabled
-from .._base.modes import OUTER, leaving
+from .._base.modes import OUTER, enter, leaving
 from .._tape.tensor import Tensor
 from .._tensor_api.function_modes import BaseTorchFunctionMode
 from .autocast_mode import SETTINGS
@@ -49,7 +49,7 @@ class hidden:
 
     def __enter__(self) -> None:
         now = SETTINGS.get()
-        SETTINGS.set(now._replace(narrowing=None, outer=now))
+        enter(SETTINGS, now._replace(narrowing=None, outer=now))
 
     __exit__ = leaving((SETTINGS, OUTER))
 

@@ -58,20 +58,19 @@ class Recorder:
         """From now on."""
         self.thread = threading.get_ident()
         self.began = perf_counter_ns()
-        active.append(self)
-        modes.watch_operators(self._operator)
-        engine.observers.append(self._step)
-        _function.watchers.append(self._call)
-        delivery.leaf_observers.append(self._leaf)
+        start, self._stop = modes.watching(
+            self._operator,
+            (active, self),
+            (engine.observers, self._step),
+            (_function.watchers, self._call),
+            (delivery.leaf_observers, self._leaf),
+        )
+        modes.begin(start, self._stop)
 
     def stop(self) -> None:
         """Stop recording; calls that are still running end now."""
+        self._stop()
         self.ended = perf_counter_ns()
-        active.remove(self)
-        modes.unwatch_operators(self._operator)
-        engine.observers.remove(self._step)
-        _function.watchers.remove(self._call)
-        delivery.leaf_observers.remove(self._leaf)
         for span in self.spans:
             if span.end == span.start:
                 span.end = self.ended

@@ -10,6 +10,9 @@ import os
 import sys
 import traceback
 import warnings
+from functools import partial
+from itertools import chain
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -28,6 +31,7 @@ __all__ = ["detect_anomaly", "set_detect_anomaly"]
 _enabled = False
 _check_nan = True
 _UNTRACED = errors.user_frame
+_ends: list[Any] = []  # what the contexts that are open do at their ends
 
 
 def is_anomaly_enabled() -> bool:
@@ -47,7 +51,7 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
             raise TypeError(
                 f"set_anomaly_enabled(): argument '{name}' (position {i}) must be bool, not {type_name(value)}"
             )
-    _set(mode, check_nan)
+    _switch(mode, check_nan)()
 
 
 class set_detect_anomaly:
@@ -67,10 +71,9 @@ class set_detect_anomaly:
         set_anomaly_enabled(mode, check_nan)
 
     def __enter__(self) -> None:
-        pass
+        modes.begin(partial(_ends.append, _switch(self.prev, self.prev_check_nan)), _ends.pop)
 
-    def __exit__(self, *args: object) -> None:
-        _set(self.prev, self.prev_check_nan)
+    __exit__ = modes.undoing(_ends.pop)
 
 
 class detect_anomaly(set_detect_anomaly):
@@ -103,35 +106,21 @@ class detect_anomaly(set_detect_anomaly):
     def __enter__(self) -> None:
         self.prev = _enabled
         self.prev_check_nan = _check_nan
-        _set(True, self.check_nan)
+        on, off = _switch(True, self.check_nan), _switch(_enabled, _check_nan)
+        modes.begin(modes.together(on, partial(_ends.append, off)), modes.together(partial(_ends.remove, off), off))
 
 
-def _set(mode: bool, check_nan: bool) -> None:
-    global _enabled, _check_nan
-    if mode and not _enabled:
-        try:
-            modes.anomaly.append(None)
-            errors.user_code, errors.user_frame = None, _traced
-            engine.observers.append(_watch)
-        except BaseException:
-            _off()
-            raise
-    elif not mode and _enabled:
-        try:
-            _off()
-        except BaseException:
-            _off()
-            raise
-    _enabled = bool(mode)
-    _check_nan = bool(check_nan)
-
-
-def _off() -> None:
-    """Take away what is there."""
-    modes.anomaly.clear()
-    errors.user_frame = _UNTRACED
-    if _watch in engine.observers:
-        engine.observers.remove(_watch)
+def _switch(mode: bool, check_nan: bool) -> Any:
+    """A function of C that sets the mode, whatever it was; for one call."""
+    everything = slice(None)
+    others = filter(partial(is_not, _watch), engine.observers)
+    found = {"user_code": None, "user_frame": _traced if mode else _UNTRACED}
+    return modes.together(
+        partial(globals().update, _enabled=bool(mode), _check_nan=bool(check_nan)),
+        partial(modes.anomaly.__setitem__, everything, [None] * bool(mode)),
+        partial(vars(errors).update, found),
+        partial(engine.observers.__setitem__, everything, chain(others, [_watch] * bool(mode))),
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ recording

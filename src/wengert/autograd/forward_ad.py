@@ -12,8 +12,10 @@ tensor) every primal is on the tape, as a hidden leaf if necessary. The primals'
 
 from __future__ import annotations
 
-import threading
 import weakref
+from contextvars import ContextVar
+from functools import partial
+from itertools import repeat
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -24,7 +26,7 @@ from .._base import modes
 from .._base.errors import noted
 from .._base.grad_mode import _ModeDecorator, grad_mode
 from .._base.torch_function import DISABLED
-from .._payloads.transforms import Constant, Dual, entered
+from .._payloads.transforms import DEPTH, Constant, Dual, new_tag
 from .._tape import graph, properties, replaced
 from .._tape.conjugates import flags
 from .._tape.delivery import accumulate
@@ -127,10 +129,10 @@ class DualTensor(Tensor):
 class _Level:
     """The level, of which only one can be open: its tag, its dual tensors, and the tensors to convert at its end."""
 
-    tag: int
-    depth: Any
+    end: Any  # a function that closes the level
 
     def __init__(self) -> None:
+        self.tag = new_tag()
         self.duals: WeakKeyDictionary[Any, Tensor] = WeakKeyDictionary()  # primal's node on the tape -> tangent
         self.hidden: WeakSet[Any] = WeakSet()  # hidden leaves for primals
         self.members: list[weakref.ref[Tensor]] = []
@@ -150,8 +152,20 @@ class _Level:
             t._tangent = tangent
         return t
 
+    def free(self) -> None:
+        """Make ordinary tensors of the level's; an interrupt waits for the last one."""
+        while self.members:
+            t = self.members[-1]()
+            try:
+                if t is not None:
+                    _set_free(t, self)
+                self.members.pop()
+            except BaseException:
+                self.free()
+                raise
 
-_state = threading.local()
+
+LEVEL: ContextVar[_Level | None] = ContextVar("wengert_dual_level", default=None)
 
 
 class _set_fwd_grad_enabled(Setting):
@@ -163,8 +177,7 @@ def _is_fwd_grad_enabled() -> bool:
     return _set_fwd_grad_enabled.value
 
 
-def _level() -> _Level | None:
-    return getattr(_state, "level", None)
+_level = LEVEL.get
 
 
 # --------------------------------------------------------------------------------------------------------------- levels
@@ -173,30 +186,11 @@ def enter_dual_level() -> int:
     if _level() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     level = _Level()
-    depth = entered()
-    level.tag = depth.__enter__()
-    try:
-        level.depth = depth
-        modes.watch_operators(_record)
-        replaced.payload_replaced.append(_adopt)
-        graph.interceptors.append(_DUALS)
-        _state.level = level  # last: an interrupt before it leaves nothing on
-    except BaseException:
-        _close(level)
-        raise
+    watch, leave = modes.watching(_record, (replaced.payload_replaced, _adopt), (graph.interceptors, _DUALS))
+    depth = DEPTH.get()
+    level.end = modes.together(partial(LEVEL.set, None), partial(DEPTH.set, depth), leave, level.free)
+    modes.begin(modes.together(partial(LEVEL.set, level), partial(DEPTH.set, depth + 1), watch), level.end)
     return 0
-
-
-def _close(level: _Level) -> None:
-    """Take away what ``enter_dual_level`` has put in place."""
-    _state.level = None
-    level.depth.__exit__()
-    if _record in modes.slow_hooks:
-        modes.unwatch_operators(_record)
-    lists: list[tuple[list[Any], Any]] = [(replaced.payload_replaced, _adopt), (graph.interceptors, _DUALS)]
-    for observers, own in lists:
-        if own in observers:
-            observers.remove(own)
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
@@ -208,11 +202,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
         )
-    _close(now)
-    for ref in now.members:
-        t = ref()
-        if t is not None:
-            _set_free(t, now)
+    now.end()
 
 
 def _set_free(t: Tensor, level: _Level) -> None:
@@ -247,8 +237,7 @@ class dual_level(_ModeDecorator):
     def __enter__(self) -> int:
         return enter_dual_level()
 
-    def __exit__(self, *exc: object) -> None:
-        exit_dual_level()
+    __exit__ = modes.undoing(map(getattr, iter(LEVEL.get, ...), repeat("end"), repeat(exit_dual_level)).__next__)
 
 
 def _record(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:

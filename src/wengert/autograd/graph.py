@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from .._base.modes import MODE, changed, leave_mode, replaced
+from .._base.modes import MODE, changed, enter, leave_mode, replaced
 from .._base.modes import saved_tensors_hooks as _active_hooks
 from .._tape.engine import current_pass
 from .._tape.inference import is_inference
@@ -186,7 +186,7 @@ class saved_tensors_hooks:
 
     def __enter__(self) -> None:
         _refuse_if_disabled()
-        MODE.set(changed(hooks=(*(_active_hooks() or ()), (self.pack_hook, self.unpack_hook))))
+        enter(MODE, changed(hooks=(*(_active_hooks() or ()), (self.pack_hook, self.unpack_hook))))
 
     __exit__ = leave_mode
 
@@ -219,11 +219,12 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     state = MODE.get()
     if state is not None and state.hooks:
         raise RuntimeError(error_message)
-    token = DISABLED.set(error_message)
+    before = DISABLED.get()
     try:
+        DISABLED.set(error_message)
         yield
     finally:
-        DISABLED.reset(token)
+        DISABLED.set(before)
 
 
 class _Handle:

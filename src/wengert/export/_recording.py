@@ -56,8 +56,8 @@ _MAKE_CONSTANTS = frozenset(["tensor", "as_tensor", "asarray", "from_numpy", "fr
 def _set_apart() -> Iterator[None]:
     """A context in which the collector lists only objects that were made inside, which tells constants from results."""
     frozen = gc.get_freeze_count()
-    gc.freeze()
     try:
+        gc.freeze()
         yield
     finally:
         gc.unfreeze()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import builtins
 import contextlib
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from .._tensor_api.override_sites import check_everything
+from .._base.modes import unwinding
+from .._tensor_api.override_sites import check_everything, end_check
 
 _ABSENT = object()
 
@@ -18,6 +20,7 @@ class _Patcher:
     def __init__(self) -> None:
         self.patches_made: list[tuple[Any, str, Any, Any]] = []  # dict or class, name, what was there, what is
         self.visited: set[int] = set()
+        self._undo, self._put_back = unwinding()
 
     def patch(self, frame_dict: dict[str, Any], name: str, new_fn: Any, deduplicate: bool = True) -> None:
         """Replace a global; a builtin is added."""
@@ -36,6 +39,10 @@ class _Patcher:
 
     def _make(self, owner: Any, name: str, old: Any, new: Any) -> None:
         self.patches_made.append((owner, name, old, new))
+        if isinstance(owner, type):
+            self._undo.append(partial(setattr, owner, name, old))
+        else:
+            self._undo.append(partial(owner.pop, name) if old is _ABSENT else partial(owner.__setitem__, name, old))
         _put(owner, name, new)
 
     def visit_once(self, thing: Any) -> bool:
@@ -57,12 +64,12 @@ class _Patcher:
         return self.patches_made
 
     def __enter__(self) -> _Patcher:
-        check_everything(1)
+        self._everything = check_everything()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        check_everything(-1)
-        self.revert_all_patches()
+        self._put_back()
+        end_check(self._everything)
         self.patches_made.clear()
         self.visited.clear()
 
@@ -85,8 +92,10 @@ def _new_patcher() -> Iterator[_Patcher]:
     former, patcher = CURRENT_PATCHER, _Patcher()
     CURRENT_PATCHER = patcher
     try:
-        with patcher:
+        try:
             yield patcher
+        finally:
+            patcher._put_back()
     finally:
         CURRENT_PATCHER = former
 

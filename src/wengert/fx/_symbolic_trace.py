@@ -22,7 +22,7 @@ from typing import Any
 from .._base.absent import absent_class
 from .._base.errors import warn
 from .._tape.tensor import Tensor
-from .._tensor_api.override_sites import check_everything
+from .._tensor_api.override_sites import check_everything, end_check
 from .._tensor_api.settings import _assert
 from ..nn import functional
 from ..nn.modules.container import Sequential
@@ -365,14 +365,14 @@ class Tracer(TracerBase):
         """
         global _is_fx_tracing_flag
         former = _is_fx_tracing_flag
+        everything = check_everything()
         _is_fx_tracing_flag = True
-        check_everything(1)
         try:
             self._trace(self._enter_root(root), isinstance(root, Module), concrete_args)
             self.submodule_paths = None
         finally:
             _is_fx_tracing_flag = former
-            check_everything(-1)
+            end_check(everything)
         return self.graph
 
     def _enter_root(self, root: Any) -> Any:

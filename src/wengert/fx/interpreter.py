@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .._tensor_api.override_sites import check_everything
+from .._tensor_api.override_sites import check_everything, end_check
 from ..nn.modules.module import Module
 from . import traceback as fx_traceback
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
@@ -237,12 +237,12 @@ class Transformer(Interpreter):
 
     def transform(self) -> GraphModule:
         """The module of the new graph."""
-        check_everything(1)
+        everything = check_everything()
         try:
             with fx_traceback.preserve_node_meta():
                 result = super().run(enable_io_processing=False)
         finally:
-            check_everything(-1)
+            end_check(everything)
         if result is not None:
             output = self.new_graph.output(map_aggregate(result, lambda a: a.node if isinstance(a, Proxy) else a))
             output.meta.update(self.graph.output_node().meta)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn
 
-from .._tensor_api.override_sites import check_everything
+from .._tensor_api.override_sites import check_everything, end_check
 from ..nn.parameter import Parameter
 from ..overrides import is_tensor_method_or_property
 from ..utils._pytree import tree_leaves
@@ -242,8 +242,7 @@ class GraphAppendingTracer(TracerBase):
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        check_everything(1)  # as long as there are proxies
-        weakref.finalize(self, check_everything, -1).atexit = False
+        weakref.finalize(self, end_check, check_everything()).atexit = False  # as long as there are proxies
         self.scope = Scope("", None)
         self.module_stack = OrderedDict()
         self.node_name_to_scope = {}

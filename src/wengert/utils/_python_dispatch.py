@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from .._base.grad_mode import grad_mode
-from .._base.modes import unwatch_operators, watch_operators
+from .._base.modes import begin, together, watching
 from .._base.registry import TENSORS
 from .._tape import engine
 from .._tape.node import Parts, Port
@@ -57,26 +58,28 @@ class TorchDispatchMode:
             stack = _stack.get()
             if not stack or stack[-1] is not ask:
                 return proceed()
-            token = _stack.set(stack[:-1])
+            before = _stack.get()
             try:
+                _stack.set(stack[:-1])
                 return self.__torch_dispatch__(overload_of(info, args), (), args, {})
             finally:
-                _stack.reset(token)
+                _stack.set(before)
 
         ask.mode = self  # type: ignore[attr-defined]
-        watch_operators(ask)
-        engine.observers.insert(0, _on_tensors)  # the innermost: it runs the step itself
-        self._entered.append((ask, _stack.set((*_stack.get(), ask))))
+        watch, leave = watching(ask)
+        observe = partial(engine.observers.insert, 0, _on_tensors)  # the innermost: it runs the step itself
+        before = _stack.get()
+        end = together(leave, partial(engine.observers.remove, _on_tensors))
+        begin(
+            together(watch, observe, partial(_stack.set, (*before, ask)), partial(self._entered.append, (ask, end))),
+            together(end, partial(_stack.set, before), self._entered.pop),
+        )
         return self
 
     def __exit__(self, *exc: object) -> None:
-        ask, token = self._entered.pop()
-        unwatch_operators(ask)
-        engine.observers.remove(_on_tensors)
-        try:
-            _stack.reset(token)
-        except ValueError:  # left in another context than it was entered in
-            _stack.set(tuple(other for other in _stack.get() if other is not ask))
+        ask, end = self._entered[-1]
+        others = tuple(other for other in _stack.get() if other is not ask)
+        together(end, partial(_stack.set, others), self._entered.pop)()
 
     @classmethod
     def is_infra_mode(cls) -> bool:
@@ -132,22 +135,23 @@ is_in_any_mode_without_ignore_compile_internals = is_in_torch_dispatch_mode
 @contextmanager
 def _disable_current_modes() -> Iterator[list[Any]]:
     """Inside, no mode is asked."""
-    token = _stack.set(())
+    before = _stack.get()
     try:
+        _stack.set(())
         yield _get_current_dispatch_mode_stack()
     finally:
-        _stack.reset(token)
+        _stack.set(before)
 
 
 @contextmanager
 def _pop_mode_temporarily(k: Any = None) -> Iterator[Any]:
     """A context without the innermost mode."""
     stack = _stack.get()
-    token = _stack.set(stack[:-1])
     try:
+        _stack.set(stack[:-1])
         yield stack[-1].mode
     finally:
-        _stack.reset(token)
+        _stack.set(stack)
 
 
 def is_traceable_wrapper_subclass(t: Any) -> bool:

@@ -138,11 +138,12 @@ class _Keeping(_Watching):
         self.policy = policy
 
     def run(self, op: Any, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
-        token = _innermost.set(None)  # operators inside the policy are not intercepted
+        before = _innermost.get()
         try:
+            _innermost.set(None)  # operators inside the policy are not intercepted
             answer = self.policy(SelectiveCheckpointContext(is_recompute=False), op, *args)
         finally:
-            _innermost.reset(token)
+            _innermost.set(before)
         result = proceed()
         parts = result if isinstance(result, (tuple, list)) else (result,)
         keep = answer is True or answer in _KEPT

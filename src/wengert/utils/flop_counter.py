@@ -5,6 +5,7 @@ Products and convolutions in backward passes are counted too, for the modules wh
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 import weakref
@@ -126,16 +127,16 @@ class FlopCounterMode:
 
     def __enter__(self) -> FlopCounterMode:
         self.flop_counts.clear()
-        self.mod_tracker.__enter__()
-        engine.observers.append(self._step)
-        self._mode = _Mode(self)
-        self._mode.__enter__()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self.mod_tracker)
+            stack.callback(engine.observers.remove, self._step)
+            engine.observers.append(self._step)
+            stack.enter_context(_Mode(self))
+            self._contexts = stack.pop_all()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._mode.__exit__(*exc)
-        engine.observers.remove(self._step)
-        self.mod_tracker.__exit__(*exc)
+        self._contexts.close()
         if self.display:
             print(self.get_table(self.depth))  # noqa: T201  what display=True is for
 

@@ -32,6 +32,7 @@ import struct
 import threading
 import weakref
 from collections.abc import Callable
+from functools import partial
 from math import cos, log1p, sin, sqrt
 from typing import Any, Self
 
@@ -131,15 +132,19 @@ class Generator:
         raise RuntimeError("CPU Generator does not use offset")
 
     def _restart(self, seed: int) -> None:
-        self._seeder.seed(seed & 0xFFFFFFFF)
+        self._use_words(_NO_WORDS, 0)  # an interrupt comes before it, or not before the engine: NOTE [ Words ahead ]
         self._seed = seed
-        self._use_words(_NO_WORDS, 0)
         self._fresh = True  # in PyTorch's state `next` is 0, not 624, until the first word is drawn
         self._resume: np.ndarray | None = None  # the twister's key that the engine must be given before it goes on
         self._key: tuple[int, np.ndarray] | None = None  # the number of a block here, and its key if that is known
         self._short_normals = False
         self._next_normal: float | None = None
         self._next_float_normal: float | None = None  # never used on a CPU, kept for a state that has it
+        try:
+            self._seeder.seed(seed & 0xFFFFFFFF)
+        except BaseException:
+            self._seeder.seed(seed & 0xFFFFFFFF)
+            raise
 
     # ---- state
 
@@ -196,12 +201,19 @@ class Generator:
         key = np.frombuffer(data, "<u8", _BLOCK_WORDS, _HEAD.size).astype(np.uint32)
         _, normal, _, has_normal, short, has_short = _TAIL.unpack_from(data, _TAIL_AT)
         with self._lock:
-            self._seed, self._fresh = seed, following == 0
             self._use_words(_NO_WORDS, following)  # they are made of the key when one is drawn: see _refill
+            self._seed, self._fresh = seed, following == 0
             self._resume = key
             self._key = 0, key
             self._next_normal = normal if has_normal else None
             self._next_float_normal = short if has_short else None
+
+    def returning(self) -> Callable[[], None]:
+        """A function of C that goes back to the present place in the stream."""
+        twin = object.__new__(type(self))
+        twin._lock = self._lock
+        twin.set_state_array(self.get_state_array())
+        return partial(self.__dict__.update, twin.__dict__)
 
     def clone_state(self) -> Self:
         """A new generator that goes on from the same place; the two are independent from then on."""
@@ -225,6 +237,9 @@ class Generator:
     #     PyTorch's state holds the twister's key for the block of the last word. The key is computed from the words
     #     when the state is read: making words from a key is invertible. While there are no blocks (`_size` is 0), the
     #     position is one in the block whose key is `_resume`.
+    #
+    #     An interrupt may come at each call. `_use_words` sets its attributes after the last call of its own, so what
+    #     follows it without a call is set with it; and a refill that fails puts the engine back to the end of `_block`.
 
     def _use_words(self, block: np.ndarray, position: int) -> None:
         block.setflags(write=False)  # _words hands out views of it
@@ -244,18 +259,31 @@ class Generator:
         return self._refill(count)
 
     def _refill(self, count: int) -> np.ndarray:
+        block = self._block
+        try:
+            return self._refilled(count)
+        except BaseException:
+            if self._block is block and self._resume is None:
+                if block.size:
+                    self._set_engine(_untempered(block[-_BLOCK_WORDS:]))
+                else:
+                    self._seeder.seed(self._seed & 0xFFFFFFFF)
+            raise
+
+    def _set_engine(self, key: np.ndarray) -> None:
+        self._engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": _BLOCK_WORDS}}
+
+    def _refilled(self, count: int) -> np.ndarray:
         key = self._resume
         if key is not None:
-            self._resume = None
-            self._engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": _BLOCK_WORDS}}
+            self._set_engine(key)
             if self._position:
                 self._use_words(_tempered(key), self._position)
-                self._key = 0, key
+                self._key, self._resume = (0, key), None
                 return self._words(count)
         words = np.empty(count, np.uint32)
         done = self._size - self._position
         words[:done] = self._block[self._position :]
-        self._fresh = False
         while done < count:
             missing = count - done
             blocks = min(max(-(-missing // _BLOCK_WORDS), _BLOCKS_AHEAD), _BLOCKS_PER_CALL)
@@ -264,6 +292,7 @@ class Generator:
             done += drawn.size
         kept = ((done - count) // _BLOCK_WORDS + 1) * _BLOCK_WORDS
         self._use_words(drawn[-kept:].astype(np.uint32), kept - (done - count))
+        self._fresh, self._resume = False, None
         return words
 
     def _random32(self) -> int:

@@ -14,8 +14,14 @@ from typing import Any
 
 from wengert._base.dtypes import Size, device, dtype, layout, memory_format
 from wengert._base.grad_mode import set_grad_enabled
+from wengert._base.modes import enter
 from wengert._base.registry import PUBLIC
-from wengert._base.torch_function import STATE, _disabled_torch_dispatch_impl, _disabled_torch_function_impl
+from wengert._base.torch_function import (
+    STATE,
+    _disabled_torch_dispatch_impl,
+    _disabled_torch_function_impl,
+    leave_modes,
+)
 from wengert._compat import open_rows
 from wengert._tape.tensor import Tensor
 from wengert._tensor_api.generator import Generator
@@ -30,15 +36,11 @@ class _Disable:
 
     _everything = False
 
-    def __init__(self) -> None:
-        self._tokens: list[Any] = []
-
     def __enter__(self) -> None:
         state = STATE.get()
-        self._tokens.append(STATE.set(state._replace(classes=False, all=state.all and not self._everything)))
+        enter(STATE, state._replace(classes=False, all=state.all and not self._everything, outer=state))
 
-    def __exit__(self, *exc: object) -> None:
-        STATE.reset(self._tokens.pop())
+    __exit__ = leave_modes
 
 
 class DisableTorchFunctionSubclass(_Disable):

@@ -19,8 +19,10 @@ from ..._tensor_api.storage import TypedStorage as _TypedStorage
 from ..._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ...random import Generator as _Generator
 from ..._compat.ao.quantization import DeQuantStub as DeQuantStub
+from ..._compat.ao.quantization import FakeQuantizeBase as FakeQuantizeBase
 from ..._compat.ao.quantization import HistogramObserver as HistogramObserver
 from ..._compat.ao.quantization import MinMaxObserver as MinMaxObserver
+from ..._compat.ao.quantization import ObserverBase as ObserverBase
 from ..._compat.ao.quantization import PerChannelMinMaxObserver as PerChannelMinMaxObserver
 from ..._compat.ao.quantization import QConfig as QConfig
 from ..._compat.ao.quantization import QuantStub as QuantStub
@@ -53,8 +55,10 @@ def quantize_qat(*args: Any, **kwargs: Any) -> Any:
 
 __all__ = [
     "DeQuantStub",
+    "FakeQuantizeBase",
     "HistogramObserver",
     "MinMaxObserver",
+    "ObserverBase",
     "PerChannelMinMaxObserver",
     "QConfig",
     "QuantStub",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
+from ..._base.modes import unwinding
 from ..._tape.tensor import Tensor
 from ..modules.module import Module
 
@@ -60,17 +62,17 @@ def _reparametrize_module(
     given = _tied(module, parameters_and_buffers) if tie_weights else dict(parameters_and_buffers)
     if strict:
         _check_names(module, given)
-    before: dict[str, Any] = {}
+    undo, put_back = unwinding()  # an interrupt does not leave the module with other tensors
     try:
         for name, tensor in given.items():
-            before[name] = _swap(module, name, tensor)
-        yield
+            _swap(module, name, tensor, undo)
+        try:
+            yield
+        finally:
+            for name in parameters_and_buffers:  # tensors that the call assigned are passed back to the caller
+                parameters_and_buffers[name] = _find(module, name)[-1]
     finally:
-        # tensors that the call assigned are passed back to the caller
-        for name, tensor in before.items():
-            now = _swap(module, name, tensor)
-            if name in parameters_and_buffers:
-                parameters_and_buffers[name] = now
+        put_back()
 
 
 def _tied(module: Module, given: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -110,10 +112,8 @@ def _check_names(module: Module, given: dict[str, Tensor]) -> None:
         raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t{listed}")
 
 
-def _swap(module: Any, path: str, tensor: Any) -> Any:
-    """Replace a tensor and return the old one."""
-    if tensor is not _MISSING and tensor is not None and not isinstance(tensor, Tensor):
-        raise TypeError(f"{tensor} is not an instance of torch.Tensor")
+def _find(module: Any, path: str) -> tuple[Any, str, dict[str, Any] | None, Any]:
+    """The module that has a tensor, the tensor's name there, the dict that it is in, and the tensor."""
     owner, _, name = path.rpartition(".")
     for part in owner.split(".") if owner else ():
         if not hasattr(module, part):
@@ -121,17 +121,20 @@ def _swap(module: Any, path: str, tensor: Any) -> Any:
         module = getattr(module, part)
     for space in (module._parameters, module._buffers):
         if name in space:
-            old = space[name]
-            if tensor is _MISSING:
-                del space[name]
-            else:
-                space[name] = tensor
-            return old
-    old = getattr(module, name, _MISSING)
+            return module, name, space, space[name]
+    return module, name, None, getattr(module, name, _MISSING)
+
+
+def _swap(module: Any, path: str, tensor: Any, undo: list[Any]) -> None:
+    """Replace a tensor; before that, add to ``undo`` what puts the old one back."""
+    if tensor is not None and not isinstance(tensor, Tensor):
+        raise TypeError(f"{tensor} is not an instance of torch.Tensor")
+    owner, name, space, old = _find(module, path)
+    if space is not None:
+        undo.append(partial(space.__setitem__, name, old))
+        space[name] = tensor
+        return
     if old is not _MISSING and old is not None and not isinstance(old, Tensor):
         raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
-    if tensor is not _MISSING:
-        setattr(module, name, tensor)
-    elif old is not _MISSING:
-        delattr(module, name)
-    return old
+    undo.append(partial(delattr, owner, name) if old is _MISSING else partial(setattr, owner, name, old))
+    setattr(owner, name, tensor)

@@ -37,8 +37,10 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+class FakeQuantizeBase(Any): ...
 class HistogramObserver(Any): ...
 class MinMaxObserver(Any): ...
+class ObserverBase(Any): ...
 class PerChannelMinMaxObserver(Any): ...
 class QConfig(Any): ...
 def convert(*args: Any, **kwargs: Any) -> Any:
@@ -62,8 +64,10 @@ def quantize_qat(*args: Any, **kwargs: Any) -> Any:
 
 __all__ = [
     "DeQuantStub",
+    "FakeQuantizeBase",
     "HistogramObserver",
     "MinMaxObserver",
+    "ObserverBase",
     "PerChannelMinMaxObserver",
     "QConfig",
     "QuantStub",
