@@ -31,9 +31,9 @@ from .._base.late_names import import_one
 from .._base.registry import ARRAYS, REGISTRY, WITH_COMPRESSED, XP
 from .compressed_indices import check, coordinates, places, sizes
 from .sparse import ARRAY_NAMES, KEEP_ZERO, Sparse, missing, own_dtypes, public_name
-from .transforms import DEEPEST, VALUE_DTYPES, plain_dtype
+from .transforms import VALUE_DTYPES, plain_dtype
 
-COMPRESSED_DEPTH = DEEPEST + 4  # a depth that no transform has: these dtypes belong to compressed payloads only
+COMPRESSED_DEPTH = -1  # a depth that no transform has: these dtypes belong to compressed payloads only
 LAYOUTS = {strided: "Strided", sparse_coo: "Sparse", sparse_csr: "SparseCsr", sparse_csc: "SparseCsc"}
 
 
@@ -308,7 +308,7 @@ class Operators:
     """The raw functions of operators on compressed arrays, by the operators' names."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "lib":
+        if name.startswith("__") or name in ("lib", "library"):  # which other libraries' namespaces have
             raise AttributeError(name)
 
         def refuse(*args: Any) -> Any:

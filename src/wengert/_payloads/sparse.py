@@ -239,7 +239,7 @@ class Operators:
     """The raw functions of operators on sparse arrays, by the operators' names."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "lib":
+        if name.startswith("__") or name in ("lib", "library"):  # which other libraries' namespaces have
             raise AttributeError(name)
 
         def refuse(*args: Any) -> Any:
