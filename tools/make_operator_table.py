@@ -34,9 +34,8 @@ ABSENT = {
         "compared; no tensor has one."
     ),
     "Nested tensors (`nested_tensor`, layout `jagged`)": ("A tensor is one array with strides. Pad, or keep a list."),
-    "Compressed sparse layouts (`sparse_csr`, `sparse_csc`, `sparse_bsr`, `sparse_bsc`)": (
-        "`sparse_coo` is the only sparse layout. `scipy.sparse` holds such data; an `autograd.Function` gives its "
-        "products a gradient."
+    "Sparse layouts of blocks (`sparse_bsr`, `sparse_bsc`)": (
+        "Formats of kernels for accelerators; `sparse_csr` holds the same elements."
     ),
     "Other devices (`mps`, `xpu`, streams, events, graphs)": (
         "NumPy computes on the CPU. `device` objects of every type can be made and compared."

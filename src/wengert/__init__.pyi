@@ -355,6 +355,8 @@ def cartesian_prod(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """The rows of the Cartesian product of vectors."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
     """Concatenate tensors along a dimension, in their common dtype."""
+def ccol_indices_copy(input: Tensor) -> Tensor:
+    """A copy of ``Tensor.ccol_indices()``."""
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
     """The p-norm distance of each row of ``(*, P, M)`` and each row of ``(*, R, M)``: ``(*, P, R)``."""
 cdouble: _dtype
@@ -400,6 +402,8 @@ def clip_(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Numbe
     """In-place form of ``clamp``."""
 def clone(input: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
     """A copy through which gradients flow."""
+def col_indices_copy(input: Tensor) -> Tensor:
+    """A copy of ``Tensor.col_indices()``."""
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenate tensors along the second dimension; vectors become columns."""
 def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
@@ -468,6 +472,8 @@ def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, 
     """Covariance matrix; rows are variables, columns observations."""
 def cross(input: Tensor, other: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
+def crow_indices_copy(input: Tensor) -> Tensor:
+    """A copy of ``Tensor.crow_indices()``."""
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[Any], target_lengths: Tensor | Sequence[Any], blank: _int = 0, reduction: _int = 0, zero_infinity: _bool = False) -> Tensor:
     """``nn.functional.ctc_loss`` with the reduction as a number: 0 none, 1 mean, 2 sum."""
 def cummax(input: Tensor, dim: _int, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.cummax:
@@ -1203,6 +1209,8 @@ def round(input: Tensor, *, decimals: _int | None = None, out: Tensor | None = N
     """The nearest integer, with ties rounded to even, or the nearest number with ``decimals`` decimal places."""
 def round_(input: Tensor, *, decimals: _int | None = None, out: Tensor | None = None) -> Tensor:
     """In-place form of ``round``."""
+def row_indices_copy(input: Tensor) -> Tensor:
+    """A copy of ``Tensor.row_indices()``."""
 def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenate tensors along the first dimension; vectors become rows."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: _Generator | None = None) -> Tensor:
@@ -1300,11 +1308,17 @@ def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool
     """Sort along a dim: values and their indices. Equal elements keep their order, and nan is the largest."""
 sparse_bsc: _layout
 sparse_bsr: _layout
+def sparse_compressed_tensor(compressed_indices: Any = None, plain_indices: Any = None, values: Tensor | Sequence[Any] | None = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
+    """A sparse tensor of layout ``torch.sparse_csr`` or ``torch.sparse_csc``; see ``sparse_csr_tensor``."""
 sparse_coo: _layout
 def sparse_coo_tensor(indices: Tensor | Sequence[Any] | None = None, values: Tensor | Sequence[Any] | None = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None, is_coalesced: _bool | None = None) -> Tensor:
     """A tensor that stores only its elements at ``indices``, which have shape ``(sparse_dim, nnz)``."""
 sparse_csc: _layout
+def sparse_csc_tensor(ccol_indices: Any = None, row_indices: Any = None, values: Tensor | Sequence[Any] | None = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
+    """A sparse tensor in the layout CSC (compressed columns): ``sparse_csr_tensor`` with rows and columns exchanged."""
 sparse_csr: _layout
+def sparse_csr_tensor(crow_indices: Any = None, col_indices: Any = None, values: Tensor | Sequence[Any] | None = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
+    """A sparse tensor in the layout CSR (compressed rows), of shape ``(*batch, rows, columns, *dense)``."""
 def split(tensor: Tensor, split_size_or_sections: Any = None, dim: _int = 0, *, split_size: Any = None) -> _tuple[Tensor, ...]:
     """Split along a dimension into views of one size (the last may be smaller) or of the sizes in a list."""
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
@@ -1489,6 +1503,8 @@ def unsqueeze_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tens
     """``unsqueeze``, as a copy."""
 def use_deterministic_algorithms(mode: _bool, *, warn_only: _bool = False) -> None:
     """Stored and returned; every operator is deterministic anyway."""
+def values_copy(input: Tensor) -> Tensor:
+    """A copy of ``Tensor.values()``."""
 def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
     """The powers of a vector's elements, descending unless ``increasing``."""
 @overload
@@ -1696,6 +1712,7 @@ __all__ = [
     "can_cast",
     "cartesian_prod",
     "cat",
+    "ccol_indices_copy",
     "cdist",
     "cdouble",
     "ceil",
@@ -1723,6 +1740,7 @@ __all__ = [
     "clip",
     "clip_",
     "clone",
+    "col_indices_copy",
     "column_stack",
     "combinations",
     "compile",
@@ -1759,6 +1777,7 @@ __all__ = [
     "cov",
     "cpu",
     "cross",
+    "crow_indices_copy",
     "ctc_loss",
     "cuda",
     "cummax",
@@ -2178,6 +2197,7 @@ __all__ = [
     "rot90",
     "round",
     "round_",
+    "row_indices_copy",
     "row_stack",
     "rrelu",
     "rrelu_",
@@ -2243,10 +2263,13 @@ __all__ = [
     "sparse",
     "sparse_bsc",
     "sparse_bsr",
+    "sparse_compressed_tensor",
     "sparse_coo",
     "sparse_coo_tensor",
     "sparse_csc",
+    "sparse_csc_tensor",
     "sparse_csr",
+    "sparse_csr_tensor",
     "special",
     "split",
     "split_copy",
@@ -2340,6 +2363,7 @@ __all__ = [
     "unsqueeze_copy",
     "use_deterministic_algorithms",
     "utils",
+    "values_copy",
     "vander",
     "var",
     "var_mean",

@@ -1,4 +1,4 @@
-"""``torch.sparse``: functions of sparse COO tensors, and the classes of old programs.
+"""``torch.sparse``: functions of sparse tensors (COO, CSR, CSC), and the classes of old programs.
 
 >>> import wengert as torch
 >>> a = torch.eye(2).to_sparse().requires_grad_()
@@ -13,12 +13,18 @@ tensor(indices=tensor([[0, 1],
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
+from ._base.constants import sparse_coo, sparse_csc, sparse_csr, strided
+from ._base.dtypes import BY_NUMPY, bool_
+from ._base.registry import PUBLIC
 from ._kinds.dims import normal_dim
+from ._kinds.out import write_out
 from ._ops.names.sparse import (
+    CHECKED,
     coalesce,
     is_sparse,
     matrix_product,
@@ -31,7 +37,10 @@ from ._ops.names.sparse import (
 from ._tape.tensor import Tensor, wrap
 from ._tensor_api.legacy_types import TYPES
 
-__all__ = ["addmm", "log_softmax", "mm", "softmax", "sum"]
+__all__ = [
+    "addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax",
+    "spdiags", "sum",
+]  # fmt: skip
 
 
 def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
@@ -39,9 +48,17 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
 
     The gradient of a sparse matrix is sparse: it has the elements that the matrix stores.
     """
+    if _is_compressed(mat1) or _is_compressed(mat2):
+        from ._ops.names import compressed
+
+        return compressed.matrix_product(mat1, mat2, "SparseAddmmBackward0")
     if not is_sparse(mat1) and not is_sparse(mat2):
         return mat1 @ mat2  # type: ignore[no-any-return,operator]
     return matrix_product(mat1, mat2, "SparseAddmmBackward0" if not is_sparse(mat2) else "SparseSparseMatmulBackward0")
+
+
+def _is_compressed(t: Tensor) -> bool:
+    return t.layout in (sparse_csr, sparse_csc)  # type: ignore[attr-defined]
 
 
 def _legacy_type(name: str) -> Any:
@@ -69,7 +86,186 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: 
     tensor([[2.],
             [3.]])
     """
+    if _is_compressed(mat1) or _is_compressed(mat2) or _is_compressed(mat):
+        return PUBLIC["torch"]["addmm"](mat, mat1, mat2, beta=beta, alpha=alpha)  # type: ignore[no-any-return]
     return beta * mat + alpha * mm(mat1, mat2)  # type: ignore[no-any-return,operator]
+
+
+def sampled_addmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0, out: Tensor | None = None
+) -> Tensor:
+    """``beta * input + alpha * (mat1 @ mat2)`` at the indices of the CSR matrix ``input``, computed nowhere else.
+
+    >>> import wengert as torch
+    >>> pattern = torch.eye(2).to_sparse_csr()
+    >>> torch.sparse.sampled_addmm(pattern, torch.ones(2, 3), torch.ones(3, 2)).values()
+    tensor([4., 4.])
+    """
+    from ._ops.names.compressed import sampled_addmm as compute
+
+    if out is not None:
+        return write_out(out, compute, (input, mat1, mat2, beta, alpha))  # type: ignore[no-any-return]
+    return compute(input, mat1, mat2, beta, alpha)
+
+
+def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) -> Tensor:
+    """A sparse matrix with the rows of ``diagonals`` on the diagonals with these offsets.
+
+    Element j of a row stands in column j, as in ``scipy.sparse.spdiags``.
+
+    Args:
+        diagonals: one diagonal, or a matrix with a row for each.
+        offsets: of dtype int64: 0 is the main diagonal, positive ones are above it.
+        shape: the two sizes of the matrix.
+        layout: ``torch.sparse_coo`` (the default), ``torch.sparse_csr`` or ``torch.sparse_csc``.
+
+    >>> import wengert as torch
+    >>> torch.sparse.spdiags(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([0, 1]), (2, 2)).to_dense()
+    tensor([[1., 4.],
+            [0., 2.]])
+    """
+    rows: Any = diagonals.unsqueeze(0) if diagonals.ndim == 1 else diagonals  # type: ignore[attr-defined]
+    steps = np.atleast_1d(np.asarray(offsets._payload))
+    sizes = tuple(int(n) for n in shape)
+    for wrong, message in (
+        (diagonals.ndim not in (1, 2), "Diagonals must be vector or matrix"),
+        (len(sizes) != 2, "Output shape must be 2d"),
+        (steps.ndim != 1, "Offsets must be scalar or vector"),
+        (
+            rows.shape[0] != len(steps),
+            f"Number of diagonals ({rows.shape[0]}) does not match the number of offsets ({len(steps)})",
+        ),
+        (
+            layout not in (None, sparse_coo, sparse_csr, sparse_csc),
+            f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {_layout_name(layout)}",
+        ),
+        (steps.dtype != np.int64, f"Offset Tensor must have dtype Long but got {BY_NUMPY[steps.dtype].scalar_name}"),
+        (len(np.unique(steps)) != len(steps), "Offset tensor contains duplicate values"),
+    ):
+        if wrong:
+            raise RuntimeError(message)
+    which, column = np.indices(tuple(rows.shape)).reshape(2, -1)
+    row = column - steps[which]
+    inside = (row >= 0) & (row < sizes[0]) & (column < sizes[1])
+    places = np.array([row[inside], column[inside]])
+    values = rows.reshape(-1)[wrap(inside.nonzero()[0])]
+    made = sparse_coo_tensor(wrap(places), values, sizes)
+    return made if layout in (None, sparse_coo) else made.to_sparse(layout=layout)  # type: ignore[attr-defined,no-any-return]
+
+
+def _layout_name(layout: Any) -> str:
+    from ._payloads.compressed import layout_name
+
+    return layout_name(layout)
+
+
+class check_sparse_tensor_invariants:
+    """Whether constructors of sparse tensors check their indices: a context manager, a decorator, and a switch.
+
+    >>> import wengert as torch
+    >>> with torch.sparse.check_sparse_tensor_invariants():
+    ...     torch.sparse_csr_tensor([0, 1, 3], [0, 1], [1, 2])
+    Traceback (most recent call last):
+    RuntimeError: `crow_indices[..., -1] == nnz` is not satisfied.
+    """
+
+    def __init__(self, enable: bool = True) -> None:
+        self.state = enable
+        self.saved_state: bool | None = None
+
+    @staticmethod
+    def is_enabled() -> bool:
+        """Whether indices are checked."""
+        return CHECKED.get()
+
+    @staticmethod
+    def enable() -> None:
+        """Check indices from now on."""
+        CHECKED.set(True)
+
+    @staticmethod
+    def disable() -> None:
+        """Check indices no longer."""
+        CHECKED.set(False)
+
+    def __enter__(self) -> None:
+        if self.saved_state is not None:
+            raise RuntimeError(
+                "This context manager instance is already activated. Use a different context manager instance for "
+                "context nesting."
+            )
+        self.saved_state = CHECKED.get()
+        CHECKED.set(self.state)
+
+    def __exit__(self, *error: Any) -> None:
+        CHECKED.set(bool(self.saved_state))
+        self.saved_state = None
+
+    def __call__(self, function: Any) -> Any:
+        """Decorate a function, in which indices are checked, or not."""
+
+        @functools.wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            with type(self)(self.state):
+                return function(*args, **kwargs)
+
+        return checked
+
+
+def as_sparse_gradcheck(gradcheck: Any) -> Any:
+    """``gradcheck``, or a partial of it, for functions that take or return sparse tensors.
+
+    With ``masked=True`` only the elements that a sparse tensor stores are varied, else all.
+
+    >>> import wengert as torch
+    >>> check = torch.sparse.as_sparse_gradcheck(torch.autograd.gradcheck)
+    >>> check(lambda x: x.to_sparse_csr(), torch.eye(2, dtype=torch.float64).to_sparse().requires_grad_())
+    True
+    """
+
+    def check(func: Any, inputs: Any, **kwargs: Any) -> Any:
+        masked = kwargs.pop("masked", False)
+        given = inputs if isinstance(inputs, (list, tuple)) else (inputs,)
+        varied = {i: t for i, t in enumerate(given) if _is_sparse_leaf(t)}
+        patterns = {i: t.detach() if masked else _filled(t.detach()) for i, t in varied.items()}
+
+        def on_values(*args: Any) -> Any:
+            full = [_with_values(patterns[i], a) if i in patterns else a for i, a in enumerate(args)]
+            made = func(*full)
+            outputs = tuple(made) if isinstance(made, (list, tuple)) else (made,)
+            dense = tuple(o.to_dense(masked_grad=masked) if _is_sparse_leaf(o) else o for o in outputs)
+            return dense if isinstance(made, (list, tuple)) else dense[0]
+
+        args = [
+            _stored(patterns[i]).clone().requires_grad_() if i in patterns else t  # type: ignore[attr-defined]
+            for i, t in enumerate(given)
+        ]
+        return gradcheck(on_values, tuple(args), **kwargs)
+
+    return check
+
+
+def _is_sparse_leaf(t: Any) -> bool:
+    return isinstance(t, Tensor) and t.requires_grad and t.layout is not strided  # type: ignore[attr-defined]
+
+
+def _filled(t: Any) -> Any:
+    """A sparse tensor that stores all elements of another."""
+    ones = t.to_dense().new_ones(t.shape, dtype=bool_)
+    parts = {"sparse_dim": t.sparse_dim()} if is_sparse(t) else {"layout": t.layout, "dense_dim": t.dense_dim()}
+    return t.to_dense().sparse_mask(ones.to_sparse(**parts))
+
+
+def _stored(t: Any) -> Tensor:
+    return t._values() if is_sparse(t) else t.values()  # type: ignore[no-any-return]
+
+
+def _with_values(t: Any, values: Tensor) -> Tensor:
+    if is_sparse(t):
+        return stored_at(t._payload.indices, values, t._payload.shape, t._payload.coalesced)
+    from ._ops.names.compressed import with_values
+
+    return with_values(t._payload, values)
 
 
 def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = None) -> Tensor:

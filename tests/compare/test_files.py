@@ -10,7 +10,7 @@ from saving.fuzzing import objects
 
 import wengert
 
-pytestmark = pytest.mark.filterwarnings("ignore:Sparse invariant checks", "ignore:TypedStorage is deprecated")
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse", "ignore:TypedStorage is deprecated")
 KINDS = len(objects(wengert))
 LAZY = (2, 3)  # conjugates and negatives, which PyTorch computes later: their strides are other ones
 
@@ -28,6 +28,9 @@ def as_told(lib: Any, obj: Any, strides: bool = True) -> Any:
         )
         if obj.is_sparse:
             return flags, obj.is_coalesced(), [as_told(lib, part) for part in (obj._indices(), obj._values())]
+        if obj.layout is not lib.strided:
+            names = ("crow_indices", "col_indices") if obj.is_sparse_csr else ("ccol_indices", "row_indices")
+            return flags, [as_told(lib, getattr(obj, name)(), False) for name in (*names, "values")]
         elements = None if obj.is_meta else obj.resolve_conj().resolve_neg().tolist()
         place = (obj.stride(), obj.storage_offset()) if strides else None
         return flags, place, elements, as_told(lib, getattr(obj, "tag", None))

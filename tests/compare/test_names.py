@@ -45,6 +45,6 @@ def test_the_page_has_every_reason() -> None:
 
 def test_the_error_says_why() -> None:
     assert not hasattr(wengert, "quantize_per_tensor")
-    with pytest.raises(AttributeError, match="has no attribute 'sparse_csr_tensor'") as caught:
-        wengert.sparse_csr_tensor
-    assert any("only COO" in note for note in caught.value.__notes__)
+    with pytest.raises(AttributeError, match="has no attribute 'sparse_bsr_tensor'") as caught:
+        wengert.sparse_bsr_tensor
+    assert any("CSR holds the same elements" in note for note in caught.value.__notes__)

@@ -50,6 +50,7 @@ def objects(torch: Any) -> list[Any]:
         {"a": [1, 2.5, None, True, "text", b"bytes", (1, 2), {1, 2}, frozenset([3]), 1j, bytearray(b"ab")]},
         OrderedDict([((1, "a"), torch.Size([2, 3])), (2**70, torch.float32)]), Counter("abca"), torch.device("cpu"),
         torch.empty(2, 3, device="meta"), torch.empty(0, 4), torch.tensor(7), torch.tensor([True, False]),
+        torch.eye(3).to_sparse_csr(), {"batch": torch.ones(2, 1, 2).to_sparse_csc()},
     ]  # fmt: skip
 
 
@@ -255,10 +256,17 @@ class Grammar:
             "torch._utils._rebuild_device_tensor_from_cpu_tensor": lambda: [
                 self.tensor(), self.dtype(), self.text("cpu"), b"\x89",
             ],
-            "torch._utils._rebuild_sparse_tensor": lambda: [
-                self.name("torch.serialization._get_layout") + self.text("torch.sparse_coo") + b"\x85R",
-                b"(" + self.tensor() + self.tensor() + self.sizes() + b"\x88t",
-            ],
+            "torch._utils._rebuild_sparse_tensor": lambda: self.rng.choice([
+                [
+                    self.name("torch.serialization._get_layout") + self.text("torch.sparse_coo") + b"\x85R",
+                    b"(" + self.tensor() + self.tensor() + self.sizes() + b"\x88t",
+                ],
+                [
+                    self.name("torch.serialization._get_layout") + self.text("torch.sparse_csr", "torch.sparse_csc")
+                    + b"\x85R",
+                    b"(" + self.tensor() + self.tensor() + self.tensor() + self.sizes() + b"t",
+                ],
+            ]),
             "torch._utils._rebuild_meta_tensor_no_storage": lambda: [self.dtype(), self.sizes(), self.sizes(), b"\x89"],
             "torch.serialization._get_layout": lambda: [self.text()],
             "torch.Size": lambda: [self.sizes()],
@@ -398,6 +406,8 @@ def read(torch: Any, obj: Any, size: int) -> None:
                 places, shape = item._indices(), item.shape
                 assert all(0 <= i < n for row, n in zip(places.tolist(), shape, strict=False) for i in row)
                 waiting += [places, item._values()]
+            elif item.layout is not torch.strided:
+                waiting += [item.to_sparse(), item.values()]  # which uses the indices
             elif not item.is_meta and item.numel() <= 1 << 16:
                 a = np.asarray(item.detach())
                 assert a.shape == tuple(item.shape) and a.dtype is item.dtype.np

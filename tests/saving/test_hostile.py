@@ -142,14 +142,15 @@ def lazily(lib: Any) -> dict[str, Any]:
     """What is computed when a file is loaded."""
     z, w = lib.tensor([1 + 2j, 3 + 4j]), lib.tensor([1 + 2j, 3 + 4j])
     sparse = lib.sparse_coo_tensor(lib.tensor([[0, 2, 2], [1, 0, 1]]), lib.tensor([1.0, 2.0, 3.0]), (3, 2))
-    return {"conj": z.conj(), "neg": w.conj().imag, "sparse": sparse, "coalesced": sparse.coalesce()}
+    compressed = sparse.to_sparse_csr()
+    return {"conj": z.conj(), "neg": w.conj().imag, "sparse": sparse, "coalesced": sparse.coalesce(), "csr": compressed}
 
 
 def values(x: Any) -> list[Any]:
-    return [x.is_coalesced(), x.to_dense().tolist()] if x.is_sparse else x.tolist()
+    return [x.is_coalesced(), x.to_dense().tolist()] if x.is_sparse else x.to_dense().tolist()
 
 
-@pytest.mark.filterwarnings("ignore:Sparse invariant checks")
+@pytest.mark.filterwarnings("ignore:Sparse invariant checks", "ignore:Sparse CSR tensor support")
 @pytest.mark.parametrize("zipped", [True, False])
 def test_nothing_is_computed_on_memory_that_is_not_read_yet(torch: Any, zipped: bool) -> None:
     want = {name: values(x) for name, x in lazily(torch).items()}
@@ -189,6 +190,30 @@ def test_indices_of_a_stream_are_checked_when_they_are_there() -> None:
         bad = good[:place] + struct.pack("<q", wrong) + good[place + 8 :]
         with pytest.raises(RuntimeError, match="out of bounds"):
             wengert.load(io.BytesIO(bad))
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize("made", [wengert.Tensor.to_sparse_csr, wengert.Tensor.to_sparse_csc])
+def test_compressed_indices_are_checked(made: Any, zipped: bool) -> None:
+    """Also those that PyTorch does not check: SciPy's loops would read beyond the arrays."""
+    x = made(wengert.eye(3))
+    ends, minor, values = x._payload.ends, x._payload.minor, x._payload.values
+    for broken in (
+        (ends, minor + 1, values), (ends, minor - 1, values), (ends, minor + 2**40, values),
+        (ends + 1, minor, values), (ends[:-1], minor, values), (ends[::-1], minor, values),
+        (np.array([0, 2, 1, 3]), minor, values), (ends, minor[:2], values), (ends, minor, values[:2]),
+        (ends, minor, values[:, None]), (ends[None], minor, values), (ends.astype("f"), minor.astype("f"), values),
+        (ends[0], minor[0], values),
+    ):  # fmt: skip
+        x._payload.ends, x._payload.minor, x._payload.values = (np.ascontiguousarray(a) for a in broken)
+        data = saved(x, zipped=zipped).getvalue()
+        for only in (True, False):
+            with pytest.raises(RuntimeError, match=r"is not satisfied|must|do not fit"):
+                wengert.load(io.BytesIO(data), weights_only=only)
+        with pytest.raises(RuntimeError):  # and where they are used, if nobody checked them before
+            x @ wengert.eye(3)
+        with pytest.raises(RuntimeError):
+            x.to_dense()
 
 
 def test_a_file_in_a_file_is_read_at_once() -> None:

@@ -324,7 +324,7 @@ def _device_mismatch(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError
 
 
 class layout(_Constant, metaclass=_TorchClass):
-    """The layout of a tensor's elements. Tensors here are `strided`; the other layouts exist as names.
+    """The layout of a tensor's elements: `strided` or sparse (COO, CSR, CSC); the other layouts exist as names.
 
     >>> strided
     torch.strided

@@ -147,7 +147,8 @@ class Operator:
 
 
 REGISTRY = Table()  # the operators by name
-WITH_SPARSE: dict[str, Callable[..., Any]] = {}  # operators on several tensors, some of them sparse
+WITH_SPARSE: dict[str, Callable[..., Any]] = {}  # operators on several tensors, some of them sparse COO
+WITH_COMPRESSED: dict[str, Callable[..., Any]] = {}  # operators on several tensors, some of them sparse CSR or CSC
 PUBLIC: dict[str, Table] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
 placed: list[tuple[str, str]] = []  # (space, name) of functions that are published and not yet attached
 

@@ -442,6 +442,11 @@ INDEX: dict[str, dict[str, str]] = {
         "Tensor": ("_coalesced_ _dimI _dimV _indices _nnz _values coalesce dense_dim indices is_coalesced is_sparse "
                    "layout sparse_dim sparse_mask to_dense to_sparse to_sparse_coo values"),
     },
+    "names.compressed": {
+        "torch": ("_validate_sparse_csr_tensor_args ccol_indices_copy col_indices_copy crow_indices_copy "
+                  "row_indices_copy sparse_compressed_tensor sparse_csc_tensor sparse_csr_tensor values_copy"),
+        "Tensor": ("ccol_indices col_indices crow_indices is_sparse_csr row_indices to_sparse_csc to_sparse_csr"),
+    },
     "names.private": {
         "torch": ("_assert_async _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _shape_as_tensor"),
     },
@@ -478,8 +483,8 @@ INDEX: dict[str, dict[str, str]] = {
         "Tensor": ("_base _cdata _is_view _view_func apply_ const_data_ptr data_ptr dim dim_order element_size "
                    "get_device is_complex is_contiguous is_cpu is_cuda is_distributed is_floating_point is_inference "
                    "is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_pinned is_quantized is_same_size "
-                   "is_set_to is_signed is_sparse_csr is_vulkan is_xla is_xpu itemsize map2_ map_ name nbytes "
-                   "ndimension nelement numel pin_memory size storage_offset stride type"),
+                   "is_set_to is_signed is_vulkan is_xla is_xpu itemsize map2_ map_ name nbytes ndimension nelement "
+                   "numel pin_memory size storage_offset stride type"),
     },
     "random._common": {
         "operators": ("bernoulli_values bernoulli_values_of_number bernoulli_values_of_tensor binomial_values "

@@ -23,12 +23,14 @@ import numpy as np
 from .._arrays import intp
 from .._arrays.library import BY_DTYPE
 from .._arrays.scipy_functions import from_scipy
+from .._base.constants import sparse_coo
+from .._base.dtypes import BY_NUMPY
 from .._base.errors import INTERNAL, noted
 from .._base.late_names import import_one
 from .._base.registry import ARRAYS, WITH_SPARSE, XP
 from .transforms import DEEPEST, VALUE_DTYPES
 
-_ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
+ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
 SPARSE_DEPTH = DEEPEST + 1  # a depth that no transform has: these dtypes belong to sparse payloads only
 
 
@@ -39,6 +41,7 @@ class Sparse:
     __slots__ = ("coalesced", "dtype", "indices", "shape", "values")
     __array_ufunc__ = None
     is_sparse = True
+    layout = sparse_coo
 
     def __init__(self, indices: Any, values: Any, shape: tuple[int, ...], coalesced: bool = False) -> None:
         self.indices = indices
@@ -49,6 +52,7 @@ class Sparse:
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
+    strides = property(lambda self: (0,) * len(self.shape))  # as PyTorch says
     nbytes = property(lambda self: self.indices.nbytes + self.values.nbytes)
 
     def like(self, values: Any, coalesced: bool | None = None) -> Sparse:
@@ -65,11 +69,17 @@ class Sparse:
 
     def become(self, other: Sparse) -> None:
         """Write in place: tensors on this array see it, and those that share its values if the indices are the same."""
+        if getattr(other, "layout", None) is not sparse_coo:
+            raise RuntimeError("copy() between dense and sparse Tensors is not implemented!")
         if other.indices is self.indices:
             np.copyto(self.values, other.values, casting="unsafe")
         else:
             self.indices, self.values = other.indices, other.values.astype(self.values.dtype, copy=False)
         self.coalesced = other.coalesced
+
+    def written_into(self, a: Any) -> None:
+        """Write the elements into a dense array."""
+        np.copyto(a, self.to_dense(), casting="unsafe")
 
     def coalesce(self) -> Sparse:
         """Merge the values of equal indices by their sum, and sort the indices."""
@@ -118,6 +128,15 @@ class Sparse:
     def __truediv__(self, other: Any) -> Any:
         return SPARSE.div(self, other)
 
+    def __rsub__(self, other: Any) -> Any:
+        raise missing("rsub.Scalar")
+
+    def __rtruediv__(self, other: Any) -> Any:
+        raise RuntimeError(
+            "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
+            f"{list(self.shape)} for divisor)"
+        )
+
     def __neg__(self) -> Any:
         return self.like(-self.values)
 
@@ -125,8 +144,8 @@ class Sparse:
         raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
 
     def __getattr__(self, name: str) -> Any:
-        if name in _ARRAY_NAMES:  # the caller expects an array
-            raise missing(_public_name(sys._getframe(1)))
+        if name in ARRAY_NAMES:  # the caller expects an array
+            raise missing(public_name(sys._getframe(1)))
         raise AttributeError(f"a sparse array has no attribute {name!r}")
 
     def _no_comparison(self, other: object) -> Any:
@@ -136,7 +155,10 @@ class Sparse:
     __hash__ = object.__hash__
 
     def __reduce__(self) -> Any:
-        return Sparse, (self.indices, self.values, self.shape, self.coalesced)
+        return Sparse, (self.indices, self.values, self.shape, self.coalesced), True
+
+    def __setstate__(self, state: Any) -> None:
+        self.indices, self.values = own_dtypes(self.indices, self.values)
 
     def __deepcopy__(self, memo: Any) -> Sparse:
         return self.copy()
@@ -149,6 +171,10 @@ class Sparse:
     @staticmethod
     def with_dense(info: Any, *tensors: Any) -> Any:
         """Run an operator on several tensors, some of which are sparse."""
+        for t in tensors:
+            run = getattr(type(getattr(t, "_payload", None)), "with_dense", None)
+            if run not in (None, Sparse.with_dense):  # sparse in another layout
+                return run(info, *tensors)
         if not WITH_SPARSE:
             import_one.run("names.sparse")
         mix = WITH_SPARSE.get(info.name)
@@ -157,13 +183,18 @@ class Sparse:
         return mix(*tensors)
 
 
+def own_dtypes(*arrays: Any) -> Any:
+    """Arrays from a pickle, where NumPy makes new objects of dtypes, with the known ones."""
+    return [a.view(BY_NUMPY[a.dtype].np) for a in arrays]
+
+
 def _dtype(dtype: Any) -> Any:
     made = VALUE_DTYPES[dtype, SPARSE_DEPTH]
     BY_DTYPE[made] = SPARSE
     return made
 
 
-def _public_name(frame: Any) -> str:
+def public_name(frame: Any) -> str:
     name = "operation"
     while frame is not None and INTERNAL[frame.f_code.co_filename]:
         name = frame.f_code.co_name.strip("_")
@@ -171,11 +202,11 @@ def _public_name(frame: Any) -> str:
     return name.removesuffix("_public")
 
 
-def missing(operator: str) -> NotImplementedError:
+def missing(operator: str, backend: str = "SparseCPU") -> NotImplementedError:
     """PyTorch's error for an operator that sparse tensors do not support."""
     return noted(
         NotImplementedError(
-            f"Could not run 'aten::{operator}' with arguments from the 'SparseCPU' backend. This could be because the "
+            f"Could not run 'aten::{operator}' with arguments from the '{backend}' backend. This could be because the "
             "operator doesn't exist for this backend, or was omitted during the selective/custom build process (if "
             "using custom build). If you are a Facebook employee using PyTorch on mobile, please visit "
             "https://fburl.com/ptmfixes for possible resolutions."
@@ -184,16 +215,35 @@ def missing(operator: str) -> NotImplementedError:
     )
 
 
+def refused(x: Any, operator: str) -> Exception:
+    """PyTorch's error for an operator that tensors of a sparse array's layout do not support."""
+    return missing(operator, "SparseCPU" if x.layout is sparse_coo else "SparseCsrCPU")
+
+
+def lacks(x: Any, what: str) -> Exception:
+    """PyTorch's error for what a sparse array of any layout lacks: "data", "storage", "contiguous" or "reshape"."""
+    if what == "data":
+        return RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+    if what == "storage":
+        name = "SparseTensorImpl" if x.layout is sparse_coo else "SparseCsrTensorImpl"
+        return NotImplementedError(f"Cannot access storage of {name}")
+    if x.layout is not sparse_coo:
+        return x.without("is_contiguous")  # type: ignore[no-any-return]
+    if what == "contiguous":
+        return RuntimeError("unsupported memory format option Contiguous")
+    return RuntimeError("reshape is not implemented for sparse tensors")
+
+
 # ------------------------------------------------------------------------------------------------------- raw functions
 class Operators:
     """The raw functions of operators on sparse arrays, by the operators' names."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") or name in ("lib", "library"):  # which other libraries' namespaces have
             raise AttributeError(name)
 
         def refuse(*args: Any) -> Any:
-            raise missing(name.strip("_"))
+            raise missing({"mean_all": "mean.dim"}.get(name) or name.strip("_"))
 
         return refuse
 
@@ -285,7 +335,11 @@ class Operators:
 
     def reshape(self, x: Any, *size: Any) -> Any:
         """Raises: sparse tensors have no ``reshape``."""
-        raise RuntimeError("reshape is not implemented for sparse tensors")
+        raise lacks(x, "reshape")
+
+    def expand(self, x: Any, *size: Any) -> Any:
+        """Raises: sparse tensors have no ``expand``."""
+        raise RuntimeError("expand is unsupported for Sparse tensors")
 
     def transpose_dims(self, x: Any, dim0: int, dim1: int) -> Sparse:
         """Exchange two dimensions, both sparse or both dense."""
@@ -384,7 +438,7 @@ class Operators:
 
 KEEP_ZERO = (
     "neg abs sign sgn sin sinh asin asinh tan tanh atan atanh sqrt ceil floor trunc round frac expm1 log1p deg2rad "
-    "rad2deg relu erf erfinv isnan isinf signbit positive conj_physical"
+    "rad2deg relu erf erfinv isnan isinf signbit positive conj conj_physical"
 )
 
 

@@ -151,7 +151,7 @@ def _charge(budget: Budget, function: Any, args: tuple[Any, ...]) -> None:
         if type(args[1]) is dtypes.dtype and args[0].dtype is not args[1]:
             budget.copy(args[0]._payload.size * args[1].itemsize)
     elif function is rebuilding._rebuild_sparse_tensor and len(args) == 2 and type(args[1]) is tuple:
-        budget.copy(sum(3 * a._payload.nbytes for a in args[1][:2] if isinstance(a, Tensor)))
+        budget.copy(sum(3 * a._payload.nbytes for a in args[1][:3] if isinstance(a, Tensor)))
 
 
 def _elements(size: Any) -> int:

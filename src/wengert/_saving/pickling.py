@@ -133,8 +133,12 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
         return rebuilding._rebuild_parameter, (obj.data, obj.requires_grad, hooks)
     if getattr(obj._payload, "is_sparse", False):
         a = obj._payload
-        data = (wrap(a.indices), wrap(a.values), dtypes.Size(a.shape), a.coalesced)
-        return rebuilding._rebuild_sparse_tensor, (dtypes.sparse_coo, data)
+        data: tuple[Any, ...]
+        if a.layout is dtypes.sparse_coo:
+            data = (wrap(a.indices), wrap(a.values), dtypes.Size(a.shape), a.coalesced)
+        else:
+            data = (wrap(a.ends), wrap(a.minor), wrap(a.values), dtypes.Size(a.shape))
+        return rebuilding._rebuild_sparse_tensor, (a.layout, data)
     if getattr(obj._payload, "is_foreign", False):  # files hold what is on a device as tensors of the CPU
         obj = obj.detach().cpu().requires_grad_(obj.requires_grad)  # type: ignore[attr-defined]
     if obj.is_meta:

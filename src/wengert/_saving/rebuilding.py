@@ -223,8 +223,8 @@ def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, r
 def _refuse_kind(*args: Any) -> Any:
     """Raises an error: wengert does not have this kind of tensor."""
     raise NotImplementedError(
-        "the file holds a tensor that is quantized, nested, or sparse in another layout than COO: "
-        "wengert has no such tensors"
+        "the file holds a tensor that is quantized, nested, or sparse in a layout of blocks: wengert has no such "
+        "tensors"
     )
 
 
@@ -236,7 +236,9 @@ def _get_layout(name: str) -> Any:
 
 
 def _rebuild_sparse_tensor(layout: Any, data: Any) -> Tensor:
-    """A sparse COO tensor: of indices, values, size and, in newer files, whether it is coalesced."""
+    """A sparse tensor: a COO tensor of indices, values, size and, in newer files, whether it is coalesced."""
+    if layout is dtypes.sparse_csr or layout is dtypes.sparse_csc:
+        return _compressed(layout, data)
     if layout is not dtypes.sparse_coo:
         _refuse_kind()
     if type(data) is not tuple or len(data) not in (3, 4) or not all(isinstance(t, Tensor) for t in data[:2]):
@@ -262,6 +264,24 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Tensor:
             result.coalesced = True
 
     when_filled(check)
+    return wrap(result)
+
+
+def _compressed(layout: Any, data: Any) -> Tensor:
+    """A compressed sparse tensor: of its two tensors of indices, values and size."""
+    if type(data) is not tuple or len(data) != 4 or not all(isinstance(t, Tensor) for t in data[:3]):
+        raise pickle.UnpicklingError("a compressed sparse tensor needs two tensors of indices, and values")
+    from .._payloads.compressed import Compressed
+    from .._payloads.compressed_indices import check
+
+    shape = whole_numbers(data[3], "sizes")
+    for part in data[:3]:
+        _refuse_large(part, part.untyped_storage())
+    if len(shape) > MAX_DIMS:
+        raise RuntimeError("a sparse tensor of too many dimensions")
+    ends, minor, values = map(array_of, data[:3])
+    result = Compressed(ends, minor, values, shape, layout)
+    when_filled(lambda: check(result, order=False))
     return wrap(result)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from .._arrays.library import ARITHMETIC, BY_DTYPE
 from .._base.errors import noted, where
-from .._base.registry import TENSORS
+from .._base.registry import TENSORS, XP
 from .._base.tracing import TRACER
 from .delivery import accumulate, captured, give_first
 from .hooks import backward_of, before, by_edge, call_node, call_on_nothing, in_silence
@@ -237,6 +237,11 @@ def _walk(
             if h is not None and _has_node_hooks(h):
                 raise  # a hook does not run again
             pairs = in_silence(n, xp, g, keep)
+        except TypeError:
+            sparse = _space_of_saved(n)
+            if sparse is None or xp is sparse:
+                raise
+            pairs = n.backward(sparse, g, keep)
         if len(pairs) == 2 and not heap:
             n, g = pairs
             if g is None:
@@ -257,6 +262,15 @@ def _walk(
         break
     for i in range(0, len(pairs), 2):
         _put(pairs[i], pairs[i + 1], buf, leaves, heap, sums)
+
+
+def _space_of_saved(n: Any) -> Any:
+    """The namespace of a sparse array that a node saved: its cotangent may be dense, and NumPy's functions refuse."""
+    for slot in ("x", "y", "r"):
+        a = getattr(getattr(n, slot, None), "a", None)
+        if getattr(a, "is_sparse", False):
+            return XP[type(a)]
+    return None
 
 
 def _has_node_hooks(h: Any) -> bool:

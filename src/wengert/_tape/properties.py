@@ -157,6 +157,9 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
                 f"attempting to assign a gradient with device type '{value.device}' to a tensor with device type "
                 f"'{self.device}'. Please ensure that the gradient and the tensor are on the same device"
             )
+        kinds = [getattr(t._payload, "layout", None) for t in (self, value)]
+        if kinds[0] is not kinds[1] and (kinds[0] is not None or type(value._payload).__name__ == "Compressed"):
+            raise RuntimeError("attempting to assign a gradient to a tensor that has data of a different type")
         if tuple(value.shape) != tuple(self.shape):
             raise RuntimeError(
                 f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "

@@ -24,8 +24,11 @@ def replace_payload(self: Tensor, a: Any, held: int = 0, counted: bool = True) -
     ``held``: the number of the callers' variables, or tensors in them, that hold the tensor's array. ``counted``:
     whether it is a write that saved values know of; one through ``.data`` is not.
     """
-    if getattr(self._payload, "is_sparse", False) and getattr(a, "is_sparse", False):
+    if getattr(self._payload, "is_sparse", False):
         self._payload.become(a)
+        return
+    if getattr(a, "is_sparse", False):
+        a.written_into(self._payload)
         return
     if getattr(self._payload, "is_foreign", False) and getattr(a, "is_foreign", False):
         self._payload.write(a)  # type: ignore[attr-defined]

@@ -442,6 +442,8 @@ class Tensor(metaclass=TensorMeta):
         """The tensor in dtype ``torch.uint8``; itself if it is in that dtype already."""
     def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with Cauchy numbers."""
+    def ccol_indices(self) -> Tensor:
+        """The ends of a CSC tensor's columns among its elements."""
     def cdouble(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.complex128``; itself if it is in that dtype already."""
     def ceil(self) -> Tensor:
@@ -482,6 +484,8 @@ class Tensor(metaclass=TensorMeta):
         """A copy through which gradients flow."""
     def coalesce(self) -> Tensor:
         """A sparse tensor with each index once, in order, and the sum of its values."""
+    def col_indices(self) -> Tensor:
+        """The column of each element of a CSR tensor."""
     def conj(self) -> Tensor:
         """The complex conjugate; a real tensor is returned itself."""
     def conj_physical(self) -> Tensor:
@@ -516,6 +520,8 @@ class Tensor(metaclass=TensorMeta):
         """Return the tensor itself, which is on the CPU; a tensor without data is an error."""
     def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
         """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
+    def crow_indices(self) -> Tensor:
+        """The ends of a CSR tensor's rows among its elements."""
     def cuda(self, device: _device | _int | _str | None=None, non_blocking: _bool=False, memory_format: _memory_format=...) -> Tensor:
         """The tensor on the cuda device; without one an AssertionError, as in PyTorch built without it."""
     def cummax(self, dim: _int) -> _return_types.cummax:
@@ -852,10 +858,10 @@ class Tensor(metaclass=TensorMeta):
         """Whether the dtype has negative numbers."""
     @property
     def is_sparse(self) -> _bool:
-        """Whether a tensor's payload is sparse."""
+        """Whether a tensor's layout is ``torch.sparse_coo``."""
     @property
     def is_sparse_csr(self) -> _bool:
-        """False: no tensor here is of kind 'sparse_csr'."""
+        """Whether the tensor's layout is ``torch.sparse_csr``."""
     @property
     def is_vulkan(self) -> _bool:
         """False: no tensor here is of kind 'vulkan'."""
@@ -892,7 +898,7 @@ class Tensor(metaclass=TensorMeta):
         """The k-th smallest element along a dim (k counts from 1), and its index."""
     @property
     def layout(self) -> _layout:
-        """The layout of the elements in memory: ``torch.strided`` or ``torch.sparse_coo``."""
+        """The layout of the elements: ``torch.strided``, ``torch.sparse_coo``, ``torch.sparse_csr``, ``sparse_csc``."""
     def lcm(self, other: Tensor | Number) -> Tensor:
         """The least common multiple of each pair of integers."""
     def lcm_(self, other: Tensor | Number) -> Tensor:
@@ -1272,6 +1278,8 @@ class Tensor(metaclass=TensorMeta):
         """The nearest integer, with ties rounded to even, or the nearest number with ``decimals`` decimal places."""
     def round_(self, *, decimals: _int | None = None) -> Tensor:
         """In-place form of ``round``."""
+    def row_indices(self) -> Tensor:
+        """The row of each element of a CSC tensor."""
     def rsqrt(self) -> Tensor:
         """One over the square root of each element."""
     def rsqrt_(self) -> Tensor:
@@ -1434,10 +1442,14 @@ class Tensor(metaclass=TensorMeta):
         """Convert a sparse tensor to a dense one, in ``dtype`` if it is given; a dense tensor is returned itself."""
     def to_device(self, device: _device | _str | _int | None, /, *, stream: Any = None) -> Tensor:
         """The tensor on a device, as ``to`` gives it: the name of the array API standard."""
-    def to_sparse(self, sparse_dim: Any = None, *, layout: _layout | None = None, **_: Any) -> Tensor:
+    def to_sparse(self, sparse_dim: Any = None, *, layout: _layout | None = None, blocksize: Any = None, dense_dim: _int | None = None) -> Tensor:
         """A sparse tensor of the nonzero elements; its first ``sparse_dim`` dimensions are sparse."""
-    def to_sparse_coo(self, sparse_dim: Any = None, *, layout: _layout | None = None, **_: Any) -> Tensor:
+    def to_sparse_coo(self, sparse_dim: Any = None, *, layout: _layout | None = None, blocksize: Any = None, dense_dim: _int | None = None) -> Tensor:
         """A sparse tensor of the nonzero elements; its first ``sparse_dim`` dimensions are sparse."""
+    def to_sparse_csc(self, dense_dim: _int | None = None) -> Tensor:
+        """The tensor in the layout CSC; its last ``dense_dim`` dimensions stay dense."""
+    def to_sparse_csr(self, dense_dim: _int | None = None) -> Tensor:
+        """The tensor in the layout CSR; its last ``dense_dim`` dimensions stay dense."""
     def tolist(self) -> _list[Any]:
         """The elements as nested lists of Python numbers; for a 0-dimensional tensor, the number."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> _return_types.topk:
@@ -1507,7 +1519,7 @@ class Tensor(metaclass=TensorMeta):
     def untyped_storage(self) -> _UntypedStorage:
         """The memory that the tensor and its views share, counted in bytes."""
     def values(self) -> Tensor:
-        """The stored elements, of shape ``(nnz, *dense shape)``; for a coalesced tensor only."""
+        """The stored elements, of shape ``(nnz, *dense shape)``; of a COO tensor, for a coalesced one only."""
     @overload
     def var(self, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> Tensor:
         """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""

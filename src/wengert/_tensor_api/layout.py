@@ -134,6 +134,12 @@ def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -
         return a.flags.c_contiguous
     a = in_memory(a)
     if not isinstance(a, np.ndarray):
+        if getattr(a, "is_sparse", False):
+            from .._payloads.sparse import lacks
+
+            if a.layout is not dtypes.sparse_coo:
+                raise lacks(a, "contiguous")
+            return False
         return laid_out(a, memory_format) if type(a) is Meta else True
     if memory_format is dtypes.channels_last:
         return a.ndim == 4 and a.transpose(0, 2, 3, 1).flags.c_contiguous
@@ -376,6 +382,10 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
         return self if dtype is self.dtype else self.to(dtype)
 
     meta = type(self._payload) is not np.ndarray and device_of(self._payload) is META
+    if getattr(self._payload, "is_sparse", False) and dtype is None:
+        if self._payload.layout is not dtypes.sparse_coo:
+            raise RuntimeError("Unimplemented backend SparseCsrCPU")
+        return name_of_type(self.dtype).replace("torch.", "torch.sparse.")
     if dtype is None:
         return name_of_type(self.dtype).replace("torch.", "torch.meta." if meta else "torch.")
     target = dtype_of_type(dtype)
@@ -406,7 +416,7 @@ def _constant(name: str, value: Any, doc: str) -> None:
     publish(property(get), f"Tensor.{name}")
 
 
-for _name in ("ipu", "vulkan", "mkldnn", "sparse_csr", "quantized", "nested"):
+for _name in ("ipu", "vulkan", "mkldnn", "quantized", "nested"):
     _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
 
 

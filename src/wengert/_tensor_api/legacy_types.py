@@ -37,6 +37,8 @@ class tensortype(type):
     dtype: Dtype
 
     def __instancecheck__(cls, instance: Any) -> bool:
+        if getattr(getattr(instance, "_payload", None), "is_sparse", False):
+            return False
         return isinstance(instance, Tensor) and instance.dtype is cls.dtype
 
     def __repr__(cls) -> str:

@@ -14,16 +14,25 @@ def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
     x = self._payload
     inner = indent + len("tensor(")
     name = dtypes.BY_NUMPY[x.values.dtype].name
+    compressed = x.layout is not dtypes.sparse_coo
 
     def part(label: str, a: Any, dtype_name: str) -> str:
         text = format_array(a, dtype_name=dtype_name, default_dtype=dtype_name, indent=inner + len(label))
         return label + (f"{text[:-1]}, size={a.shape})" if a.size == 0 and a.ndim == 1 else text)
 
-    parts = f"tensor({part('indices=', x.indices, 'int64')},\n{' ' * inner}{part('values=', x.values, name)},\n"
+    if compressed:
+        labels = ("crow", "col") if x.layout is dtypes.sparse_csr else ("ccol", "row")
+        indices = [(f"{label}_indices=", a) for label, a in zip(labels, (x.ends, x.minor), strict=True)]
+    else:
+        indices = [("indices=", x.indices)]
+    parts = [part(label, a, dtypes.BY_NUMPY[a.dtype].name) for label, a in indices]
+    text = "tensor(" + f",\n{' ' * inner}".join([*parts, part("values=", x.values, name)])
     dtype = dtype_suffix(name, dtypes.default_dtype.name)
-    facts = [f"nnz={x.indices.shape[1]}", *dtype, "layout=torch.sparse_coo"]
+    facts = [f"nnz={x.minor.shape[-1] if compressed else x.indices.shape[1]}", *dtype, f"layout={x.layout!r}"]
     if grad_fn_name is not None:
         facts.append(f"grad_fn=<{grad_fn_name}>")
     elif self._node is not None:
         facts.append("requires_grad=True")
-    return parts + join_suffixes(f"{' ' * inner}size={x.shape}", facts, inner, column=-2) + ")"
+    if compressed:
+        return join_suffixes(text, [f"size={x.shape}", *facts], inner) + ")"
+    return f"{text},\n" + join_suffixes(f"{' ' * inner}size={x.shape}", facts, inner, column=-2) + ")"

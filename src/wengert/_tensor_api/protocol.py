@@ -210,8 +210,14 @@ def array_of(self: Tensor, refusal: str | None = None) -> Any:
             a = a.numpy()
         elif hasattr(a, "v"):
             a = a.v
+        elif refusal is None or a.size == 1:
+            from .._payloads.sparse import lacks
+
+            if refusal is None:
+                raise lacks(a, "data")
+            return a.to_dense()
         else:
-            return np.asarray(a)
+            return a  # the caller raises: it has more than one element
     return a
 
 
@@ -429,6 +435,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
         if force and device_of(a) is not META:
             return array_of(self)
         raise no_numpy(device_of(a))
+    if getattr(a, "is_sparse", False):
+        return np.asarray(a)  # which raises
     if isinstance(a, np.generic):
         return alias_payload(self)[...]
     if isinstance(a, Tensor) and not force:
@@ -479,6 +487,8 @@ def dlpack(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         raise BufferError("Cannot pack tensors on meta")
     if getattr(self._payload, "is_foreign", False):
         return self._payload.v.__dlpack__(*args, **kwargs)
+    if getattr(self._payload, "is_sparse", False):
+        raise BufferError("Can't export tensors with layout other than torch.strided")
     array_of(self)
     return self.numpy().__dlpack__(*args, **kwargs)
 

@@ -166,6 +166,10 @@ def _memory(self: Tensor) -> Any:
         raise NotImplementedError(
             f"the storage of a tensor on {self.device} is {type(self._payload.v).__module__}'s own"
         )
+    if getattr(self._payload, "is_sparse", False):
+        from .._payloads.sparse import lacks
+
+        raise lacks(self._payload, "storage")
     array_of(self)
     owner = storage_of(alias_payload(self))
     flat = owner.ravel(order="K")
@@ -232,6 +236,8 @@ def _is_shared(a: np.ndarray) -> bool:
 def is_shared(self: Tensor) -> bool:
     """Whether processes forked from this one see the tensor's memory: see ``share_memory_``."""
     a = self._payload
+    if getattr(a, "is_sparse", False):
+        _memory(self)  # which raises
     return isinstance(a, np.ndarray) and _is_shared(a)
 
 

@@ -14,9 +14,11 @@ from .._tape.tensor import Tensor, alias_payload
 class Check:
     """One check: the function, its inputs, and the tolerances."""
 
-    def __init__(self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float) -> None:
+    def __init__(
+        self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float, masked: bool = False
+    ) -> None:
         given = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
-        self.func, self.inputs = _by_values(func, given)
+        self.func, self.inputs = _by_elements(func, given, masked)
         self.given = None if self.inputs is given else (func, given)  # with sparse inputs
         self.eps, self.atol, self.rtol = eps, atol, rtol
         self.wanted = [i for i, x in enumerate(self.inputs) if isinstance(x, Tensor) and x.requires_grad]
@@ -25,7 +27,7 @@ class Check:
         """The outputs that have a derivative."""
         outputs = self.func(*(args or self.inputs))
         outputs = tuple(outputs) if isinstance(outputs, (tuple, list)) else (outputs,)
-        if any(isinstance(y, Tensor) and y.is_sparse for y in outputs):
+        if any(isinstance(y, Tensor) and _is_sparse(y) for y in outputs):
             raise ValueError(
                 "Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output "
                 "of fn for gradcheck."
@@ -41,24 +43,39 @@ class Check:
         return bool(np.allclose(a, n, rtol=self.rtol, atol=self.atol, equal_nan=False))
 
 
-def _by_values(func: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """The function and its inputs with a sparse input replaced by its values, which are the ones to vary."""
-    sparse = {
-        i: x.detach().coalesce() for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_sparse and x._node
-    }
+def _by_elements(
+    func: Callable[..., Any], inputs: tuple[Any, ...], masked: bool
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The function and its inputs with a dense tensor for each sparse input, whose elements are the ones to vary.
+
+    ``masked``: only the elements that the sparse tensor stores are given to the function, the others stay zero.
+    """
+    sparse = {i: x.detach() for i, x in enumerate(inputs) if isinstance(x, Tensor) and x._node and _is_sparse(x)}
     if not sparse:
         return func, inputs
-    from .._ops.names.sparse import sparse_coo_tensor
+    sparse = {i: x.coalesce() if x.is_sparse else x for i, x in sparse.items()}
 
-    def on_values(*args: Any) -> Any:
-        full = list(args)
-        for i, s in sparse.items():
-            full[i] = sparse_coo_tensor(s.indices(), args[i], s.shape)
-        return func(*full)
+    def on_elements(*args: Any) -> Any:
+        return func(*[_stored_as(sparse[i], x, masked) if i in sparse else x for i, x in enumerate(args)])
 
-    return on_values, tuple(
-        sparse[i].values().clone().requires_grad_() if i in sparse else x for i, x in enumerate(inputs)
-    )
+    return on_elements, tuple(sparse[i].to_dense().requires_grad_() if i in sparse else x for i, x in enumerate(inputs))
+
+
+def _is_sparse(t: Any) -> bool:
+    return getattr(t._payload, "is_sparse", False)
+
+
+def _stored_as(like: Any, elements: Any, masked: bool) -> Tensor:
+    """A sparse tensor of these elements, which stores those that ``like`` stores, or all if others are not zero."""
+    from .._ops.names.sparse import recorded_by, to_dense
+
+    given = elements.detach()
+    made = given.sparse_mask(like)
+    if not masked and bool((made.to_dense() != given).any()):
+        dims = {"sparse_dim": like.sparse_dim()} if like.is_sparse else {"layout": like.layout}
+        ones = given.new_ones(given.shape)
+        made = given.sparse_mask(ones.to_sparse(**dims, **({} if like.is_sparse else {"dense_dim": like.dense_dim()})))
+    return recorded_by("ToSparseBackward0", made._payload, (elements,), to_dense)
 
 
 def check_inputs(inputs: tuple[Any, ...]) -> None:
@@ -134,6 +151,11 @@ def numerical_jacobians(check: Check, i: int, outputs: list[Tensor]) -> list[tup
     ]
     for k, unit, e in unit_directions(x):
         for slope, (re, im) in zip(central_difference(check, x, e), parts, strict=True):
+            if slope.shape != re.shape[1:]:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({re.shape[1]}) must match the existing size ({slope.size}) at "
+                    f"non-singleton dimension 0.  Target sizes: [{re.shape[1]}].  Tensor sizes: [{slope.size}]"
+                )
             re[k] += unit * slope.real
             if im is not None:
                 im[k] += unit * slope.imag

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._base import errors
+from .._base.constants import strided
 from .._base.errors import noted
 from .._base.grad_mode import enable_grad, grad_mode
 from .._tape.graph import grad
@@ -290,7 +291,7 @@ def _batched_forward(check: Check) -> None:
 
 def _array(g: Tensor) -> Any:
     """The elements of a gradient of any layout."""
-    return (g.to_dense() if g.is_sparse else g).detach().numpy()
+    return g.to_dense().detach().numpy()
 
 
 def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
@@ -305,9 +306,9 @@ def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
     for g, x in zip(grad(outputs, xs, zeros, allow_unused=True, retain_graph=True), xs, strict=True):
         if g is None:
             continue
-        if g.layout is not x.layout:
+        if g.layout is not x.layout and g.layout is not strided:
             raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {x.layout})")
-        for kind in ("sparse_dim", "dense_dim") if x.is_sparse else ():
+        for kind in ("sparse_dim", "dense_dim") if g.layout is not strided else ():
             got, wanted = getattr(g, kind)(), getattr(x, kind)()
             if got != wanted:
                 raise GradcheckError(f"grad is sparse tensor, but has incorrect {kind} {got}, expected {wanted}")
@@ -406,7 +407,7 @@ def gradcheck(
     assert check_forward_ad or not check_batched_forward_grad, (
         "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
     )
-    check = Check(func, inputs, eps, atol, rtol)
+    check = Check(func, inputs, eps, atol, rtol, bool(masked))
     check_inputs(check.inputs)
     try:
         with enable_grad():
@@ -468,7 +469,7 @@ def gradgradcheck(
     assert check_rev_over_rev or not check_batched_grad, (
         "Setting check_batched_grad=True requires check_rev_over_rev to be True"
     )
-    check = Check(func, inputs, eps, atol, rtol)
+    check = Check(func, inputs, eps, atol, rtol, masked)
     with enable_grad():
         outputs = check.call()
     live = check.differentiable(outputs)

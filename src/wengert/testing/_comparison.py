@@ -288,7 +288,7 @@ def _compare_tensors(actual: Tensor, expected: Tensor, rtol: float, atol: float,
     attributes: list[tuple[str, Any, Any, bool]] = [
         ("shape", actual.shape, expected.shape, True),
         ("layout", actual.layout, expected.layout, options.check_layout),
-        ("stride()", actual.stride(), expected.stride(), options.check_stride),
+        ("stride()", *_strides(actual, expected, options), options.check_stride),
         ("device", actual.device, expected.device, options.check_device),
         ("dtype", actual.dtype, expected.dtype, options.check_dtype),
     ]
@@ -298,14 +298,46 @@ def _compare_tensors(actual: Tensor, expected: Tensor, rtol: float, atol: float,
             raise _Mismatch(AssertionError, text)
     with torch.no_grad():
         actual, expected = _of_one_dtype(actual.detach(), expected.detach())
-        matches = torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=options.equal_nan)
-        if bool(matches.all()):
-            return
-        if actual.ndim == 0:
-            text = _number_text(actual.item(), expected.item(), rtol, atol)
-        else:
-            text = _tensor_text(actual, expected, matches, rtol, atol)
-    raise _Mismatch(AssertionError, text)
+        if actual.layout is not expected.layout:
+            actual, expected = actual.to_dense(), expected.to_dense()
+        if actual.layout is not torch.strided:
+            return _compare_sparse(actual, expected, rtol, atol, options)
+        _compare_values(actual, expected, rtol, atol, options)
+    return None
+
+
+def _strides(actual: Tensor, expected: Tensor, options: _Options) -> tuple[Any, Any]:
+    dense = actual.layout is expected.layout is torch.strided and options.check_stride
+    return (actual.stride(), expected.stride()) if dense else (None, None)
+
+
+def _compare_sparse(actual: Tensor, expected: Tensor, rtol: float, atol: float, options: _Options) -> None:
+    """Compare sparse tensors of one layout: the number of elements, their indices, their values."""
+    names = {torch.sparse_csr: ("crow_indices", "col_indices"), torch.sparse_csc: ("ccol_indices", "row_indices")}
+    kind = repr(actual.layout).rpartition("_")[2].upper()
+    what = f"in sparse {kind} tensors does not match:"
+    if kind == "COO" and actual.sparse_dim() != expected.sparse_dim():
+        text = f"The number of sparse dimensions {what} {actual.sparse_dim()} != {expected.sparse_dim()}"
+        raise _Mismatch(AssertionError, text)
+    if actual._nnz() != expected._nnz():
+        text = f"The number of specified values {what} {actual._nnz()} != {expected._nnz()}"
+        raise _Mismatch(AssertionError, text)
+    values = "_values" if kind == "COO" else "values"
+    parts = [(name, 0.0, 0.0) for name in names.get(actual.layout, ("_indices",))] + [(values, rtol, atol)]
+    for name, r, a in parts:
+        one, other = _of_one_dtype(getattr(actual, name)(), getattr(expected, name)())
+        _compare_values(one, other, r, a, options, f"Sparse {kind} {name.lstrip('_')}")
+
+
+def _compare_values(
+    actual: Tensor, expected: Tensor, rtol: float, atol: float, options: _Options, called: str = "Tensor-likes"
+) -> None:
+    matches = torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=options.equal_nan)
+    if bool(matches.all()):
+        return
+    if actual.ndim == 0:
+        raise _Mismatch(AssertionError, _number_text(actual.item(), expected.item(), rtol, atol))
+    raise _Mismatch(AssertionError, _tensor_text(actual, expected, matches, rtol, atol, called))
 
 
 def _of_one_dtype(actual: Tensor, expected: Tensor) -> tuple[Tensor, Tensor]:
@@ -335,7 +367,9 @@ def _allowed(tolerance: float, equality: bool) -> str:
     return "" if equality else f" (up to {tolerance} allowed)"
 
 
-def _tensor_text(actual: Tensor, expected: Tensor, matches: Tensor, rtol: float, atol: float) -> str:
+def _tensor_text(
+    actual: Tensor, expected: Tensor, matches: Tensor, rtol: float, atol: float, called: str = "Tensor-likes"
+) -> str:
     total = matches.numel()
     wrong = total - int(matches.sum())
     one, other = actual.flatten(), expected.flatten()
@@ -346,7 +380,7 @@ def _tensor_text(actual: Tensor, expected: Tensor, matches: Tensor, rtol: float,
     relative = absolute / other.abs()
     relative[matches.flatten()] = 0
     equality = rtol == 0 and atol == 0
-    lines = [f"Tensor-likes are not {'equal' if equality else 'close'}!", ""]
+    lines = [f"{called} are not {'equal' if equality else 'close'}!", ""]
     lines.append(f"Mismatched elements: {wrong} / {total} ({wrong / total:.1%})")
     for name, difference, tolerance in (("absolute", absolute, atol), ("relative", relative, rtol)):
         worst, place = difference.max(0)

@@ -101,6 +101,10 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
         return self if laid_out(a, memory_format) else clone(self, _order(memory_format or _C, a.ndim))
     if type(a) is not np.ndarray:
         a = in_memory(a)
+        if getattr(a, "is_sparse", False):
+            from ..._payloads.sparse import lacks
+
+            raise lacks(a, "contiguous")
         if type(a) is not np.ndarray:
             return self
     if memory_format is None or memory_format is dtypes.contiguous_format:

@@ -147,6 +147,9 @@ def maker(names: str, *more: str) -> Callable[[Any], Any]:
     return decorate
 
 
+_SPARSE_TOO = frozenset(("zeros", "empty", "zeros_like", "empty_like", "new_zeros", "new_empty"))
+
+
 class Options:
     """The shared arguments of one call, checked; they are taken out of its ``kwargs``.
 
@@ -164,7 +167,7 @@ class Options:
                 setattr(self, name, kwargs.pop(name))
         if kwargs and not others:
             raise unexpected_keyword(function, next(iter(kwargs)), _ACCEPTED[function])
-        if self.layout is not None:
+        if self.layout is not None and not (function in _SPARSE_TOO and isinstance(self.layout, dtypes.layout)):
             strided_only(self.layout, function)
         if self.device is not None:
             meta_device(self.device, function)
@@ -315,7 +318,9 @@ def _of_sizes(function: str, make: Callable[..., Any], size: tuple[Any, ...], kw
     if asked.memory_format is dtypes.preserve_format:
         raise RuntimeError("unsupported memory format Preserve")
     np_dtype = dtype_chosen(asked.dtype, asked.out)
-    if asked.memory_format is not None:
+    if asked.layout not in (None, dtypes.strided):
+        a = empty_sparse(shape, np_dtype, asked.layout)
+    elif asked.memory_format is not None:
         a = _empty_in(shape, np_dtype, asked.memory_format, asked.device)
     else:
         a = allocate(make, shape, np_dtype, asked.device)
@@ -354,6 +359,22 @@ def empty(*size: Any, **kwargs: Any) -> Tensor:
     torch.Size([2, 3])
     """
     return _of_sizes("empty", np.empty, size, kwargs)
+
+
+def empty_sparse(shape: tuple[int, ...], np_dtype: Any, layout: Any) -> Any:
+    """A payload in a sparse layout that stores nothing."""
+    from ..._payloads.compressed import empty, no_blocks
+    from ..._payloads.sparse import Sparse
+
+    if layout is dtypes.sparse_coo:
+        return Sparse(np.empty((len(shape), 0), np.int64), np.empty(0, np_dtype), shape, True)
+    if layout not in (dtypes.sparse_csr, dtypes.sparse_csc):
+        raise no_blocks(layout)
+    if len(shape) < 2:
+        raise RuntimeError(
+            f"torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got size {list(shape)}"
+        )
+    return empty(shape, np_dtype, layout)
 
 
 def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None, device: Any = None) -> Any:

@@ -22,6 +22,7 @@ from .create import (
     _empty_in,
     _strided,
     allocate,
+    empty_sparse,
     filled,
     maker,
     number_of,
@@ -106,21 +107,42 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
         a = away
         if value is not None:
             a.fill(plain_element(value, np_dtype))
+    elif asked.layout not in (None, dtypes.strided) and not hasattr(a, "layout"):
+        a = _sparse_like(function, a, value, np_dtype, asked.layout)
     elif isinstance(a, (np.ndarray, np.generic)) or device_of(a) is META:
         if device_of(a) is META:  # asked for on the CPU
             input = wrap(np.broadcast_to(np.zeros((), np_dtype), a.shape))
         a = empty_array_like(input, np_dtype, asked.memory_format)
         if value is not None:
             a.fill(plain_element(value, np_dtype))
-    elif getattr(a, "is_sparse", False) and asked.layout is None:
-        from ..._payloads.sparse import empty, missing
-
-        if value:
-            raise missing("fill_.Scalar")
-        a = empty(a).astype(np_dtype)
+    elif hasattr(a, "layout"):
+        a = _sparse_like(function, a, value, np_dtype, asked.layout or a.layout)
     else:
         a = _inside_like(a, tuple(input.shape), value, np_dtype)
     return made(a, asked.requires_grad)
+
+
+def _sparse_like(function: str, a: Any, value: Any, np_dtype: Any, layout: Any) -> Any:
+    """A sparse array of the shape of ``a`` for ``zeros_like`` and its like, with the indices of ``a`` unless zeros."""
+    from ..._payloads import compressed, sparse
+
+    old = getattr(a, "layout", dtypes.strided)
+    if value == 0 and value is not None:
+        return np.zeros(a.shape, np_dtype) if layout is dtypes.strided else empty_sparse(a.shape, np_dtype, layout)
+    if layout is not old:
+        names = [compressed.layout_name(each) for each in (old, layout)]
+        raise RuntimeError(
+            f"empty_like with different sparse layout is not supported (self is {names[0]} but you requested "
+            f"{names[1]})"
+        )
+    if old is dtypes.sparse_coo:
+        if value is not None:
+            raise sparse.missing("fill_.Scalar")
+        return sparse.empty(a).astype(np_dtype)
+    a = a.copy().astype(np_dtype)
+    if value is not None:
+        a.values.fill(plain_element(value, np_dtype))
+    return a
 
 
 def without_data(a: Any, np_dtype: Any, memory_format: Any = None) -> Meta:
@@ -158,6 +180,8 @@ def _new(function: str, self: Tensor, shape: tuple[int, ...], value: Any, asked:
         a = away
         if value is not None:
             a.fill(plain_element(value, np_dtype))
+    elif not value and (asked.layout or getattr(a, "layout", dtypes.strided)) is not dtypes.strided:
+        a = empty_sparse(shape, np_dtype, asked.layout or a.layout)
     elif not isinstance(a, (np.ndarray, np.generic)) and device_of(a) is not META:
         a = _inside_like(a, shape, value, np_dtype)
     else:

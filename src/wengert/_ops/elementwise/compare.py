@@ -398,6 +398,11 @@ def equal(input: Tensor, other: Tensor) -> bool:
         return a.shape == b.shape and bool(count_nonzero(a == b) == a.size)
     if on_meta(a) or on_meta(b):
         raise no_kernel("equal")
+    for sparse in (a, b):
+        if getattr(sparse, "is_sparse", False):
+            from ..._payloads.sparse import refused
+
+            raise refused(sparse, "equal")
     if a.shape != b.shape:
         return False
     return bool(eq(input, other)._payload.all())

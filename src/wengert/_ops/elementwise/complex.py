@@ -94,7 +94,9 @@ def conj_public(input: Tensor) -> Tensor:
     """
     if logical_dtype(input) not in COMPLEX:
         return input
-    return conj(input) if in_transform() else conjugate_view(input, conj(input), _CONJ, np.conjugate)
+    if in_transform() or getattr(input._payload, "is_sparse", False):
+        return conj(input)
+    return conjugate_view(input, conj(input), _CONJ, np.conjugate)
 
 
 _CONJ = REGISTRY["conj"]

@@ -303,6 +303,10 @@ def zero_(self: Tensor) -> Tensor:
         a.fill(0)
         count_write_at(self, getframe(1))
         return self
+    if getattr(a, "is_sparse", False):  # it keeps no element
+        from ..create.like import zeros_like
+
+        return apply_inplace(zeros_like, self, ())
     return _fill(self, 0, "ZeroBackward0")
 
 

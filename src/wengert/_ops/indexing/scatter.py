@@ -298,6 +298,10 @@ def known_values(x: Tensor, name: str) -> Any:
             return np.asarray(x._payload)  # torch.compile records no further
         if isinstance(x._payload.primal(), (np.ndarray, np.generic)):
             return x._payload.primal()  # forward mode
+    if getattr(x._payload, "is_sparse", False):
+        from ..._payloads.sparse import refused
+
+        raise refused(x._payload, name)
     if not is_plain(x):
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "

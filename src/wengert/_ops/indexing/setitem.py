@@ -40,6 +40,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
             return
     elif ty is tuple and assign_at(self, key, value):
         return
+    if getattr(self._payload, "is_sparse", False):
+        raise TypeError("Cannot assign to a sparse tensor")
     if key is False:
         return
     if key is True:

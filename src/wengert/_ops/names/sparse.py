@@ -1,6 +1,7 @@
 """Sparse COO tensors: constructors, accessors, and recorded operators.
 
-The payload and the plain operators are in ``_payloads.sparse``, which is imported with the first sparse tensor.
+The payload and the plain operators are in ``_payloads.sparse``, which is imported with the first sparse tensor. The
+functions that compressed tensors have too call those of ``names.compressed``.
 Operators with their own derivative are recorded by ``SparseNode``, whose formula is a function of Tensors. The formula
 is recorded under ``create_graph`` only.
 """
@@ -9,11 +10,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
-from ..._base.dtypes import as_dtype, get_default_dtype, sparse_coo, strided
+from ..._base.dtypes import as_dtype, get_default_dtype, sparse_coo, sparse_csc, sparse_csr, strided
 from ..._base.dtypes import dtype as DType
 from ..._base.errors import here, noted
 from ..._base.grad_mode import grad_mode
@@ -22,6 +24,8 @@ from ..._base.registry import PUBLIC, WITH_SPARSE, public, publish
 from ..._tape.error_text import expect_tensor
 from ..._tape.node import Node, leaf_node, tick
 from ..._tape.tensor import Tensor, current_fn, wrap
+
+CHECKED: ContextVar[bool] = ContextVar("wengert_check_sparse_invariants", default=False)
 
 
 class SparseNode(Node):
@@ -64,13 +68,22 @@ def recorded_by(label: str, a: Any, inputs: tuple[Tensor, ...], formula: Callabl
 
 
 def is_sparse(t: Tensor) -> bool:
-    """Whether a tensor's payload is sparse."""
-    return getattr(t._payload, "is_sparse", False)
+    """Whether a tensor's layout is ``torch.sparse_coo``."""
+    return getattr(t._payload, "layout", None) is sparse_coo
+
+
+def _is_compressed(t: Tensor) -> bool:
+    return getattr(t._payload, "layout", sparse_coo) is not sparse_coo
 
 
 def _sparse_of(t: Any, name: str) -> Any:
     if not is_sparse(expect_tensor(name, "input", 1, t)):
-        raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got Strided")
+        from ..._payloads.compressed import absent, layout_name
+
+        if _is_compressed(t) and name.startswith("_"):
+            raise absent(name)
+        kind = "tensor" if name == "values" else "coordinate tensor"
+        raise RuntimeError(f"{name} expected sparse {kind} layout but got {layout_name(t._payload)}")
     return t._payload
 
 
@@ -183,8 +196,13 @@ def stored_at(
 
 
 @public("Tensor.to_sparse Tensor.to_sparse_coo")
-def to_sparse(self: Tensor, sparse_dim: Any = None, *, layout: Any = None, **_: Any) -> Tensor:
+def to_sparse(
+    self: Tensor, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None
+) -> Tensor:
     """A sparse tensor of the nonzero elements; its first ``sparse_dim`` dimensions are sparse.
+
+    ``layout`` is ``torch.sparse_coo``, ``torch.sparse_csr`` or ``torch.sparse_csc``. ``dense_dim``: the number of last
+    dimensions that stay dense in a compressed layout.
 
     >>> import wengert as torch
     >>> torch.tensor([[0., 5.], [0., 0.]]).to_sparse().indices()
@@ -195,10 +213,25 @@ def to_sparse(self: Tensor, sparse_dim: Any = None, *, layout: Any = None, **_: 
 
     if layout is None and sparse_dim is not None and not isinstance(sparse_dim, int):
         sparse_dim, layout = None, sparse_dim
+    if sparse_dim is not None and layout is not None:
+        raise TypeError("to_sparse() takes 0 positional arguments but 1 was given")
     if layout is strided:
         return to_dense(self)
-    if layout is not None and layout is not sparse_coo:
-        raise NotImplementedError(f"to_sparse: there are no tensors of layout {layout} here, only torch.sparse_coo")
+    if layout not in (None, sparse_coo) or _is_compressed(self):
+        from . import compressed
+
+        names = [compressed.layout_name(a) for a in (self._payload, layout or sparse_coo)]
+        if blocksize is not None and layout in (sparse_csr, sparse_csc):
+            raise RuntimeError(
+                f"dense_to_sparse: conversion from {names[0]} to {names[1]} with blocksize argument given is not "
+                "supported"
+            )
+        if sparse_dim not in (None, 2):
+            raise RuntimeError(
+                "sparse_compressed_to_sparse: conversion from SparseCsr to Sparse with sparse_dim argument !=2 is not "
+                "supported"
+            )
+        return compressed.converted(self, layout or sparse_coo, dense_dim=dense_dim)
     if is_sparse(self):
         return self
     a = np.asarray(self._payload)
@@ -218,7 +251,13 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     """A sparse tensor with the elements of a dense tensor at the indices of the sparse tensor ``mask``."""
     from ..._payloads.sparse import masked
 
+    if _is_compressed(mask):
+        from .compressed import masked_by
+
+        return masked_by(self, mask._payload)
     x = _sparse_of(mask, "sparse_mask")
+    if _is_compressed(self):
+        raise RuntimeError("sparse_mask_sparse_compressed expects mask to have sparse compressed layout, got Sparse")
     if is_sparse(self):
         self = to_dense(self)
     if tuple(self.shape) != x.shape:
@@ -233,10 +272,17 @@ def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Ten
 
     The gradient of a sparse tensor is sparse, with the tensor's indices.
     """
-    if is_sparse(self):
+    if _is_compressed(self):
+        from .compressed import dense_of
+
+        self = dense_of(self, masked_grad is not False)
+    elif is_sparse(self):
         pattern = self.detach()
         self = recorded_by(
-            "ToDenseBackward0", self._payload.to_dense(), (self,), lambda g: sparse_mask(g, _one(pattern))
+            "ToDenseBackward0",
+            self._payload.to_dense(),
+            (self,),
+            lambda g: to_sparse(g, sparse_dim(pattern)) if masked_grad is False else sparse_mask(g, _one(pattern)),
         )
     return self if dtype is None else self.to(as_dtype(dtype, "to_dense"))
 
@@ -280,7 +326,11 @@ def indices(self: Tensor) -> Tensor:
 
 @public("Tensor.values")
 def values(self: Tensor) -> Tensor:
-    """The stored elements, of shape ``(nnz, *dense shape)``; for a coalesced tensor only."""
+    """The stored elements, of shape ``(nnz, *dense shape)``; of a COO tensor, for a coalesced one only."""
+    if _is_compressed(self):
+        from .compressed import values_of
+
+        return values_of(self)
     x = _coalesced(self, "values")
     return recorded_by("ValuesBackward0", x.values, (self,), lambda g: stored_at(x.indices, g, x.shape, True))
 
@@ -300,26 +350,32 @@ def _values(self: Tensor) -> Tensor:
 @public("Tensor._nnz")
 def _nnz(self: Tensor) -> int:
     """The number of stored elements (or dense parts)."""
+    if _is_compressed(self):
+        return int(self._payload.minor.shape[-1])
     return int(_sparse_of(self, "_nnz").indices.shape[1])
 
 
 @public("Tensor.sparse_dim Tensor._dimI")
 def sparse_dim(self: Tensor) -> int:
     """The number of sparse dimensions; 0 for a dense tensor."""
+    if _is_compressed(self):
+        return 2
     return len(self._payload.indices) if is_sparse(self) else 0
 
 
 @public("Tensor.dense_dim Tensor._dimV")
 def dense_dim(self: Tensor) -> int:
     """The number of dense dimensions."""
+    if _is_compressed(self):
+        return int(self._payload.dense_dim)
     return self._payload.ndim - sparse_dim(self)
 
 
 def _layout(self: Tensor) -> Any:
-    """The layout of the elements in memory: ``torch.strided`` or ``torch.sparse_coo``."""
+    """The layout of the elements: ``torch.strided``, ``torch.sparse_coo``, ``torch.sparse_csr``, ``sparse_csc``."""
     if type(self._payload) is np.ndarray:
         return strided
-    return sparse_coo if is_sparse(self) else strided
+    return getattr(self._payload, "layout", strided)
 
 
 publish(property(is_sparse), "Tensor.is_sparse")
@@ -351,8 +407,9 @@ def _product(x: Tensor, y: Tensor) -> Tensor:
 
     def formula(g: Tensor) -> tuple[Tensor, Tensor]:
         g = to_dense(g)
-        dense = g * to_dense(keep[0] if not is_grad_enabled() else x)
-        return sparse_mask(g * (keep[1] if not is_grad_enabled() else y), _one(keep[0])), dense.sum_to_size(y.shape)
+        dense = g * to_dense(keep[0] if not is_grad_enabled() else x).conj()
+        factor = (keep[1] if not is_grad_enabled() else y).conj()
+        return sparse_mask(g * factor, _one(keep[0])), dense.sum_to_size(y.shape)
 
     return recorded_by("MulBackward0", SPARSE.mul(x._payload, y._payload), (x, y), formula)
 
@@ -380,8 +437,8 @@ def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
         g = to_dense(g)
         column = g if g._payload.ndim == 2 else g.unsqueeze(1)
         wide = to_dense(y) if b.ndim == 2 else y.unsqueeze(1)
-        dx = column @ wide.t() if x._node is not None else None
-        dy = to_dense(x).t() @ g if y._node is not None else None
+        dx = column @ wide.mH if x._node is not None else None
+        dy = to_dense(x).mH @ g if y._node is not None else None
         return (_in_layout(dx, x), _in_layout(dy, y)) if label.startswith("Sparse") else (dx, dy)
 
     from ..._payloads.sparse import scipy_product

@@ -48,6 +48,8 @@ def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
     if w.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {w.ndim}D")
     if bias is None:
+        if hasattr(type(w), "with_dense") and not hasattr(type(a), "with_dense"):
+            return type(w).with_dense(LAYER, input, weight)
         if a.dtype is not w.dtype:
             return refuse_mixed(None, input, weight)  # type: ignore[arg-type]  # not read
         return matmul(input, TENSORS.matrix_t(weight))

@@ -374,6 +374,10 @@ def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: A
         a = a if device_of(a) is CPU else np.empty(a.shape, np_dtype)
     else:
         device = device_of(a)
+    if getattr(a, "is_sparse", False):
+        from ..._payloads.sparse import refused
+
+        raise refused(a, fill)
     if LEVELS.get() or (order is None and type(a) is np.ndarray and a.flags.c_contiguous):
         source = source_of(asked.generator, function)
         return made(placed(drawn(sampler, source, tuple(a.shape), np_dtype, *args), device), asked.requires_grad)

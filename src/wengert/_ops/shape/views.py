@@ -68,6 +68,10 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         a = payload(input, "reshape")
         if type(a) is Meta and restrided(a, full_size(size, a.shape)) is None:
             return reshape(input, full_size(size, a.shape))
+        if getattr(a, "is_sparse", False):
+            from ..._payloads.sparse import lacks
+
+            raise lacks(a, "reshape")
         if not isinstance(a, np.generic):
             return view(input, full_size(size, tuple(a.shape)))
         a = alias_payload(input)
