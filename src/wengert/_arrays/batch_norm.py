@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._base.registry import plain
-from . import batch_norm_small
+from . import batch_norm_small, compiled_rows
+from .compiled import FEWEST, with_kernel
 from .large import row_products, row_sums
 from .library import in_lib
 from .norms import widened
@@ -144,6 +145,11 @@ def normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: flo
         if stats is not None:
             stats[:] = found
         return r
+    return _normalized_channels(input, weight, bias, view, eps, stats)
+
+
+@with_kernel(compiled_rows.channels, least=FEWEST)
+def _normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: float, stats: Any) -> Any:
     x = np.ascontiguousarray(widened(input)).reshape(view)
     parts = _parts(view)
     mean, var, center = _moments(x, parts, view)
@@ -170,6 +176,11 @@ def channel_cotangents(g: Any, input: Any, weight: Any, bias_shape: Any, needs: 
     """The cotangents of input, weight and bias from the statistics that the forward pass left."""
     if len(stats) == 5:
         return batch_norm_small.cotangents(g, input, weight, bias_shape, needs, view, stats)
+    return _channel_cotangents(g, input, weight, bias_shape, needs, view, stats)
+
+
+@with_kernel(compiled_rows.channel_cotangents, 1, FEWEST)
+def _channel_cotangents(g: Any, input: Any, weight: Any, bias_shape: Any, needs: Any, view: View, stats: Any) -> Any:
     x, g = (np.ascontiguousarray(widened(a)).reshape(view) for a in (input, g))
     mean, scale, _, center = stats
     parts = _parts(view)

@@ -17,6 +17,7 @@ NOTE [ One thread of BLAS ]
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import math
 import os
@@ -170,3 +171,14 @@ def product(a: Any, b: Any, out: Any, multiply: Callable[..., Any] = np.matmul) 
 
     parallel_map(part, parts, work)
     return out
+
+
+@functools.cache
+def blas() -> tuple[Any, Any] | None:
+    """The addresses of ``cblas_sgemm`` and ``cblas_dgemm`` with 64-bit sizes; ``None`` if NumPy has another library."""
+    try:
+        library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
+        found = [getattr(library, f"scipy_cblas_{t}gemm64_") for t in "sd"]
+    except (AttributeError, OSError, TypeError):
+        return None
+    return tuple([ctypes.cast(f, ctypes.c_void_p).value for f in found])  # type: ignore[return-value]

@@ -190,11 +190,16 @@ def kernel(fn: Callable[..., None]) -> Any:
 
     arity = fn.__code__.co_argcount - 1
     whole.separate = True  # type: ignore[attr-defined]
+    whole.__name__ = fn.__name__
     return form
 
 
 def _clip(low: Any, high: Any) -> Any:
-    return lambda x, out=None: x.clip(low, high, out)
+    def clip(x: Any, out: Any = None) -> Any:
+        return x.clip(low, high, out)
+
+    clip.limits = (low, high)  # type: ignore[attr-defined]
+    return clip
 
 
 @functools.lru_cache(256)
@@ -264,7 +269,9 @@ class FusedBody:
     Python runs between two steps: other threads wait for the interpreter meanwhile.
     """
 
-    __slots__ = ("buffers", "constants", "cost", "dtypes", "outputs", "passes", "single", "steps", "width")
+    __slots__ = (
+        "buffers", "compiled", "constants", "cost", "dtypes", "form", "outputs", "passes", "single", "steps", "width",
+    )  # fmt: skip
 
     def __init__(self, dtypes: list[Any], steps: list[Any], lasts: list[int]) -> None:
         """``dtypes``: of the operands, ``None`` for a number; ``steps``: (function, arguments, slot, dtype).
@@ -273,6 +280,8 @@ class FusedBody:
         """
         count = len(dtypes)
         needed = _leading_to(lasts, steps)
+        self.form: Any = None  # all operands' dtypes, steps, results: what ``compiled_bodies`` writes down
+        self.compiled: Any = None  # the kernel, once it was looked for
         final = {x: k for k, step in enumerate(needed) for x in step[1] if type(x) is Slot}  # where a slot is last read
         final.update((slot, len(needed)) for slot in lasts)
         place: dict[int, Any] = {k: k for k in range(count)}  # slot -> operand, or buffer and dtype
@@ -420,4 +429,6 @@ def _recorded(body: Any, operands: tuple[Any, ...]) -> FusedBody | None:
     if len(lasts) < len(results) or min(lasts) < len(operands) or len(set(lasts)) < len(lasts):
         return None
     dtypes = [x.dtype if type(x) is np.ndarray and x.ndim else None for x in operands]
-    return FusedBody(dtypes, steps[1:], lasts)
+    program = FusedBody(dtypes, steps[1:], lasts)
+    program.form = [x.dtype if type(x) is np.ndarray else None for x in operands], _leading_to(lasts, steps[1:]), lasts
+    return program

@@ -12,8 +12,10 @@ import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS, BOOL, REAL_NUMBERS
 from .._base.registry import plain
+from . import compiled_bodies, compiled_rows
 from .blas import UNSHARED
-from .fused import Placeholder
+from .compiled import LEAST, kernels, with_kernel
+from .fused import Placeholder, fused_body_of
 from .kernels import where_recorded
 from .library import NUMBERS, in_lib, lib, undispatched, vector_of_ones
 from .threads import (
@@ -175,6 +177,7 @@ def row_products(x: Any, y: Any) -> Any:
     return sums + _vecdot(x[..., whole:], y[..., whole:]) if whole < n else sums
 
 
+@with_kernel(compiled_rows.row_sums)
 def _many_row_sums(x: Any) -> Any:
     """``row_sums`` of a large array: many products with ones, each of which BLAS leaves to one thread."""
     n = x.shape[-1]
@@ -198,6 +201,7 @@ def _many_row_sums(x: Any) -> Any:
 
 
 @in_lib
+@with_kernel(compiled_rows.column_sums)
 def column_sums(x: Any) -> Any:
     """The sums of a matrix's columns: products with ones, each of which BLAS leaves to one thread."""
     m, n = x.shape
@@ -323,6 +327,11 @@ def plain_sum_of_deviations(lib: Any, x: Any, mean: Any, dim: Any, keepdim: bool
 def sum_of(body: Any, *arrays: Any) -> Any:
     """The sum of an elementwise body's result, which is never stored as a whole if the arrays are large."""
     parts = None
+    if arrays[0].size >= LEAST and kernels() is not None:
+        program = fused_body_of(body, arrays)
+        total = None if program is None else compiled_bodies.sum_of(program, arrays)
+        if total is not None:
+            return program.dtypes[0].type(total)
     if arrays[0].size >= LARGE and arrays[0].dtype in BLAS_FLOATS:
         parts = over_blocks(lambda *blocks: row_sums(body(*blocks).reshape(-1)), *arrays)
     return sum_over(body(*arrays), None) if parts is None else np.add.reduce(np.array(parts))

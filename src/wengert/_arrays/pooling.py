@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import intp
+from . import compiled_windows, intp
+from .compiled import with_kernel
 from .threads import parallel_map
 
 Ints = tuple[int, ...]
@@ -110,6 +111,7 @@ def _maxima_of(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: 
     )
 
 
+@with_kernel(compiled_windows.window_maxima)
 def window_maxima(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> tuple[Any, Any]:
     """The largest element of each window and its flat index; nan is larger than everything."""
     size = x.shape[x.ndim - len(kernel) :]

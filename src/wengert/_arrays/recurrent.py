@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from . import compiled_steps
+from .compiled import FEWEST, with_kernel
 from .kernels import has_vector_functions
 from .large import row_sums
 from .library import in_lib
@@ -97,19 +99,35 @@ def lstm_forward(
     """Outputs, last hidden and last cell state; see NOTE [ The LSTM's memory ]."""
     length, batch, inputs = input.shape
     n, dtype = w_hh.shape[1], input.dtype
-    one = np.ones((), dtype)
     w = _gates_exchanged(_with_bias(w_ih, None if b_ih is None else b_ih + b_hh, w_hh), _LSTM_ORDER)
-    power, factor = _power_of_sigmoid(dtype)
-    w[: 3 * n] *= factor
     z = _inputs_and_states(input, h, reverse)
     keep = tape is not None
     factors = np.empty((length if keep else 0, 6, n, batch), dtype)
     cells = None if ends is None else np.empty((length, n, batch), dtype)
+    cell = np.array(c.T, order="C")
+    _lstm_steps(w, z, cell, factors, cells)
+    states = np.ascontiguousarray(z[:, inputs + 1 :].swapaxes(1, 2))
+    if keep:
+        tape[:] = [factors, states[:-1]]
+    outputs = (states[:0:-1] if reverse else states[1:]).copy()
+    if cells is None:
+        return outputs, states[-1].copy(), np.ascontiguousarray(cell.T)
+    rows = np.arange(batch)
+    return outputs, states[ends + 1, rows], cells[ends, :, rows]
+
+
+@with_kernel(compiled_steps.lstm_steps, least=FEWEST)
+def _lstm_steps(w: Any, z: Any, cell: Any, factors: Any, cells: Any) -> Any:
+    """Fill in the states in ``z``, the last cell, the backward pass's factors and each step's cell, if asked for."""
+    length, keep, (n, batch), dtype = len(z) - 1, len(factors) > 0, cell.shape, cell.dtype
+    inputs = z.shape[1] - n - 1
+    one = np.ones((), dtype)
+    power, factor = _power_of_sigmoid(dtype)
+    w[: 3 * n] *= factor
     together = _SMALL // max(n * batch, 1)  # steps processed together
     together = min(together, _MOST) if together >= _FEWEST else 1
     blocks = np.empty((together, 8, n, batch), dtype)
     steps = [(b[:4].reshape(-1, batch), b[:3], *b) for b in blocks]
-    cell = np.array(c.T, order="C")
     dot, multiply, add, tanh = np.dot, np.multiply, np.add, np.tanh
     for step in range(length):
         place = step % together
@@ -131,14 +149,6 @@ def lstm_forward(
             multiply(o, squashed, state)
         if cells is not None:
             cells[step] = cell
-    states = np.ascontiguousarray(z[:, inputs + 1 :].swapaxes(1, 2))
-    if keep:
-        tape[:] = [factors, states[:-1]]
-    outputs = (states[:0:-1] if reverse else states[1:]).copy()
-    if cells is None:
-        return outputs, states[-1].copy(), np.ascontiguousarray(cell.T)
-    rows = np.arange(batch)
-    return outputs, states[ends + 1, rows], cells[ends, :, rows]
 
 
 def _lstm_factors(blocks: Any, r: Any, one: Any) -> None:
@@ -196,7 +206,16 @@ def _lstm_gate_cotangents(
     dc[...], given_cells = _cell_cotangents(g[2], length, (n, batch), dtype, ends)
     d = np.empty((length, 4, n, batch), dtype)
     back = np.ascontiguousarray(_gates_exchanged(w_hh, _LSTM_ORDER).T)
-    part = np.empty((n, batch), dtype)
+    _lstm_steps_back(factors, back, both, given, given_cells, d, needs_state)
+    return d, dh if needs_state else None, dc
+
+
+@with_kernel(compiled_steps.lstm_steps_back, least=FEWEST)
+def _lstm_steps_back(factors: Any, back: Any, both: Any, given: Any, given_cells: Any, d: Any, to_first: bool) -> Any:
+    """Fill in the gates' cotangents and, in ``both``, those of the first cell and (``to_first``) the first state."""
+    length, _, n, batch = factors.shape
+    dc, dh = both
+    part = np.empty((n, batch), factors.dtype)
     dot, multiply, add = np.dot, np.multiply, np.add
     for step, arrived, arrived_cells in zip(range(length - 1, -1, -1), given, given_cells, strict=True):
         kept, now = factors[step], d[step]
@@ -210,9 +229,8 @@ def _lstm_gate_cotangents(
         multiply(kept[2], dc, now[2])
         multiply(kept[3], dc, now[3])
         multiply(dc, kept[5], dc)
-        if step or needs_state:
+        if step or to_first:
             dot(back, now.reshape(4 * n, batch), dh)
-    return d, dh if needs_state else None, dc
 
 
 def _state_cotangents(

@@ -47,6 +47,8 @@ from typing import Any
 
 import numpy as np
 
+from . import compiled, compiled_bodies, compiled_rows
+from .compiled import LEAST, kernels, with_kernel
 from .fused import FusedBody, cost_of, fused_body_of
 
 LARGE = 1 << 18  # elements from which blocks pay
@@ -185,6 +187,9 @@ def _serve(jobs: SimpleQueue[_Job]) -> None:
 _pool = _Pool()
 
 
+compiled.wanted_threads = lambda: min(requested or _pool.default, _pool.processors)
+
+
 def single_threaded(work: float = math.inf, parts: int = 2) -> bool:
     """Whether there is one thread only, or work of so many microseconds, in so many parts, is faster on one."""
     return _pool.helpers(parts, work) < 1
@@ -235,6 +240,12 @@ def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     layout = _layout(arrays)
     if layout is None:
         return body(*arrays)
+    if kernels() is not None:
+        program = fused_body_of(body, arrays)
+        if program is not None and len(program.dtypes) == 1 and (results := _run_compiled(program, layout)):
+            return results[0]
+        if layout.size < LARGE:
+            return body(*arrays)
     if len(layout.shape) > 1:
         return among_rows(layout.shape[-1], lambda: _run(body, arrays, layout))
     return _run(body, arrays, layout)
@@ -297,7 +308,21 @@ def elementwise_multi(body: Callable[..., Any], *arrays: Any) -> Any:
     """``body(*arrays)`` for a body that returns several arrays, each elementwise in the operands."""
     layout = _layout(arrays)
     program = None if layout is None else fused_body_of(body, arrays)
-    return body(*arrays) if layout is None or program is None else _run_program(program, layout)
+    if layout is None or program is None:
+        return body(*arrays)
+    results = _run_compiled(program, layout)
+    if results is None and layout.size < LARGE:
+        return body(*arrays)
+    return results or _run_program(program, layout)
+
+
+def _run_compiled(program: FusedBody, layout: _Layout) -> list[Any] | None:
+    """The results of a recorded body, if there is a kernel for it."""
+    if kernels() is None or compiled_bodies.kernel_of(program) is None:
+        return None
+    made = [layout.empty(dtype) for dtype in program.dtypes]
+    outs, operands = [out for _, out in made], [a for a, _ in layout.views]
+    return [r for r, _ in made] if compiled_bodies.run(program, layout.shape, outs, operands) else None
 
 
 def _run_program(program: FusedBody, layout: _Layout) -> list[Any]:
@@ -378,8 +403,9 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
         return None
     lead = operands[0]
     shape = lead.shape
+    least = LARGE if kernels() is None else LEAST
     if all([a.shape == shape and a.flags.c_contiguous for a in operands]):  # noqa: C419
-        if lead.size < LARGE:
+        if lead.size < least:
             return None
         flat = [(a.reshape(-1), True) if type(a) is np.ndarray and a.ndim else (a, False) for a in arrays]
         return _Layout(flat, shape, None, None)
@@ -388,7 +414,7 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
     except ValueError:  # the body raises a better error
         return None
     full = [np.broadcast_to(a, shape) for a in operands]
-    if not LARGE <= full[0].size < _ENORMOUS:
+    if not least <= full[0].size < _ENORMOUS:
         return None
     strides = [_strides(a) for a in full]
     identity = tuple(range(len(shape)))
@@ -580,6 +606,7 @@ def _flat(x: Any) -> Any:
     return x.reshape(-1) if x.flags.c_contiguous else None
 
 
+@with_kernel(compiled_rows.sum_of_all)
 def _sum(x: Any) -> Any:
     """The sum of a contiguous array of float32 or float64."""
     whole = x.size // _ROW * _ROW

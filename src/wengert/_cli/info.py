@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert._arrays.blas import core
+from wengert._arrays.compiled import kernels
 from wengert._version import __version__
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -35,7 +36,7 @@ def main(ops: list[str] | None, as_json: bool, public: bool = False) -> int:
 
 def report() -> str:
     """Return the facts, one per line."""
-    return "\n".join(f"{name + ':':<10} {value}" for name, value in facts().items())
+    return "\n".join(f"{name + ':':<11} {value}" for name, value in facts().items())
 
 
 def facts() -> dict[str, str]:
@@ -48,6 +49,7 @@ def facts() -> dict[str, str]:
         "SciPy": _installed("scipy"),
         "PyTorch": f"{_installed('torch')} (not used)",
         "BLAS": _blas(build),
+        "large work": _large_work(),
         "threads": _threads(),
         "CPU": _cpu(build),
         "platform": platform.platform(),
@@ -66,6 +68,12 @@ def _blas(build: Any) -> str:
     library = build.get("Build Dependencies", {}).get("blas", {})
     name = f"{library.get('name', 'unknown')} {library.get('version', '')}".strip()
     return f"{name}, kernels for {core()}" if core() else name
+
+
+def _large_work() -> str:
+    """Return the tier that eager's large work runs in."""
+    found = kernels()
+    return "NumPy" if found is None else f"wengert-kernels {found.version}, {found.variant} ({found.path})"
 
 
 def _threads() -> str:

@@ -34,8 +34,9 @@ from typing import Any
 
 from numpy import multiply, ndarray
 
+from .._arrays.compiled import LEAST
 from .._arrays.library import ARITHMETIC, INEXACT, silently
-from .._arrays.threads import LARGE, elementwise, elementwise_multi, multiply_into
+from .._arrays.threads import elementwise, elementwise_multi, multiply_into
 from .._base import errors as lines
 from .._base.dtypes import FLOAT32, FLOAT64
 from .._base.modes import slow_always, slow_if_recording
@@ -313,7 +314,7 @@ if c is not None and c._seq > n._seq:
 
 COMMON: dict[str, Any] = {
     "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED,
-    "INEXACT": INEXACT, "LARGE": LARGE, "Parts": Parts, "Tensor": Tensor, "alias_payload": alias_payload,
+    "INEXACT": INEXACT, "LARGE": LEAST, "Parts": Parts, "Tensor": Tensor, "alias_payload": alias_payload,
     "both": elementwise_multi, "box_of": box_of, "cast": cast, "default_np": default_np, "elementwise": elementwise,
     "getframe": getframe, "lines": lines, "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes,
     "mixed_product": mixed_product, "multiply": multiply, "multiply_into": multiply_into, "ndarray": ndarray,

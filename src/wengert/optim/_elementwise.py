@@ -23,6 +23,7 @@ import numpy as np
 
 import wengert as torch
 
+from .._arrays.compiled import LEAST, kernels
 from .._arrays.threads import cut_parts, parallel_slices
 from .._base.errors import program_frame
 from .._base.tracing import TRACER
@@ -303,6 +304,11 @@ class ElementwiseOptimizer(Optimizer):
 
         if all(b.flags.c_contiguous for b in arrays):
             arrays = [b.reshape(-1) for b in arrays]
+            if a.size >= LEAST and kernels() is not None:
+                from ._as_c import stepped
+
+                if stepped(kernel, arrays, constants, decay, maximize):
+                    return
             state = len(arrays) - 1  # and the gradient
             parallel_slices(run, a.size, a.itemsize, a.nbytes * state**2 * _COST, 4 * state, len(arrays) + 2)
         else:

@@ -6,29 +6,17 @@ dim of a matrix lies without gaps.
 
 from __future__ import annotations
 
-import ctypes
-import functools
 from typing import Any
 
 import numpy as np
 
+from ..._arrays.blas import blas
 from .expressions import C_TYPES, SUFFIX
 from .loops import Loop
 from .pieces import GRAIN, Piece, Place, is_float
 
 _SMALL = 2048  # multiplications that a loop does sooner than a call
 _BY_VECTOR = 1 << 18  # the same, where an operand is one row or one column
-
-
-@functools.cache
-def blas() -> tuple[Any, Any] | None:
-    """The addresses of ``cblas_sgemm`` and ``cblas_dgemm`` with 64-bit sizes; ``None`` if NumPy has another library."""
-    try:
-        library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
-        found = [getattr(library, f"scipy_cblas_{t}gemm64_") for t in "sd"]
-    except (AttributeError, OSError, TypeError):
-        return None
-    return tuple([ctypes.cast(f, ctypes.c_void_p).value for f in found])  # type: ignore[return-value]
 
 
 def _matrix(x: Place) -> tuple[int, int] | None:

@@ -35,7 +35,7 @@ def _wide(product: Any, x: Any, y: Any, *p: Any) -> Any:
 
 
 def _with_bias(x: Any, w: Any, bias: Any, *p: Any) -> Any:
-    return products.convolve(x, w, *p, bias=bias)
+    return products.convolve(x, w, *p, bias)
 
 
 for _name, _product in (

@@ -64,11 +64,19 @@ ROWS norm_channels_back_##s(T *o, const T *g, const T *x, i64 N, i64 C, i64 L, d
 ROWS pool_back_##s(T *o, const T *g, const i64 *at, i64 out, i64 in, i64 from, i64 to) { \
   memset(o + from * in, 0, (to - from) * in * sizeof(T)); \
   for (i64 p = from; p < to; p++) for (i64 j = 0; j < out; j++) { const i64 k = at[p * out + j]; if (k >= 0 && k < in) o[p * in + k] += g[p * out + j]; } } \
+INLINE void max_pool_row_##s(T *o, int32_t *at, const T *r, int32_t place, i64 n, i64 S) { /* one element of each window of a row */ \
+  IVDEP for (i64 j = 0; j < n; j++) { const T e = r[j * S], m = o[j]; const int32_t b = at[j]; \
+    const int take = (b < 0) | (e > m) | (e != e); o[j] = take ? e : m; at[j] = take ? place + (int32_t)(j * S) : b; } } \
 INLINE void max_pool_##s(T *o, i64 *at, const T *x, i64 H, i64 W, i64 OH, i64 OW, i64 KH, i64 KW, i64 SH, i64 SW, i64 PH, i64 PW, i64 DH, i64 DW, i64 from, i64 to) { \
-  for (i64 p = from; p < to; p++) for (i64 i = 0; i < OH; i++) for (i64 j = 0; j < OW; j++) { \
-    T m = -INFINITY; i64 b = -1; const T *r = x + p * H * W; \
+  int32_t *where = room(OW * 4); \
+  for (i64 p = from; p < to; p++) for (i64 i = 0; i < OH; i++) { T *m = o + (p * OH + i) * OW; \
+    for (i64 j = 0; j < OW; j++) { m[j] = -INFINITY; where[j] = -1; } \
     for (i64 u = 0; u < KH; u++) { const i64 y = i * SH - PH + u * DH; if (y < 0 || y >= H) continue; \
-      for (i64 v = 0; v < KW; v++) { const i64 z = j * SW - PW + v * DW; if (z < 0 || z >= W) continue; \
-        const T e = r[y * W + z]; if (b < 0 || e > m || e != e) { m = e; b = y * W + z; } } } \
-    o[(p * OH + i) * OW + j] = m; at[(p * OH + i) * OW + j] = b; } }
+      for (i64 v = 0; v < KW; v++) { const i64 z = v * DW - PW, j0 = z < 0 ? (SW - 1 - z) / SW : 0; \
+        i64 j1 = W - z <= 0 ? 0 : (W - 1 - z) / SW + 1; j1 = j1 < OW ? j1 : OW; if (j1 <= j0) continue; \
+        const i64 first = y * W + j0 * SW + z; const T *r = x + p * H * W + first; \
+        if (SW == 2) max_pool_row_##s(m + j0, where + j0, r, (int32_t)first, j1 - j0, 2); \
+        else if (SW == 1) max_pool_row_##s(m + j0, where + j0, r, (int32_t)first, j1 - j0, 1); \
+        else max_pool_row_##s(m + j0, where + j0, r, (int32_t)first, j1 - j0, SW); } } \
+    for (i64 j = 0; j < OW; j++) at[(p * OH + i) * OW + j] = where[j]; } }
 ROW_FUNCTIONS(f, float) ROW_FUNCTIONS(d, double)
