@@ -68,12 +68,15 @@ from ._compat import accelerator as accelerator
 from ._compat import ao as ao
 from ._compat import classes as classes
 from ._compat import compiler as compiler
+from ._compat import contrib as contrib
 from ._compat import cpu as cpu
 from ._compat import functional as functional
 from ._compat import futures as futures
 from ._compat import jit as jit
 from ._compat import mps as mps
 from ._compat import mtia as mtia
+from ._compat import nested as nested
+from ._compat import package as package
 from ._compat import quantization as quantization
 from ._compat import types as types
 from ._compat import version as version
@@ -1757,6 +1760,7 @@ __all__ = [
     "conj_physical_",
     "constant_pad_nd",
     "contiguous_format",
+    "contrib",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -2111,6 +2115,7 @@ __all__ = [
     "neg_",
     "negative",
     "negative_",
+    "nested",
     "newaxis",
     "nextafter",
     "nn",
@@ -2131,6 +2136,7 @@ __all__ = [
     "ormqr",
     "outer",
     "overrides",
+    "package",
     "pairwise_distance",
     "pca_lowrank",
     "pdist",

@@ -31,9 +31,14 @@ def open_rows(package: dict[str, Any]) -> None:
     """Let a file, given as its ``globals()``, have the names of its own row, and if it is a package find its rows."""
     name = package["__name__"].partition(".")[2]
     if "__path__" in package:
-        package["__path__"].append(_entry(name))
+        find_rows(package)
     if name:
         fill(package, name)
+
+
+def find_rows(package: dict[str, Any]) -> None:
+    """Let a package, given as its ``globals()``, find its rows; the table is read when one is imported."""
+    package["__path__"].append(_entry(package["__name__"].partition(".")[2]))
 
 
 def fill(module: dict[str, Any], name: str) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from enum import Enum
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 from wengert._base.absent import absent_class, answering, named, refusing
@@ -293,6 +294,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "", answers("_get_tracing_state", none), answers("_is_tracing", no),
         answers("_are_functorch_transforms_active", lambda: in_transform() is not None, "Whether one is running."),
         answers("_set_cached_tensors_enabled", lambda enabled: None, "Does nothing: tensors can always be cached."),
+        answers("_infer_size", lambda *sizes: _find(":broadcast_shapes")(*sizes), "The size of both, broadcast."),  # noqa: PLW0108
+        answers("_add_docstr", switches.add_docstr, "The object with its docstring."),
         answers("_log_api_usage_once", lambda event: None, "Does nothing: the use of APIs is not counted."),
         answers("_get_privateuse1_backend_name", lambda: "privateuseone", "PyTorch's name of a program's device."),
         answers("_ExcludeDispatchKeyGuard", lambda keys: nullcontext(), "A context that does nothing."),
@@ -328,6 +331,16 @@ ROWS: dict[str, tuple[Any, ...]] = {
         values(accumulated_cache_size_limit=256, capture_scalar_outputs=False, assume_static_by_default=True),
         values(capture_dynamic_output_shape_ops=False, automatic_dynamic_shapes=True),
     ),
+    "_functorch.config": (
+        "switches that can be set and read, and have nothing to switch.",
+        values(activation_memory_budget=1.0, donated_buffer=False, functionalize_rng_ops=False)),
+    "_inductor": ("PyTorch's code generator: here ``torch.compile`` makes C or NumPy programs.",),
+    "_inductor.config": (
+        "switches that can be set and read, and have nothing to switch.",
+        values(coordinate_descent_tuning=False, epilogue_fusion=True, fx_graph_cache=True, max_autotune=False),
+        values(max_autotune_gemm=False, shape_padding=True, freezing=False, compile_threads=1, debug=False),
+        values(cpp=SimpleNamespace(threads=-1), trace=SimpleNamespace(enabled=False, graph_diagram=False)),
+        values(triton=SimpleNamespace(cudagraphs=False, unique_kernel_names=True, cudagraph_trees=True))),
     "_dynamo.utils": ("torchvision asks it.", answers("is_compile_supported", lambda device_type: False, UNTRACED)),
     "_subclasses": ("what libraries ask about tensors that PyTorch's compiler makes. There are none.",),
     "_subclasses.fake_tensor": (
@@ -351,6 +364,12 @@ ROWS: dict[str, tuple[Any, ...]] = {
         values(_overload=itself, _overload_method=itself),
         answers("wait", lambda future: future.wait(), "The result of a future."),
     ),
+    "_jit_internal": (
+        "names of the compiler of scripts that libraries import.",
+        aliases("jit.annotations", "Any Dict List Optional Tuple Union"), aliases("jit", "Final ignore unused export"),
+        aliases("jit.annotations", " ".join(f"BroadcastingList{n}" for n in range(1, 7))),
+        aliases("jit", "is_scripting is_tracing _overload _overload_method"),
+        answers("boolean_dispatch", switches.boolean_dispatch)),
     "jit.annotations": (
         "names of ``typing`` that programs import from here.",
         values(**{name: getattr(typing, name) for name in ("Any", "Dict", "List", "Optional", "Tuple", "Union")}),
@@ -374,6 +393,35 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "distributed.tensor.device_mesh": ("", aliases("distributed.device_mesh", "DeviceMesh init_device_mesh")),
     "distributed.tensor.experimental": (
         "", answers("implicit_replication", contextmanager(lambda: (yield)), "A context that does nothing.")),
+    # absent
+    "nested": (
+        "tensors of tensors of several sizes.",
+        refusals("as_nested_tensor narrow nested_tensor nested_tensor_from_jagged to_padded_tensor",
+                 NotImplementedError, "torch.nested.{}: wengert has no nested tensors",
+                 "What to do: nn.utils.rnn.pad_sequence pads them to one size.")),
+    "package": (
+        "archives of code and data.",
+        refusals("PackageExporter PackageImporter", NotImplementedError, "torch.package.{}: wengert has no packages",
+                 "What to do: torch.save saves a state_dict, torch.export.save a program.")),
+    "utils.cpp_extension": (
+        "extensions in C++, which need PyTorch's own library.",
+        values(CUDA_HOME=None, ROCM_HOME=None, IS_HIP_EXTENSION=False), classes("BuildExtension"),
+        refusals("CppExtension CUDAExtension SyclExtension load load_inline include_paths library_paths",
+                 NotImplementedError, "torch.utils.cpp_extension.{}: wengert has no library in C++",
+                 "What to do: torch.library.custom_op makes an operator of a function in Python.")),
+    "utils.mobile_optimizer": (
+        "programs for phones.",
+        refusals("optimize_for_mobile", NotImplementedError, "torch.utils.mobile_optimizer.{}: there are no scripts",
+                 "What to do: torch.onnx.export writes a model that runs on phones.")),
+    "utils.mkldnn": (
+        "oneDNN's tensors.",
+        refusals("to_mkldnn", NotImplementedError, "torch.utils.mkldnn.{}: wengert has no tensors of oneDNN")),
+    "contrib": ("empty.",),
+    "utils.backcompat": (
+        "warnings of PyTorch 0.2, which programs of that time switch on.",
+        values(broadcast_warning=SimpleNamespace(enabled=False), keepdim_warning=SimpleNamespace(enabled=False))),
+    "utils.deterministic": (
+        "switches that can be set and read, and have nothing to switch.", values(fill_uninitialized_memory=True)),
     # names that are elsewhere
     "functional": ("functions that are also ``torch.NAME``, in the module where PyTorch defines them.", aliases("",
         "atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors cartesian_prod cdist "
@@ -390,7 +438,9 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_functorch.vmap": ("", aliases("func", "vmap")),
     "_sparse": ("where pickles find it.", aliases("_payloads.sparse", "Sparse")),
     "_VF": ("the functions that PyTorch defines in C++.", aliases("", "gru lstm rnn_relu rnn_tanh stft unique_dim")),
-    "_utils": ("what PyTorch's pickles make their tensors with.", lambda module: _find("_saving.rebuilding:NAMES")),
+    "_utils": (
+        "what PyTorch's pickles make their tensors with, and lists of tensors as a flat one.",
+        lambda module: _find("_saving.rebuilding:NAMES"), lambda module: _find("_compat._flat_tensors:NAMES")),
     "_vmap_internals": (
         "where libraries found ``vmap`` before it was public.", aliases("func", "vmap"),
         aliases("func._vmap", "_vmap")),

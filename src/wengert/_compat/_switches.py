@@ -103,3 +103,23 @@ def sdp_kernel(
     kinds = {"_flash": enable_flash, "_math": enable_math, "_mem_efficient": enable_mem_efficient}
     with switched("wengert.backends.cuda", {**kinds, "_cudnn": enable_cudnn}):
         yield
+
+
+def add_docstr(obj: Any, doc: str) -> Any:
+    """The object with its docstring."""
+    obj.__doc__ = doc
+    return obj
+
+
+def boolean_dispatch(
+    arg_name: str, arg_index: int, default: bool, if_true: Any, if_false: Any, module_name: str, func_name: str
+) -> Any:
+    """A function that calls ``if_true`` or ``if_false``, as the argument of this name or at this place says."""
+
+    def fn(*args: Any, **kwargs: Any) -> Any:
+        chosen = args[arg_index] if arg_index < len(args) else kwargs.get(arg_name, default)
+        return (if_true if chosen else if_false)(*args, **kwargs)
+
+    fn.__doc__ = if_true.__doc__ or if_false.__doc__
+    fn.__module__, fn.__name__ = module_name, func_name
+    return fn

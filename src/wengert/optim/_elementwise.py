@@ -265,6 +265,11 @@ class ElementwiseOptimizer(Optimizer):
         """Step by a sparse gradient, which most optimizers do not support."""
         raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
+    def _init_group(self, group: dict[str, Any], *lists: list[Any]) -> Any:
+        from ._functional import init_group
+
+        return init_group(self, group, *lists)
+
     def _state_of(self, group: dict[str, Any], p: Tensor) -> dict[str, Any]:
         state = self.state[p]
         if not state:

@@ -6,9 +6,11 @@ from typing import Any
 
 from .._tape.tensor import Tensor
 from ._elementwise import LATE, ElementwiseOptimizer, advance, check_lr, check_not_negative, check_option, options
-from .optimizer import ParamsT
+from .optimizer import ParamsT, functional_form
 
 __all__ = ["Adadelta"]
+
+__getattr__ = functional_form("adadelta")
 
 
 def _adadelta(x: Any, p: Any, g: Any, squares: Any, deltas: Any, t: Any, u: Any, lr: Any, rho: Any, eps: Any) -> Any:

@@ -22,9 +22,11 @@ from ._elementwise import (
     options,
     step_at_rows,
 )
-from .optimizer import ParamsT
+from .optimizer import ParamsT, functional_form
 
 __all__ = ["Adagrad"]
+
+__getattr__ = functional_form("adagrad")
 
 
 def _adagrad(x: Any, p: Any, g: Any, total: Any, t: Any, u: Any, lr: Any, eps: Any) -> Any:

@@ -8,9 +8,11 @@ import wengert as torch
 
 from .._tape.tensor import Tensor
 from ._elementwise import LATE, ElementwiseOptimizer, advance, check_adam, check_fused, check_lr, new_step, options
-from .optimizer import ParamsT, _to_scalar
+from .optimizer import ParamsT, _to_scalar, functional_form
 
 __all__ = ["Adam"]
+
+__getattr__ = functional_form("adam")
 
 
 def _adam(x: Any, p: Any, g: Any, m: Any, v: Any, t: Any, u: Any, *constants: Any) -> Any:

@@ -6,9 +6,11 @@ from typing import Any
 
 from .._tape.tensor import Tensor
 from ._elementwise import LATE, ElementwiseOptimizer, advance, check_adam, options
-from .optimizer import ParamsT
+from .optimizer import ParamsT, functional_form
 
 __all__ = ["Adamax"]
+
+__getattr__ = functional_form("adamax")
 
 
 def _adamax(

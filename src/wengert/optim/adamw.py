@@ -6,9 +6,11 @@ from typing import Any
 
 from .._tape.tensor import Tensor
 from .adam import Adam
-from .optimizer import ParamsT
+from .optimizer import ParamsT, functional_form
 
 __all__ = ["AdamW"]
+
+__getattr__ = functional_form("adamw")
 
 
 class AdamW(Adam):

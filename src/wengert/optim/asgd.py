@@ -17,9 +17,11 @@ from ._elementwise import (
     options,
     set_number,
 )
-from .optimizer import ParamsT
+from .optimizer import ParamsT, functional_form
 
 __all__ = ["ASGD"]
+
+__getattr__ = functional_form("asgd")
 
 
 def _asgd(x: Any, p: Any, g: Any, average: Any, t: Any, u: Any, shrink: float, eta: float, mu: float) -> Any:

@@ -8,9 +8,11 @@ import wengert as torch
 
 from .._tape.tensor import Tensor
 from ._elementwise import LATE, ElementwiseOptimizer, advance, check_adam, new_step, options, set_number
-from .optimizer import ParamsT
+from .optimizer import ParamsT, functional_form
 
 __all__ = ["NAdam"]
+
+__getattr__ = functional_form("nadam")
 
 
 def _nadam(x: Any, p: Any, g: Any, m: Any, v: Any, t: Any, u: Any, *constants: Any) -> Any:

@@ -127,6 +127,19 @@ _HOOKS = (
 )
 
 
+def functional_form(name: str) -> Any:
+    """The ``__getattr__`` of an optimizer's module: its function on lists of tensors is made when it is asked for."""
+
+    def find(asked: str) -> Any:
+        if asked != name:
+            raise AttributeError(f"module 'wengert.optim.{name}' has no attribute {asked!r}")
+        from . import _functional
+
+        return getattr(_functional, name)
+
+    return find
+
+
 class Optimizer:
     """Base class of all optimizers. A subclass defines ``step`` and passes the defaults of its options.
 

@@ -8,9 +8,11 @@ import wengert as torch
 
 from .._tape.tensor import Tensor
 from ._elementwise import LATE, ElementwiseOptimizer, advance, check_lr, check_not_negative, new_step, options
-from .optimizer import ParamsT
+from .optimizer import ParamsT, functional_form
 
 __all__ = ["RMSprop"]
+
+__getattr__ = functional_form("rmsprop")
 
 
 def _finish(x: Any, p: Any, g: Any, buffer: Any, t: Any, u: Any, lr: Any, momentum: Any) -> Any:

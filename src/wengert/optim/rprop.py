@@ -8,9 +8,11 @@ import wengert as torch
 
 from .._tape.tensor import Tensor
 from ._elementwise import LATE, ElementwiseOptimizer, advance, check_lr, new_step, number, options
-from .optimizer import ParamsT
+from .optimizer import ParamsT, functional_form
 
 __all__ = ["Rprop"]
+
+__getattr__ = functional_form("rprop")
 
 
 def _rprop(

@@ -17,9 +17,11 @@ from ._elementwise import (
     options,
     step_at_rows,
 )
-from .optimizer import ParamsT
+from .optimizer import ParamsT, functional_form
 
 __all__ = ["SGD"]
+
+__getattr__ = functional_form("sgd")
 
 
 def _plain(x: Any, p: Any, g: Any, t: Any, u: Any, lr: Any) -> Any:

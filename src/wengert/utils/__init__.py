@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from weakref import getweakrefcount, ref
 
+from .._compat import find_rows
+
 if TYPE_CHECKING:
     from . import checkpoint as checkpoint
     from . import data as data
@@ -63,3 +65,6 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("__") and find_spec(f"{__name__}.{name}") is not None:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+find_rows(globals())

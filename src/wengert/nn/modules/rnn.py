@@ -73,6 +73,11 @@ class _Recurrent(Module):
         init_within(1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0, *self.parameters())
 
 
+def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tensor:
+    """``tensor.index_select(dim, permutation)``, which programs import from here."""
+    return tensor.index_select(dim, permutation)
+
+
 class RNNBase(_Recurrent):
     """Base of ``RNN``, ``LSTM`` and ``GRU``."""
 

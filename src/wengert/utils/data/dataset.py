@@ -26,6 +26,7 @@ __all__ = [
 
 _T_co = TypeVar("_T_co", covariant=True)
 _T = TypeVar("_T")
+T_co = _T_co  # libraries import it
 
 
 class Dataset(Generic[_T_co]):

@@ -1,0 +1,105 @@
+"""Names that public programs import from PyTorch's inner modules, and what they do."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+
+import wengert as T
+
+NAMES = (
+    "_utils:_flatten_dense_tensors _utils:_unflatten_dense_tensors _utils:_take_tensors "
+    "_inductor.config:triton _inductor.config:coordinate_descent_tuning "
+    "_functorch.config:activation_memory_budget _jit_internal:boolean_dispatch _jit_internal:BroadcastingList2 "
+    "_jit_internal:Optional optim.adam:adam optim.adamw:adamw optim.sgd:sgd optim._functional:rmsprop "
+    "nn.modules.rnn:apply_permutation nested:nested_tensor package:PackageExporter utils.cpp_extension:load "
+    "utils.backcompat:broadcast_warning utils.data.dataset:T_co _C:_infer_size _C:_add_docstr "
+)
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+def test_a_name_can_be_imported(name: str) -> None:
+    module, _, attribute = name.partition(":")
+    assert hasattr(importlib.import_module(f"wengert.{module}"), attribute)
+
+
+@pytest.mark.parametrize("name", ["nested:nested_tensor", "package:PackageExporter", "utils.cpp_extension:load"])
+def test_what_is_not_there_says_so_when_it_is_called(name: str) -> None:
+    module, _, attribute = name.partition(":")
+    with pytest.raises(NotImplementedError, match=f"torch.{module}.{attribute}: ") as caught:
+        getattr(importlib.import_module(f"wengert.{module}"), attribute)([])
+    assert any(note.startswith("What to do: ") for note in caught.value.__notes__)
+
+
+def test_tensors_become_flat_and_come_back() -> None:
+    from wengert._utils import _flatten_dense_tensors, _reorder_tensors_as, _take_tensors, _unflatten_dense_tensors
+
+    some = [T.arange(6.0).view(2, 3), T.ones(1, dtype=T.float64), T.zeros(5)]
+    flat = _flatten_dense_tensors([some[0], some[2]])
+    back = _unflatten_dense_tensors(flat, [some[0], some[2]])
+    assert flat.shape == (11,) and T.equal(back[0], some[0]) and T.equal(back[1], some[2])
+    chunks = [[len(t) for t in chunk] for chunk in _take_tensors(some, 40)]
+    assert chunks == [[2], [5], [1]]
+    mixed = _reorder_tensors_as([some[1], some[0], some[2]], some)
+    assert [t.dtype for t in mixed] == [T.float32, T.float64, T.float32]
+
+
+STEPS = {
+    "sgd": {"weight_decay": 0.1, "momentum": 0.9, "lr": 0.1, "dampening": 0.0, "nesterov": True, "maximize": False},
+    "adam": {"amsgrad": True, "beta1": 0.9, "beta2": 0.99, "lr": 0.1, "weight_decay": 0.01, "eps": 1e-8,
+             "maximize": False},
+    "adamw": {"amsgrad": False, "beta1": 0.9, "beta2": 0.99, "lr": 0.1, "weight_decay": 0.01, "eps": 1e-8,
+              "maximize": True},
+    "rmsprop": {"lr": 0.1, "alpha": 0.9, "eps": 1e-8, "weight_decay": 0.01, "momentum": 0.5, "centered": True},
+    "adagrad": {"lr": 0.1, "weight_decay": 0.01, "lr_decay": 0.1, "eps": 1e-8, "maximize": False},
+    "adadelta": {"lr": 0.1, "rho": 0.9, "eps": 1e-6, "weight_decay": 0.01, "maximize": False},
+    "adamax": {"eps": 1e-8, "beta1": 0.9, "beta2": 0.99, "lr": 0.1, "weight_decay": 0.1},
+    "nadam": {"beta1": 0.9, "beta2": 0.99, "lr": 0.1, "weight_decay": 0.1, "momentum_decay": 0.004, "eps": 1e-8},
+    "radam": {"beta1": 0.9, "beta2": 0.99, "lr": 0.1, "weight_decay": 0.1, "eps": 1e-8},
+    "asgd": {"lambd": 1e-4, "lr": 0.1, "t0": 1.0, "alpha": 0.75, "weight_decay": 0.1},
+    "rprop": {"step_size_min": 1e-6, "step_size_max": 50, "etaminus": 0.5, "etaplus": 1.2},
+}  # fmt: skip
+CLASSES = {"sgd": "SGD", "rmsprop": "RMSprop", "adamw": "AdamW", "nadam": "NAdam", "radam": "RAdam", "asgd": "ASGD"}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_step_on_lists_is_the_optimizers(name: str) -> None:
+    """Three steps by the function leave parameters and state as three steps of the class do."""
+    module = importlib.import_module(f"wengert.optim.{name}")
+    cls, given = getattr(module, CLASSES.get(name, name.capitalize())), dict(STEPS[name])
+    pairs = {"betas": ("beta1", "beta2"), "etas": ("etaminus", "etaplus"),
+             "step_sizes": ("step_size_min", "step_size_max")}  # fmt: skip
+    options = {pair: tuple(given[n] for n in names) for pair, names in pairs.items() if names[0] in given}
+    options |= {n: value for n, value in given.items() if not any(n in names for names in pairs.values())}
+    found: list[Any] = []
+    for by_class in (True, False):
+        w = T.nn.Parameter(T.tensor([1.0, -2.0, 3.0]))
+        optimizer = cls([w], **options)
+        w.grad = T.tensor([0.5, 1.0, -1.0])
+        if by_class:
+            for _ in range(3):
+                optimizer.step()
+        else:
+            count = {"sgd": 3, "adagrad": 4, "adadelta": 5, "adamax": 5, "radam": 5, "rprop": 5}.get(name, 6)
+            lists: list[list[Any]] = [[] for _ in range(count)]
+            told = optimizer._init_group(optimizer.param_groups[0], *lists)
+            assert told == ((False, False) if name == "adagrad" else False)
+            if name == "rmsprop":
+                lists[3], lists[4] = lists[4], lists[3]
+            if name == "asgd":
+                lists[2], lists[3] = lists[3], lists[2]
+            with T.no_grad():
+                for _ in range(3):
+                    getattr(module, name)(*lists, **given)
+            assert len(lists[0]) == 1 and lists[0][0] is w
+        found.append(w.detach().clone())
+    assert T.equal(*found)
+
+
+def test_a_step_on_lists_refuses_what_it_does_not_know() -> None:
+    from wengert.optim.adam import adam
+
+    with pytest.raises(TypeError, match=r"adam\(\) missing a required"):
+        adam([], [], [], [], [], [])
