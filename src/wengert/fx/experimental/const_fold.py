@@ -164,7 +164,7 @@ def split_const_subgraphs(
         if given.op != "get_attr":
             raise AssertionError(f"Expected get_attr, got {given.op}")
         with once.graph.inserting_before(node):
-            made = once.graph.get_attr(given.target)
+            made = once.graph.create_node("get_attr", given.target)
         made.meta = node.meta.copy()
         node.replace_all_uses_with(made)
         once.graph.erase_node(node)
