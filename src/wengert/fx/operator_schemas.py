@@ -80,7 +80,8 @@ def _type(kind: str) -> Any:
 
 
 def _signature(schema: Schema) -> tuple[inspect.Signature, str, bool]:
-    parameters, words, starred = [], [], False
+    parameters: list[inspect.Parameter] = []
+    words, starred = [], False
     inside = schema.name.endswith("_") and not schema.name.endswith("__")
     for i, a in enumerate(schema.arguments):
         kind: Any = inspect.Parameter.KEYWORD_ONLY if a.keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -110,8 +111,8 @@ def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
         return_schemas: return also the overloads as text; None for a function that PyTorch writes in Python.
 
     >>> import wengert as torch
-    >>> torch.fx.operator_schemas.get_signature_for_torch_op(torch.relu)[0]
-    <Signature (input: torch.Tensor) -> torch.Tensor>
+    >>> [list(s.parameters) for s in torch.fx.operator_schemas.get_signature_for_torch_op(torch.relu)]
+    [['input'], ['input', 'out']]
     """
     found = _overloads(op) if callable(op) else None
     signatures, texts = None, None

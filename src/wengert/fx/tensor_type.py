@@ -57,6 +57,7 @@ Dyn = _DynType()
 def is_consistent(t1: Any, t2: Any) -> bool:
     """Whether two types may be the same, if what is not known is filled in.
 
+    >>> from wengert.fx.tensor_type import Dyn, TensorType, is_consistent
     >>> is_consistent(TensorType((1, Dyn, 3)), TensorType((1, 2, 3)))
     True
     """
@@ -68,6 +69,7 @@ def is_consistent(t1: Any, t2: Any) -> bool:
 def is_more_precise(t1: Any, t2: Any) -> bool:
     """Whether the first type says all that the second says.
 
+    >>> from wengert.fx.tensor_type import Dyn, TensorType, is_more_precise
     >>> is_more_precise(TensorType((1, Dyn)), TensorType((1, 2)))
     False
     """

@@ -92,7 +92,9 @@ def _pair(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
     """The product of two operands, summed over some dimensions, which stay with the size 1."""
     if not summed:
         return left * right
-    both, of_left, of_right = [], [], []
+    both: list[int] = []
+    of_left: list[int] = []
+    of_right: list[int] = []
     for d in range(left.ndim):
         if d not in summed:
             wide = left.shape[d] != 1, right.shape[d] != 1

@@ -78,7 +78,8 @@ def _inline_module(gm: GraphModule, inline_mod_name: str, run_dce: bool = True) 
     calls = gm.graph.find_nodes(op="call_module", target=inline_mod_name)
     if not calls:
         raise AssertionError(f"Could not find call_module node for {inline_mod_name}")
-    call, values, places = calls[0], {}, iter(calls[0].args)
+    call, places = calls[0], iter(calls[0].args)
+    values: dict[Node, Any] = {}
 
     def value_of(node: Node) -> Any:
         values[node].meta = node.meta.copy()
@@ -164,7 +165,7 @@ def split_const_subgraphs(
         if given.op != "get_attr":
             raise AssertionError(f"Expected get_attr, got {given.op}")
         with once.graph.inserting_before(node):
-            made = once.graph.get_attr(given.target)
+            made = once.graph.create_node("get_attr", given.target)
         made.meta = node.meta.copy()
         node.replace_all_uses_with(made)
         once.graph.erase_node(node)

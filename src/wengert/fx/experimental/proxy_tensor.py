@@ -89,7 +89,7 @@ class PythonKeyTracer(Tracer):
         """The node of a tensor's value; one that the function took from outside becomes an attribute."""
         known = self.nodes.get(_memory(tensor))
         if known is None and self.numbers and tensor.ndim == 0 and _memory(tensor) not in self.outside:
-            how = {"dtype": tensor.dtype, "layout": tensor.layout, "device": tensor.device}
+            how: dict[str, Any] = {"dtype": tensor.dtype, "layout": tensor.layout, "device": tensor.device}
             return self.call(torch.ops.aten.scalar_tensor.default, (tensor.item(),), how)
         if known is None:
             if _memory(tensor) not in self.outside and not (tensor.numel() == 1 and bool(tensor == 1)):  # a pass begins

@@ -144,7 +144,8 @@ def _in_order(gm: GraphModule, before: Callable[[Node, int], tuple[int, int]], e
     """
     nodes = list(gm.graph.nodes)
     waits = {node: len(node.all_input_nodes) for node in nodes}
-    graph, copies, count = Graph(), {}, 0
+    graph, count = Graph(), 0
+    copies: dict[Node, Node] = {}
     ready: list[tuple[tuple[int, int], Node]] = []
 
     def add(node: Node) -> None:

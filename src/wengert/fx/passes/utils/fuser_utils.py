@@ -42,7 +42,9 @@ def fuse_as_graphmodule(
     if not validate_partition(nodes):
         raise AssertionError("Invalid partition, found dependency cycles")
     inside = set(nodes)
-    graph, inputs, copies = Graph(), {}, {}
+    graph = Graph()
+    inputs: dict[Node, Node] = {}
+    copies: dict[Node, Node] = {}
 
     def input_of(n: Node) -> Node:
         if n in inside:

@@ -1,0 +1,271 @@
+"""Calls whose graphs of operators ``test_make_fx`` compares: what ``make_fx`` writes for each, as JSON."""
+
+import json
+import re
+
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+CALLS = """
+im,k: F.conv2d(im,k,None,2,1)
+x,z: F.layer_norm(x,(4,),z[0],z[1])
+x: F.gelu(x)
+x: F.gelu(x,approximate='tanh')
+z,c: F.cross_entropy(z,c)
+z,c: F.nll_loss(z,c)
+im: F.adaptive_avg_pool2d(im,2)
+im: F.group_norm(im,3)
+i,z: F.embedding(i,z)
+x: F.log_softmax(x,1)
+x,z: F.linear(x,z)
+z: F.linear(z,z,z[:,0])
+x: F.mse_loss(x,x*2)
+x: F.dropout(x,0.5,False)
+x: F.silu(x)
+x: F.leaky_relu(x,.2)
+x: F.elu(x)
+x: F.softplus(x)
+x: F.hardtanh(x)
+im: F.interpolate(im,scale_factor=2)
+im: F.interpolate(im,scale_factor=2,mode='bilinear')
+x: x.var(1)
+x: x.mean(1)
+x: x.max(1)[0]
+x: x.flatten(1)
+x: x.permute(1,0,2).reshape(3,8)
+x: torch.cat([x,x])
+x: torch.stack([x,x])
+x: x[:,1:]
+x,i: x[:,i]
+x: x.split([1,2],1)[1]
+x: x.transpose(0,1)
+x: x>0
+x: torch.where(x>0,x,x*2)
+x: x.masked_fill(x>0,0.)
+x: x.clamp(0,1)
+x: x**2
+x: 1-x
+x: x/2
+x: x.unsqueeze(0).squeeze(0)
+x: x.expand(2,2,3,4)
+x: x.repeat(1,2,1)
+z: z.tril()
+x: x.cumsum(1)
+x: x.topk(2)[0]
+x,z: F.prelu(x,z[:,0])
+x: F.binary_cross_entropy_with_logits(x,x)
+x: F.l1_loss(x,x*2)
+x: F.smooth_l1_loss(x,x*2)
+x: F.huber_loss(x,x*2)
+x: F.glu(x)
+im,k: F.conv_transpose2d(im,k.transpose(0,1),stride=2)
+x,k: F.conv1d(x,k[:,:,0])
+x: x.to(torch.float64)
+x: x.norm(dim=1)
+x: x.logsumexp(1)
+x: x.gather(1,torch.zeros(2,3,4,dtype=torch.int64))
+x: F.relu(x)
+x: F.hardswish(x)
+x: F.mish(x)
+z: torch.addmm(z[0,:3],z,z.t())
+x: x.abs().rsqrt()
+x: x.argmax(1)
+x: x.amax(1)
+x: x+torch.ones(4)
+x: x+torch.arange(4)
+im: F.max_pool2d(im, 2, 2)
+im: F.avg_pool2d(im, 3, 1, 1)
+x: x.softmax(2)
+x: x @ x.transpose(1, 2)
+x: x.sum(1)
+x: x.std(1)
+x: x.softmax(-1)
+x: F.log_softmax(x,-1)
+x: x.sum(-1)
+x: x.sum((-1,-2))
+x: x.mean(-1)
+x: x.mean((0,-1),keepdim=True)
+x: x.max(-1)[0]
+x: x.min(dim=-1).indices
+x: x.argmax(-1)
+x: x.amax(-1)
+x: x.amin((-1,-2))
+x: x.var(-1)
+x: x.std(-1,unbiased=False)
+x: x.transpose(-1,-2)
+x: x.permute(0,-1,1)
+x: torch.cat([x,x],-1)
+x: torch.stack([x,x],-1)
+x: x.unsqueeze(-1)
+x: x.unsqueeze(-2).squeeze(-2)
+x: x.cumsum(-1)
+x: x.split(2,-1)[0]
+x: x.chunk(2,-1)[1]
+x: x.flatten(-2)
+x: x.flatten(-2,-1)
+x: x.narrow(-1,1,2)
+x: x.select(-1,0)
+x: x[...,-1]
+x: x[...,:-1]
+x: x[:,-2:]
+x: x.logsumexp(-1)
+x: x.norm(dim=-1)
+x: torch.linalg.vector_norm(x,dim=-1)
+x: x.gather(-1,torch.zeros(2,3,4,dtype=torch.int64))
+x: x.index_select(-1,torch.tensor([0,1]))
+x: x.sort(-1)[0]
+x: x.sort(descending=True)[0]
+x: x.argsort(-1)
+x: x.topk(2,-1)[0]
+x: x.topk(2,dim=1)[0]
+x: F.glu(x,-1)
+x: x.prod(-1)
+x: x.cumprod(-1)
+x: x.flip(-1)
+x: x.roll(1,-1)
+x: x.unbind(-1)[0]
+x: x.movedim(-1,0)
+x: x.diagonal(0,-1,-2)
+x: x.all(-1)
+x: x.any(-1)
+x: x.median(-1)[0]
+x: x.kthvalue(2,-1)[0]
+x: x.reshape(-1,4)
+x: x.view(-1)
+x: x.view(2,-1)
+x: x.expand(-1,-1,4)
+x: x.unflatten(-1,(2,2))
+x: F.pad(x,(1,1),mode='replicate')
+x: F.softmin(x,-1)
+x: torch.einsum('bij,bjk->bik',x,x.transpose(1,2))
+z: torch.einsum('ij,kj->ik',z,z)
+z: torch.einsum('ij->ji',z)
+z: torch.einsum('ij->',z)
+z: torch.einsum('i,j->ij',z[0],z[1])
+z: torch.einsum('ii->i',z[:3,:3])
+x: torch.einsum('bhi,bhj->bij',x,x)
+x: torch.einsum('...ij,...jk->...ik',x,x.transpose(1,2))
+x,z: torch.einsum('bij,ij->b',x,z)
+z: torch.einsum('ij,jk,kl->il',z,z.t(),z)
+x: torch.addcmul(x,x,x)
+x: torch.lerp(x,x*2,0.5)
+x: x.masked_fill(x>0,-1e9).softmax(-1)
+z: torch.triu(z,1)
+x: x.new_zeros(2,3)
+x: torch.zeros_like(x)+x
+x: x.clone()
+x: x.double()
+x: x.bool()
+x: x.sigmoid()*x.tanh()
+x: x.sin()+x.cos()
+x: -x
+x: x.pow(3)
+x: 2**x
+x: x//2
+x: x%2
+x: torch.maximum(x,x*2)
+x: x.round()
+x: x.floor()
+x: x==x
+x: (x>0)&(x<1)
+x: ~(x>0)
+x: x.erf()
+x: F.softsign(x)
+x: F.tanhshrink(x)
+x: F.hardsigmoid(x)
+x: F.threshold(x,0.1,20)
+im: F.adaptive_max_pool2d(im,2)
+im: F.max_pool2d(im,3,2,1)
+im: F.pixel_shuffle(im.repeat(1,4,1,1),2)
+im: F.unfold(im,2)
+im,k: F.conv2d(im,k,stride=2,padding=1,dilation=1)
+im,k: F.conv2d(im,k,torch.ones(4))
+im: F.interpolate(im,size=(4,4),mode='bilinear',align_corners=True)
+im: F.interpolate(im,scale_factor=2,mode='nearest')
+im: F.grid_sample(im,torch.zeros(2,2,2,2),align_corners=False)
+x: F.layer_norm(x,(4,))
+x: F.embedding(torch.tensor([0,1]),x[0])
+z: z@z.t()
+z: torch.mm(z,z.t())
+z: z.mv(z[0])
+z: z[0].dot(z[1])
+z: torch.outer(z[0],z[1])
+x: torch.matmul(x,x[0,0])
+x,z: torch.matmul(x,z.t())
+x: torch.bmm(x,x.transpose(1,2))
+x: torch.baddbmm(x@x.transpose(1,2),x,x.transpose(1,2))
+x: torch.tensordot(x,x,dims=([0,1],[0,1]))
+z: torch.trace(z[:3,:3])
+x: x.scatter(1,torch.zeros(2,1,4,dtype=torch.int64),0.0)
+x: x.scatter_add(1,torch.zeros(2,1,4,dtype=torch.int64),x[:,:1])
+x: x.index_add(1,torch.tensor([0]),x[:,:1])
+x: x.where(x>0,0.)
+x: x.nonzero()
+x: x.tile(2)
+x: x.repeat(2,1,1)
+x: x.squeeze()
+x: x.isnan()
+x: x.sum()
+x: x.mean()
+x: x.max()
+x: x.sign()
+x: x.reciprocal()
+x: x.clamp_min(0)
+x: x.clamp(min=0.5)
+x: torch.logical_and(x>0,x<1)
+x: torch.atan2(x,x)
+x: x.abs()
+x: torch.full_like(x,2.)
+x: torch.ones(2,3)
+x: torch.arange(3)+x[0,:,0]
+x: torch.eye(3)@x[0]
+x: torch.linspace(0,1,4)*x
+x: x.type(torch.float64)
+x: x.half().float()
+x: x.to(torch.int64)
+x: x.view_as(x)
+x: x.expand_as(x)
+x: x.swapaxes(0,1)
+x: x.ravel()
+x: x.square()
+"""
+# Functions of which ``torch.autograd.grad`` of the sum is taken: the graph has the backward pass too.
+SLOPES = """
+x: x.sin()
+x: x*x
+x: x*2
+x: x+x
+x: x/2
+x: -x
+x: x.log()
+x: x.transpose(0,1)*2
+x: x.view(-1)*2
+x: x.abs()
+x: F.dropout(x,0.5,False)
+x: x.permute(2,0,1)
+x: x.reshape(6,4)
+x: x.cos()
+"""
+
+
+def graph_of(call, slope=False):
+    """The lines of a graph, which computes what the call does."""
+    torch.manual_seed(0)
+    inputs = {
+        "x": torch.randn(2, 3, 4), "im": torch.randn(2, 3, 6, 6), "k": torch.randn(4, 3, 3, 3),
+        "z": torch.randn(3, 4), "c": torch.tensor([0, 1, 3]), "i": torch.tensor([0, 1]),
+    }  # fmt: skip
+    names, _, expression = call.partition(": ")
+    expression = f"torch.autograd.grad(({expression}).sum(), x)" if slope else expression
+    function = eval(f"lambda {names}: {expression}", {"torch": torch, "F": torch.nn.functional})
+    given = [inputs[name].requires_grad_() if slope else inputs[name] for name in names.split(",")]
+    graph = make_fx(function)(*given)
+    torch.testing.assert_close(graph(*given), function(*given), equal_nan=True)
+    lines = [f"{n.name} = {n.target} {n.args} {n.kwargs}" for n in graph.graph.nodes if n.op == "call_function"]
+    return [re.sub(r"<built-in function (\w+)>", r"\1", line) for line in lines]
+
+
+if __name__ == "__main__":
+    found = {call: graph_of(call) for call in CALLS.strip().split("\n")}
+    found |= {f"slope of {call}": graph_of(call, slope=True) for call in SLOPES.strip().split("\n")}
+    print(json.dumps(found))  # noqa: T201
