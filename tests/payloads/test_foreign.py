@@ -154,7 +154,9 @@ def test_an_operator_without_a_body_names_itself() -> None:
 
 
 def test_operators_that_compute_on_the_host_are_these() -> None:
-    assert sorted(n for n in ON_HOST if n in REGISTRY) == sorted(ON_HOST)
+    dict(REGISTRY.items())  # all modules are imported
+    lapack, special = {"lu_compact", "ldl_compact", "ldl_apply"}, {"airy_ai"}
+    assert ON_HOST == lapack | special | {"_standard_gamma_grad", "_dirichlet_grad"}  # upward never
 
 
 # -------------------------------------------------------------------------------------------- what a program asks of it

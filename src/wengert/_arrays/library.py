@@ -1,8 +1,8 @@
 """``lib``, the array library that operators' bodies compute with.
 
 It has NumPy's namespace and every function of ``_arrays`` under ``@in_lib``: functions that NumPy lacks, and
-replacements for those that NumPy is slow at. There is one library; raw functions are looked up by the payload's type
-(``registry.Impl``) because sparse arrays and the values of transforms have their own.
+replacements for those that NumPy is slow at. Raw functions are looked up by the payload's type (``registry.Impl``):
+sparse arrays, the values of transforms and other libraries' arrays (``_payloads.foreign``) have their own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from .._base import dtypes as _dtypes
 from .._base.late_names import Table
-from .._base.registry import ARRAYS, COMPLEX_ARRAYS, XP, add_backend, of_any_library, plain
+from .._base.registry import ARRAYS, COMPLEX_ARRAYS, XP, of_any_library, plain, set_library
 
 # As in PyTorch, an operator returns inf or nan without a warning. The filter covers warnings from lines of this package
 # only; a program's own NumPy calls still warn.
@@ -55,11 +55,6 @@ def undispatched(fn: Any) -> Any:
 
 
 concatenate, copyto, may_share_memory = map(undispatched, (np.concatenate, np.copyto, np.may_share_memory))
-
-
-def owns(ty: type) -> bool:
-    """Whether arrays of this type are NumPy's."""
-    return issubclass(ty, (np.ndarray, np.generic))
 
 
 def in_lib(fn: Any, name: str | None = None) -> Any:
@@ -252,6 +247,6 @@ class ByDtype(dict[Any, Any]):
 
 
 BY_DTYPE: dict[Any, Any] = ByDtype()
-add_backend(ARRAYS, lib, owns)
-XP[np.ndarray] = ARRAYS
+set_library(lib)
+XP[np.ndarray] = XP[np.generic] = ARRAYS
 INEXACT = _dtypes.INEXACT

@@ -38,16 +38,14 @@ ARRAYS: Any = Namespace()
 COMPLEX_ARRAYS: Any = Namespace()  # the same functions; only its identity differs: the cotangent is complex
 COMPLEX_ARRAYS.__dict__ = ARRAYS.__dict__
 
-XPS: list[Any] = []  # one raw namespace per array library
-
 
 class _ByType(dict[type, Any]):
-    """Payload type -> the namespace that works on it."""
+    """Payload type -> the namespace that works on it, or on a class that it derives from."""
 
     def __missing__(self, ty: type) -> Any:
-        for xp in XPS:
-            if xp.owns(ty):
-                self[ty] = xp
+        for base in ty.__mro__[1:]:
+            if base in self:
+                xp = self[ty] = self[base]
                 return xp
         raise TypeError(f"no backend for arrays of type {ty.__module__}.{ty.__qualname__}")
 
@@ -224,21 +222,19 @@ def public(*names: str) -> Callable[[Any], Any]:
     return decorate
 
 
-def add_backend(xp: Any, lib: Any, owns: Callable[[type], bool]) -> None:
-    """Add an array library: every operator, declared before or after, gets its raw function in ``xp``."""
-    xp.lib = lib
-    xp.owns = owns
-    XPS.append(xp)
+def set_library(lib: Any) -> None:
+    """Set NumPy's functions: every operator, declared before or after, gets its raw function in ``ARRAYS``."""
+    ARRAYS.lib = lib
     for name, module in REGISTRY.home.items():
-        setattr(xp, name, LateFunction(xp, name, module))
+        setattr(ARRAYS, name, LateFunction(ARRAYS, name, module))
     for _, info in REGISTRY.here():
-        bind_raw(xp, info)
+        bind_raw(ARRAYS, info)
 
 
 def expect(module: str, names: list[str]) -> None:
     """Declare that this module will register operators of these names when it is imported."""
     REGISTRY.home.update(dict.fromkeys(names, module))
-    for space in (TENSORS, *XPS):
+    for space in (TENSORS, ARRAYS):
         vars(space).update({name: LateFunction(space, name, module) for name in names})
 
 
@@ -262,8 +258,7 @@ def register(info: Operator) -> None:
     assert there is None or there.body.__code__ == info.body.__code__, f"two operators are called {name}"
     REGISTRY[name] = info
     setattr(TENSORS, name, info.op)
-    for xp in XPS:
-        bind_raw(xp, info)
+    bind_raw(ARRAYS, info)
 
 
 @hook

@@ -180,9 +180,15 @@ class _Associative:
     def __call__(self, *operands: Any, **options: Any) -> Any:
         return self.fn(*operands, **options)
 
+    def at(self, a: Any, index: Any, values: Any) -> None:
+        """The result into the places of an array."""
+        self.fn.at(a, index, values)
+
     def reduce(self, x: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
         """The result over some dims."""
-        return getattr(self.lib, self.reduced or "")(x, axis, keepdims=keepdims)
+        if self.reduced is None:
+            return self.accumulate(x, axis).swapaxes(axis, 0)[-1]
+        return getattr(self.lib, self.reduced)(x, axis, keepdims=keepdims)
 
     def accumulate(self, x: Any, axis: int = 0, dtype: Any = None) -> Any:
         """The running result, in steps of 1, 2, 4, ... elements."""

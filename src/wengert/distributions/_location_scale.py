@@ -121,7 +121,7 @@ class Laplace(_Centred):
     stddev = formula(lambda self: (2**0.5) * self.scale)
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
-        eps = torch.finfo(self.loc.dtype, self.loc.device).eps
+        eps = torch.finfo(self.loc.dtype).eps
         u = self.loc.new(self._extended_shape(sample_shape)).uniform_(eps - 1, 1)
         return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
 
@@ -267,7 +267,7 @@ class Gumbel(TransformedDistribution):
 
     def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
-        info = torch.finfo(self.loc.dtype, self.loc.device)
+        info = torch.finfo(self.loc.dtype)
         low: Any = info.tiny
         high: Any = 1 - info.eps
         if not (isinstance(loc, NUMBER) and isinstance(scale, NUMBER)):

@@ -11,6 +11,7 @@ derivative has no meaning, and tests/ops/test_ops_linalg.py differentiates losse
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from ..._arrays.layouts import columns
 from ..._arrays.linalg import lu_of, lu_without_pivots, threshold
 from ..._arrays.scipy_functions import from_scipy
-from ..._base.registry import on_host
+from ..._base.registry import on_host, plain_body
 from ..._kinds.general import general
 from ..._payloads.transforms import dtype_of
 from ..._tape.saved import is_complex
@@ -366,6 +367,17 @@ def permutation_of(lib, pivots, m):
     return (order[..., None, :] == lib.arange(m)[:, None]).astype(lib.float64)
 
 
+@plain_body
+def plain_permutation_of(lib, pivots, m):
+    order = lib.zeros((*pivots.shape[:-1], m), np.int64) + lib.arange(m)
+    for i in range(pivots.shape[-1]):
+        j = pivots[..., i : i + 1].astype(np.int64) - 1
+        here, there = order[..., i : i + 1].copy(), lib.take_along_axis(order, j, -1)
+        order[..., i : i + 1] = there
+        lib.put_along_axis(order, j, here, -1)
+    return (order[..., None, :] == lib.arange(m)[:, None]).astype(np.float64)
+
+
 # ---------------------------------------------------------------------------------------- pseudo-inverses, exponentials
 def _pinv_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
     """Golub, Pereyra, The differentiation of pseudo-inverses (1973), in ATen's order of products."""
@@ -449,4 +461,24 @@ def exp_matrix(lib, self):
     return r
 
 
-on_host("lu_compact", "permutation_of", "exp_matrix")
+@plain_body
+def plain_exp_matrix(lib, self):
+    if not self.size:
+        return self.copy()
+    # Higham, The scaling and squaring method revisited (2005): the Pade approximant of degree 13
+    halvings = max(0, math.ceil(math.log2(max(float(lib.abs(self).sum(-2).max()), 1e-30) / 4)))
+    a = self / 2**halvings
+    b = [math.factorial(26 - k) * math.comb(13, k) / math.factorial(26) for k in range(14)]
+    one = lib.eye(a.shape[-1], dtype=a.dtype)
+    a2 = lib.matmul(a, a)
+    odd, even = b[13] * one, b[12] * one
+    for k in range(11, 0, -2):
+        odd, even = lib.matmul(a2, odd) + b[k] * one, lib.matmul(a2, even) + b[k - 1] * one
+    odd = lib.matmul(a, odd)
+    r = lib.linalg.solve(even - odd, even + odd)
+    for _ in range(halvings):
+        r = lib.matmul(r, r)
+    return r
+
+
+on_host("lu_compact")

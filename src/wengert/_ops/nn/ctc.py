@@ -24,7 +24,7 @@ from ..._arrays.ctc import (
     path_total,
     scores_of,
 )
-from ..._base.registry import TENSORS, on_host, plain_body, public
+from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._tape.promotion import logical_dtype
@@ -63,9 +63,12 @@ def _chains(rng: Any, *extra: Any) -> Any:
 )
 def ctc_nll(lib, log_probs, chain, lengths, sizes, zero_infinity, normal):
     """Minus the logarithm of the sum over all alignments, for each sequence."""
+    chain = tuple(map(lib.table, chain))
     states, skips = chain
-    score = scores_of(log_probs, states)
-    return -path_total(forward_sums(score, skips), lengths, *path_ends(lengths, sizes, states.shape[1], score.dtype))
+    score = scores_of(lib, log_probs, states)
+    return -path_total(
+        lib, forward_sums(lib, score, skips), lengths, *path_ends(lib, lengths, sizes, states.shape[1], score.dtype)
+    )
 
 
 @general(
@@ -79,9 +82,10 @@ def ctc_nll(lib, log_probs, chain, lengths, sizes, zero_infinity, normal):
 )
 def ctc_posterior(lib, log_probs, chain, lengths, sizes, zero_infinity):
     """The probability of each label at each step, given the sequence."""
-    gamma = occupation(log_probs, chain, lengths, sizes, zero_infinity)[0]
-    r = by_label(gamma, chain[0], log_probs.shape[2])
-    r[np.isnan(gamma).any(2)] = np.nan  # no alignment is possible: nan for every label, as in PyTorch
+    chain = tuple(map(lib.table, chain))
+    gamma = occupation(lib, log_probs, chain, lengths, sizes, zero_infinity)[0]
+    r = by_label(lib, gamma, chain[0], log_probs.shape[2])
+    r[lib.isnan(gamma).any(2)] = np.nan  # no alignment is possible: nan for every label, as in PyTorch
     return r
 
 
@@ -104,19 +108,20 @@ def _third(xp: Any, g: Any) -> Any:
 )
 def ctc_covariance(lib, h, log_probs, chain, lengths, sizes, zero_infinity):
     """The covariance of being at each label with the sum of ``h`` along the path: the posterior's derivative."""
+    chain = tuple(map(lib.table, chain))
     states, skips = chain
-    gamma, score, alpha, beta = occupation(log_probs, chain, lengths, sizes, zero_infinity)
-    gain = scores_of(h, states)
-    mean = mean_gains(alpha, score, gain, skips)
+    gamma, score, alpha, beta = occupation(lib, log_probs, chain, lengths, sizes, zero_infinity)
+    gain = scores_of(lib, h, states)
+    mean = mean_gains(lib, alpha, score, gain, skips)
     # the rest of a path is a path backward: the same recursion on reversed operands
     flip = np.s_[::-1, :, ::-1]
-    ahead = np.zeros_like(skips)
+    ahead = lib.zeros_like(skips)
     ahead[:, :-2] = skips[:, 2:]
     whole = beta.copy()
     whole[:, :, :-2] += score
-    rest = mean_gains(whole[flip], score[flip], gain[flip], ahead[:, ::-1])[flip] - gain
-    found = by_label(gamma * (mean + rest), states, h.shape[2])
-    posterior = by_label(gamma, states, h.shape[2])
+    rest = mean_gains(lib, whole[flip], score[flip], gain[flip], ahead[:, ::-1])[flip] - gain
+    found = by_label(lib, gamma * (mean + rest), states, h.shape[2])
+    posterior = by_label(lib, gamma, states, h.shape[2])
     return found - posterior * (posterior * h).sum((0, 2))[:, None]
 
 
@@ -258,6 +263,3 @@ def ctc_loss_public(
     if reduction not in numbers:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, numbers[reduction], zero_infinity)
-
-
-on_host("ctc_nll", "ctc_posterior", "ctc_covariance")

@@ -13,7 +13,7 @@ from ..._arrays import intp
 from ..._arrays.library import lib
 from ..._arrays.segments import bag_of
 from ..._base.errors import warn
-from ..._base.registry import REGISTRY, TENSORS, on_host, public
+from ..._base.registry import REGISTRY, TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
@@ -37,6 +37,21 @@ def bag_argmax(lib, rows, starts, bag):
     hit = (rows == best) | lib.isnan(best) & lib.isnan(rows)
     number = lib.where(hit, lib.arange(len(rows), dtype=np.int64)[:, None], len(rows))
     return intp.reduceat(lib.minimum, number, starts, 0)
+
+
+@plain_body
+def plain_bag_argmax(lib, rows, starts, bag):
+    n, bags = len(rows), len(starts)
+    missing = lib.isnan(rows)
+    key = lib.where(missing, np.inf, rows).astype(rows.dtype)
+    best = lib.full((bags, rows.shape[1]), -np.inf, rows.dtype)
+    any_missing = lib.zeros(best.shape, rows.dtype)
+    lib.maximum.at(best, bag, key)
+    lib.maximum.at(any_missing, bag, missing.astype(rows.dtype))
+    hit = lib.where(any_missing[bag] > 0, missing, key == best[bag])
+    first = lib.full(best.shape, n, np.uint64)
+    lib.minimum.at(first, bag, lib.where(hit, lib.arange(n)[:, None], n).astype(np.uint64))
+    return first.astype(np.int64)
 
 
 # ----------------------------------------------------------------------------------------------------------- arguments
@@ -269,6 +284,3 @@ def torch_embedding_bag(
             inverse = np.searchsorted(own, bag[counted])
             most[own] = rows[counted][np.asarray(REGISTRY["bag_argmax"].decl(lib, values, first, inverse))]  # type: ignore[misc]
     return result, wrap(bag), wrap(sizes), wrap(most)
-
-
-on_host("bag_argmax")

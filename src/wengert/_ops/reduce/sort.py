@@ -5,6 +5,7 @@ The order is PyTorch's: stable, with nan as the largest, and ``-0.`` equal to ``
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..._arrays.intp import int64
 from ..._arrays.layouts import always_rows, like
 from ..._arrays.sorting import flat_rows, runs_of_rows
 from ..._base.constants import type_name
-from ..._base.registry import TENSORS, on_host, public
+from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
@@ -198,6 +199,12 @@ def _unique2(lib, self):
     return values, int64(inverse.reshape(self.shape)), int64(counts)
 
 
+@plain_body
+def plain__unique2(lib, self):
+    values, inverse, counts = plain_unique_dim(lib, self.reshape(-1), 0)
+    return values, inverse.reshape(self.shape), counts
+
+
 @general(**_unique_declaration("unique_dim", "UniqueDimBackward0"), samples=[((4, 2), (0,))])
 def unique_dim(lib, self, dim):
     """The sorted unique slices along a dim, the inverse indices, and the counts."""
@@ -212,11 +219,29 @@ def unique_dim(lib, self, dim):
     return np.moveaxis(rows[order[new]], 0, dim), inverse, counts
 
 
+@plain_body
+def plain_unique_dim(lib, self, dim):
+    rows = lib.moveaxis(self, dim, 0)
+    flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
+    order = lib.lexsort(flat.T[::-1]) if flat.size else lib.arange(len(rows))
+    new, group, counts = lib.runs_of_rows(flat[order])
+    inverse = lib.zeros(len(rows), np.int64)
+    inverse[order] = group
+    return lib.moveaxis(rows[order[new]], 0, dim), inverse, counts
+
+
 @general(**_unique_declaration("unique_consecutive", "UniqueConsecutiveBackward0"), samples=[((4,), ())])
 def _unique_consecutive(lib, self):
     """The first element of each run of equal elements, the run of each element, and the lengths of the runs."""
     flat = self.reshape(-1)
     new, group, counts = runs_of_rows(flat.reshape(-1, 1))
+    return flat[new], group.reshape(self.shape), counts
+
+
+@plain_body
+def plain__unique_consecutive(lib, self):
+    flat = self.reshape(-1)
+    new, group, counts = lib.runs_of_rows(flat.reshape(-1, 1))
     return flat[new], group.reshape(self.shape), counts
 
 
@@ -226,6 +251,13 @@ def unique_dim_consecutive(lib, self, dim):
     rows = np.moveaxis(self, dim, 0)
     new, group, counts = runs_of_rows(flat_rows(rows))
     return np.moveaxis(rows[new], 0, dim), group, counts
+
+
+@plain_body
+def plain_unique_dim_consecutive(lib, self, dim):
+    rows = lib.moveaxis(self, dim, 0)
+    new, group, counts = lib.runs_of_rows(rows.reshape(len(rows), math.prod(rows.shape[1:])))
+    return lib.moveaxis(rows[new], 0, dim), group, counts
 
 
 def _asked(results: Any, return_inverse: bool, return_counts: bool) -> Any:
@@ -444,6 +476,3 @@ def isin_public(
         if is_kind(t, "cb"):
             raise RuntimeError(f"Unsupported input type encountered for isin(): {dtype_text(t)}")
     return isin(*tensors, invert)
-
-
-on_host("_unique2", "unique_dim", "_unique_consecutive", "unique_dim_consecutive")

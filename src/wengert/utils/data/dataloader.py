@@ -361,7 +361,12 @@ def _warn_of_pinning(device: str) -> None:
             "pin_memory_device is deprecated, the current accelerator will be used as the device,ignore "
             f"pin_memory_device='{device}'."
         )
-    warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
+    from ..._payloads.foreign import library_at
+
+    if library_at("cuda") is None:
+        warn(
+            "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used."
+        )
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
