@@ -1,8 +1,8 @@
 """Calls that are wrong in one way each, made on PyTorch and on wengert: what they raise is compared.
 
 The right calls are the samples of PyTorch's operator database and, for public functions that it lacks, a few tensors.
-A mutation changes one argument: another shape, dtype, layout or kind, None, a negative or huge number, NumPy's numbers; or it
-drops, adds or renames one. Three kinds of findings, the worst first:
+A mutation changes one argument: another shape, dtype, layout or kind, None, a negative or huge number, NumPy's
+numbers; or it drops, adds or renames one. Three kinds of findings, the worst first:
 
     inside    an error of NumPy, SciPy or Python itself came out where PyTorch has an error of its own or none
     class     the classes of the errors differ

@@ -212,7 +212,6 @@ class Inputs:
             copy = copy.expand(tuple(plain.shape))
         return copy.requires_grad_() if value.requires_grad else copy
 
-
     def _sparse(self, value: Any) -> Any:
         detached, size = value.detach(), tuple(value.shape)
         if value.layout is torch.sparse_coo:
