@@ -1,8 +1,8 @@
 """Calls that are wrong in one way each, made on PyTorch and on wengert: what they raise is compared.
 
 The right calls are the samples of PyTorch's operator database and, for public functions that it lacks, a few tensors.
-A mutation changes one argument: another shape, dtype or kind, None, a negative or huge number, NumPy's numbers; or it
-drops, adds or renames one. Three kinds of findings, the worst first:
+A mutation changes one argument: another shape, dtype, layout or kind, None, a negative or huge number, NumPy's
+numbers; or it drops, adds or renames one. Three kinds of findings, the worst first:
 
     inside    an error of NumPy, SciPy or Python itself came out where PyTorch has an error of its own or none
     class     the classes of the errors differ
@@ -77,6 +77,8 @@ SHAPES: tuple[tuple[int, ...], ...] = (
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.int32, torch.bool, torch.complex64, torch.float16)
 NUMBERS = (-1, 0, 1, 2, 7, -9, 0.5, -1.5, True, float("nan"), float("inf"), 2**31, 2**62, 1j)
 OTHERS = (None, "a string", (), (1,), [2, 3], (1, -1), (1.5,), {"a": 1}, slice(None), ..., object)
+LAYOUTS = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc)
+sparse = 0.08  # how often a tensor is sparse: --sparse
 EXTRA = ("axis", "keepdims", "foo", "out", "dtype", "dim", "input", "other", "device", "generator")
 
 
@@ -86,6 +88,8 @@ def _tensor(r: random.Random, like: Any = None) -> Any:
     dtype = r.choice(DTYPES) if like is None or r.random() < 0.5 else like.dtype
     values = np.random.RandomState(r.randrange(1000)).uniform(-2, 3, shape)
     made = torch.tensor(values).to(dtype)
+    if r.random() < sparse:
+        made = made.to_sparse(layout=r.choice(LAYOUTS if len(shape) == 2 else LAYOUTS[:1]))
     return made.requires_grad_() if made.dtype.is_floating_point and r.random() < 0.3 else made
 
 
@@ -313,7 +317,8 @@ def child(names: list[str], seed: int, count: int) -> None:
 
 def run(names: list[str], seed: int, count: int, timeout: float) -> list[dict[str, str]]:
     """The findings of a child process."""
-    command = [sys.executable, __file__, "--child", "--seed", str(seed), "--cases", str(count), "--names", *names]
+    numbers = ["--seed", str(seed), "--cases", str(count), "--sparse", str(sparse)]
+    command = [sys.executable, __file__, "--child", *numbers, "--names", *names]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False).stdout
     except subprocess.TimeoutExpired as error:
@@ -326,19 +331,21 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cases", type=int, default=20, help="calls of each function")
     parser.add_argument("--seconds", type=float, default=0, help="go on with further seeds so long")
+    parser.add_argument("--sparse", type=float, default=sparse, help="how often a tensor is sparse, from 0 to 1")
     parser.add_argument("--only", default="", help="functions with this in their names")
     parser.add_argument("--show", default="inside", choices=KINDS, help="print findings down to this kind")
     parser.add_argument("--names", nargs="*")
     parser.add_argument("--child", action="store_true")
     args = parser.parse_args()
+    globals()["sparse"] = args.sparse
     if args.child:
         child(args.names, args.seed, args.cases)
         return
     names = [name for name in NAMES if args.only in name]
     begin, seed, total = time.monotonic(), args.seed, collections.Counter[str]()
     while True:
-        for k in range(0, len(names), 200):
-            for found in run(names[k : k + 200], seed, args.cases, 600):
+        for k in range(0, len(names), 50):  # PyTorch may crash, which ends the others of its chunk
+            for found in run(names[k : k + 50], seed, args.cases, 600):
                 total[found["kind"]] += 1
                 if found["kind"] in KINDS[: KINDS.index(args.show) + 1]:
                     say("{kind:8} {call}\n    torch    {torch}\n    wengert  {wengert}".format(**found))

@@ -192,8 +192,10 @@ class Inputs:
         return value
 
     def _tensor(self, value: Any) -> Any:
-        if value.layout is not torch.strided or value.device.type != "cpu" or value.is_quantized:
+        if value.device.type != "cpu" or value.is_quantized:
             raise Unsupported(f"{value.layout} on {value.device}")
+        if value.layout is not torch.strided:
+            return self._sparse(value)
         plain = value.detach().resolve_conj().resolve_neg()
         self.kept.append(plain)
         if plain.dtype is torch.bfloat16 or plain.ndim > 64:
@@ -208,6 +210,19 @@ class Inputs:
         copy = self.storages[key].as_strided(shape, plain.stride(), plain.storage_offset()).detach()
         if list(plain.shape) != shape:
             copy = copy.expand(tuple(plain.shape))
+        return copy.requires_grad_() if value.requires_grad else copy
+
+    def _sparse(self, value: Any) -> Any:
+        detached, size = value.detach(), tuple(value.shape)
+        if value.layout is torch.sparse_coo:
+            parts = (self(detached._indices()), self(detached._values()))
+            copy = wengert.sparse_coo_tensor(*parts, size, is_coalesced=value.is_coalesced())
+        elif value.layout in (torch.sparse_csr, torch.sparse_csc):
+            names = ("crow_indices", "col_indices") if value.is_sparse_csr else ("ccol_indices", "row_indices")
+            parts = tuple(self(getattr(detached, name)()) for name in (*names, "values"))
+            copy = wengert.sparse_compressed_tensor(*parts, size, layout=self(value.layout))
+        else:
+            raise Unsupported(f"{value.layout}")
         return copy.requires_grad_() if value.requires_grad else copy
 
 

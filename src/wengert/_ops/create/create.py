@@ -493,7 +493,7 @@ def empty_strided(size: Any, stride: Any, **kwargs: Any) -> Tensor:
 
 
 def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any, device: Any = None) -> Any:
-    strides = tuple(operator.index(s) for s in stride)
+    strides = tuple(_stride(s, k) for k, s in enumerate(stride))
     if len(shape) != len(strides):
         raise RuntimeError(
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(strides)})"
@@ -509,6 +509,16 @@ def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any, device: Any = N
     if not count:
         return np.empty(shape, np_dtype)
     return np.ndarray(shape, np_dtype, memory, 0, tuple(s * np_dtype.itemsize for s in strides))
+
+
+def _stride(step: Any, place: int) -> int:
+    try:
+        return operator.index(step)
+    except TypeError:
+        raise TypeError(
+            f"empty_strided(): argument 'stride' (position 2) must be tuple of ints, but found element of type "
+            f"{type_name(step)} at pos {place}"
+        ) from None
 
 
 @maker("torch.empty_permuted")

@@ -20,6 +20,7 @@ from ..._tensor_api.construct import made, meta_device, placed
 from .create import Options, allocate, dtype_chosen, element, filled, finish, maker, number_of
 
 _NEAR = 1 << 31
+_MANY = 1 << 28  # steps
 
 
 @maker("torch.arange", "out")
@@ -228,6 +229,8 @@ def logspace(start: Any, end: Any, steps: Any = None, base: float = 10.0, **kwar
 
 def _logspaced(start: Any, end: Any, steps: int, base: float, np_dtype: Any) -> Any:
     wide = np.complex128 if np_dtype.kind == "c" else np.float64
+    if steps > _MANY:
+        allocate(np.empty, (steps,), np.dtype(np.float64))  # as in _spaced
     if np_dtype.kind in "iu":
         exponents = int(start) + (int(end) - int(start)) / max(steps - 1, 1) * np.arange(steps)
     else:  # exponents are not rounded, since powers amplify the error; digits agree up to a few units in the last place
@@ -281,6 +284,8 @@ def _spaced(start: Any, end: Any, steps: int, np_dtype: Any) -> Any:
     """PyTorch's evenly spaced numbers: the first half counted from start, the second from end, each rounded once."""
     if steps == 1:
         return filled((1,), start, np_dtype)
+    if steps > _MANY:
+        allocate(np.empty, (steps,), np.dtype(np.float64))  # which raises where there is no memory for them
     if not steps:
         return np.empty(0, np_dtype)
     kind = np_dtype.kind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from ..._tape.fast_results import view_result
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor
 from .views import unsqueeze, view_public
-from .views_primitive import EXPAND, expand, expanded, ints, payload, shape_of_other
+from .views_primitive import EXPAND, expand, expanded, ints, one_int, payload, shape_of_other
 
 
 # --------------------------------------------------------------------------------------------------------- broadcasting
@@ -136,9 +135,9 @@ def broadcast_shapes(*shapes: Any) -> Any:
     result: list[int] = []
     for k, shape in enumerate(shapes):
         if isinstance(shape, (tuple, list)):
-            shape = tuple(operator.index(n) for n in shape)
+            shape = ints((shape,), "broadcast_shapes", "shapes")
         else:
-            shape = (operator.index(shape),)
+            shape = (one_int(shape, "broadcast_shapes", "shapes", k + 1),)
         if any(n < 0 for n in shape):
             n = next(n for n in shape if n < 0)
             raise RuntimeError(f"Trying to create tensor with negative dimension ({n}): ({n})")

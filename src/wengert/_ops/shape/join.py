@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from itertools import accumulate
 from typing import Any
 
@@ -24,7 +23,7 @@ from ..._tape.tensor import Tensor, wrap
 from .broadcasting import cube, row, vector
 from .strided import slice_dim
 from .views import reshape_public
-from .views_primitive import ints, lifted_dims, payload
+from .views_primitive import ints, lifted_dims, one_int, payload
 
 # PyTorch's concatenations raise this Python error for an ``out`` that cannot hold the result
 _CONCATENATED = convertible("torch.cat(): input types can't be cast to the desired output type {Out}", TypeError)
@@ -424,7 +423,7 @@ def _views(info: Operator, x: Tensor, *p: Any) -> tuple[Tensor, ...]:
 
 
 def _piece(size: Any, n: int) -> int:
-    size = operator.index(size)
+    size = one_int(size, "split", "split_size", 2)
     if size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
     if size == 0 and n:
@@ -536,7 +535,7 @@ def tensor_split(
     if isinstance(where, (tuple, list)):
         ends = [*ints((where,), "tensor_split", "indices"), n]
     else:
-        sections = operator.index(where)
+        sections = one_int(where, "tensor_split", "sections", 2)
         if sections <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
         small, larger = divmod(n, sections)

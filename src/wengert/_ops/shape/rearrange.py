@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import operator
 from sys import _getframe as getframe
 from typing import Any
 
@@ -38,7 +37,7 @@ from .join import in_order
 from .strided import as_strided, checked_diagonal
 from .view_copies import diagonal_copy
 from .views import reshape_public, view_public
-from .views_primitive import expand, ints, payload, unsqueeze_dim
+from .views_primitive import expand, ints, one_int, payload, unsqueeze_dim
 
 
 # ---------------------------------------------------------------------------------------------- flips, rolls, triangles
@@ -233,7 +232,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
     if dims[0] == dims[1] or abs(dims[0] - dims[1]) == ndim:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    return rotate(input, operator.index(k), tuple(normal_dim(d, ndim, "rot90") for d in dims))
+    return rotate(input, one_int(k, "rot90", "k", 2), tuple(normal_dim(d, ndim, "rot90") for d in dims))
 
 
 @public("torch.roll Tensor.roll")
@@ -362,7 +361,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     if not ndim:
         raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     d1, d2 = checked_diagonal("diag_embed", ndim + 1, dim1, dim2)
-    return embed_diagonal(input, operator.index(offset), d1, d2)
+    return embed_diagonal(input, one_int(offset, "diag_embed", "offset", 2), d1, d2)
 
 
 @public("torch.diag Tensor.diag")
@@ -508,7 +507,7 @@ def repeat_interleave(
     shape = tuple(input._payload.shape)
     dim = normal_dim(dim, len(shape), "repeat_interleave")
     if not isinstance(repeats, Tensor):
-        n = operator.index(repeats)
+        n = one_int(repeats, "repeat_interleave", "repeats", 2)
         if n < 0:
             raise RuntimeError("Repeats must be non-negative")
         if output_size is not None and output_size != n * shape[dim]:

@@ -7,7 +7,6 @@ and ``unfold_backward``, ``as_strided_view`` and ``as_strided_backward``.
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, wrap
 from ..._tape.view_chain import replay, with_node_name
 from .view_chain import view_scatter
-from .views_primitive import Lifted, ints, lifted_dims, payload
+from .views_primitive import Lifted, ints, lifted_dims, one_int, payload
 
 
 # ------------------------------------------------------------------------------------------------- one index, one slice
@@ -434,7 +433,7 @@ def _strides_inside(a: Any) -> tuple[int, ...]:
 def _params_inside(a: Any, size: Any, stride: Any, storage_offset: Any) -> tuple[Any, ...]:
     """``strided_params`` inside of a transform, where a value's own elements are its storage."""
     own = _strides_inside(a)
-    start = 0 if storage_offset is None else operator.index(storage_offset)
+    start = 0 if storage_offset is None else one_int(storage_offset, "as_strided", "storage_offset", 4)
     need, have = start + _span(size, stride)[1] + 1, _span(tuple(a.shape), own)[1] + 1
     if 0 not in size and (start < 0 or need > have):
         raise RuntimeError(
@@ -458,7 +457,7 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
         return _params_inside(a, size, stride, storage_offset)
     before, after = (a.offset, 0) if isinstance(a, Meta) else bytes_around(a)
     here = before // a.itemsize
-    start = here if storage_offset is None else operator.index(storage_offset)
+    start = here if storage_offset is None else one_int(storage_offset, "as_strided", "storage_offset", 4)
     if start < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {start}")
     if 0 not in size:  # PyTorch does not check the bounds of an empty view

@@ -291,6 +291,16 @@ def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int,
     return tuple(found)
 
 
+def one_int(value: Any, name: str, argument: str, position: int) -> int:
+    """Read one int."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{name}(): argument '{argument}' (position {position}) must be int, not {type_name(value)}"
+        ) from None
+
+
 def full_size(size: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
     """Replace -1 in a size and check the size against the number of elements of ``shape``."""
     numel = 1
