@@ -340,3 +340,14 @@ def test_gradcheck_of_other_outputs() -> None:
 def test_complex_numbers_that_require_grad_are_refused_too(name: str) -> None:
     with pytest.raises(NotImplementedError, match="not implemented for 'ComplexFloat'"):
         getattr(torch.tensor([1 + 2j], requires_grad=True), name)(2)
+
+
+@pytest.mark.parametrize("name", ["erfcx", "ndtri", "log_ndtr", "bessel_j0"])
+def test_functions_without_half_precision_in_transforms(name: str) -> None:
+    fn = getattr(torch.special, name)
+    x = torch.full((2,), 0.25)
+    if name != "bessel_j0":  # which has no derivative
+        assert torch.func.jvp(fn, (x,), (x,))[0].tolist() == fn(x).tolist()
+    assert torch.vmap(fn)(x[None]).tolist() == fn(x[None]).tolist()
+    with pytest.raises(NotImplementedError, match="not implemented for 'Half'"):
+        fn(x.half())
