@@ -51,3 +51,8 @@ def test_a_python_operator_of_a_number_by_the_class(name: str) -> None:
 @pytest.mark.parametrize("name", ["__rsub__", "__rpow__", "__rmod__", "__rfloordiv__", "__rlshift__", "__rmatmul__"])
 def test_what_pytorch_leaves_to_python(name: str) -> None:
     assert getattr(torch.Tensor, name)(2, 3) is NotImplemented
+
+
+def test_an_out_without_elements_repeats_none() -> None:
+    empty = torch.zeros(0, 10, 3)
+    assert torch.max(torch.zeros(0, 1, 3), empty, out=torch.zeros(0, 10, 3)).shape == empty.shape

@@ -309,3 +309,45 @@ def test_distances_of_order_zero_have_a_gradient_of_zeros() -> None:
     x = torch.rand(3, 2, requires_grad=True)
     for d in (torch.cdist(x, x.detach(), 0.0), torch.pdist(x, 0.0)):
         assert torch.autograd.grad(d.sum(), x)[0].tolist() == [[0.0, 0.0]] * 3
+
+
+def test_saved_values_have_pytorchs_names() -> None:
+    x = torch.ones(1, 2, 2, requires_grad=True)
+    upsample = torch.nn.functional.interpolate
+    node = upsample(x, 4, mode="linear").grad_fn
+    assert (node._saved_output_size, node._saved_scales, node._saved_align_corners) == ((4,), None, False)
+    node = upsample(x[None], scale_factor=2, mode="bilinear").grad_fn
+    assert (node._saved_output_size, node._saved_scales_h, node._saved_scales_w) == ((4, 4), 2.0, 2.0)
+    index = torch.tensor([0, 1])
+    first, second = x[0][:, index].grad_fn._saved_indices
+    assert first is None and second.tolist() == [0, 1]
+    assert torch.pdist(x[0], 1).grad_fn._saved_p == 1.0
+    assert x.gather(0, torch.zeros(1, 1, 1, dtype=torch.long)).grad_fn._saved_sparse_grad is False
+    assert torch.nn.functional.conv1d(x, x).grad_fn._saved_transposed is False
+    assert "_saved_other" not in dir(x.fmod(2).grad_fn)
+
+
+def test_gradcheck_of_other_outputs() -> None:
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: (x * 2, x.detach() * 2), x)
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'requires_grad'"):
+        torch.autograd.gradcheck(lambda x: 3, x)
+    with pytest.raises(RuntimeError, match="with two bool tensors is not supported"):
+        torch.autograd.gradcheck(lambda x: x > 0, x)
+
+
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide", "copysign"])
+def test_complex_numbers_that_require_grad_are_refused_too(name: str) -> None:
+    with pytest.raises(NotImplementedError, match="not implemented for 'ComplexFloat'"):
+        getattr(torch.tensor([1 + 2j], requires_grad=True), name)(2)
+
+
+@pytest.mark.parametrize("name", ["erfcx", "ndtri", "log_ndtr", "bessel_j0"])
+def test_functions_without_half_precision_in_transforms(name: str) -> None:
+    fn = getattr(torch.special, name)
+    x = torch.full((2,), 0.25)
+    if name != "bessel_j0":  # which has no derivative
+        assert torch.func.jvp(fn, (x,), (x,))[0].tolist() == fn(x).tolist()
+    assert torch.vmap(fn)(x[None]).tolist() == fn(x[None]).tolist()
+    with pytest.raises(NotImplementedError, match="not implemented for 'Half'"):
+        fn(x.half())

@@ -258,6 +258,7 @@ COMPLEX: set[np.dtype] = {each.np for each in _NATIVE if each.is_complex}
 INEXACT: set[np.dtype] = FLOATING | COMPLEX
 INTEGRAL: set[np.dtype] = {each.np for each in _NATIVE} - INEXACT
 REAL: set[np.dtype] = FLOATING | INTEGRAL
+SINGLE_OR_DOUBLE: set[np.dtype] = {float32.np, float64.np}
 
 # The dtypes that the fast code for small arrays tests for; a native dtype is one object, so `is` compares them.
 BOOL, UINT8, INT32, INT64 = map(np.dtype, (np.bool_, np.uint8, np.int32, np.int64))

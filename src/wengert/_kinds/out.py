@@ -265,7 +265,7 @@ def _refuse_overlap(outs: Any, results: Any, args: Any, apart: bool) -> None:
         a = o._payload
         if type(a) is not np.ndarray or type(r._payload) is not np.ndarray or not (a.size or apart):
             continue
-        if apart and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+        if apart and a.size and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
             raise RuntimeError(_OVERLAP.format("more than one element of the", "refers"))
         same_shape = a.shape == r._payload.shape
         first = a.ctypes.data

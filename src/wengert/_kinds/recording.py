@@ -146,6 +146,8 @@ try:
         t._payload = {r}fn(xa, {z})
 except (ValueError, TypeError) as error:  #? broadcast
     return reject(info, {x}, other, error)
+except TypeError as error:  #? not broadcast
+    return reject(info, {x}, other, error)
 except ARITHMETIC:
     t._payload = {r}silently(fn, xa, {z})
 """

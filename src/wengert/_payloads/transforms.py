@@ -27,7 +27,7 @@ import numpy as np
 
 from .._arrays.library import BY_DTYPE, also_constants_for
 from .._base import registry
-from .._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, PYTHON_NUMBERS, REAL
+from .._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, PYTHON_NUMBERS, REAL, SINGLE_OR_DOUBLE
 from .._base.grad_mode import grad_mode
 from .._base.modes import enter, leaving
 from .._base.registry import TENSORS, TRANSFORMED, XP, Operator
@@ -95,7 +95,7 @@ class _ValueDtypes(dict[Any, ValueDtype]):
         made = self[key] = ValueDtype(base)
         BY_DTYPE[made] = TRANSFORMED
         BY_NUMPY[made] = BY_NUMPY[base]  # type: ignore[index]
-        for group in (INEXACT, FLOATING, COMPLEX, INTEGRAL, REAL):
+        for group in (INEXACT, FLOATING, COMPLEX, INTEGRAL, REAL, SINGLE_OR_DOUBLE):
             if base in group:
                 group.add(made)  # type: ignore[arg-type]
         also_constants_for(made, base)

@@ -224,7 +224,7 @@ class Node:
         """A dict in which programs may store anything about this node."""
         h = hooks_of(self)
         if h.metadata is None:
-            told = getattr(getattr(self, "lasti", None), "metadata", None)  # in anomaly mode
+            told = getattr(getattr(self, "_lasti", None), "metadata", None)  # in anomaly mode
             h.metadata = {} if told is None else told()
         return h.metadata
 

@@ -8,6 +8,7 @@ not save has no name here.
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 from typing import Any
 
 from .node import Node
@@ -32,10 +33,27 @@ def _whole(value: Any) -> Any:
     return value if value >= 0 else value + 2**64
 
 
+def _at_dims(dims: Any, tensors: Any) -> tuple[Any, ...]:
+    """The tensors of an index, and ``None`` for the dims before them that have none."""
+    found = dict(zip(dims, tensors, strict=True))
+    return tuple(map(found.get, range(max(found) + 1)))
+
+
+def _number_of(*choices: str) -> Any:
+    return choices.index
+
+
+def _upsampled(dims: str) -> tuple[Any, ...]:
+    scales = [(f"scales_{d}" if len(dims) > 1 else "scales", "scales", itemgetter(k)) for k, d in enumerate(dims)]
+    return ("output_size<size", "self_sym_sizes", *scales)
+
+
 _SIZE_ONLY = ("self_sym_sizes",)
+_PAD = ("padding<pad",)
 _POOL = ("ceil_mode", "dilation", "kernel_size<kernel", "padding", "result1", "stride")
 
-# node -> its names: NAME, NAME<SOURCE for a value saved under another name, (NAME, source, function), (NAME, value)
+# node -> its names: NAME, NAME<SOURCE for a value saved under another name, (NAME, source, function), (NAME, value);
+# a source may be several, a value is that of a node that has not saved its own
 _NAMES: dict[str, tuple[Any, ...]] = {
     "AddBackward0": (("alpha", 1),),
     "SubBackward0": (("alpha", 1),),
@@ -62,7 +80,55 @@ _NAMES: dict[str, tuple[Any, ...]] = {
         ("index", "tensors_from1", _first),
         ("self_sym_sizes", "tensors_shape", _first),
     ),
-    "IndexBackward0": (("indices", "tensors_from1", tuple), ("self_sym_sizes", "tensors_shape", _first)),
+    "IndexBackward0": (
+        ("indices", ("dims", "tensors_from1"), _at_dims),
+        ("self_sym_sizes", "tensors_shape", _first),
+    ),
+    "IndexPutBackward0": ("accumulate", ("indices", ("dims", "tensors_from2"), _at_dims)),
+    "IndexFillBackward0": (("dim", "dims", _first), ("index", "tensors_from2", _first)),
+    "IndexCopyBackward0": (("dim", "dims", _first), ("index", "tensors_from2", _first)),
+    "IndexAddBackward0": (("alpha", 1), ("dim", "dims", _first), ("index", "tensors_from2", _first)),
+    "GatherBackward0": ("dim", "index", ("sparse_grad", False)),
+    "TakeBackward0": ("index",),
+    "FmodBackward0": (),
+    "RemainderBackward0": (),
+    "AsStridedBackward0": ("size", "storage_offset", "stride"),
+    "PdistBackward0": (("p", "ord", float), "result"),
+    "CdistBackward0": (("p", "ord", float), "result", "x1", "x2"),
+    "LinalgDetBackward0": ("A<self",),
+    "FftR2CBackward0": ("dim<dims", "onesided"),
+    "FftC2CBackward0": ("dim<dims", "forward"),
+    "ConvolutionBackward0": (
+        ("bias_sym_sizes_opt", "bias_shape", lambda shape: shape or (0,)),
+        "dilation",
+        "groups",
+        "input",
+        ("output_padding", "padding", lambda padding: (0,) * len(padding)),
+        "padding",
+        "stride",
+        ("transposed", False),
+        "weight",
+    ),
+    "AvgPool2DBackward0": (
+        "count_include_pad<include_pad",
+        "divisor_override<override",
+        "kernel_size<kernel",
+        "padding",
+        "stride",
+    ),
+    "GridSampler2DBackward0": (
+        "align_corners<align",
+        "grid",
+        "input",
+        ("interpolation_mode", "mode", _number_of("bilinear", "nearest", "bicubic")),
+        ("padding_mode", "padding", _number_of("zeros", "border", "reflection")),
+    ),
+    **{f"{kind}Pad{k}DBackward0": _PAD for kind in ("Reflection", "Replication") for k in (1, 2, 3)},
+    **{f"UpsampleNearest{exact}{k}DBackward0": _upsampled("dhw"[-k:]) for exact in ("", "Exact") for k in (1, 2, 3)},
+    **{
+        f"Upsample{kind}DBackward0": ("align_corners", *_upsampled(dims))
+        for kind, dims in {"Linear1": "w", "Bilinear2": "hw", "Bicubic2": "hw", "Trilinear3": "dhw"}.items()
+    },
     "MaskedFillBackward0": ("mask",),
     "MaskedFillBackward1": ("mask",),
     "NativeLayerNormBackward0": ("input", "normalized_shape<along", "weight"),
@@ -90,7 +156,7 @@ _NAMES["DivBackward2"] = ()
 
 def _entries(n: Any) -> dict[str, Any]:
     """PyTorch's name -> (source, function) or (value,)."""
-    listed = _NAMES.get(type(n).__name__)
+    listed = _NAMES.get(n.name())
     if listed is None or "alpha" in n.saved_names:
         names = [name for name in n.saved_names if name not in _INTERNAL]
         if "self_shape" in n.saved_names or (hasattr(n, "shape") and type(n).__name__ not in _NO_SIZES):
@@ -126,9 +192,11 @@ def named_value(n: Any, name: str) -> Any:
     how = _entries(n).get(name)
     if how is None:
         return n.saved(name)
-    if len(how) == 1:
-        return how[0]
+    if len(how) == 1 or (name == "output_padding" and name in n.saved_names):
+        return n.saved(name) if name in n.saved_names else how[0]
     source, change = how
+    if isinstance(source, tuple):
+        return change(*(_kept(n, part) for part in source))
     value = _kept(n, source)
     return value if change is None else change(value)
 
@@ -196,6 +264,8 @@ name_saved("self", "other", "result", "input", "exponent", "self_sym_sizes")
 name_saved(  # names in this module that no formula uses
     "alpha", "self_sym_numel", "sparse", "weight_sym_argsize_0", "training", "indices", "inverse", "L", "Q", "R", "S",
     "U", "Vh", "S_sym_argsize_minus_1", "eigenvalues", "eigenvectors", "full_matrices", "kernel_size", "split_size",
-    "ceil_mode", "normalized_shape",
+    "ceil_mode", "normalized_shape", "output_size", "scales", "scales_d", "scales_h", "scales_w", "p", "A",
+    "sparse_grad", "bias_sym_sizes_opt", "output_padding", "transposed", "count_include_pad", "divisor_override",
+    "align_corners", "interpolation_mode", "padding_mode",
 )  # fmt: skip
 Node.__dir__ = _dir  # type: ignore[assignment, method-assign]

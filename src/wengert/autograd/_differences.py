@@ -32,7 +32,10 @@ class Check:
                 "Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output "
                 "of fn for gradcheck."
             )
-        return [y for y in outputs if isinstance(y, Tensor)]
+        for y in outputs:
+            if not isinstance(y, Tensor):
+                raise AttributeError(f"'{type(y).__name__}' object has no attribute 'requires_grad'")
+        return list(outputs)
 
     def differentiable(self, outputs: list[Tensor]) -> list[int]:
         """Whether each output requires grad."""
@@ -126,6 +129,11 @@ def central_difference(check: Check, x: Tensor, direction: Any) -> list[np.ndarr
     """The central difference of each output along a direction of one input."""
     up = _moved(check, x, check.eps * direction)
     down = _moved(check, x, -check.eps * direction)
+    if any(u.dtype.kind == "b" for u in up):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead."
+        )
     return [(u - d) / (2 * check.eps) for u, d in zip(up, down, strict=True)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import lib
-from ..._base.dtypes import BLAS_FLOATS, BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
+from ..._base.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS, SINGLE_OR_DOUBLE
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.declare import camel
 from ..._kinds.elementwise import binary, parametric
@@ -134,7 +134,7 @@ def real_function(kind: Any, names: str, half: bool = True, **facts: Any) -> Any
     facts = {"libname": f"scipy_{first}", "check": refuse_complex() if half else _refuse_narrow, **facts}
     if names.startswith("special."):
         facts = {"inplace": False, "node": f"Special{camel(first)}Backward0", **facts}
-    return kind(names=names, fast=FLOATING if half else BLAS_FLOATS, dtypes="fib", **facts)
+    return kind(names=names, fast=FLOATING if half else SINGLE_OR_DOUBLE, dtypes="fib", **facts)
 
 
 def on_floats(kernel: str, **declaration: Any) -> Any:
