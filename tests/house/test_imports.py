@@ -35,6 +35,13 @@ def test_only_numpy_is_loaded_from_outside(loaded: set[str]) -> None:
     assert outside == {"wengert"}
 
 
+@pytest.mark.parametrize("lock", [True, False])
+def test_python_without_its_lock_is_warned_of(lock: bool) -> None:
+    program = f"import sys; sys._is_gil_enabled = lambda: {lock}; import wengert"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ("wengert does not support Python without its global lock" in done.stderr) is not lock
+
+
 def test_scipy_is_loaded_by_the_first_function_that_needs_it() -> None:
     assert any(m.startswith("scipy") for m in modules_after("import wengert; wengert.lgamma(wengert.ones(2))"))
 

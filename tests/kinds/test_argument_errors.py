@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from typing import Any
 
@@ -49,3 +50,10 @@ def test_numpys_dtypes_may_be_equal_without_being_identical() -> None:
     other = np.dtype("f8").newbyteorder("=")
     a = np.ones(3).view(np.dtype(other.str))
     assert (torch.from_numpy(a) + torch.ones(3, dtype=torch.float64)).dtype is torch.float64
+
+
+def test_a_warning_that_the_program_makes_an_error_stays_what_it_is() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="degrees of freedom"):
+            torch.var(torch.ones(1))

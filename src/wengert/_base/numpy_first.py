@@ -27,6 +27,16 @@ if "numpy" not in sys.modules and VARIABLE not in os.environ:
     finally:
         del os.environ[VARIABLE]
 
+if not getattr(sys, "_is_gil_enabled", lambda: True)():
+    import warnings
+
+    warnings.warn(
+        "wengert does not support Python without its global lock: no test has been run on such a build. What to do: "
+        "run with the lock on (PYTHON_GIL=1, or python -X gil=1), or use one thread.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
 _collects = gc.isenabled()
 gc.disable()
 

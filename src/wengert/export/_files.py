@@ -460,7 +460,7 @@ def _function(target: str) -> tuple[Any, set[str], int, int]:
         return torch.ops.aten.sym_size.int, set(), 2, 2
     if not known:
         raise noted(
-            RuntimeError(f"torch.export.load: the operator {target!r} is not known"),
+            RuntimeError(f"torch.export.load: the operator {target[:100]!r} is not known"),
             "Why: a file may name PyTorch's operators only, those that wengert declares.",
         )
     arguments = known[0].arguments

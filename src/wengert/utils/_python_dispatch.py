@@ -26,6 +26,25 @@ __all__ = ["TorchDispatchMode", "is_in_torch_dispatch_mode"]
 _stack: ContextVar[tuple[Any, ...]] = ContextVar("wengert_dispatch_modes", default=())
 
 
+class _Entered:
+    """A mode that was entered, and the hook on operators that asks it if it is the innermost."""
+
+    __slots__ = ("mode",)
+
+    def __init__(self, mode: Any) -> None:
+        self.mode = mode
+
+    def __call__(self, info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
+        stack = _stack.get()
+        if not stack or stack[-1] is not self:
+            return proceed()
+        try:
+            _stack.set(stack[:-1])
+            return self.mode.__torch_dispatch__(overload_of(info, args), (), args, {})
+        finally:
+            _stack.set(stack)
+
+
 class TorchDispatchMode:
     """Base of modes: inside ``with``, each operator calls ``__torch_dispatch__(func, types, args, kwargs)``.
 
@@ -54,18 +73,7 @@ class TorchDispatchMode:
         if not hasattr(self, "_entered"):  # a subclass without super().__init__()
             self._entered = []
 
-        def ask(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
-            stack = _stack.get()
-            if not stack or stack[-1] is not ask:
-                return proceed()
-            before = _stack.get()
-            try:
-                _stack.set(stack[:-1])
-                return self.__torch_dispatch__(overload_of(info, args), (), args, {})
-            finally:
-                _stack.set(before)
-
-        ask.mode = self  # type: ignore[attr-defined]
+        ask = _Entered(self)
         watch, leave = watching(ask)
         observe = partial(engine.observers.insert, 0, _on_tensors)  # the innermost: it runs the step itself
         before = _stack.get()

@@ -137,6 +137,7 @@ class FlopCounterMode:
 
     def __exit__(self, *exc: object) -> None:
         self._contexts.close()
+        del self._contexts
         if self.display:
             print(self.get_table(self.depth))  # noqa: T201  what display=True is for
 
