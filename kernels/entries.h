@@ -6,6 +6,16 @@
 #define ENTRY(name) static void name(void **A, i64 from, i64 to)
 #define ROWS_AT_ONCE 32 /* whose sums go into a double together */
 
+INLINE float quick_tanh_f(float x) { /* e / (e + 2), where e is expm1(2 |x|): 2.5 ulp, tanh_f has 1.3 */
+  const float y = fabsf(x), a = y > 10.0f ? 20.0f : 2.0f * y, t = a * 1.44269504f + 12582912.0f, k = t - 12582912.0f;
+  float r = FMA_f(k, -0.693359375f, a); r = FMA_f(k, 2.12194440e-4f, r);
+  float p = 1.9875691500e-4f; p = FMA_f(p, r, 1.3981999507e-3f); p = FMA_f(p, r, 8.3334519073e-3f); p = FMA_f(p, r, 4.1665795894e-2f);
+  p = FMA_f(p, r, 1.6666665459e-1f); p = FMA_f(p, r, 5.0000001201e-1f); p = FMA_f(p * r, r, r);
+  const float s = bits_to_f((f_to_bits(t) - 0x4b400000u + 127) << 23), e = FMA_f(s, p, s - 1.0f);
+  return copysignf(e / (e + 2.0f), x);
+}
+INLINE double quick_tanh_d(double x) { return tanh(x); }
+
 #define ROW_ENTRIES(s, T) \
 ENTRY(rows_softmax_##s) { const i64 n = N(0), k = from * n; softmax_##s(P(T, 0) + k, P(T, 1) + k, to - from, n); } \
 ENTRY(rows_log_softmax_##s) { const i64 n = N(0), k = from * n; log_softmax_##s(P(T, 0) + k, P(T, 1) + k, to - from, n); } \
@@ -143,27 +153,45 @@ ENTRY(conv_lanes) { *P(i64, 0) = LANES; }
 
 /* ------------------------------------------------------------------------------------------------------ recurrent layers */
 /* Sizes: BLAS's product, steps, rows of a step's operands, states, batch. w, z, cell, factors (or none), cells (or none),
-   room for the gates: input, output, forget, candidate. */
+   room for the gates: input, output, forget, candidate. The product of each step is by the packed weights (m, k) of
+   convolution, where batches fill its tiles: a third faster than BLAS on so few columns. */
+typedef struct { conv_t k; float *pack, *acc; } packed_f;
+INLINE int pack_f(packed_f *w, const float *a, i64 m, i64 k, i64 n) {
+  if (n < TILE || m < LANES) return 0;
+  const i64 rows = (m + LANES - 1) / LANES * LANES;
+  w->k = (conv_t){k, 1, 1, n, m, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, n};
+  w->pack = room((rows * k + LANES * n) * 4); w->acc = w->pack + rows * k;
+  conv_pack(w->pack, a, k, m, 1, 0);
+  return 1;
+}
+static __attribute__((noinline)) void packed_product_f(const packed_f *w, const float *b, float *c) {
+  conv_t k = w->k; FLAT k.KH = 1; k.KW = 1; k.SH = 1; k.SW = 1; k.PH = 0; k.PW = 0; k.H = 1; k.OH = 1;
+  conv_image(c, b, w->pack, 0, k, 0, w->acc);
+}
+typedef struct { int none; } packed_d;
+INLINE int pack_d(packed_d *w, const double *a, i64 m, i64 k, i64 n) { return 0; }
+INLINE void packed_product_d(const packed_d *w, const double *b, double *c) {}
 #define STEPS(s, T) \
 INLINE void lstm_gates_##s(const i64 m, const T *restrict g, T *restrict cell, T *restrict h, T *restrict r, const int keep) { \
-  IVDEP for (i64 j = 0; j < m; j++) { const T i = sigmoid_##s(g[j]), o = sigmoid_##s(g[m + j]), f = sigmoid_##s(g[2 * m + j]), c = tanh_##s(g[3 * m + j]); \
-    const T p = i * c, old = f * cell[j], both = old + p, q = tanh_##s(both), y = o * q; cell[j] = both; h[j] = y; \
+  IVDEP for (i64 j = 0; j < m; j++) { const T i = sigmoid_##s(g[j]), o = sigmoid_##s(g[m + j]), f = sigmoid_##s(g[2 * m + j]), c = quick_tanh_##s(g[3 * m + j]); \
+    const T p = i * c, old = f * cell[j], both = old + p, q = quick_tanh_##s(both), y = o * q; cell[j] = both; h[j] = y; \
     if (keep) { r[j] = (1 - i) * p; r[m + j] = (1 - o) * y; r[2 * m + j] = (1 - f) * old; r[3 * m + j] = i - c * p; r[4 * m + j] = o - q * y; r[5 * m + j] = f; } } } \
 ENTRY(lstm_steps_##s) { const s##gemm_t gemm = (s##gemm_t)(intptr_t)N(0); const i64 length = N(1), rows = N(2), n = N(3), b = N(4), m = n * b; \
-  T *z = P(T, 1), *g = P(T, 5); \
+  T *z = P(T, 1), *g = P(T, 5); packed_##s w; const int packed = pack_##s(&w, P(T, 0), 4 * n, rows, b); \
   for (i64 t = 0; t < length; t++, z += rows * b) { \
-    gemm(101, 111, 111, 4 * n, b, rows, 1, P(T, 0), rows, z, b, 0, g, b); \
+    if (packed) packed_product_##s(&w, z, g); else gemm(101, 111, 111, 4 * n, b, rows, 1, P(T, 0), rows, z, b, 0, g, b); \
     if (P(T, 3)) lstm_gates_##s(m, g, P(T, 2), z + (2 * rows - n) * b, P(T, 3) + t * 6 * m, 1); \
     else lstm_gates_##s(m, g, P(T, 2), z + (2 * rows - n) * b, 0, 0); \
     if (P(T, 4)) memcpy(P(T, 4) + t * m, P(T, 2), m * sizeof(T)); } } \
 /* sizes: BLAS's product, steps, states, batch, whether the first state's is wanted. factors, turned weights, the cell's and \
    the state's cotangents, those of the outputs (or none), the last first, the gates' */ \
 ENTRY(lstm_steps_back_##s) { const s##gemm_t gemm = (s##gemm_t)(intptr_t)N(0); const i64 length = N(1), n = N(2), b = N(3), m = n * b; \
-  T *dc = P(T, 2), *dh = dc + m; \
+  T *dc = P(T, 2), *dh = dc + m; packed_##s w; const int packed = pack_##s(&w, P(T, 1), n, 4 * n, b); \
   for (i64 t = length - 1; t >= 0; t--) { const T *f = P(T, 0) + t * 6 * m, *a = P(T, 3) ? P(T, 3) + (length - 1 - t) * m : 0; T *d = P(T, 4) + t * 4 * m; \
     if (a) { IVDEP for (i64 j = 0; j < m; j++) dh[j] += a[j]; } \
     IVDEP for (i64 j = 0; j < m; j++) { const T h = dh[j], c = dc[j] + h * f[4 * m + j]; \
       d[j] = f[j] * c; d[m + j] = f[m + j] * h; d[2 * m + j] = f[2 * m + j] * c; d[3 * m + j] = f[3 * m + j] * c; dc[j] = c * f[5 * m + j]; } \
-    if (t || N(4)) gemm(101, 111, 111, n, b, 4 * n, 1, P(T, 1), 4 * n, d, b, 0, dh, b); } }
+    if (!t && !N(4)) break; \
+    if (packed) packed_product_##s(&w, d, dh); else gemm(101, 111, 111, n, b, 4 * n, 1, P(T, 1), 4 * n, d, b, 0, dh, b); } }
 typedef sgemm_t fgemm_t;
 STEPS(f, float) STEPS(d, double)

@@ -50,7 +50,7 @@ NAMES = {
     "maximum": "maximum", "minimum": "minimum", "isnan": "isnan", "isfinite": "isfinite", "isinf": "isinf",
 }  # fmt: skip
 TEMPLATES = {
-    "square": "{0} * {0}", "positive": "{0}", "copysign": "copysign({0}, {1})",
+    "square": "{0} * {0}", "tanh": "quick_tanh_{s}({0})", "positive": "{0}", "copysign": "copysign({0}, {1})",
     "clip": "min_{s}(max_{s}({0}, {1}), {2})", "sign": "{0} != {0} ? {0} : sign_{s}({0})",
     "fmax": "{0} != {0} ? {1} : {1} != {1} ? {0} : max_{s}({0}, {1})",
     "fmin": "{0} != {0} ? {1} : {1} != {1} ? {0} : min_{s}({0}, {1})",

@@ -160,10 +160,11 @@ INLINE double gelu_d(double x) { return 0.5 * x * erfc(-x * 0.707106781186547524
 /* -------------------------------------------------------------------------------------------------------------- sums */
 /* Four accumulators over a block of at most 4096 numbers, blocks into a double. */
 #define SUMS(s, T, n_) \
-  INLINE T hsum_##s(vec_##s v) { T t = 0; for (int k = 0; k < n_; k++) t += v[k]; return t; } \
+  INLINE T hsum_##s(vec_##s v) { T t[n_]; memcpy(t, &v, sizeof(t)); for (int w = n_ / 2; w; w /= 2) for (int k = 0; k < w; k++) t[k] += t[k + w]; return t[0]; } \
   INLINE T vsum_##s(const T *x, i64 n) { \
     vec_##s a[4] = {{0}}; i64 j = 0; T t = 0; \
     for (; j + 4 * n_ <= n; j += 4 * n_) for (int k = 0; k < 4; k++) a[k] += *(const vec_##s *)(x + j + k * n_); \
+    for (; j + n_ <= n; j += n_) a[0] += *(const vec_##s *)(x + j); \
     for (; j < n; j++) t += x[j]; \
     return t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } \
   static __attribute__((noinline, unused)) double sum_##s(const T *x, i64 n) { \
@@ -171,16 +172,19 @@ INLINE double gelu_d(double x) { return 0.5 * x * erfc(-x * 0.707106781186547524
   static __attribute__((noinline, unused)) double dot_##s(const T *x, const T *y, i64 n) { double total = 0; \
     for (i64 b = 0; b < n; b += 4096) { vec_##s a[4] = {{0}}; i64 j = b, e = b + 4096 < n ? b + 4096 : n; T t = 0; \
       for (; j + 4 * n_ <= e; j += 4 * n_) for (int k = 0; k < 4; k++) a[k] += *(const vec_##s *)(x + j + k * n_) * *(const vec_##s *)(y + j + k * n_); \
+      for (; j + n_ <= e; j += n_) a[0] += *(const vec_##s *)(x + j) * *(const vec_##s *)(y + j); \
       for (; j < e; j++) t += x[j] * y[j]; \
       total += t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } return total; } \
   static __attribute__((noinline, unused)) double squares_##s(const T *x, i64 n, T m) { double total = 0; \
     for (i64 b = 0; b < n; b += 4096) { vec_##s a[4] = {{0}}; i64 j = b, e = b + 4096 < n ? b + 4096 : n; T t = 0; \
       for (; j + 4 * n_ <= e; j += 4 * n_) for (int k = 0; k < 4; k++) { vec_##s d = *(const vec_##s *)(x + j + k * n_) - m; a[k] += d * d; } \
+      for (; j + n_ <= e; j += n_) { vec_##s d = *(const vec_##s *)(x + j) - m; a[0] += d * d; } \
       for (; j < e; j++) t += (x[j] - m) * (x[j] - m); \
       total += t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } return total; } \
   static __attribute__((noinline, unused)) double dot_off_##s(const T *x, const T *y, i64 n, T m) { double total = 0; /* x (y - m) */ \
     for (i64 b = 0; b < n; b += 4096) { vec_##s a[4] = {{0}}; i64 j = b, e = b + 4096 < n ? b + 4096 : n; T t = 0; \
       for (; j + 4 * n_ <= e; j += 4 * n_) for (int k = 0; k < 4; k++) a[k] += *(const vec_##s *)(x + j + k * n_) * (*(const vec_##s *)(y + j + k * n_) - m); \
+      for (; j + n_ <= e; j += n_) a[0] += *(const vec_##s *)(x + j) * (*(const vec_##s *)(y + j) - m); \
       for (; j < e; j++) t += x[j] * (y[j] - m); \
       total += t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } return total; } \
   static __attribute__((noinline, unused)) void weighted_##s(const T *x, const T *g, const T *w, i64 n, T m, double *t) { /* g w, g w (x - m) */ \
