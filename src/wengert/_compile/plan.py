@@ -21,6 +21,7 @@ import numpy as np
 
 from .tape import Constant, Input, Op, Ref, Tape, Value
 
+_FOLDED = 1 << 14  # bytes of a constant that is computed when the program is made
 _COPIES = frozenset(("clone", "view", "reshape", "contiguous"))
 
 
@@ -42,7 +43,7 @@ class Plan:
 
     def __init__(self, tape: Tape, sharing: bool = True) -> None:
         self.tape = tape
-        self.values = tape.values
+        self.values = list(tape.values)
         self.sharing = sharing
         self.alias: dict[Ref, Ref] = {}
         self.ops: list[Op] = []
@@ -76,6 +77,10 @@ class Plan:
 
     def _simplify(self) -> None:
         known: dict[Any, list[Ref]] = {}
+        self.contents: dict[Any, int] = {}
+        for value in self.values:
+            if isinstance(value.source, Constant):
+                self._known_constant(value)
         for op in self.tape.ops:
             args = [self.at(a) for a in op.args]
             p = self.at(op.p)
@@ -90,6 +95,8 @@ class Plan:
                 if op.name in ("mul", "div", "pow") and len(args) == 2 and self._is_one(args[1]):
                     self.alias[op.outs[0]] = first
                     continue
+            if self._folds(op, args, p):
+                continue
             key = _key(op, args, p)
             if key is not None:
                 if key in known:
@@ -97,6 +104,46 @@ class Plan:
                     continue
                 known[key] = op.outs
             self.ops.append(self._changed(op, args, p))
+
+    def _folds(self, op: Op, args: list[Any], p: tuple[Any, ...]) -> bool:
+        """Whether an operator reads constants alone: its small results are constants from now on."""
+        if any(self.values[o].nbytes > _FOLDED for o in op.outs):
+            return False
+        if not all(isinstance(self.values[r].source, Constant) for r in op.refs_of(args, p)):
+            return False
+        try:
+            with np.errstate(all="ignore"):
+                made = op.lowered(*map(self._array, args), *map(self._array, p))
+        except Exception:  # noqa: BLE001  what the program would raise, it raises when it runs
+            return False
+        results = list(made) if op.many else [made]
+        if any((a.shape, a.dtype) != (v.shape, v.dtype) for a, v in zip(results, self.values_of(op), strict=True)):
+            return False
+        for a, old in zip(results, self.values_of(op), strict=True):
+            self.values[old.number] = new = Value(old.number, old.shape, old.dtype, Constant(np.asarray(a)))
+            new.strides = old.strides
+            self._known_constant(new)
+        return True
+
+    def values_of(self, op: Op) -> list[Value]:
+        """An operator's results."""
+        return [self.values[o] for o in op.outs]
+
+    def _known_constant(self, value: Value) -> None:
+        """Let a small constant be the first one with the same elements in the same order in memory."""
+        if value.nbytes > _FOLDED:
+            return
+        a = value.source.array  # type: ignore[union-attr]
+        key = (value.dtype.str, value.shape, value.strides, a.tobytes())
+        first = self.contents.setdefault(key, value.number)
+        if first != value.number:
+            self.alias[Ref(value.number)] = Ref(first)
+
+    def _array(self, a: Any) -> Any:
+        """An operand with constants' arrays in their places."""
+        if type(a) in (list, tuple):
+            return type(a)(map(self._array, a))
+        return self.values[a].source.array if isinstance(a, Ref) else a  # type: ignore[union-attr]
 
     @staticmethod
     def _changed(op: Op, args: list[Any], p: tuple[Any, ...]) -> Op:

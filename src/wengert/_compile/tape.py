@@ -185,6 +185,11 @@ class Op:
         """The values among the operands and parameters."""
         return _refs((*self.args, *self.p))
 
+    @staticmethod
+    def refs_of(args: list[Any], p: tuple[Any, ...]) -> Iterator[Ref]:
+        """The values among other operands and parameters."""
+        return _refs((*args, *p))
+
     def __repr__(self) -> str:
         outs = ", ".join(map(repr, self.outs))
         given = ", ".join(map(repr, (*self.args, *(p for p in self.p if not callable(p)))))

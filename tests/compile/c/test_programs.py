@@ -357,3 +357,14 @@ def test_a_layer_norms_backward_pass_is_one_operator(shape, dtype, monkeypatch):
     step(x)
     for got, p in zip(found[0], (w, b, scale), strict=True):
         same(got, p.grad, 32)
+
+
+def test_chains_of_slow_functions_are_loops_of_their_own():
+    def loops(fn):
+        f = compiled(fn)
+        f(torch.ones(64))
+        return ready(f)[0].source.count("; go(f")
+
+    assert loops(lambda x: x.tanh().tanh().tanh()) == 3
+    assert loops(lambda x: (x.tanh() * 2 + 1).exp()) == 2
+    assert loops(lambda x: (x.tanh() + x.exp()) * 3 + x.sigmoid()) == 1

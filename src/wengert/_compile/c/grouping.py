@@ -20,6 +20,19 @@ _SUMS = frozenset(("sum_all", "mean_all"))
 MOST = 60  # operators in a loop: more need more registers than there are
 
 
+# NOTE [ Chains of slow functions ]
+#   Each of these takes some 80 cycles from operand to result, and 20 if many are under way at once. One that needs the
+#   result of another in the same loop waits for it (the processor looks no further ahead than an element or two), which
+#   is longer than it takes to write the first one's results and read them again. So it begins another loop.
+_SLOW = frozenset(
+    (
+        "exp", "tanh", "sigmoid", "erf", "erfc", "log", "log2", "log10", "log1p", "expm1", "exp2", "sin", "cos", "tan",
+        "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "_silu", "_mish", "_log_sigmoid",
+        "_gelu", "_elu", "_celu", "_softplus",
+    )
+)  # fmt: skip
+
+
 class Group:
     """Operators that run together. ``key``: of the loop, ``None`` for an operator on its own."""
 
@@ -42,6 +55,7 @@ class Grouping:
         self.of: dict[int, Op] = {int(o): op for op in plan.ops for o in op.outs}
         self.groups: list[Group] = []
         self.home: dict[int, int] = {}
+        self.waits: set[int] = set()  # results that need one of the slow functions in their own loop
         for op in plan.ops:
             self._place(op)
         self.inside = self._inside()
@@ -134,18 +148,23 @@ class Grouping:
         return group.key is not None and any(o is op for o in group.ops) and op.name in NAMES
 
     def _join(self, op: Op) -> int:
-        key, least = self._key(op), 0
+        key, least, slow = self._key(op), 0, op.name in _SLOW
         for a in op.refs():
             k = self.home.get(int(a), -1)
             if k >= 0 and self.number(a) is None:
-                least = max(least, k if self._joins(a, k, key) else k + 1)
+                together = self._joins(a, k, key) and not (slow and self.same_order(a) in self.waits)
+                least = max(least, k if together else k + 1)
         for k in range(least, len(self.groups)):
             group = self.groups[k]
             if group.key == key and len(group.ops) < MOST:
                 group.ops.append(op)
-                return k
-        self.groups.append(Group(key, [op]))
-        return len(self.groups) - 1
+                break
+        else:
+            k = len(self.groups)
+            self.groups.append(Group(key, [op]))
+        if slow or any(self.home.get(int(a)) == k and self.same_order(a) in self.waits for a in op.refs()):
+            self.waits.update(map(int, op.outs))
+        return k
 
     def _sum(self, op: Op) -> int:
         """The flat loop whose result an operator adds up; -1 if there is none."""
