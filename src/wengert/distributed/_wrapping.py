@@ -1,4 +1,4 @@
-"""What ``DistributedDataParallel`` checks: its group, parameters, devices, hooks; and its forward pass in other dtypes."""
+"""What ``DistributedDataParallel`` checks (group, parameters, devices, hooks), and its forward pass in other dtypes."""
 
 from __future__ import annotations
 
