@@ -1,6 +1,7 @@
 """A program with a launcher as an object: what a function returns in each process, and its failure."""
 
 import os
+import sys
 
 import torch
 import torch.distributed as dist
@@ -23,9 +24,9 @@ if __name__ == "__main__":
         min_nodes=1, max_nodes=1, nproc_per_node=2, rdzv_backend="c10d", rdzv_endpoint="localhost:0", run_id="run",
         max_restarts=1,
     )  # fmt: skip
-    print(elastic_launch(config, train)(2))
+    sys.stdout.write(f"{elastic_launch(config, train)(2)}\n")
     try:
         elastic_launch(config, train)(-2)
     except ChildFailedError as error:
         rank, failure = error.get_first_failure()
-        print(error.name, rank, failure.exitcode, failure.message["message"])
+        sys.stdout.write(f"{error.name} {rank} {failure.exitcode} {failure.message['message']}\n")
