@@ -132,6 +132,10 @@ def test_ranks_of_a_shell_find_each_other_by_the_environment() -> None:
     assert [rank.returncode for rank in ranks] == [0, 0]
 
 
+def test_one_process_leaves_nothing() -> None:
+    assert "sum 1.0" in good(*RUN, "--nproc", 1, RANKS / "failing.py", "nothing")
+
+
 @pytest.mark.skipif(shutil.which("mpiexec", path=os.path.dirname(sys.executable)) is None, reason="no mpiexec here")
 def test_mpiexec() -> None:
     mpiexec = [os.path.join(os.path.dirname(sys.executable), "mpiexec"), "-n", "2"]
@@ -200,6 +204,11 @@ def test_a_recorded_error_is_shown_with_its_trace(tmp_path: Path) -> None:
     program.write_text("pass\n")
     good(*TORCHRUN, "--nproc-per-node", 1, program, TMPDIR=str(tmp_path))
     assert len(list(tmp_path.glob("torchelastic_*"))) == 1  # that of the error
+
+
+def test_a_launcher_as_an_object() -> None:
+    printed = good(*RUN, RANKS / "launched.py").splitlines()
+    assert printed == ["{0: (6.0, '0', '0'), 1: (6.0, '1', '0')}", "train 1 1 ValueError: negative"]
 
 
 def test_the_older_launcher_tells_the_rank_by_an_argument(tmp_path: Path) -> None:

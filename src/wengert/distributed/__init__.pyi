@@ -28,6 +28,7 @@ from ..distributed import distributed_c10d as distributed_c10d
 from ..distributed import elastic as elastic
 from ..distributed import fsdp as fsdp
 from ..distributed import launch as launch
+from ..distributed import launcher as launcher
 from ..distributed import nn as nn
 from ..distributed import optim as optim
 from ..distributed import rpc as rpc
@@ -203,6 +204,7 @@ __all__ = [
     "is_xccl_available",
     "isend",
     "launch",
+    "launcher",
     "monitored_barrier",
     "new_group",
     "new_subgroups",

@@ -184,7 +184,8 @@ def all_to_all(group: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) 
 
 
 def barrier(group: Any) -> Steps:
-    yield group.comm.Ibarrier().Test
+    """Nothing more: who has the fingerprints of all knows that all have come."""
+    yield from ()
 
 
 def send(group: Any, t: Tensor, peer: int, tag: int) -> Steps:

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -127,8 +127,10 @@ def _is_here(host: str) -> bool:
     return False
 
 
-def launch(plan: Plan) -> int:
-    """Run a plan; return the exit code: 0, or 1 if a rank failed elsewhere, or 128 and the signal that ended it all.
+def launch(plan: Plan, start: Callable[..., list[Rank]] | None = None) -> int:
+    """Run a plan, whose ranks ``start`` starts; return the exit code.
+
+    It is 0, or 1 if a rank failed elsewhere, or 128 and the signal that ended it all.
 
     Raises:
         ChildFailedError: a rank of this machine failed, and there is no restart left.
@@ -139,7 +141,7 @@ def launch(plan: Plan) -> int:
         with _signals() as stopped:
             node = _Node(plan)
             for attempt in range(plan.max_restarts + 1):
-                ranks = _start(plan, node, attempt, folder)
+                ranks = (start or _start)(plan, node, attempt, folder)
                 try:
                     first = _watch(ranks, node, attempt, stopped)
                 finally:
@@ -185,15 +187,16 @@ def _signals() -> Iterator[list[int]]:
 
 
 @dataclasses.dataclass
-class _Rank:
+class Rank:
     rank: int
     local: int
-    process: subprocess.Popen[bytes]
+    process: Any  # a Popen, or what has its methods
     error_file: str
     reader: threading.Thread | None = None
 
 
-def _start(plan: Plan, node: _Node, attempt: int, folder: str) -> list[_Rank]:
+def environments(plan: Plan, node: _Node, attempt: int, folder: str) -> Iterator[dict[str, str]]:
+    """The environment of each rank of this machine; its error file lies in ``folder``."""
     launchers = ("PMI_", "PMIX_", "OMPI_", "MPI_LOCAL")  # of this process, as under srun: no rank of theirs is started
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(launchers)},
@@ -206,17 +209,22 @@ def _start(plan: Plan, node: _Node, attempt: int, folder: str) -> list[_Rank]:
     if plan.nproc > 1:  # as many threads as cores in each rank would make all of them slow
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             environment.setdefault(name, "1")
-    ranks = []
     for local in range(plan.nproc):
         number = str(node.start + local)
         error_file = os.path.join(folder, f"attempt_{attempt}", str(local), "error.json")
         os.makedirs(os.path.dirname(error_file))
-        environment.update(RANK=number, LOCAL_RANK=str(local), ROLE_RANK=number, TORCHELASTIC_ERROR_FILE=error_file)
+        told = {"RANK": number, "LOCAL_RANK": str(local), "ROLE_RANK": number, "TORCHELASTIC_ERROR_FILE": error_file}
+        yield {**environment, **told}
+
+
+def _start(plan: Plan, node: _Node, attempt: int, folder: str) -> list[Rank]:
+    ranks = []
+    for local, environment in enumerate(environments(plan, node, attempt, folder)):
         out, read = _output(plan, node.start + local, attempt)
         err = None if out is None else subprocess.STDOUT
         command = [part.replace("{local_rank}", str(local)) for part in plan.command] if plan.named else plan.command
         process = subprocess.Popen(command, env=environment, start_new_session=True, stdout=out, stderr=err)
-        ranks.append(_Rank(node.start + local, local, process, error_file))
+        ranks.append(Rank(node.start + local, local, process, environment["TORCHELASTIC_ERROR_FILE"]))
         if read:
             ranks[-1].reader = threading.Thread(target=_copy, args=(process.stdout, plan.name, local), daemon=True)
             ranks[-1].reader.start()
@@ -242,7 +250,7 @@ def _copy(pipe: Any, name: str, local: int) -> None:
         sys.stdout.flush()
 
 
-def _watch(ranks: list[_Rank], node: _Node, attempt: int, stopped: list[int]) -> _Rank | None:
+def _watch(ranks: list[Rank], node: _Node, attempt: int, stopped: list[int]) -> Rank | None:
     """Wait until all ranks have ended, or one has failed, which is returned; or until a signal has come."""
     turn = 0
     while not stopped:
@@ -259,7 +267,7 @@ def _watch(ranks: list[_Rank], node: _Node, attempt: int, stopped: list[int]) ->
     return None
 
 
-def _end(ranks: list[_Rank], stopped: list[int]) -> None:
+def _end(ranks: list[Rank], stopped: list[int]) -> None:
     """End the ranks that are left, and what they have started."""
     for number, seconds in ((stopped[0] if stopped else signal.SIGTERM, _SECONDS_TO_END / 2),
                             (signal.SIGTERM, _SECONDS_TO_END / 2), (signal.SIGKILL, 5.0)):  # fmt: skip
@@ -279,12 +287,12 @@ def _end(ranks: list[_Rank], stopped: list[int]) -> None:
             one.reader.join(2)
 
 
-def _kill_group(one: _Rank, number: int) -> None:
+def _kill_group(one: Rank, number: int) -> None:
     with contextlib.suppress(OSError):
         os.killpg(one.process.pid, number)
 
 
-def _failure(plan: Plan, ranks: list[_Rank], first: _Rank) -> ChildFailedError:
+def _failure(plan: Plan, ranks: list[Rank], first: Rank) -> ChildFailedError:
     """The failures of an attempt, that of the rank that failed first before the others."""
     failures = {}
     for one in (first, *ranks):

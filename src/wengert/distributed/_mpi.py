@@ -85,6 +85,7 @@ def join(store: Store | None, rank: int, size: int, seconds: float) -> Any:
             for name in asked:  # of this process, not of those that it starts
                 os.environ.pop(name, None)
         watch.open(host, port, rank)
+    if not any(name in os.environ for name in _LAUNCHERS):
         _forget_shared_memory(mpi)
     _leave_at_exit()
     return _world(mpi, rank, size)

@@ -1,8 +1,10 @@
-"""What is checked when a module is wrapped by ``DistributedDataParallel``: its group, parameters, devices, hooks."""
+"""What ``DistributedDataParallel`` checks (group, parameters, devices, hooks), and its forward pass in other dtypes."""
 
 from __future__ import annotations
 
 import inspect
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import wengert as torch
@@ -10,9 +12,12 @@ from wengert import distributed as dist
 
 from .._base.errors import noted
 from ..nn.parameter import UninitializedParameter
+from ..utils._pytree import tree_map
 from . import _groups
 
-__all__ = ["check_hook", "check_parameters", "devices_of", "group_of"]
+__all__ = [
+    "_MixedPrecision", "call_in_dtype", "check_hook", "check_parameters", "devices_of", "group_of", "use_dtypes",
+]  # fmt: skip
 
 
 def group_of(process_group: Any, device_mesh: Any) -> Any:
@@ -82,3 +87,45 @@ def check_hook(hook: Any) -> None:
         raise ValueError("Communication hook: bucket annotation should be dist.GradBucket.")
     if not isinstance(result, str) and result not in (inspect.Signature.empty, torch.futures.Future[torch.Tensor]):
         raise ValueError("Communication hook: return annotation should be torch.futures.Future[torch.Tensor].")
+
+
+@dataclass
+class _MixedPrecision:
+    """The dtypes of parameters and inputs in the forward pass, of the reduction of gradients, and of buffers.
+
+    Parameters, their gradients and ``state_dict`` keep the dtype that they have.
+    """
+
+    param_dtype: Any = None
+    reduce_dtype: Any = None
+    buffer_dtype: Any = None
+
+
+def use_dtypes(wrapper: Any, policy: _MixedPrecision) -> None:
+    """Convert a wrapped module's buffers, and let gradients be reduced in the dtype that is asked for."""
+    from .algorithms.ddp_comm_hooks.default_hooks import _compress_hook
+
+    for module in wrapper.module.modules():
+        for name, buffer in module._buffers.items():
+            if buffer is not None and policy.buffer_dtype is not None and buffer.is_floating_point():
+                module._buffers[name] = buffer.to(policy.buffer_dtype)
+    dtype = policy.reduce_dtype or policy.param_dtype
+    if dtype not in (None, wrapper._module_parameters[0].dtype):
+        hook: Any = partial(_compress_hook, dtype)
+        hook.communicates_once = True
+        wrapper.reducer.register_hook(wrapper.process_group, hook, str(dtype))
+
+
+def call_in_dtype(module: Any, dtype: Any, args: Any, kwargs: Any) -> Any:
+    """Call a module with its parameters and its inputs in another dtype; gradients are those of the parameters."""
+    cast = lambda t: t.to(dtype) if torch.is_tensor(t) and t.is_floating_point() and dtype is not None else t
+    places = [(m, name, p) for m in module.modules() for name, p in m._parameters.items() if p is not None]
+    converted = {id(p): cast(p) for _, _, p in places}
+    args, kwargs = tree_map(cast, (args, kwargs))
+    try:
+        for inner, name, p in places:
+            inner._parameters[name] = converted[id(p)]
+        return module(*args, **kwargs)
+    finally:
+        for inner, name, p in places:
+            inner._parameters[name] = p

@@ -1,10 +1,16 @@
 """What PyTorch's processes without GPUs do not do: SyncBatchNorm beside one process, sums of hooks that wait."""
 
+import copy
+
 import torch
 import torch.distributed as dist
 import torch.nn as nn
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook as powerSGD
+from torch.distributed.algorithms.ddp_comm_hooks.ddp_zero_hook import hook_with_zero_step
+from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.nn.parallel.distributed import _MixedPrecision
 
 
 def sync_batch_norm(shape, sizes, dtype=torch.float64, **options):
@@ -80,8 +86,6 @@ def power_sgd_in_buckets():
 
 
 def bfloat16():
-    from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
-
     model = DDP(nn.Linear(2, 2))
     model.register_comm_hook(None, default_hooks.bf16_compress_hook)
     model(torch.ones(1, 2) * (1 + dist.get_rank())).sum().backward()
@@ -116,13 +120,63 @@ def other_shapes():
     assert "[1]: params[0] in this process with sizes [3, 2] appears not to match" in text, text
 
 
+def in_low_precision():
+    """The forward pass in bfloat16, its gradients added up in float32: near those of float32, and the same on all."""
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
+    exact = DDP(copy.deepcopy(module))
+    policy = _MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.bfloat16, buffer_dtype=torch.float32)
+    model = DDP(module, mixed_precision=policy)
+    x = torch.randn(6, 4, generator=torch.Generator().manual_seed(dist.get_rank()))
+    assert model(x).dtype is torch.bfloat16
+    model(x).float().pow(2).sum().backward()
+    exact(x)
+    exact(x).pow(2).sum().backward()
+    for p, q in zip(model.parameters(), exact.parameters()):
+        assert p.dtype is p.grad.dtype is torch.float32
+        assert torch.equal(p.grad, p.grad.bfloat16().float())
+        assert torch.allclose(p.grad, q.grad, rtol=0.1, atol=0.05), (p.grad, q.grad)
+        first = p.grad.clone()
+        dist.broadcast(first, 0)
+        assert torch.equal(first, p.grad)
+    assert all(p is q for p, q in zip(model.parameters(), module.parameters()))
+
+
+def step_in_backward():
+    """The third backward pass is the first that makes a step, and it is the optimizer's."""
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(3, 5), nn.Linear(5, 2))
+    plain, model = DDP(copy.deepcopy(module)), DDP(module)
+    optimizer = torch.optim.Adam(plain.parameters(), lr=0.1)
+    zero = ZeroRedundancyOptimizer(model.parameters(), torch.optim.Adam, overlap_with_ddp=True, lr=0.1)
+    model.register_comm_hook(None, hook_with_zero_step(default_hooks.allreduce_hook, model, zero))
+    x = torch.randn(6, 3, generator=torch.Generator().manual_seed(dist.get_rank()))
+    for i in range(5):
+        for one in (plain, model):
+            one.zero_grad()
+            one(x).pow(2).sum().backward()
+        zero.step()
+        if i > 1:
+            optimizer.step()
+        for p, q in zip(plain.parameters(), model.parameters()):
+            assert torch.allclose(p, q, atol=1e-6), (i, p, q)
+
+
 dist.init_process_group("gloo")
 sync_batch_norm((3,), (4, 2))
 sync_batch_norm((3, 5), (2, 3), momentum=None)
 sync_batch_norm((3, 2, 4), (2, 0))
 sync_batch_norm((2, 2, 2, 2), (1, 1), affine=False)
 sync_batch_norm((3, 2, 4), (1, 4), torch.float32, track_running_stats=False)
-for check in (in_a_wrapper, power_sgd_in_buckets, bfloat16, nothing_left, other_shapes):
+for check in (
+    in_a_wrapper,
+    power_sgd_in_buckets,
+    bfloat16,
+    nothing_left,
+    other_shapes,
+    in_low_precision,
+    step_in_backward,
+):
     check()
 print("all checks passed")
 dist.destroy_process_group()

@@ -66,6 +66,8 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         optimizer_class: the optimizer, such as ``torch.optim.Adam``; other keyword arguments are passed to it.
         process_group: the processes; all by default.
         parameters_as_bucket_view: put each process's share into one memory, which saves a copy in each step.
+        overlap_with_ddp: the backward pass makes the steps, by ``ddp_zero_hook.hook_with_zero_step``; ``step()`` does
+            nothing.
 
     ``state_dict()`` needs ``consolidate_state_dict(to=rank)`` on all processes before.
 
@@ -81,9 +83,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         overlap_with_ddp: bool = False,
         **defaults: Any,
     ) -> None:
-        if overlap_with_ddp:
-            raise NotImplementedError("ZeroRedundancyOptimizer(overlap_with_ddp=True)")
-        self.initialized = False
+        self.initialized, self._overlap_with_ddp = False, overlap_with_ddp
         Optimizer.__init__(self, _checked(params), defaults)
         Joinable.__init__(self)
         self.process_group = process_group if process_group is not None else dist.group.WORLD
@@ -135,6 +135,11 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
 
     def step(self, closure: Any = None, **kwargs: Any) -> Any:
         """Update this process's share, then exchange the shares."""
+        if self._overlap_with_ddp:
+            return None
+        return self._step(closure, **kwargs)
+
+    def _step(self, closure: Any = None, **kwargs: Any) -> Any:
         Join.notify_join_context(self)
         if self._trainable != [p.requires_grad for p in self._all_params()]:
             self._fill_buckets()

@@ -26,14 +26,22 @@ from ...autograd.grad_mode import _unsafe_preserve_version_counter
 from ...autograd.variable import Variable
 from ...distributed._buckets import FIRST_BUCKET_BYTES, assign
 from ...distributed._reducer import Reducer
-from ...distributed._wrapping import check_hook, check_parameters, devices_of, group_of
+from ...distributed._wrapping import (
+    _MixedPrecision,
+    call_in_dtype,
+    check_hook,
+    check_parameters,
+    devices_of,
+    group_of,
+    use_dtypes,
+)
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
 from ...distributed.utils import _broadcast_coalesced, _sync_module_states, _verify_param_shape_across_processes
 from ...utils._pytree import tree_flatten, tree_unflatten
 from ..modules.module import Module
 from .scatter_gather import gather, scatter_kwargs
 
-__all__ = ["DistributedDataParallel"]
+__all__ = ["DistributedDataParallel", "_MixedPrecision"]
 
 BUCKET_CAP_MB = 25
 
@@ -134,6 +142,7 @@ class DistributedDataParallel(Module, Joinable):
         find_unused_parameters: look in each iteration for parameters that the results do not need. One that no process
             used keeps its ``grad``.
         gradient_as_bucket_view: gradients are views of the memory that is sent, which saves a copy.
+        mixed_precision: dtypes of the forward pass, of the reduction and of buffers, a ``_MixedPrecision``.
         static_graph: the graph stays what it is in the first iteration.
         forward_sync_buffers: send the buffers of rank 0 before each forward pass (``broadcast_buffers``, its older
             name, also decides about the start).
@@ -173,12 +182,8 @@ class DistributedDataParallel(Module, Joinable):
     ) -> None:
         super().__init__()
         Joinable.__init__(self)
-        for name, value in (
-            ("delay_all_reduce_named_params", delay_all_reduce_named_params or param_to_hook_all_reduce),
-            ("mixed_precision", mixed_precision),
-        ):
-            if value is not None:
-                raise NotImplementedError(f"DistributedDataParallel({name}=...)")
+        if (delay_all_reduce_named_params or param_to_hook_all_reduce) is not None:
+            raise NotImplementedError("DistributedDataParallel(delay_all_reduce_named_params=...)")
         self.process_group = group_of(process_group, device_mesh)
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         self._module_parameters = [p for n, p in module.named_parameters() if n not in self.parameters_to_ignore]
@@ -198,7 +203,7 @@ class DistributedDataParallel(Module, Joinable):
         self.require_backward_grad_sync = self.require_forward_param_sync = True
         self.static_graph, self._static_graph_delay_allreduce_enqueued = False, False
         self.skip_all_reduce_unused_params, self.batched_grad_copy = skip_all_reduce_unused_params, batched_grad_copy
-        self.mixed_precision, self.use_side_stream_for_tensor_copies = None, False
+        self.mixed_precision, self.use_side_stream_for_tensor_copies = mixed_precision, False
         self.broadcast_bucket_size = 250 * 2**20
         cap = int((bucket_cap_mb if bucket_cap_mb is not None else BUCKET_CAP_MB) * 2**20)
         self.bucket_bytes_cap, self.bucket_bytes_cap_default = cap, bucket_cap_mb is None
@@ -218,6 +223,8 @@ class DistributedDataParallel(Module, Joinable):
                 init_sync_buffers,
             )
         self._make_reducer(static_graph)
+        if mixed_precision is not None:
+            use_dtypes(self, mixed_precision)
         if static_graph:
             self._set_static_graph()
 
@@ -328,7 +335,10 @@ class DistributedDataParallel(Module, Joinable):
         self._pre_forward()
         before, DistributedDataParallel._active_ddp_module = DistributedDataParallel._active_ddp_module, self
         try:
-            output = self.module(*inputs, **kwargs)
+            if self.mixed_precision is None:
+                output = self.module(*inputs, **kwargs)
+            else:
+                output = call_in_dtype(self.module, self.mixed_precision.param_dtype, inputs, kwargs)
         finally:
             DistributedDataParallel._active_ddp_module = before
         return self._post_forward(output)
