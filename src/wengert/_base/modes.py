@@ -125,17 +125,12 @@ slow_if_recording: list[Any] = []
 slow_always: list[Any] = []
 
 
-def add_reason(name: str) -> None:
-    """Keep every operator off the hot path until ``drop_reason``."""
-    slow_if_recording.append(name)
-    slow_always.append(name)
-
-
-def drop_reason(name: str) -> None:
-    """Undo one ``add_reason``."""
-    if slow_if_recording:  # already None when the interpreter shuts down
-        slow_if_recording.remove(name)
-        slow_always.remove(name)
+def reason() -> Mark:
+    """A mark that keeps every operator off the hot path as long as it lives."""
+    made = Mark()
+    for reasons in (slow_if_recording, slow_always):
+        reasons.append(weakref.ref(made, reasons.remove))
+    return made
 
 
 class State:

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ from .._arrays.memory import unlocked
 from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
-from .._base.modes import MODE, Marks, add_reason, drop_reason, in_transform, inference_tensors, slow_always, transforms
+from .._base.modes import MODE, Marks, in_transform, inference_tensors, reason, slow_always, transforms
 from .inference import is_inference, refuse_write
 from .node import LEAVES, AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
 from .promotion import cast
@@ -449,8 +450,7 @@ def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None)
             box.a = base._payload  # type: ignore[union-attr]
     key = id(owner)
     if key not in stale_views:
-        add_reason("stale views")
-        stale_views[key] = weakref.ref(owner, lambda _: _forget(key))
+        stale_views[key] = weakref.ref(owner, partial(stale_views.pop, key)), reason()
 
 
 def _regenerate_views(base: Tensor, through: Tensor | None) -> None:
@@ -479,10 +479,10 @@ def referred_owner(a: Any) -> tuple[Any, int]:
 
 def prune() -> None:
     """Drop memory from ``stale_views`` if no other view of it is left."""
-    for key, ref in list(stale_views.items()):
+    for key, (ref, _) in list(stale_views.items()):
         owner = ref()
         if owner is None or referred_owner(owner)[1] <= _ONE_VIEW:
-            _forget(key)
+            stale_views.pop(key, None)
 
 
 def _calibrated() -> tuple[int, int]:
@@ -498,11 +498,6 @@ def _calibrated() -> tuple[int, int]:
 
 
 ALONE, _ONE_VIEW = _calibrated()
-
-
-def _forget(key: int) -> None:
-    if stale_views.pop(key, None) is not None:
-        drop_reason("stale views")
 
 
 def refresh(tensor: Tensor) -> None:
