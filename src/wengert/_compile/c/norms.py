@@ -130,10 +130,10 @@ def norm_rows_backward(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> li
     o, *sums = outs
     s, blocks = SUFFIX[o.dtype], math.ceil(rows / ROWS)
     pieces: list[Piece] = []
-    g, x, w = (ctx.dense(a, pieces) for a in x)
+    given: list[Place] = [ctx.dense(a, pieces) for a in x]
     part = ctx.scratch(2 * blocks * n, o.dtype)
     piece = Piece(blocks, max(GRAIN // (8 * n * ROWS), 1))
-    names = ", ".join(piece.pointer(a) for a in (o, part, g, x, w))
+    names = ", ".join(piece.pointer(a) for a in (o, part, *given))
     piece.add(f"  norm_rows_all_back_{s}({names}, {rows}, {n}, {ROWS}, {_number(eps)}, from, to);")
     last = Piece()
     q = last.pointer(part)
