@@ -389,7 +389,7 @@ def test_versions_compare_as_torchs(torch: ModuleType, a: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- what is not there
-@pytest.mark.parametrize("name", ["monitor"])
+@pytest.mark.parametrize("name", ["package"])
 def test_what_is_not_there_says_so(name: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(f"import torch.{name}\n")

@@ -394,15 +394,6 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "distributed.tensor.experimental": (
         "", answers("implicit_replication", contextmanager(lambda: (yield)), "A context that does nothing.")),
     # absent
-    "nested": (
-        "tensors of tensors of several sizes.",
-        refusals("as_nested_tensor narrow nested_tensor nested_tensor_from_jagged to_padded_tensor",
-                 NotImplementedError, "torch.nested.{}: wengert has no nested tensors",
-                 "What to do: nn.utils.rnn.pad_sequence pads them to one size.")),
-    "package": (
-        "archives of code and data.",
-        refusals("PackageExporter PackageImporter", NotImplementedError, "torch.package.{}: wengert has no packages",
-                 "What to do: torch.save saves a state_dict, torch.export.save a program.")),
     "utils.cpp_extension": (
         "extensions in C++, which need PyTorch's own library.",
         values(CUDA_HOME=None, ROCM_HOME=None, IS_HIP_EXTENSION=False), classes("BuildExtension"),

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import intp
 from .._arrays.library import BY_DTYPE
 from .._arrays.scipy_functions import from_scipy
 from .._base.aten_names import aten_name
@@ -249,13 +250,13 @@ def built(coords: Any, values: Any, shape: tuple[int, ...], layout: Any, index: 
     batch, major, minor = coords if layout is sparse_csr else (coords[0], coords[2], coords[1])
     n = shape[d if layout is sparse_csr else d + 1]
     batches = math.prod(shape[:d])
-    per_batch = np.bincount(batch, minlength=batches)
+    per_batch = intp.bincount(batch, minlength=batches)
     if batches and (per_batch != per_batch[0]).any():
         raise RuntimeError("Expect the same number of specified elements per batch.")
     nnz = int(per_batch[0]) if batches else 0
     order = np.lexsort((minor, major, batch))
     ends = np.zeros((batches, n + 1), index)
-    np.cumsum(np.bincount(batch * n + major, minlength=batches * n).reshape(batches, n), 1, out=ends[:, 1:])
+    np.cumsum(intp.bincount(batch * n + major, minlength=batches * n).reshape(batches, n), 1, out=ends[:, 1:])
     return Compressed(
         ends.reshape(*shape[:d], n + 1),
         minor[order].astype(index, copy=False).reshape(*shape[:d], nnz),
@@ -461,7 +462,7 @@ class Operators:
         coo = to_coo(x)
         here = coo.indices[dim] == index
         left = coo.indices[1 - dim, here]
-        order = np.argsort(left, kind="stable")
+        order = intp.argsort(left, -1, "stable")
         return Sparse(left[None, order], coo.values[here][order], x.shape[:dim] + x.shape[dim + 1 :], True)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import intp
 from .._base.constants import sparse_csr
 from .._base.dtypes import BY_NUMPY
 
@@ -122,7 +123,7 @@ def places(x: Any) -> tuple[Any, Any, Any]:
     check(x, order=False)
     n, _ = sizes(x)
     counts = np.diff(x.ends.reshape(-1, n + 1), axis=1).reshape(-1)
-    line = np.repeat(np.arange(counts.size), counts)
+    line = intp.repeat(np.arange(counts.size), counts)
     batch, major = np.divmod(line, n) if n else (line, line)
     return batch, major, x.minor.reshape(-1).astype(np.int64, copy=False)
 
