@@ -25,7 +25,6 @@ from .._base.registry import REGISTRY
 from .._payloads.transforms import DEPTH, Dual
 from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
-from .._tape.replaced import replace_payload
 from .._tape.tensor import CPU, Tensor, device_of
 from .._tape.views import count_write, writable
 from .dims import NUMPY_NAMES
@@ -320,6 +319,8 @@ def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
     """Store a result in an ``out`` tensor."""
     a, r = out._payload, result._payload
     if getattr(a, "is_sparse", False) or getattr(r, "is_sparse", False):
+        from .._tape.replaced import replace_payload
+
         rule.check(logical_dtype(result), logical_dtype(out))
         replace_payload(out, r)
         count_write(out)
