@@ -75,8 +75,6 @@ from ._compat import futures as futures
 from ._compat import jit as jit
 from ._compat import mps as mps
 from ._compat import mtia as mtia
-from ._compat import nested as nested
-from ._compat import package as package
 from ._compat import quantization as quantization
 from ._compat import types as types
 from ._compat import version as version
@@ -2115,7 +2113,6 @@ __all__ = [
     "neg_",
     "negative",
     "negative_",
-    "nested",
     "newaxis",
     "nextafter",
     "nn",
@@ -2136,7 +2133,6 @@ __all__ = [
     "ormqr",
     "outer",
     "overrides",
-    "package",
     "pairwise_distance",
     "pca_lowrank",
     "pdist",
