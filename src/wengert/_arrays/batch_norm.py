@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._base.registry import plain
-from . import batch_norm_small, compiled_rows
+from . import batch_norm_small
 from .compiled import FEWEST, with_kernel
 from .large import row_products, row_sums
 from .library import in_lib
@@ -148,7 +148,7 @@ def normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: flo
     return _normalized_channels(input, weight, bias, view, eps, stats)
 
 
-@with_kernel(compiled_rows.channels, least=FEWEST)
+@with_kernel("compiled_rows.channels", least=FEWEST)
 def _normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: float, stats: Any) -> Any:
     x = np.ascontiguousarray(widened(input)).reshape(view)
     parts = _parts(view)
@@ -179,7 +179,7 @@ def channel_cotangents(g: Any, input: Any, weight: Any, bias_shape: Any, needs: 
     return _channel_cotangents(g, input, weight, bias_shape, needs, view, stats)
 
 
-@with_kernel(compiled_rows.channel_cotangents, 1, FEWEST)
+@with_kernel("compiled_rows.channel_cotangents", 1, FEWEST)
 def _channel_cotangents(g: Any, input: Any, weight: Any, bias_shape: Any, needs: Any, view: View, stats: Any) -> Any:
     x, g = (np.ascontiguousarray(widened(a)).reshape(view) for a in (input, g))
     mean, scale, _, center = stats

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import os
 from collections.abc import Callable
-from importlib.machinery import PathFinder
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,8 @@ wanted_threads: Callable[[], int] = lambda: 1  # ``threads`` says how many
 @functools.cache
 def kernels() -> Kernels | None:
     """The library, if it is installed and fits; looked for once."""
+    from importlib.machinery import PathFinder
+
     # Not by import: hooks on imports would be functions that ran while a program is traced.
     spec = None if os.environ.get("WENGERT_KERNELS") == "0" else PathFinder.find_spec("wengert_kernels")
     if spec is None:
@@ -112,16 +114,19 @@ def dense(*arrays: Any) -> bool:
     )
 
 
-def with_kernel(attempt: Callable[..., Any], operand: int = 0, least: int = LEAST) -> Any:
-    """Decorator: ask ``attempt(kernels, *args)`` first if an operand has at least so many elements.
+def with_kernel(name: str, operand: int = 0, least: int = LEAST) -> Any:
+    """Decorator: ask ``MODULE.FUNCTION(kernels, *args)`` here first if an operand has so many elements.
 
     What it returns is the result, unless it is ``None``: then it does not suit the arguments.
     """
+
+    module, _, function = name.partition(".")
 
     def decorate(fn: Any) -> Any:
         @functools.wraps(fn)
         def either(*args: Any) -> Any:
             if args[operand].size >= least and (found := kernels()) is not None:
+                attempt = getattr(importlib.import_module(f"{__package__}.{module}"), function)
                 r = attempt(found, *args)
                 if r is not None:
                     return r

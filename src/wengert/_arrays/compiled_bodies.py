@@ -7,7 +7,6 @@ when the library is built (``kernels/generate.py``, which runs the operators and
 
 from __future__ import annotations
 
-import hashlib
 import math
 from typing import Any
 
@@ -53,6 +52,8 @@ def described(body: FusedBody) -> tuple[str, list[float]] | None:
 
 def name_of(text: str) -> str:
     """The name of the kernel of a body."""
+    import hashlib
+
     return "body_" + hashlib.sha256(text.encode()).hexdigest()[:20]
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS, BOOL, REAL_NUMBERS
 from .._base.registry import plain
-from . import compiled_bodies, compiled_rows
 from .blas import UNSHARED
 from .compiled import LEAST, kernels, with_kernel
 from .fused import Placeholder, fused_body_of
@@ -177,7 +176,7 @@ def row_products(x: Any, y: Any) -> Any:
     return sums + _vecdot(x[..., whole:], y[..., whole:]) if whole < n else sums
 
 
-@with_kernel(compiled_rows.row_sums)
+@with_kernel("compiled_rows.row_sums")
 def _many_row_sums(x: Any) -> Any:
     """``row_sums`` of a large array: many products with ones, each of which BLAS leaves to one thread."""
     n = x.shape[-1]
@@ -201,7 +200,7 @@ def _many_row_sums(x: Any) -> Any:
 
 
 @in_lib
-@with_kernel(compiled_rows.column_sums)
+@with_kernel("compiled_rows.column_sums")
 def column_sums(x: Any) -> Any:
     """The sums of a matrix's columns: products with ones, each of which BLAS leaves to one thread."""
     m, n = x.shape
@@ -328,6 +327,8 @@ def sum_of(body: Any, *arrays: Any) -> Any:
     """The sum of an elementwise body's result, which is never stored as a whole if the arrays are large."""
     parts = None
     if arrays[0].size >= LEAST and kernels() is not None:
+        from . import compiled_bodies
+
         program = fused_body_of(body, arrays)
         total = None if program is None else compiled_bodies.sum_of(program, arrays)
         if total is not None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import compiled_windows, intp
+from . import intp
 from .compiled import with_kernel
 from .threads import parallel_map
 
@@ -111,7 +111,7 @@ def _maxima_of(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: 
     )
 
 
-@with_kernel(compiled_windows.window_maxima)
+@with_kernel("compiled_windows.window_maxima")
 def window_maxima(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> tuple[Any, Any]:
     """The largest element of each window and its flat index; nan is larger than everything."""
     size = x.shape[x.ndim - len(kernel) :]

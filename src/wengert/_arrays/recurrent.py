@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from . import compiled_steps
 from .compiled import FEWEST, with_kernel
 from .kernels import has_vector_functions
 from .large import row_sums
@@ -116,7 +115,7 @@ def lstm_forward(
     return outputs, states[ends + 1, rows], cells[ends, :, rows]
 
 
-@with_kernel(compiled_steps.lstm_steps, least=FEWEST)
+@with_kernel("compiled_steps.lstm_steps", least=FEWEST)
 def _lstm_steps(w: Any, z: Any, cell: Any, factors: Any, cells: Any) -> Any:
     """Fill in the states in ``z``, the last cell, the backward pass's factors and each step's cell, if asked for."""
     length, keep, (n, batch), dtype = len(z) - 1, len(factors) > 0, cell.shape, cell.dtype
@@ -210,7 +209,7 @@ def _lstm_gate_cotangents(
     return d, dh if needs_state else None, dc
 
 
-@with_kernel(compiled_steps.lstm_steps_back, least=FEWEST)
+@with_kernel("compiled_steps.lstm_steps_back", least=FEWEST)
 def _lstm_steps_back(factors: Any, back: Any, both: Any, given: Any, given_cells: Any, d: Any, to_first: bool) -> Any:
     """Fill in the gates' cotangents and, in ``both``, those of the first cell and (``to_first``) the first state."""
     length, _, n, batch = factors.shape

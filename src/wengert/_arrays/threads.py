@@ -47,7 +47,7 @@ from typing import Any
 
 import numpy as np
 
-from . import compiled, compiled_bodies, compiled_rows
+from . import compiled
 from .compiled import LEAST, kernels, with_kernel
 from .fused import FusedBody, cost_of, fused_body_of
 
@@ -318,7 +318,11 @@ def elementwise_multi(body: Callable[..., Any], *arrays: Any) -> Any:
 
 def _run_compiled(program: FusedBody, layout: _Layout) -> list[Any] | None:
     """The results of a recorded body, if there is a kernel for it."""
-    if kernels() is None or compiled_bodies.kernel_of(program) is None:
+    if kernels() is None:
+        return None
+    from . import compiled_bodies
+
+    if compiled_bodies.kernel_of(program) is None:
         return None
     made = [layout.empty(dtype) for dtype in program.dtypes]
     outs, operands = [out for _, out in made], [a for a, _ in layout.views]
@@ -606,7 +610,7 @@ def _flat(x: Any) -> Any:
     return x.reshape(-1) if x.flags.c_contiguous else None
 
 
-@with_kernel(compiled_rows.sum_of_all)
+@with_kernel("compiled_rows.sum_of_all")
 def _sum(x: Any) -> Any:
     """The sum of a contiguous array of float32 or float64."""
     whole = x.size // _ROW * _ROW

@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import compiled_windows
 from ..blas import is_shared, over_samples, product, samples_parts
 from ..compiled import with_kernel
 from . import by_table, columns, few_places
@@ -142,7 +141,7 @@ def _kept(c: _Convolution, kind: Any) -> list[Any]:
 
 
 # --------------------------------------------------------------------------------------------------- the three products
-@with_kernel(compiled_windows.convolve, least=_COMPILED)
+@with_kernel("compiled_windows.convolve", least=_COMPILED)
 def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int, bias: Any = None) -> Any:
     """Every filter applied at every place, plus a bias for each filter."""
     c = _convolution(x.shape, weight.shape, stride, padding, dilation, groups, None, x.dtype)
@@ -166,7 +165,7 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
     return y
 
 
-@with_kernel(compiled_windows.convolve_weight, least=_COMPILED)
+@with_kernel("compiled_windows.convolve_weight", least=_COMPILED)
 def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """The transpose of ``convolve`` in its weight: the sum of each weight's inputs times the output's cotangents."""
     shape = (g.shape[1], x.shape[1] // groups, *kernel)
@@ -182,7 +181,7 @@ def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, d
     return np.ascontiguousarray(r.swapaxes(1, 2)).reshape(shape)
 
 
-@with_kernel(compiled_windows.convolve_input, least=_COMPILED)
+@with_kernel("compiled_windows.convolve_input", least=_COMPILED)
 def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """The transpose of ``convolve`` in its input: each place's cotangent is added to the elements of its window."""
     shape = (len(g), groups * weight.shape[1], *size)
