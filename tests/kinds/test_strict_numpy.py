@@ -61,3 +61,13 @@ def test_every_operator_under_a_strict_error_state(name: str) -> None:
             if isinstance(a, Tensor) and isinstance(a._payload, (np.ndarray, np.generic)):
                 x, y = np.asarray(a._payload), np.asarray(b._payload)
                 assert np.array_equal(x, y, equal_nan=x.dtype.kind in "fc")
+
+
+@pytest.mark.parametrize("action", ["always", "error"])
+def test_filters_that_a_program_resets_show_nothing_of_numpys(action: str) -> None:
+    zero = torch.zeros(3, requires_grad=True)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.resetwarnings()
+        warnings.simplefilter(action)  # type: ignore[arg-type]
+        _ = zero / zero + zero.log() + torch.tensor([1e38]) * 10
+    assert not shown

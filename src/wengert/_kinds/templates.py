@@ -105,7 +105,8 @@ class FirstCall:
         self.head = head
         self._shape = shape
         self.names = names
-        self.scope: dict[str, Any] = {"__name__": __name__, "__warningregistry__": _warned, "FIRST_CALL": self}
+        # Python drops warnings of a module without a name: NumPy's are not shown, whatever filters a program has set
+        self.scope: dict[str, Any] = {"__name__": None, "FIRST_CALL": self}
         self.made: Any = None
         self.fn = self._function(_trampoline(head).__code__)
 
@@ -182,7 +183,6 @@ def _names_in(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*inner)
 
 
-_warned: dict[Any, Any] = {}  # the registry of suppressed NumPy warnings
 _codes: dict[Any, types.CodeType] = {}
 
 
