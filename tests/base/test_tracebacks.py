@@ -282,7 +282,7 @@ def place_of(text: str, filename: str = "<test>") -> str:
     scope: dict[str, Any] = {"torch": torch}
     exec(compile(text, filename, "exec"), scope)
     node = scope["y"].grad_fn
-    return places.place(node.code, node._lasti)
+    return places.place(node._code, node._lasti)
 
 
 def test_the_part_of_the_line_is_marked() -> None:
@@ -317,5 +317,5 @@ def test_lines_typed_at_a_prompt_are_found_in_the_history(monkeypatch: pytest.Mo
     for statement in (typed[0], "\n".join(typed[1:4]) + "\n", typed[5]):
         exec(compile(statement + "\n", "<stdin>", "single"), scope)
     node = scope["y"].grad_fn
-    shown = places.place(node.code, node._lasti)
+    shown = places.place(node._code, node._lasti)
     assert shown.split("\n") == ['File "<stdin>", line 3, in f', "    return z.exp()", "           ^^^^^^^"]

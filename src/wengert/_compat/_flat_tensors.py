@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import wengert as torch
-
-from .._tape.tensor import Tensor
+from wengert._tape.tensor import Tensor
 
 
 def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:

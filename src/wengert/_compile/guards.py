@@ -341,7 +341,7 @@ class Finder:
 
     def entered(self, frame: Any, caller: str) -> None:
         """Judge a call of a function of Python's library from a user's line."""
-        module = frame.f_globals.get("__name__", "")
+        module = frame.f_globals.get("__name__") or ""
         if caller == "user" and module.partition(".")[0] in _IMPURE:
             self.tracer.stop(f"{module}.{frame.f_code.co_name}() is called")
 

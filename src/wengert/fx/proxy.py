@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn
 
+from .._base.errors import INTERNAL
 from .._tensor_api.override_sites import check_everything, end_check
 from ..nn.parameter import Parameter
 from ..overrides import is_tensor_method_or_property
@@ -148,7 +149,7 @@ class TracerBase:
 
     def _find_user_frame(self) -> Any:
         frame = inspect.currentframe()
-        while frame is not None and is_ours(str(frame.f_globals.get("__name__"))):
+        while frame is not None and is_ours(_module_of(frame)):
             frame = frame.f_back
         return frame
 
@@ -219,6 +220,11 @@ class TracerBase:
 _AS_THEY_ARE = frozenset({*base_types, type(None), type(...)})
 
 
+def _module_of(frame: Any) -> str:
+    """The name of the module of a frame. Functions put together from a text have none: they are the package's."""
+    return frame.f_globals.get("__name__") or ("wengert" if INTERNAL[frame.f_code.co_filename] else "")
+
+
 def _stack_of_user() -> traceback.StackSummary:
     frame, frames = inspect.currentframe(), []
     while frame is not None:
@@ -226,7 +232,7 @@ def _stack_of_user() -> traceback.StackSummary:
         frame = frame.f_back
     frames.reverse()
     summary = traceback.StackSummary.extract(iter(frames))
-    names = [str(f.f_globals.get("__name__")) for f, _ in frames]
+    names = [_module_of(f) for f, _ in frames]
     return traceback.StackSummary.from_list([s for s, n in zip(summary, names, strict=True) if _is_of_user(s, n)])
 
 
