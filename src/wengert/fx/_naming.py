@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .._base.errors import INTERNAL
 from .._base.registry import PUBLIC
 from ..utils._aten import OpOverload, OpOverloadPacket
 
@@ -92,6 +93,11 @@ def as_torch(module: str) -> str:
     head, dot, rest = module.partition(".")
     module = f"torch{dot}{rest}" if head == PACKAGE else module
     return module.replace("torch._ops", "torch.ops", 1)
+
+
+def module_of_frame(frame: Any) -> str:
+    """The name of the module of a frame. Functions put together from a text have none: they are the package's."""
+    return frame.f_globals.get("__name__") or ("wengert" if INTERNAL[frame.f_code.co_filename] else "")
 
 
 def is_ours(module: str | None) -> bool:

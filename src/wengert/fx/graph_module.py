@@ -26,7 +26,7 @@ from ..nn.parameter import Parameter
 from ._calls import _BY_PLACE
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._namespace import CUSTOM_BUILTINS
-from ._naming import PACKAGE, as_torch, is_from_torch, is_ours
+from ._naming import PACKAGE, as_torch, is_from_torch, is_ours, module_of_frame
 from .graph import Graph, PythonCode, _PyTreeCodeGen
 
 __all__ = ["GraphModule", "reduce_graph_module"]
@@ -217,7 +217,7 @@ def _has_attr(model: Any, attr_name: str) -> bool:
 # ---------------------------------------------------------------------------------------------------------- the class
 def _is_compiled(frame: Any) -> bool:
     """Whether a frame is one of a function that PyTorch compiles."""
-    module, name = str(frame.f_globals.get("__name__")), frame.f_code.co_name
+    module, name = module_of_frame(frame), frame.f_code.co_name
     if not is_ours(module) or ".nn.modules." in module or ".fx." in module:
         return False
     return name != "_assert" and name not in _BY_PLACE

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn
 
-from .._base.errors import INTERNAL
 from .._tensor_api.override_sites import check_everything, end_check
 from ..nn.parameter import Parameter
 from ..overrides import is_tensor_method_or_property
@@ -28,7 +27,7 @@ from ..utils._pytree import tree_leaves
 from . import traceback as fx_traceback
 from ._calls import as_pytorch_calls
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
-from ._naming import function_name, is_ours
+from ._naming import function_name, is_ours, module_of_frame
 from .graph import Graph, magic_methods, reflectable_magic_methods
 from .node import Node, base_types, map_arg
 from .operator_schemas import check_for_mutable_operation
@@ -149,7 +148,7 @@ class TracerBase:
 
     def _find_user_frame(self) -> Any:
         frame = inspect.currentframe()
-        while frame is not None and is_ours(_module_of(frame)):
+        while frame is not None and is_ours(module_of_frame(frame)):
             frame = frame.f_back
         return frame
 
@@ -220,11 +219,6 @@ class TracerBase:
 _AS_THEY_ARE = frozenset({*base_types, type(None), type(...)})
 
 
-def _module_of(frame: Any) -> str:
-    """The name of the module of a frame. Functions put together from a text have none: they are the package's."""
-    return frame.f_globals.get("__name__") or ("wengert" if INTERNAL[frame.f_code.co_filename] else "")
-
-
 def _stack_of_user() -> traceback.StackSummary:
     frame, frames = inspect.currentframe(), []
     while frame is not None:
@@ -232,7 +226,7 @@ def _stack_of_user() -> traceback.StackSummary:
         frame = frame.f_back
     frames.reverse()
     summary = traceback.StackSummary.extract(iter(frames))
-    names = [_module_of(f) for f, _ in frames]
+    names = [module_of_frame(f) for f, _ in frames]
     return traceback.StackSummary.from_list([s for s, n in zip(summary, names, strict=True) if _is_of_user(s, n)])
 
 
