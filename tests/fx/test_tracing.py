@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import operator
 from typing import Any
 
@@ -203,3 +204,21 @@ def test_an_interpreter_says_which_node_failed() -> None:
     gm = fx.symbolic_trace(lambda x: x.absent())
     with pytest.raises(AttributeError, match="While executing %absent"):
         fx.Interpreter(gm).run(torch.ones(1))
+
+
+def test_a_stack_trace_keeps_no_frame_alive() -> None:
+    """Its own frame in the list of frames was a cycle: modes of the callers stayed on until the next collection."""
+    from wengert._tensor_api import override_sites
+
+    class Plus(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x + 1
+
+    gc.collect()
+    gc.disable()
+    try:
+        torch.export.export(Plus(), (torch.ones(3),))
+        torch.ones(1)  # a mode ends in C: the next call of a public function notices
+        assert override_sites._level == override_sites.NOTHING
+    finally:
+        gc.enable()

@@ -220,7 +220,8 @@ _AS_THEY_ARE = frozenset({*base_types, type(None), type(...)})
 
 
 def _stack_of_user() -> traceback.StackSummary:
-    frame, frames = inspect.currentframe(), []
+    frame: Any = sys._getframe(1)  # its own frame in its list would be a cycle, which keeps every caller's values
+    frames = []
     while frame is not None:
         frames.append((frame, frame.f_lineno))
         frame = frame.f_back
