@@ -65,11 +65,13 @@ def test_where_numpy_has_64_bits_nothing_stands_in_between() -> None:
 @pytest.mark.skipif(np.dtype(np.intp).itemsize < 8, reason="this NumPy has 32 bits itself")
 def test_every_operator_by_the_rules_of_32_bits() -> None:
     path = os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    environment.pop("PYTEST_ADDOPTS", None)  # of the run that this test is in
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "narrow"]
     chosen = ["test_reverse_mode", "test_float32_stays_float32"]
     done = subprocess.run(
         [*command, *(f"tests/kinds/test_every_op.py::{name}" for name in chosen)],
-        cwd=TESTS.parent, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False,
+        cwd=TESTS.parent, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
 
