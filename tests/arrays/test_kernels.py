@@ -1,6 +1,6 @@
 """Compiled kernels of large work: the same values as NumPy's path, and NumPy's path where the library is not right.
 
-The kernels are those of the installed ``wengert-kernels``; without it they are compiled here, for this processor.
+The kernels are those of the installed ``wengert-kernels``; without it their tests are skipped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 HERE = Path(__file__).resolve().parent
-SOURCES = HERE.parents[1] / "kernels"
 ULPS = 4
 
 
@@ -36,28 +35,10 @@ def has_compiler() -> bool:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A directory to put on the path, with a package ``wengert_kernels``; empty if that is installed."""
-    if importlib.util.find_spec("wengert_kernels") is not None:
-        return ""
-    if not has_compiler() or not SOURCES.is_dir():
-        pytest.skip("wengert-kernels is not installed, and there is no C compiler (or no kernels/) to make it from")
-    folder = tmp_path_factory.mktemp("site")
-    package = folder / "wengert_kernels"
-    shutil.copytree(SOURCES / "src/wengert_kernels", package)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(SOURCES / "build_library.py"), str(package / "kernels.so"), "native"],
-        capture_output=True,
-        text=True,
-        timeout=250,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return str(folder)
-
-
-def path_with(site: str) -> str:
-    return os.pathsep.join([*filter(None, [site, os.environ.get("PYTHONPATH", "")])])
+def installed() -> None:
+    """The kernels are there: `.ci/run` has a step with them."""
+    if importlib.util.find_spec("wengert_kernels") is None:
+        pytest.skip("wengert-kernels is not installed (python -m pip install ./kernels)")
 
 
 def results(tmp_path: Path, name: str, **environment: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -107,10 +88,10 @@ def compare(ours: dict[str, np.ndarray], numpys: dict[str, np.ndarray]) -> None:
 
 
 @pytest.fixture(scope="module")
-def ours(site: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def ours(installed: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     # An LSTM's products are BLAS's own, whose digits depend on its threads: one, here and in the run with two of ours.
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    return results(tmp_path_factory.mktemp("ours"), "ours", PYTHONPATH=path_with(site), **threads)
+    return results(tmp_path_factory.mktemp("ours"), "ours", **threads)
 
 
 def test_kernels_give_numpys_values(ours: Any, numpys: dict[str, np.ndarray]) -> None:
@@ -123,14 +104,12 @@ def test_kernels_give_numpys_values(ours: Any, numpys: dict[str, np.ndarray]) ->
 
 
 @pytest.mark.parametrize("variant", ["3", "2"])
-def test_narrower_vectors(site: str, numpys: dict[str, np.ndarray], tmp_path: Path, variant: str) -> None:
-    if site:
-        pytest.skip("these kernels were compiled for this processor alone; the installed wengert-kernels have all")
+def test_narrower_vectors(installed: None, numpys: dict[str, np.ndarray], tmp_path: Path, variant: str) -> None:
     compare(results(tmp_path, "narrow", WENGERT_KERNELS_VARIANT=variant)[0], numpys)
 
 
-def test_digits_do_not_depend_on_threads(site: str, ours: Any, tmp_path: Path) -> None:
-    two, _ = results(tmp_path, "two", PYTHONPATH=path_with(site), OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="1")
+def test_digits_do_not_depend_on_threads(ours: Any, tmp_path: Path) -> None:
+    two, _ = results(tmp_path, "two", OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="1")
     for name, want in ours[0].items():
         np.testing.assert_array_equal(two[name], want, err_msg=name)
 
@@ -153,7 +132,11 @@ def broken(tmp_path: Path, library: bytes) -> str:
     package.mkdir()
     (package / "__init__.py").write_text("raise ValueError('is never imported')")
     (package / "kernels.so").write_bytes(library)
-    done = run(["-c", PROGRAM], PYTHONPATH=path_with(str(tmp_path)), WENGERT_KERNELS="")
+    done = run(
+        ["-c", PROGRAM],
+        PYTHONPATH=os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]),
+        WENGERT_KERNELS="",
+    )
     said, numbers = done.stdout.strip().splitlines()
     assert numbers.startswith(NUMPYS), numbers
     assert said.startswith("wengert.kernels: large work runs in NumPy: wengert-kernels: "), said
@@ -183,12 +166,12 @@ def test_another_version_is_said_once(tmp_path: Path, abi: str, version: str, to
     assert told in broken(tmp_path, (tmp_path / "other.so").read_bytes())
 
 
-def test_off_by_the_environment(site: str) -> None:
-    done = run(["-c", PROGRAM], PYTHONPATH=path_with(site), WENGERT_KERNELS="0")
+def test_off_by_the_environment(installed: None) -> None:
+    done = run(["-c", PROGRAM], WENGERT_KERNELS="0")
     assert done.stdout.startswith(NUMPYS)
     assert "NumPy" in run(["-m", "wengert", "info"], WENGERT_KERNELS="0").stdout.split("large work:")[1].splitlines()[0]
 
 
-def test_info_names_the_library(site: str) -> None:
-    done = run(["-m", "wengert", "info"], PYTHONPATH=path_with(site), WENGERT_KERNELS="")
+def test_info_names_the_library(installed: None) -> None:
+    done = run(["-m", "wengert", "info"], WENGERT_KERNELS="")
     assert "wengert-kernels" in done.stdout.split("large work:")[1].splitlines()[0]

@@ -18,10 +18,10 @@ ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import in_browser  # noqa: E402
 
-PROGRAM, PYODIDE = executable(), in_browser.known_folder()
+PROGRAM, PYODIDE = executable(), in_browser.known_folder() if "PYODIDE" in os.environ else None
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no Chromium or Chrome is installed (apt-get install chromium)"),
-    pytest.mark.skipif(PYODIDE is None, reason="no Pyodide is here (python tools/in_browser.py fetches one)"),
+    pytest.mark.skipif(PYODIDE is None, reason="PYODIDE names no folder of a Pyodide (see tools/in_browser.py)"),
 ]
 
 
