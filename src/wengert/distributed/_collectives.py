@@ -81,7 +81,7 @@ def all_reduce(group: Any, tensors: Sequence[Tensor], op: RedOpType) -> Steps:
     for t in tensors:
         a = writable(t)
         if a is None or a.dtype.char not in _KNOWN:
-            a = array_of(t).astype(_wide(array_of(t).dtype))
+            a = np.array(array_of(t), _wide(array_of(t).dtype), order="C")
         flat, pieces, kind = a.reshape(-1), range(0, max(a.size, 1), max(1, _PIECE // a.itemsize)), mpis(op, a.dtype)
         for start in pieces:
             piece = flat[start : start + pieces.step]
