@@ -147,7 +147,8 @@ def loop(text: str) -> str | None:
     """A body's C; ``None`` if a step has no rule."""
     import numpy as np
 
-    from wengert._compile.c.expressions import C_TYPES, SUFFIX, expression
+    from wengert._arrays.compiled import SUFFIX
+    from wengert._compile.c.expressions import C_TYPES, expression
 
     kinds, *steps, lasts = text.split(";")
     known: list[tuple[str, Any]] = []

@@ -26,6 +26,7 @@ from ._kinds.out import write_out
 from ._ops.names.sparse import (
     CHECKED,
     coalesce,
+    is_compressed,
     is_sparse,
     matrix_product,
     recorded_by,
@@ -48,17 +49,13 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
 
     The gradient of a sparse matrix is sparse: it has the elements that the matrix stores.
     """
-    if _is_compressed(mat1) or _is_compressed(mat2):
+    if is_compressed(mat1) or is_compressed(mat2):
         from ._ops.names import compressed
 
         return compressed.matrix_product(mat1, mat2, "SparseAddmmBackward0")
     if not is_sparse(mat1) and not is_sparse(mat2):
         return mat1 @ mat2  # type: ignore[no-any-return,operator]
     return matrix_product(mat1, mat2, "SparseAddmmBackward0" if not is_sparse(mat2) else "SparseSparseMatmulBackward0")
-
-
-def _is_compressed(t: Tensor) -> bool:
-    return t.layout in (sparse_csr, sparse_csc)  # type: ignore[attr-defined]
 
 
 def _legacy_type(name: str) -> Any:
@@ -86,7 +83,7 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: 
     tensor([[2.],
             [3.]])
     """
-    if _is_compressed(mat1) or _is_compressed(mat2) or _is_compressed(mat):
+    if is_compressed(mat1) or is_compressed(mat2) or is_compressed(mat):
         return PUBLIC["torch"]["addmm"](mat, mat1, mat2, beta=beta, alpha=alpha)  # type: ignore[no-any-return]
     return beta * mat + alpha * mm(mat1, mat2)  # type: ignore[no-any-return,operator]
 

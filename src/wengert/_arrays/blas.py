@@ -17,7 +17,6 @@ NOTE [ One thread of BLAS ]
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import math
 import os
@@ -42,14 +41,19 @@ _alone = 0  # number of callers inside `one_thread`
 _before = 1
 
 
-def _functions(*names: str) -> tuple[Any, ...] | None:
-    """OpenBLAS's functions of these names; ``None`` if NumPy has another library, or one without these functions."""
+def _library() -> Any:
+    """NumPy's library, through which BLAS's functions are found; ``None`` if ``ctypes`` cannot open it."""
     try:
         import ctypes
 
-        library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
+        return ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
     except (AttributeError, ImportError, OSError, TypeError):
         return None
+
+
+def _functions(*names: str) -> tuple[Any, ...] | None:
+    """OpenBLAS's functions of these names; ``None`` if NumPy has another library, or one without these functions."""
+    library = _library()
     for form in ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}"):
         try:
             return tuple([getattr(library, form.format(name)) for name in names])
@@ -176,9 +180,11 @@ def product(a: Any, b: Any, out: Any, multiply: Callable[..., Any] = np.matmul) 
 @functools.cache
 def blas() -> tuple[Any, Any] | None:
     """The addresses of ``cblas_sgemm`` and ``cblas_dgemm`` with 64-bit sizes; ``None`` if NumPy has another library."""
+    library = _library()
     try:
-        library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
         found = [getattr(library, f"scipy_cblas_{t}gemm64_") for t in "sd"]
-    except (AttributeError, OSError, TypeError):
+    except AttributeError:
         return None
-    return tuple([ctypes.cast(f, ctypes.c_void_p).value for f in found])  # type: ignore[return-value]
+    from ctypes import c_void_p, cast
+
+    return tuple([cast(f, c_void_p).value for f in found])  # type: ignore[return-value]  # two addresses

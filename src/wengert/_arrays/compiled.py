@@ -26,7 +26,7 @@ ABI = 1
 LEAST = 1 << 15  # elements from which kernels are asked for: a call takes some 3 us
 FEWEST = 1 << 13  # the same for work of many passes
 GRAIN = 1 << 15  # elements that are worth another thread
-_SUFFIX = {np.dtype(np.float32): "_f", np.dtype(np.float64): "_d"}
+SUFFIX: dict[Any, str] = {np.dtype(np.float32): "f", np.dtype(np.float64): "d"}  # at the end of functions' names in C
 
 
 class Kernels:
@@ -75,7 +75,7 @@ class Kernels:
 
     def call(self, name: str, dtype: Any, total: int, size: int, sizes: Any, numbers: Any, *arrays: Any) -> None:
         """Run the kernel of a name for a dtype; ``size``: the elements of one part."""
-        kernel = self.find(name + _SUFFIX[dtype])
+        kernel = self.find(f"{name}_{SUFFIX[dtype]}")
         if kernel is None:
             raise OSError(name)
         self.run(kernel, total, GRAIN // max(size, 1), sizes, numbers, *arrays)
@@ -109,7 +109,7 @@ def kernels() -> Kernels | None:
 def dense(*arrays: Any) -> bool:
     """Whether arrays are NumPy's own, in C order, and all of float32 or all of float64."""
     dtype = arrays[0].dtype
-    return dtype in _SUFFIX and all(
+    return dtype in SUFFIX and all(
         [a is None or (type(a) is np.ndarray and a.flags.c_contiguous and a.dtype is dtype) for a in arrays]  # noqa: C419
     )
 

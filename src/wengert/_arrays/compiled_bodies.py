@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import _SUFFIX, GRAIN, kernels
+from .compiled import GRAIN, SUFFIX, kernels
 from .fused import FusedBody, Slot
 
 _ARRAYS = 16  # that the kernels' tables have room for
@@ -106,7 +106,7 @@ def run(body: FusedBody, shape: tuple[int, ...], outs: list[Any], operands: list
 def sum_of(body: FusedBody, operands: tuple[Any, ...]) -> Any:
     """The sum of all of a body's results in float64, its operands dense and of one size; ``None`` without a kernel."""
     kernel = kernel_of(body)
-    if kernel is None or body.form[1][-1][3] not in _SUFFIX:
+    if kernel is None or body.form[1][-1][3] not in SUFFIX:
         return None
     arrays = [operands[k] for k in kernel.used]
     n = arrays[0].size
@@ -116,6 +116,6 @@ def sum_of(body: FusedBody, operands: tuple[Any, ...]) -> Any:
     parts = np.empty(-(-n // 4096))
     sizes = [kernel.address, n, len(arrays), *[a.itemsize for a in arrays]]
     found.run(
-        found.find("sum_of" + _SUFFIX[body.dtypes[0]]), len(parts), GRAIN // 4096, sizes, kernel.numbers, parts, *arrays
+        found.find(f"sum_of_{SUFFIX[body.dtypes[0]]}"), len(parts), GRAIN // 4096, sizes, kernel.numbers, parts, *arrays
     )
     return np.add.reduce(parts)

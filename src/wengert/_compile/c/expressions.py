@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.compiled import SUFFIX
+
 C_TYPES: dict[Any, str] = {
     np.dtype(name): c
     for name, c in {
@@ -20,7 +22,6 @@ C_TYPES: dict[Any, str] = {
         "int32": "int32_t", "int64": "i64",
     }.items()
 }  # fmt: skip
-SUFFIX: dict[Any, str] = {np.dtype(np.float32): "f", np.dtype(np.float64): "d"}
 
 
 def literal(value: Any, dtype: Any) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.compiled import SUFFIX
 from ..plan import Plan
 from ..tape import Op, Ref
-from .expressions import SUFFIX
 from .layout import RESHAPES
 from .pieces import GRAIN, Piece, Place
 from .rows import _number

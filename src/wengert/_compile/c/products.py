@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.blas import blas
-from .expressions import C_TYPES, SUFFIX
+from ..._arrays.compiled import SUFFIX
+from .expressions import C_TYPES
 from .loops import Loop
 from .pieces import GRAIN, Piece, Place, is_float
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .expressions import C_TYPES, SUFFIX, literal
+from ..._arrays.compiled import SUFFIX
+from .expressions import C_TYPES, literal
 from .pieces import GRAIN, Piece, Place, dense_strides, merged
 
 _CHUNK = 1 << 14

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .expressions import C_TYPES, SUFFIX, literal
+from ..._arrays.compiled import SUFFIX
+from .expressions import C_TYPES, literal
 from .pieces import GRAIN, Piece, Place, is_float, is_index
 
 _DOUBLE = np.dtype(np.float64)

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.compiled import SUFFIX
 from ..._arrays.memory import address_of
 from ...optim._as_c import written
 from ...optim._elementwise import number
 from .cache import library
-from .expressions import C_TYPES, SUFFIX
+from .expressions import C_TYPES
 from .pieces import GRAIN
 from .threads import address
 

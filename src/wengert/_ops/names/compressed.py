@@ -34,14 +34,9 @@ from ..._payloads.sparse import missing
 from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from .sparse import CHECKED, recorded_by
+from .sparse import CHECKED, is_compressed, recorded_by
 
 _CONSTRUCTED = "SparseCompressedTensorBackward0"
-
-
-def is_compressed(t: Tensor) -> bool:
-    """Whether a tensor's payload is compressed."""
-    return isinstance(t._payload, Compressed)
 
 
 # --------------------------------------------------------------------------------------------------------- constructors

@@ -72,7 +72,8 @@ def is_sparse(t: Tensor) -> bool:
     return getattr(t._payload, "layout", None) is sparse_coo
 
 
-def _is_compressed(t: Tensor) -> bool:
+def is_compressed(t: Tensor) -> bool:
+    """Whether a tensor's layout is ``torch.sparse_csr`` or ``torch.sparse_csc``."""
     return getattr(t._payload, "layout", sparse_coo) is not sparse_coo
 
 
@@ -80,7 +81,7 @@ def _sparse_of(t: Any, name: str) -> Any:
     if not is_sparse(expect_tensor(name, "input", 1, t)):
         from ..._payloads.compressed import absent, layout_name
 
-        if _is_compressed(t) and name.startswith("_"):
+        if is_compressed(t) and name.startswith("_"):
             raise absent(name)
         kind = "tensor" if name == "values" else "coordinate tensor"
         raise RuntimeError(f"{name} expected sparse {kind} layout but got {layout_name(t._payload)}")
@@ -217,7 +218,7 @@ def to_sparse(
         raise TypeError("to_sparse() takes 0 positional arguments but 1 was given")
     if layout is strided:
         return to_dense(self)
-    if layout not in (None, sparse_coo) or _is_compressed(self):
+    if layout not in (None, sparse_coo) or is_compressed(self):
         from . import compressed
 
         names = [compressed.layout_name(a) for a in (self._payload, layout or sparse_coo)]
@@ -251,12 +252,12 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     """A sparse tensor with the elements of a dense tensor at the indices of the sparse tensor ``mask``."""
     from ..._payloads.sparse import masked
 
-    if _is_compressed(mask):
+    if is_compressed(mask):
         from .compressed import masked_by
 
         return masked_by(self, mask._payload)
     x = _sparse_of(mask, "sparse_mask")
-    if _is_compressed(self):
+    if is_compressed(self):
         raise RuntimeError("sparse_mask_sparse_compressed expects mask to have sparse compressed layout, got Sparse")
     if is_sparse(self):
         self = to_dense(self)
@@ -272,7 +273,7 @@ def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Ten
 
     The gradient of a sparse tensor is sparse, with the tensor's indices.
     """
-    if _is_compressed(self):
+    if is_compressed(self):
         from .compressed import dense_of
 
         self = dense_of(self, masked_grad is not False)
@@ -327,7 +328,7 @@ def indices(self: Tensor) -> Tensor:
 @public("Tensor.values")
 def values(self: Tensor) -> Tensor:
     """The stored elements, of shape ``(nnz, *dense shape)``; of a COO tensor, for a coalesced one only."""
-    if _is_compressed(self):
+    if is_compressed(self):
         from .compressed import values_of
 
         return values_of(self)
@@ -350,7 +351,7 @@ def _values(self: Tensor) -> Tensor:
 @public("Tensor._nnz")
 def _nnz(self: Tensor) -> int:
     """The number of stored elements (or dense parts)."""
-    if _is_compressed(self):
+    if is_compressed(self):
         return int(self._payload.minor.shape[-1])
     return int(_sparse_of(self, "_nnz").indices.shape[1])
 
@@ -358,7 +359,7 @@ def _nnz(self: Tensor) -> int:
 @public("Tensor.sparse_dim Tensor._dimI")
 def sparse_dim(self: Tensor) -> int:
     """The number of sparse dimensions; 0 for a dense tensor."""
-    if _is_compressed(self):
+    if is_compressed(self):
         return 2
     return len(self._payload.indices) if is_sparse(self) else 0
 
@@ -366,7 +367,7 @@ def sparse_dim(self: Tensor) -> int:
 @public("Tensor.dense_dim Tensor._dimV")
 def dense_dim(self: Tensor) -> int:
     """The number of dense dimensions."""
-    if _is_compressed(self):
+    if is_compressed(self):
         return int(self._payload.dense_dim)
     return self._payload.ndim - sparse_dim(self)
 
