@@ -50,6 +50,16 @@ def a_port() -> int:
         return int(server.getsockname()[1])
 
 
+def another_address() -> str:
+    """An address of this machine beside localhost's, where there is one: a sandbox may have just 127.0.0.1."""
+    with socket.create_server(("0.0.0.0", 0)) as listening:
+        try:
+            socket.create_connection(("127.0.0.2", listening.getsockname()[1]), 5).close()
+        except OSError:
+            return "127.0.0.1"
+    return "127.0.0.2"
+
+
 def processes() -> set[str]:
     """The command lines of processes of these programs, and of their servers."""
     found = set()
@@ -148,7 +158,7 @@ def test_mpiexec() -> None:
 def test_launchers_of_two_machines(how: str) -> None:
     told = ["--nnodes", "2", "--nproc-per-node", "1", "--master-addr", "127.0.0.1", "--master-port", str(a_port())]
     if how == "c10d":  # an address that is not the one of "localhost", and numbers by arrival
-        told = ["--nnodes", "2", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.2:{a_port()}"]
+        told = ["--nnodes", "2", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"{another_address()}:{a_port()}"]
     nodes = [
         subprocess.Popen(
             [*TORCHRUN, *told, *(["--node-rank", str(node)] if how == "static" else []), "--max-restarts", "2",
@@ -157,7 +167,12 @@ def test_launchers_of_two_machines(how: str) -> None:
         )
         for node in range(2)
     ]  # fmt: skip
-    printed = [node.communicate(timeout=SECONDS)[0] for node in nodes]
+    try:
+        printed = [node.communicate(timeout=SECONDS)[0] for node in nodes]
+    finally:
+        for node in nodes:
+            node.kill()
+            node.wait()
     assert [node.returncode for node in nodes] == [0, 0] and all("attempt 2\nsum 2.0" in text for text in printed)
 
 

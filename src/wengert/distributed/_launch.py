@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import ipaddress
 import os
 import shutil
 import signal
@@ -119,8 +120,11 @@ class _Node:
 
 def _is_here(host: str) -> bool:
     """Whether a name is this machine's."""
-    if host in ("localhost", "127.0.0.1", "::1", socket.gethostname(), socket.getfqdn()):
+    if host in ("localhost", socket.gethostname(), socket.getfqdn()):
         return True
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(host).is_loopback:
+            return True
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind((socket.gethostbyname(host), 0))
         return True
