@@ -235,7 +235,7 @@ def test_readme_commands() -> None:
     """The two commands stand as whole lines: .ci/run takes them from here, and so do readers."""
     lines = README.read_text(encoding="utf-8").splitlines()
     assert "python -m pip install . && python -m wengert tour" in lines
-    assert "python -m pip install '.[test]' && python -m pytest" in lines
+    assert "python -m pip install '.[test]' && python -m pytest -n 2" in lines
 
 
 def test_version_is_in_one_place() -> None:
