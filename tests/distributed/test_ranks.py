@@ -335,6 +335,14 @@ def test_cards_are_stood_in_for(tmp_path: Path) -> None:
         "dist.init_process_group('nccl'); rank = int(os.environ['LOCAL_RANK']); torch.cuda.set_device(rank)\n"
         "x = torch.nn.Linear(2, 2).to(rank)(torch.ones(1, 2, device=f'cuda:{rank}').cuda()); dist.all_reduce(x)\n"
         "assert torch.cuda.is_available() and torch.accelerator.device_count() == 2 and dist.is_nccl_available()\n"
+        "begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True); begin.record()\n"
+        "scaler, layer = torch.amp.GradScaler('cuda'), torch.nn.Linear(2, 2).cuda(); torch.cuda.manual_seed_all(rank)\n"
+        "with torch.cuda.stream(torch.cuda.Stream()), torch.autocast('cuda'):\n"
+        "    y = layer(torch.ones(1, 2).pin_memory().cuda(non_blocking=True))\n"
+        "scaler.scale(y.float().mean()).backward(); assert y.dtype is torch.float16 and layer.bias.grad[0] == 2.0**15\n"
+        "end.record(); torch.cuda.synchronize(); assert begin.elapsed_time(end) > 0\n"
+        "assert torch.cuda.get_device_properties(rank).total_memory > 0 and torch.cuda.memory_allocated() == 0\n"
+        "assert torch.equal(torch.cuda.FloatTensor([1]), torch.ones(1)) and torch.Generator(device='cuda')\n"
         "os.write(1, f'{torch.cuda.current_device()} {dist.get_backend()}\\n'.encode())\n"
     )
     done = run(*RUN, "--nproc", 2, "--stand-in", 2, program)

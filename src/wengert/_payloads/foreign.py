@@ -118,6 +118,14 @@ def library_at(kind: str) -> Library | None:
     return found
 
 
+stand_in = False  # `--stand-in` lets the CPU stand for cards
+
+
+def can_pin() -> bool:
+    """Whether there are cards that pinned memory is for."""
+    return stand_in or library_at("cuda") is not None
+
+
 def library_of(ty: type) -> Library | None:
     """The library of a class of arrays, ``None`` for any other class."""
     for library in LIBRARIES.values():

@@ -122,9 +122,9 @@ def strided_only(layout: Any, function: str) -> None:
 
 def no_pinning(pin_memory: Any) -> None:
     """Raise if memory is to be pinned: there is no accelerator."""
-    from .._payloads.foreign import library_at
+    from .._payloads.foreign import can_pin
 
-    if pin_memory and library_at("cuda") is None:
+    if pin_memory and not can_pin():
         raise RuntimeError(
             "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on "
             "this system."

@@ -28,7 +28,7 @@ class Generator(generator.Generator):
         from .._payloads.foreign import library_at
 
         library = library_at(kind) if kind != "cpu" else None
-        super().__init__(device if library is None else "cpu")
+        super().__init__(Device(str(device)) if library is None else "cpu")  # the CPU where it stands for cards
         self._place = None if library is None else library.place(Device(str(device)).index or 0)
 
     @property

@@ -290,10 +290,10 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     if device_of(self._payload) is META:
         kind = name_of_type(self.dtype).removeprefix("torch.").removesuffix("Tensor")
         raise RuntimeError(f"cannot pin 'Meta{kind}Type' only dense CPU tensors can be pinned")
-    from .._payloads.foreign import library_at
+    from .._payloads.foreign import can_pin
 
-    if library_at("cuda") is not None:
-        return self  # CuPy copies from any memory
+    if can_pin():
+        return self  # copies to a card take any memory
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 

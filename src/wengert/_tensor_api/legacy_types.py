@@ -73,6 +73,8 @@ def dtype_of_type(kind: Any) -> Dtype:
     if isinstance(kind, str):
         if kind == "torch.Tensor":
             return dtypes.default_dtype
+        if dtypes.device("cuda").type == "cpu":  # it stands for cards
+            kind = kind.replace("torch.cuda.", "torch.")
         for dtype, name in _TYPE_NAME.items():
             if name == kind:
                 return dtype

@@ -100,6 +100,12 @@ class _Storage:
             return self
         raise no_data()
 
+    def cuda(self, *args: Any, **kwargs: Any) -> Any:
+        """The storage itself where the CPU stands for cards; AssertionError elsewhere."""
+        if device("cuda").type != "cpu":
+            raise AssertionError("Torch not compiled with CUDA enabled")
+        return self
+
     def is_shared(self) -> bool:
         """Whether other processes see this memory."""
         return isinstance(self._array, np.ndarray) and _is_shared(self._array)

@@ -52,9 +52,10 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def _checked(device_type: Any) -> str:
-    if _dtypes.device(device_type).type not in _DEVICES:
+    kind = _dtypes.device(device_type).type  # "cpu" where the CPU stands for cards
+    if kind not in _DEVICES:
         raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
-    return device_type
+    return kind
 
 
 class autocast:

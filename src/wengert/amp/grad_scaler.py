@@ -64,7 +64,7 @@ class GradScaler:
     ) -> None:
         self._device = device
         self._enabled = enabled
-        if enabled and device == "cuda":
+        if enabled and dtypes.device(device).type == "cuda":
             warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
             self._enabled = False
         if not self._enabled:

@@ -6,11 +6,16 @@ For programs that were written for N graphics cards, to run them as they are. On
 from __future__ import annotations
 
 import os
+import time
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
+from .._arrays.random.generator import DEFAULT_SEED
 from .._base import constants
+from .._payloads import foreign
 from .._saving import places
+from .._tape.tensor import Tensor
 from . import _groups
 
 __all__ = ["VARIABLE", "install"]
@@ -19,10 +24,112 @@ VARIABLE = "WENGERT_STAND_IN"  # tells processes that the program starts
 _KINDS = ("cuda", "hip")
 
 
+class Stream:
+    """A stream, and a context for it: what is called is done at once."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+        self.device, self.priority, self.cuda_stream = constants.device("cpu"), priority, 0
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def query(self) -> bool:
+        """True: all of it is done."""
+        return True
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """An event of now."""
+        event = Event() if event is None else event
+        event.record()
+        return event
+
+    def synchronize(self) -> None:
+        """Nothing to wait for."""
+
+    def wait_event(self, event: Any) -> None:
+        """Nothing to wait for."""
+
+    def wait_stream(self, stream: Any) -> None:
+        """Nothing to wait for."""
+
+
+class Event:
+    """A moment of this process."""
+
+    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
+        self._seconds = 0.0
+
+    def elapsed_time(self, end_event: Event) -> float:
+        """The milliseconds between two recorded events."""
+        return (end_event._seconds - self._seconds) * 1000
+
+    def query(self) -> bool:
+        """True: it has happened."""
+        return True
+
+    def record(self, stream: Any = None) -> None:
+        """Note the time."""
+        self._seconds = time.perf_counter()
+
+    def synchronize(self) -> None:
+        """Nothing to wait for."""
+
+    def wait(self, stream: Any = None) -> None:
+        """Nothing to wait for."""
+
+
+def _memory(*args: Any) -> tuple[int, int]:
+    """The free and the whole memory of this machine, in bytes."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    return page * os.sysconf("SC_AVPHYS_PAGES"), page * os.sysconf("SC_PHYS_PAGES")
+
+
+def _names(count: int) -> dict[str, Any]:
+    """What ``torch.cuda`` has beside its current device.
+
+    Seeds for cards change nothing: ``torch.manual_seed`` seeds the one stream of random numbers, and a rank that seeds
+    its card by its own number must still draw what the other ranks draw for the CPU.
+    """
+    torch: Any = import_module("wengert")
+    stream = Stream()
+    same = {
+        None: "empty_cache init ipc_collect manual_seed manual_seed_all reset_accumulated_memory_stats "
+        "reset_max_memory_allocated reset_max_memory_cached reset_peak_memory_stats seed seed_all set_stream "
+        "set_per_process_memory_fraction set_sync_debug_mode synchronize",
+        0: "get_sync_debug_mode max_memory_allocated max_memory_cached max_memory_reserved memory_allocated "
+        "memory_cached memory_reserved memory_usage utilization",
+        True: "can_device_access_peer is_available is_bf16_supported is_initialized",
+    }
+    answers = {name: _always(value) for value, names in same.items() for name in names.split()}
+    return answers | {
+        "Event": Event, "Stream": Stream, "stream": lambda stream: Stream() if stream is None else stream,
+        "current_stream": lambda device=None: stream, "default_stream": lambda device=None: stream,
+        "device": lambda device: Stream(), "device_count": lambda: count,
+        "get_device_name": lambda device=None: "CPU (stand-in)", "get_device_capability": lambda device=None: (9, 0),
+        "get_device_properties": lambda device=None: SimpleNamespace(
+            name="CPU (stand-in)", total_memory=_memory()[1], major=9, minor=0, multi_processor_count=os.cpu_count(),
+        ),
+        "get_rng_state": lambda device=None: torch.get_rng_state(), "initial_seed": lambda: DEFAULT_SEED,
+        "get_rng_state_all": lambda: [torch.get_rng_state() for _ in range(count)],
+        "set_rng_state": lambda new_state, device=None: torch.set_rng_state(new_state),
+        "set_rng_state_all": lambda new_states: [torch.set_rng_state(one) for one in new_states][:0],
+        "mem_get_info": _memory, "memory_summary": lambda *args, **kwargs: "",
+        "nccl": SimpleNamespace(version=lambda: (0, 0, 0), is_available=lambda *args: True),
+        **{kind: getattr(torch, kind) for kind in vars(torch.cuda) if kind.endswith("Tensor")},
+    }  # fmt: skip
+
+
+def _always(value: Any) -> Any:
+    return lambda *args, **kwargs: value
+
+
 def install(count: int) -> None:
     """Let the CPU stand for ``count`` cards in this process."""
     os.environ[VARIABLE] = str(count)
-    _groups.stand_in = count
+    _groups.stand_in, foreign.stand_in = count, True
     _devices(count)
     current = [int(os.environ.get("LOCAL_RANK", "0")) % count]
 
@@ -31,25 +138,15 @@ def install(count: int) -> None:
         _check(index, count)
         current[0] = index
 
-    answers: dict[str, Any] = {
-        "is_available": lambda: True,
-        "device_count": lambda: count,
-        "current_device": lambda: current[0],
-        "set_device": set_device,
-        "synchronize": lambda *args, **kwargs: None,
-        "empty_cache": lambda: None,
-        "init": lambda: None,
-        "is_initialized": lambda: True,
-        "get_device_name": lambda *args: "CPU (stand-in)",
-        "is_bf16_supported": lambda *args, **kwargs: True,
-        "get_device_capability": lambda *args: (9, 0),
-        "mem_get_info": lambda *args: (0, 0),
-    }
     cuda, accelerator = import_module("wengert.cuda"), import_module("wengert.accelerator")
+    answers = _names(count) | {"current_device": lambda: current[0], "set_device": set_device}
     vars(cuda).update(answers)
-    shared = ("is_available", "device_count", "synchronize", "empty_cache")
+    Tensor.record_stream = _always(None)  # type: ignore[attr-defined]
+    marks = import_module("wengert.cuda.nvtx")
+    vars(marks).update(dict.fromkeys(("mark", "range_push", "range_pop", "range_start", "range_end"), _always(None)))
+    vars(marks)["range"] = lambda msg, *args, **kwargs: Stream()
     vars(accelerator).update(
-        {name: answers[name] for name in shared},
+        {name: answers[name] for name in vars(accelerator) if name in answers},
         current_accelerator=lambda *args, **kwargs: constants.device("cpu"),
         current_device_index=answers["current_device"],
         current_device_idx=answers["current_device"],

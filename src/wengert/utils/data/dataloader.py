@@ -361,9 +361,9 @@ def _warn_of_pinning(device: str) -> None:
             "pin_memory_device is deprecated, the current accelerator will be used as the device,ignore "
             f"pin_memory_device='{device}'."
         )
-    from ..._payloads.foreign import library_at
+    from ..._payloads.foreign import can_pin
 
-    if library_at("cuda") is None:
+    if not can_pin():
         warn(
             "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used."
         )
