@@ -484,6 +484,24 @@ def test_run_module_is_what_python_does(name, tmp_path):
     assert done.returncode == expected.returncode
 
 
+def test_what_a_spawned_process_spawns_has_the_alias_too(tmp_path):
+    program = (
+        "import multiprocessing as mp, torch\n"
+        "def inner():\n"
+        "    print(torch.__file__, flush=True)\n"
+        "def outer():\n"
+        "    process = mp.get_context('spawn').Process(target=inner)\n"
+        "    process.start(); process.join()\n"
+        "    raise SystemExit(process.exitcode)\n"
+        "if __name__ == '__main__':\n"
+        "    process = mp.get_context('spawn').Process(target=outer)\n"
+        "    process.start(); process.join()\n"
+        "    raise SystemExit(process.exitcode)\n"
+    )
+    done = cli("run", write(tmp_path, "nested.py", program), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and "wengert" in done.stdout
+
+
 def test_run_a_folder(tmp_path):
     write(tmp_path, "folder/__main__.py", "import sys, torch; print(sys.argv, sys.path[0], __name__); sys.exit(6)")
     done = cli("run", "folder", "x", cwd=tmp_path)

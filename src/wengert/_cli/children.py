@@ -59,14 +59,14 @@ def changing(spec: ModuleSpec | None, change: Callable[[Any], None]) -> ModuleSp
 
 
 def _change(spawn: Any) -> None:
-    prepare = spawn.get_preparation_data
+    prepare, here = spawn.get_preparation_data, __file__  # in a spawned process the program's names replace these
 
     def get_preparation_data(name: str) -> dict[str, Any]:
         data: dict[str, Any] = prepare(name)
         key = "init_main_from_name" if "init_main_from_name" in data else "init_main_from_path"
         if key in data:  # not in an interactive session
             os.environ[_VARIABLE] = f"{key}:{data.pop(key)}"
-            data["init_main_from_path"] = __file__
+            data["init_main_from_path"] = here
         return data
 
     spawn.get_preparation_data = get_preparation_data

@@ -153,7 +153,9 @@ def install(count: int) -> None:
         set_device_index=set_device,
         set_device_idx=set_device,
     )
-    places.packages.append((11, lambda storage: None, lambda s, tag: s if tag.partition(":")[0] in _KINDS else None))
+    places.packages.append(
+        (11, lambda storage: None, lambda s, tag: s if tag.partition(":")[0] in (*_KINDS, "cpu") else None)
+    )
     places.packages.sort(key=lambda package: package[0])
 
 
