@@ -27,6 +27,7 @@ from safe_programs import LASTING, PROGRAMS
 
 import wengert as torch
 from wengert._base import modes
+from wengert._base.heap import is_frozen
 from wengert._base.torch_function import STATE
 from wengert._base.tracing import TRACER
 from wengert._payloads.transforms import DEPTH
@@ -38,6 +39,7 @@ from wengert._tape.views import no_grad_views
 from wengert._tensor_api import override_sites
 from wengert.autograd import function
 from wengert.fx import _patching as fx_patching
+from wengert.nn.modules import _hooked
 
 POINTS = {"call", "c_return"}
 PACKAGE = str(Path(torch.__file__).parent)
@@ -47,7 +49,7 @@ LEFT_OUT = {"threads", "modes_of_tasks"}
 # Functions by which a program itself ends a mode, and ends of contexts that are methods of Python, as in PyTorch: an
 # interrupt in them may come before their first line.
 BY_HAND = {
-    "FlopCounterMode.__exit__", "ModuleTracker.__exit__", "Setting.__enter__", "Setting.__exit__", "Setting.__init__",
+    "FlopCounterMode.__exit__", "Setting.__enter__", "Setting.__exit__", "Setting.__init__",
     "TorchDispatchMode.__exit__", "exit_dual_level", "profile.__exit__", "Recorder.stop",
     "use_deterministic_algorithms",
 }  # fmt: skip
@@ -78,7 +80,10 @@ def state() -> dict[str, Any]:
         "numpy": np.geterr(),
         "filters": len(warnings.filters),
         "fx": (torch.nn.Module.__call__, torch.nn.Module.__getattr__, fx_patching.CURRENT_PATCHER),
-        "export": (torch.nn.RNNBase.forward, torch.nn.modules.batchnorm._count, gc.get_freeze_count()),
+        "export": (torch.nn.RNNBase.forward, torch.nn.modules.batchnorm._count, is_frozen()),
+        "module hooks": [
+            list(hooks) for name, hooks in vars(_hooked).items() if name.startswith("global_") and name[-5:] == "hooks"
+        ],
         "settings": (
             torch.backends.cuda.flash_sdp_enabled(),
             torch.autograd.grad_mode.is_multithreading_enabled(),

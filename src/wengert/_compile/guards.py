@@ -25,6 +25,7 @@ import numpy as np
 from .._arrays.random.generator import Generator
 from .._base.dtypes import Size, device, dtype
 from .._base.errors import INTERNAL
+from .._base.heap import is_frozen
 from .._tape.tensor import Tensor, view_of
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
@@ -360,7 +361,7 @@ class Finder:
         """Whether a cell is older than the call: what ``gc.freeze`` hides is, too."""
         if id(cell) in self.cells:
             return True
-        return gc.get_freeze_count() > 0 and not any(o is cell for o in gc.get_objects())
+        return is_frozen() and not any(o is cell for o in gc.get_objects())
 
     def called(self, frame: Any, function: Any) -> None:
         """Judge a call of a function written in C from a user's line."""

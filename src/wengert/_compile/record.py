@@ -19,7 +19,7 @@ import numpy as np
 from .._arrays.random.generator import _living as generators
 from .._arrays.random.generator import default_generator
 from .._base.errors import INTERNAL
-from .._base.heap import living
+from .._base.heap import is_frozen, living
 from .._base.modes import watching
 from .._base.tracing import TRACER
 from .._tape import engine
@@ -177,12 +177,13 @@ def _frozen_tensors() -> Any:
     They are found once for each freeze, by a second one, since the collector does not tell of them otherwise.
     """
     global _frozen
-    count = gc.get_freeze_count()
-    if count > _frozen[0]:
+    if not is_frozen():
+        return ()
+    if gc.get_freeze_count() > _frozen[0]:
         found = living()
         tensors = weakref.WeakSet(o for o in found if issubclass(type(o), Tensor))
         _frozen = gc.get_freeze_count(), tensors
-    return _frozen[1] if count else ()
+    return _frozen[1]
 
 
 def _own_gradients(tracer: Tracer) -> None:

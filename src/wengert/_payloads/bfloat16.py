@@ -28,6 +28,7 @@ import numpy as np
 from .._arrays.library import NUMBERS, lib
 from .._base import dtypes
 from .._base.forks import reopened
+from .._base.heap import is_frozen
 from .._base.modes import unwatch_operators, watch_operators
 from .._base.registry import Operator
 from .._tape.node import Node, Port
@@ -125,7 +126,7 @@ def _look_whether_any_lives() -> None:
     """Remove the hook if no array of its dtype lives."""
     with _changing:
         _row[:] = [0, min(2 * _row[1], _LONGEST)]
-        if not _attached or not _unused or gc.get_freeze_count():  # frozen objects cannot be counted
+        if not _attached or not _unused or is_frozen():  # frozen objects cannot be counted
             return
         _forget_dtype()
         if _census() <= _unused[0] and not _is_known():

@@ -17,6 +17,7 @@ from typing import Any
 import wengert as torch
 
 from .._base.errors import noted
+from .._base.heap import is_frozen
 from .._tensor_api.override_sites import SITES
 from .._tensor_api.torch_function import name_of
 from ..fx._naming import public_places
@@ -55,7 +56,7 @@ _MAKE_CONSTANTS = frozenset(["tensor", "as_tensor", "asarray", "from_numpy", "fr
 @contextmanager
 def _set_apart() -> Iterator[None]:
     """A context in which the collector lists only objects that were made inside, which tells constants from results."""
-    frozen = gc.get_freeze_count()
+    frozen = is_frozen()
     try:
         gc.freeze()
         yield

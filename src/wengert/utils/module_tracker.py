@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from typing import Any
 
+from .._base.modes import begin, together, undoing
+
 __all__ = ["ModuleTracker"]
+
+_ends: list[Any] = []  # what the contexts that are open call at their end: NOTE [ Interrupts ] in _base/modes.py
 
 
 class ModuleTracker:
@@ -35,18 +40,21 @@ class ModuleTracker:
         return {"Global", *self.running}
 
     def __enter__(self) -> ModuleTracker:
-        from ..nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+        from ..nn.modules import _handles, _hooked
 
-        self._handles = [
-            register_module_forward_pre_hook(self._begin),
-            register_module_forward_hook(self._end, always_call=True),
-        ]
+        key = _handles.ModuleHandle(_hooked.global_forward_hooks).id
+        entries = (
+            (_hooked.global_forward_pre_hooks, self._begin),
+            (_hooked.global_forward_hooks, self._end),
+            (_hooked.global_forward_hooks_always_called, True),
+        )
+        off = together(*[partial(found.pop, key, None) for found, _ in entries], self.running.clear)
+        on = [partial(found.__setitem__, key, value) for found, value in entries]
+        _handles.seen.append(True)
+        begin(together(*on, partial(_ends.append, off)), together(partial(_ends.remove, off), off))
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        for handle in self._handles:
-            handle.remove()
-        self.running.clear()
+    __exit__ = undoing(_ends.pop)
 
     def _begin(self, module: Any, args: Any) -> None:
         if module not in self._names:  # the outermost module names itself, and what is in it
