@@ -192,7 +192,7 @@ def _stand_in(signature: inspect.Signature) -> Callable[..., Any]:
     def stand_in(*args: Any, **kwargs: Any) -> int:
         return -1
 
-    stand_in.__signature__ = signature  # type: ignore[attr-defined]
+    stand_in.__signature__ = signature
     return stand_in
 
 

@@ -327,4 +327,4 @@ class _Slice:
         return _NAME_OF[self._source.entries[self._name][0]]
 
     def __getitem__(self, index: Any) -> Tensor:
-        return self._source.tensor(self._name)[index].clone()  # type: ignore[index]
+        return self._source.tensor(self._name)[index].clone()

@@ -108,7 +108,7 @@ class Placeholder(np.lib.mixins.NDArrayOperatorsMixin):
     def __bool__(self) -> bool:
         raise _NoProgram
 
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__
 
 
 _BY_ONE = frozenset((np.multiply, np.divide))
@@ -189,7 +189,7 @@ def kernel(fn: Callable[..., None]) -> Any:
         return out
 
     arity = fn.__code__.co_argcount - 1
-    whole.separate = True  # type: ignore[attr-defined]
+    whole.separate = True
     whole.__name__ = fn.__name__
     return form
 
@@ -198,7 +198,7 @@ def _clip(low: Any, high: Any) -> Any:
     def clip(x: Any, out: Any = None) -> Any:
         return x.clip(low, high, out)
 
-    clip.limits = (low, high)  # type: ignore[attr-defined]
+    clip.limits = (low, high)
     return clip
 
 

@@ -276,7 +276,7 @@ def needless(condition: str, operands: int = 1) -> Callable[[Rule], Rule]:
     """
 
     def decorate(rule: Rule) -> Rule:
-        rule.needless = condition, operands  # type: ignore[attr-defined]
+        rule.needless = condition, operands
         return rule
 
     return decorate

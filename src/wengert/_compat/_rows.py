@@ -75,7 +75,7 @@ def aliases(home: str, names: str) -> Part:
 
 
 def older_amp(device: str) -> Part:
-    return lambda module: _find("_compat._older_amp:names")(module, device)  # type: ignore[no-any-return]
+    return lambda module: _find("_compat._older_amp:names")(module, device)
 
 
 # ------------------------------------------------------------------------------------------------------- common answers

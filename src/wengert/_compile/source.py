@@ -86,7 +86,7 @@ class NumpyProgram:
             for memory in self.memory:
                 memory.view(np.float32).fill(FILL)
         with np.errstate(all="ignore"):
-            return self.program(*arrays)  # type: ignore[no-any-return]
+            return self.program(*arrays)
 
     # --------------------------------------------------------------------------------------------------------- text
     def _input(self, value: Any) -> str:

@@ -58,7 +58,7 @@ class Traced(Transformed):
             tracer.living.add(self)
 
     @property
-    def v(self) -> Any:  # type: ignore[override]
+    def v(self) -> Any:
         """The array: it was asked for, so the trace ends (NOTE [ Breaks ])."""
         self.tracer.stop("the elements of a tensor are read")
         return self.array
@@ -71,8 +71,8 @@ class Traced(Transformed):
     def shape(self) -> tuple[int, ...]:
         return tuple(self.array.shape)
 
-    size = property(lambda self: self.array.size)  # type: ignore[assignment]
-    ndim = property(lambda self: self.array.ndim)  # type: ignore[assignment]
+    size = property(lambda self: self.array.size)
+    ndim = property(lambda self: self.array.ndim)
     strides = property(lambda self: self.array.strides)
     itemsize = property(lambda self: self.array.itemsize)
     nbytes = property(lambda self: self.array.nbytes)

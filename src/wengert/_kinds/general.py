@@ -409,4 +409,4 @@ def named_by(operator: str, source: str, text: Callable[[Any], str]) -> None:
     """
     info = registry.REGISTRY[operator]
     j = info.saves.uses.index(source)
-    info.node.name = lambda n: text(n.s[j])  # type: ignore[method-assign, assignment]
+    info.node.name = lambda n: text(n.s[j])

@@ -141,7 +141,7 @@ def hot(name: str, shape: AnyShape, names: Callable[[], dict[str, Any]], doc: st
 
     ``head``: the parameters, if the shape is made at the first call too.
     """
-    fn = FirstCall(name, shape, names, head or shape.head).fn  # type: ignore[union-attr]
+    fn = FirstCall(name, shape, names, head or shape.head).fn
     fn.__qualname__ = name
     fn.__doc__ = doc
     fn.__module__ = "wengert"

@@ -130,7 +130,7 @@ class Compressed:
         raise no_loop(self)
 
     __rpow__ = __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __pow__
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __pow__  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __pow__
     __hash__ = object.__hash__
 
     def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **kwargs: Any) -> Any:

@@ -64,8 +64,8 @@ class Meta(Transformed):
         self.memory = memory
         self.offset = offset
 
-    shape = property(lambda self: self._shape)  # type: ignore[assignment]
-    dtype = property(lambda self: self._dtype)  # type: ignore[assignment]
+    shape = property(lambda self: self._shape)
+    dtype = property(lambda self: self._dtype)
     itemsize = property(lambda self: self._dtype.itemsize)
     nbytes = property(lambda self: self.size * self._dtype.itemsize)
 
@@ -122,7 +122,7 @@ class Meta(Transformed):
         if info.kind == "binary":
             return info.op(*map(to_meta, given))
         if len({plain_dtype(t._payload.dtype) for t in given}) > 1:
-            return info.refuse_mixed(info, *args)  # type: ignore[attr-defined]
+            return info.refuse_mixed(info, *args)
         return info.op(*[to_meta(t) if isinstance(t, Tensor) else t for t in args])
 
 

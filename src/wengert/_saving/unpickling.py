@@ -65,7 +65,7 @@ class _Actions(dict[int, Callable[[Any], None]]):
         raise UnpicklingError(f"Unsupported operand {code}")
 
 
-class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
+class WeightsUnpickler(pickle._Unpickler):
     """Reads one pickle of tensors and plain containers from a binary file.
 
     It is Python's unpickler, restricted to the opcodes in ``_SAFE`` and with checked versions of those that look up a

@@ -29,7 +29,7 @@ def view_result(info: Operator, input: Tensor, p: tuple[Any, ...], r: Any, depth
     fx = input._node
     if fx is None:
         t._node = None
-        return t  # type: ignore[no-any-return]
+        return t
     n = info.node()
     n.fx = fx
     n._seq = next(ticks)
@@ -43,7 +43,7 @@ def view_result(info: Operator, input: Tensor, p: tuple[Any, ...], r: Any, depth
         n._code = f.f_code
     n._lasti = f.f_lasti
     t._node = n
-    return t  # type: ignore[no-any-return]
+    return t
 
 
 def view_results(
@@ -106,4 +106,4 @@ def result_of(info: Operator, edges: tuple[Any, ...], saved: list[Any], r: Any) 
         n._code = f.f_code
     n._lasti = f.f_lasti
     t._node = n
-    return t  # type: ignore[no-any-return]
+    return t

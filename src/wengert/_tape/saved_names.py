@@ -268,4 +268,4 @@ name_saved(  # names in this module that no formula uses
     "sparse_grad", "bias_sym_sizes_opt", "output_padding", "transposed", "count_include_pad", "divisor_override",
     "align_corners", "interpolation_mode", "padding_mode",
 )  # fmt: skip
-Node.__dir__ = _dir  # type: ignore[assignment, method-assign]
+Node.__dir__ = _dir  # type: ignore[assignment]

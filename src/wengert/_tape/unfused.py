@@ -27,7 +27,7 @@ def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
 
     def next_functions(n: Any) -> Any:
         _take_apart(n, graph)
-        return Node.next_functions.fget(n)  # type: ignore[attr-defined]
+        return Node.next_functions.fget(n)
 
     def of_head(name: str) -> Any:
         def method(n: Any, *args: Any) -> Any:
@@ -124,11 +124,11 @@ def viewed(edge: Node | None, value: Any, shape: tuple[int, ...], n: Node, step:
     old = shape_of(value)
     a = value.a if type(value) is Box else None
     if not isinstance(a, np.ndarray) or a.flags.c_contiguous:
-        return node_of("view", n, step, fx=edge, p=(shape,), shape=old)  # type: ignore[no-any-return]
+        return node_of("view", n, step, fx=edge, p=(shape,), shape=old)
     if np.may_share_memory(a.reshape(shape), a):
         return named(node_of("view", n, step, fx=edge, p=(shape,), shape=old), "ReshapeAliasBackward0")
     clone = node_of("clone", n, step + 0.05, fx=edge, p=("C",))
-    return node_of("reshape", n, step, fx=clone, p=(shape,), shape=old)  # type: ignore[no-any-return]
+    return node_of("reshape", n, step, fx=clone, p=(shape,), shape=old)
 
 
 # ------------------------------------------------------------------------------------------------- the products' graphs
@@ -150,7 +150,7 @@ def matmul_graph(n: Any) -> Node | None:
 
 def _head(n: Any, product: Node, inner: tuple[int, ...], outer: tuple[int, ...]) -> Node:
     let_go(n)
-    return node_of("reshape", n, 0, fx=product, p=(outer,), shape=inner)  # type: ignore[no-any-return]
+    return node_of("reshape", n, 0, fx=product, p=(outer,), shape=inner)
 
 
 def _batched(n: Any, sx: tuple[int, ...], sy: tuple[int, ...]) -> Node:
@@ -186,9 +186,7 @@ def row_graph(n: Any) -> Node | None:
     row = None if n.fx is None else node_of("unsqueeze_dim", n, 0.4, fx=n.fx, p=(0,), shape=sx)
     product = node_of("mat_mat", n, 0.2, fx=row, fy=n.fy, x=reshaped(n.x, (1, *sx)), y=n.y, p=())
     let_go(n)
-    return named(  # type: ignore[no-any-return]
-        node_of("squeeze_dim", n, 0, fx=product, p=(0,), shape=(1, *sy[1:])), "SqueezeBackward4"
-    )
+    return named(node_of("squeeze_dim", n, 0, fx=product, p=(0,), shape=(1, *sy[1:])), "SqueezeBackward4")
 
 
 # ------------------------------------------------------------------------------------------------------------ the layer
@@ -198,7 +196,7 @@ class LayerHead(Node):
     __slots__ = ("layer", "to")
     layer: Any
     to: tuple[Node | None, ...]
-    saved_names = property(lambda self: self.layer.saved_names)  # type: ignore[assignment]
+    saved_names = property(lambda self: self.layer.saved_names)
 
     def _edges(self) -> tuple[Node | None, ...]:
         return self.to
@@ -207,7 +205,7 @@ class LayerHead(Node):
         pairs = self.layer.backward(xp, g, keep)
         transposed = self.to[-1]
         if transposed is None:
-            return pairs  # type: ignore[no-any-return]
+            return pairs
         return (*pairs[:-2], transposed, xp.permute(pairs[-1], (1, 0)))
 
     def saved(self, name: str) -> Any:

@@ -88,7 +88,7 @@ def base_of(tensor: Tensor) -> Tensor | None:
     while view is not None:
         base = view[0]
         view = getattr(base, "_view", None)
-    return base  # type: ignore[no-any-return]
+    return base
 
 
 # ------------------------------------------------------------------------------------------------------------- refusals
@@ -119,7 +119,7 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
         base = view[0]
         creation = creation or view[3]
         view = getattr(base, "_view", None)
-    if creation and (requires_grad or base._node is not None):  # type: ignore[union-attr]
+    if creation and (requires_grad or base._node is not None):
         raise _creation_error(self, creation, "is being")
     if type(self._node) is AccumulateGrad:
         raise noted(
@@ -447,7 +447,7 @@ def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None)
     if base._payload is owner:  # a view of its own, so that from now on only views refer to the owner: see prune
         base._payload = owner[...]
         if boxed:
-            box.a = base._payload  # type: ignore[union-attr]
+            box.a = base._payload
     key = id(owner)
     if key not in stale_views:
         stale_views[key] = weakref.ref(owner, partial(stale_views.pop, key)), reason()

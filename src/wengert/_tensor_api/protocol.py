@@ -507,7 +507,7 @@ def _refuse_export(self: Tensor) -> None:
 def dlpack_device(self: Tensor) -> tuple[int, int]:
     """(1, 0): the CPU; of another library's array its own."""
     a = self._payload
-    return a.v.__dlpack_device__() if getattr(a, "is_foreign", False) else (1, 0)  # type: ignore[no-any-return]
+    return a.v.__dlpack_device__() if getattr(a, "is_foreign", False) else (1, 0)
 
 
 @method("Tensor.__array_namespace__")

@@ -134,7 +134,7 @@ def _unit(shape: Any, dtype: Any, generator: Generator) -> Any:
     def draw() -> Any:
         from .._ops.random.random import rand
 
-        return rand(math.prod(shape), generator=generator)._payload.astype(np.float64)  # type: ignore[attr-defined]
+        return rand(math.prod(shape), generator=generator)._payload.astype(np.float64)
 
     u = draw() + 1j * draw() if dtype.kind == "c" else draw()
     size = np.sqrt((np.abs(u) ** 2).sum())

@@ -107,7 +107,7 @@ class _Tape:
             record = self.recording and (
                 not only_leads_to([n for n, _ in live], self.own) or any(current_fn(g) is not None for _, g in live)
             )
-            roots = [(n, g if record else g._payload) for n, g in live]  # type: ignore[misc]
+            roots = [(n, g if record else g._payload) for n, g in live]
         found: Any = [None] * len(wanted)
         if roots and wanted:
             with grad_mode(self.recording):

@@ -191,7 +191,7 @@ def _write_back(changed: list[tuple[Tensor, Tensor, int]], tag: int) -> None:
             continue
         if not holds(inner, Batched, tag):
             continue
-        x.copy_(_to_place(tensor(inner._payload.v), d))  # type: ignore[attr-defined]
+        x.copy_(_to_place(tensor(inner._payload.v), d))
 
 
 def _to_place(t: Tensor, d: int) -> Tensor:

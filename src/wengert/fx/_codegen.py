@@ -193,7 +193,7 @@ class _Writer:
         origin = getattr(o, "__origin__", None)
         if not origin:
             return self.add_global(name, o)
-        if isinstance(o, typing._GenericAlias):  # type: ignore[attr-defined]
+        if isinstance(o, typing._GenericAlias):
             origin = _TYPING.get(origin, origin)
         origin_name = self.add_global(type_text(origin), origin)
         args = [self.type_repr(arg) for arg in typing.get_args(o)]

@@ -82,7 +82,7 @@ class ProxyableClassMeta(type):
         proxy = _find_proxy(args, kwargs) if is_fx_tracing() else None
         if proxy is not None:
             return proxy.tracer.create_proxy("call_function", cls, args, kwargs)
-        cls.__init__(instance, *args, **kwargs)  # type: ignore[misc]
+        cls.__init__(instance, *args, **kwargs)
         return instance
 
 

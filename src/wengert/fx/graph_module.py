@@ -84,7 +84,7 @@ def _method_from_src(
 ) -> Callable[..., Any]:
     scope = globals.copy()
     _exec_with_source(src, scope, co_fields)
-    return scope.pop(method_name)  # type: ignore[no-any-return]
+    return scope.pop(method_name)
 
 
 def _forward_from_src(src: str, globals: dict[str, Any], co_fields: Any = None) -> Callable[..., Any]:
@@ -133,7 +133,7 @@ def _deserialize_graph_module(
     if tracer_cls is None:
         from ._symbolic_trace import Tracer as tracer_cls
 
-    class KeepModules(tracer_cls):  # type: ignore[misc]
+    class KeepModules(tracer_cls):
         """Traces code in which every module is one call already."""
 
         def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
@@ -247,7 +247,7 @@ class _WrappedCall:
         try:
             if self.cls_call is not None:
                 return self.cls_call(obj, *args, **kwargs)
-            return super(self.cls, obj).__call__(*args, **kwargs)  # type: ignore[arg-type,misc]
+            return super(self.cls, obj).__call__(*args, **kwargs)  # type: ignore[arg-type]
         except Exception as e:
             frames = list(traceback.walk_tb(e.__traceback__))
             while len(frames) > 1 and _is_compiled(frames[-1][0]):
@@ -289,7 +289,7 @@ class GraphModule(Module):
     def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
         base = next(c for c in cls.__mro__ if c.__qualname__.split(".")[-1] != "GraphModuleImpl")
 
-        class GraphModuleImpl(base):  # type: ignore[misc,valid-type]
+        class GraphModuleImpl(base):  # type: ignore[valid-type]
             """Holds the code of one graph module."""
 
         return super().__new__(GraphModuleImpl)

@@ -113,7 +113,7 @@ def _with_step_hooks(step: Any) -> Any:
                 hook(self, given, kwargs)
         return out
 
-    wrapper.hooked = True  # type: ignore[attr-defined]
+    wrapper.hooked = True
     return wrapper
 
 
@@ -224,7 +224,7 @@ class Optimizer:
     def _patch_step_function(self) -> None:
         cls = type(self)
         if not getattr(cls.step, "hooked", None):
-            cls.step = _with_step_hooks(cls.step)  # type: ignore[method-assign]
+            cls.step = _with_step_hooks(cls.step)
 
     @staticmethod
     def profile_hook_step(func: Any) -> Any:

@@ -407,21 +407,21 @@ def convolution_backward(
         pair = (grad_output, input) if transposed else (input, grad_output)
         w = TENSORS.conv_weight(*pair, kernel, *geometry, groups)
     if output_mask[2]:
-        b = grad_output.sum((0, *range(2, n + 2)))  # type: ignore[attr-defined]
+        b = grad_output.sum((0, *range(2, n + 2)))
     return x, w, b
 
 
 def _new_zeros_with_same_feature_meta(self: Tensor, other: Tensor, *, self_num_batch_dims: int = 0) -> Tensor:
     """Zeros of ``other``'s geometry for each of the leading ``self_num_batch_dims`` dimensions of ``self``."""
     sizes = tuple(self.shape[:self_num_batch_dims])
-    held = other.untyped_storage().nbytes() // other._payload.itemsize  # type: ignore[attr-defined]
+    held = other.untyped_storage().nbytes() // other._payload.itemsize
     steps = tuple(math.prod(sizes[k + 1 :]) * held for k in range(len(sizes)))
     memory = wrap(np.zeros(math.prod(sizes) * held, other._payload.dtype))
-    return memory.as_strided((*sizes, *other.shape), (*steps, *other.stride()), other.storage_offset())  # type: ignore[no-any-return,attr-defined]
+    return memory.as_strided((*sizes, *other.shape), (*steps, *other.stride()), other.storage_offset())
 
 
 def slice_inverse(
     self: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
     """The tensor of ``src``'s geometry of whose memory ``self`` shows a slice."""
-    return self.as_strided(src.shape, src.stride(), src.storage_offset())  # type: ignore[no-any-return,attr-defined]
+    return self.as_strided(src.shape, src.stride(), src.storage_offset())

@@ -401,7 +401,7 @@ class _Region:
             raise noted(
                 RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"[{value.type()} {list(value.shape)}] is at version {cell.version}; expected version {version} "  # type: ignore[attr-defined]
+                    f"[{value.type()} {list(value.shape)}] is at version {cell.version}; expected version {version} "
                     "instead."
                 ),
                 "Why: the checkpoint's function overwrites a value that a derivative needs.",
@@ -441,7 +441,7 @@ class _Region:
         """The pack hook of a later run: its values belong to the places, in order."""
 
         def put_back(x: Tensor) -> Tensor:
-            x = x.detach() if x.requires_grad else x  # type: ignore[attr-defined]
+            x = x.detach() if x.requires_grad else x
             k = replay.count
             replay.count += 1
             if k >= len(self.places):

@@ -140,7 +140,7 @@ class CProgram:
         plan, layout = self.plan, self.layout
         stepped = {int(op.outs[0]) for op in plan.ops if op.info is OPTIMIZER_STEP}
         written = {int(old) for old, _ in plan.updates}
-        self.updated = {plan.values[old].source.index for old, _ in plan.updates}  # type: ignore[union-attr]
+        self.updated = {plan.values[old].source.index for old, _ in plan.updates}
         self.early: list[tuple[int, Place]] = []
         self.late: set[int] = set()
         self.strides: list[Any] = []
@@ -256,7 +256,7 @@ class CProgram:
             if any(p.dtype not in C_TYPES for p in (*given, *outs)) or any(not p.size for p in outs):
                 return None
             if op.name in _RULES:
-                return _RULES[op.name](self, op, args, outs)  # type: ignore[no-any-return]
+                return _RULES[op.name](self, op, args, outs)
             if op.name in _REDUCTIONS:
                 return reduction(op.name, args[0], outs[0], op.p, lambda n: self.scratch(n, np.dtype(np.float64)))
             if op.name in _COPIES and len(given) == 1 and given[0].dtype == outs[0].dtype:

@@ -126,9 +126,9 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
         if have is want:
             return self
         if have.kind != "c" and (self._node is None or dtype.is_floating_point):
-            return cast(self, want)  # type: ignore[no-any-return]
+            return cast(self, want)
         if have.kind != "c" and not dtype.is_complex:  # only floating dtypes have derivatives
-            return cast(wrap(a), want)  # type: ignore[no-any-return]
+            return cast(wrap(a), want)
     same = logical_dtype(self) is want
     if same and not force:
         if memory_format is None or memory_format is dtypes.preserve_format:

@@ -220,7 +220,7 @@ def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
         if out._payload.shape != a.shape:
             resized(out, away.astype(out._payload.dtype))
         elif getattr(away, "is_foreign", False):
-            out._payload.write(away)  # type: ignore[attr-defined]
+            out._payload.write(away)
     elif out._payload.shape == a.shape:
         np.copyto(writable(out), a, casting="unsafe")
     else:

@@ -138,8 +138,8 @@ def floor_divide(input, other):
 
 
 # PyTorch's node has one name in ``name()`` and another in its repr.
-REGISTRY["floor_divide"].node.name = lambda n: "torch::autograd::NotImplemented"  # type: ignore[method-assign]
-REGISTRY["floor_divide"].node.__repr__ = lambda n: f"<NotImplemented object at {id(n):#x}>"  # type: ignore[assignment]  # node is a class
+REGISTRY["floor_divide"].node.name = lambda n: "torch::autograd::NotImplemented"
+REGISTRY["floor_divide"].node.__repr__ = lambda n: f"<NotImplemented object at {id(n):#x}>"  # node is a class
 
 
 _REMAINDER: dict[str, Any] = {

@@ -248,7 +248,7 @@ def _mvlgamma_grad(xp: Any, g: Any, self: Any, p: int) -> Any:
 def _mvlgamma(lib, self, p):
     """The logarithm of the multivariate gamma function of dimension p."""
     lgamma_of = REGISTRY["lgamma"].decl
-    total = sum(lgamma_of(lib, self + shift) for shift in _mvlgamma_terms(p))  # type: ignore[misc]
+    total = sum(lgamma_of(lib, self + shift) for shift in _mvlgamma_terms(p))
     return total + p * (p - 1) / 4 * math.log(math.pi)
 
 

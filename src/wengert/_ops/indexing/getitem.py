@@ -437,7 +437,7 @@ def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
                 return wrap(r)
             saved = [[box_of(i) for i in indices], [x._payload.shape, *[i.shape for i in arrays]], dims]
             return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)
-        return index([x, *known_masks(indices)], dims)  # type: ignore[no-any-return]
+        return index([x, *known_masks(indices)], dims)
     except IndexError as error:
         raise place_error(error, indices) from None
 
@@ -447,7 +447,7 @@ def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool,
         indices = known_masks(indices)
     plain = all_plain([x, values, *indices])
     try:
-        return index_put([x, values, *indices], dims, accumulate, into and plain)  # type: ignore[no-any-return]
+        return index_put([x, values, *indices], dims, accumulate, into and plain)
     except IndexError as error:
         raise place_error(error, indices) from None
     except ValueError as error:

@@ -428,5 +428,5 @@ def plain_index_put(lib, tensors, dims, accumulate, into):
 INDEX = REGISTRY["index"]
 index_raw = ARRAYS.index
 INDEX_PUT = REGISTRY["index_put"]
-assert INDEX.saves.uses == ("tensors_from1", "tensors_shape", "dims")  # type: ignore[attr-defined]
-assert INDEX_PUT.saves.uses == ("tensors_from2", "tensors_shape", "dims", "accumulate", "needs")  # type: ignore[attr-defined]
+assert INDEX.saves.uses == ("tensors_from1", "tensors_shape", "dims")
+assert INDEX_PUT.saves.uses == ("tensors_from2", "tensors_shape", "dims", "accumulate", "needs")

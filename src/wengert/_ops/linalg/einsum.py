@@ -430,7 +430,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         product = (
             isinstance(input, Tensor) and isinstance(other, Tensor) and 0 in (input._payload.ndim, other._payload.ndim)
         )
-        return write_out(out, inner, (input, other), None, None if product else TENSORDOT)  # type: ignore[no-any-return]
+        return write_out(out, inner, (input, other), None, None if product else TENSORDOT)
     expect_tensors("inner", input=input, other=other)
     a, b = input._payload, other._payload
     if not a.ndim or not b.ndim:

@@ -254,7 +254,7 @@ def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
     return tuple(
         t if tuple(t._payload.shape[:-2]) == lead else TENSORS.expand(t, (*lead, *t._payload.shape[-2:]))
         for t in (A, B)
-    )  # type: ignore[return-value]
+    )
 
 
 @public("linalg.solve")

@@ -55,7 +55,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: boo
     """
     code = _reduction("kl_div", reduction, 3)
     first = TENSORS.exp(target) * (target - input) if log_target else TENSORS.xlogy(target, target) - target * input
-    return reduce_values(first, code)  # type: ignore[no-any-return]
+    return reduce_values(first, code)
 
 
 @public("torch.binary_cross_entropy_with_logits")
@@ -73,7 +73,7 @@ def binary_cross_entropy_with_logits(
     tensor([0.6931])
     """
     code = _reduction("binary_cross_entropy_with_logits", reduction, 5)
-    return bernoulli_logits_nll(input, target, weight, pos_weight, code)  # type: ignore[no-any-return]
+    return bernoulli_logits_nll(input, target, weight, pos_weight, code)
 
 
 @public("torch.poisson_nll_loss")
@@ -152,7 +152,7 @@ def torch_triplet_margin_loss(
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = TENSORS.minimum(far, pairwise_distance(positive, negative, p, eps))
-    return reduce_values((margin + near - far).clamp_min(0), code)  # type: ignore[no-any-return]
+    return reduce_values((margin + near - far).clamp_min(0), code)
 
 
 # -------------------------------------------------------------------------------------------------------------- norms
@@ -204,7 +204,7 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     rank = v._payload.ndim
     kept = normal_dim(dim, rank)
     others = tuple(d for d in range(rank) if d != kept)
-    return vector_norm(v, pow, others, True) if others else TENSORS.abs(v)  # type: ignore[no-any-return]
+    return vector_norm(v, pow, others, True) if others else TENSORS.abs(v)
 
 
 @public("torch._weight_norm")
@@ -312,7 +312,7 @@ def max_pool1d_with_indices(
     (tensor([[3., 2.]]), tensor([[1, 2]]))
     """
     stride = stride if stride is None or isinstance(stride, int) or len(stride) else None
-    return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)  # type: ignore[no-any-return]
+    return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 def _with_indices(rank: int, pool: Any) -> None:
@@ -449,4 +449,4 @@ def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     """The new value of a parameter: ``other`` if ``assign``, else this tensor with the values of ``other``."""
     if assign:
         return other.detach()
-    return self.copy_(other).detach()  # type: ignore[no-any-return]
+    return self.copy_(other).detach()

@@ -191,7 +191,7 @@ def stored_at(
 
     def formula(g: Tensor) -> Tensor:
         g = to_dense(g)
-        return g[tuple(map(wrap, indices))] if len(indices) else g.expand(a.shape)  # type: ignore[attr-defined]
+        return g[tuple(map(wrap, indices))] if len(indices) else g.expand(a.shape)
 
     return recorded_by(label, Sparse(indices, a, shape, coalesced), (values,), formula)
 

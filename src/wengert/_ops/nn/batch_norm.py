@@ -40,7 +40,7 @@ def _channel_grads(
     stats: Any,
 ) -> tuple[Any, Any, Any]:
     if stats and xp is ARRAYS:
-        return xp.lib.channel_cotangents(g, input, weight, bias_shape, needs, view, stats)  # type: ignore[no-any-return]
+        return xp.lib.channel_cotangents(g, input, weight, bias_shape, needs, view, stats)
     return _norm_grads(xp, g, input, weight, bias_shape, needs, view, dims, eps, along, None)
 
 

@@ -458,7 +458,7 @@ def _convolution_in(k: int, doc: str) -> Any:
         dilation: Any = 1,
         groups: int = 1,
     ) -> Tensor:
-        return _convolve(k, input, weight, bias, stride, padding, dilation, groups)  # type: ignore[no-any-return]
+        return _convolve(k, input, weight, bias, stride, padding, dilation, groups)
 
     conv.__doc__ = doc
     return public(f"torch.conv{k}d nn.functional.conv{k}d")(conv)
@@ -544,9 +544,7 @@ def _transposed_in(k: int, doc: str) -> Any:
         groups: int = 1,
         dilation: Any = 1,
     ) -> Tensor:
-        return _transposed(  # type: ignore[no-any-return]
-            k, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
+        return _transposed(k, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
     conv_transpose.__doc__ = doc
     return public(f"torch.conv_transpose{k}d nn.functional.conv_transpose{k}d")(conv_transpose)

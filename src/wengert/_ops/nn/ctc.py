@@ -234,7 +234,7 @@ def ctc_loss(
         loss = loss.sum()
     elif alone:
         loss = TENSORS.squeeze_dim(loss, 0)
-    return loss  # type: ignore[no-any-return]
+    return loss
 
 
 @public("nn.functional.ctc_loss")

@@ -119,7 +119,7 @@ def broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
         shape = np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
     except ValueError:
         raise broadcast_error(x, y) from None
-    return tuple(t if tuple(t.shape) == shape else TENSORS.expand(t, shape) for t in (x, y))  # type: ignore[return-value]
+    return tuple(t if tuple(t.shape) == shape else TENSORS.expand(t, shape) for t in (x, y))
 
 
 def weighted(name: str, losses: Any, weight: Any, input: Any, reduction: str) -> Any:

@@ -286,7 +286,7 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
         dtype = logical_dtype(input)
         eps = float(np.finfo(np.float32 if dtype.itemsize == 2 else dtype).eps)
     if weight is not None and logical_dtype(input).itemsize == 2:  # the product is rounded once, and to input's dtype
-        wide = rms_norm(input.float(), normalized_shape, weight.float(), eps)  # type: ignore[attr-defined]
+        wide = rms_norm(input.float(), normalized_shape, weight.float(), eps)
         return wide.to(input.dtype)
     whole = tuple(input._payload.shape)
     if logical_dtype(input).kind == "c":  # PyTorch squares without taking absolute values
@@ -397,7 +397,7 @@ def native_layer_norm(
     lead = tuple(input._payload.shape[: input._payload.ndim - k])
     view = (math.prod(lead), math.prod(normalized_shape))
     result = layer_norm(input, normalized_shape, weight, bias, eps)
-    return _with_statistics(result, input, view, (1,), eps, (*lead, *(1,) * k))  # type: ignore[no-any-return]
+    return _with_statistics(result, input, view, (1,), eps, (*lead, *(1,) * k))
 
 
 @public("torch.native_group_norm")
@@ -412,4 +412,4 @@ def native_group_norm(
     """
     result = group_norm(input, group, weight, bias, eps)
     view = (N * group, C // group * HxW)
-    return _with_statistics(result, input, view, (1,), eps, (N, group), True)  # type: ignore[no-any-return]
+    return _with_statistics(result, input, view, (1,), eps, (N, group), True)

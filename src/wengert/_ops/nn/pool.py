@@ -222,7 +222,7 @@ def _avg_pool_in(k: int, doc: str) -> Any:
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         kernel, step, pad, _, out = _geometry(name, k, input, kernel_size, stride, padding, 1, ceil_mode)
-        return TENSORS.mean_windows(input, kernel, step, pad, out, bool(count_include_pad), divisor_override)  # type: ignore[no-any-return]
+        return TENSORS.mean_windows(input, kernel, step, pad, out, bool(count_include_pad), divisor_override)
 
     return _of_windows(with_out(EXACT)(avg_pool), k, doc, "nn.functional.avg_pool{k}d")
 

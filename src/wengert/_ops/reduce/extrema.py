@@ -280,14 +280,14 @@ def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[
 def along(op: Any, input: Tensor, dim: int, *p: Any) -> tuple[Tensor, ...]:
     """Call an operator with several outputs along one dim; a 0-dimensional tensor becomes a vector of one element."""
     if input._payload.ndim:
-        return op(input, dim, *p)  # type: ignore[no-any-return]
+        return op(input, dim, *p)
     return tuple(map(without_dim, op(TENSORS.reshape(input, (1,)), 0, *p)))
 
 
 def along_one(op: Any, input: Tensor, dim: int, *p: Any) -> Tensor:
     """``along`` for an operator with one output."""
     if input._payload.ndim:
-        return op(input, dim, *p)  # type: ignore[no-any-return]
+        return op(input, dim, *p)
     return without_dim(op(TENSORS.reshape(input, (1,)), 0, *p))
 
 
@@ -466,7 +466,7 @@ def _arg_extremum(op: Any, name: str, input: Tensor, dim: Any, keepdim: bool) ->
                 wrap(input._payload.reshape(-1)) if type(input._payload) is np.ndarray else TENSORS.reshape(input, (n,))
             )
         found = op(flat, 0, False)
-        return TENSORS.reshape(found, (1,) * ndim) if keepdim and ndim else found  # type: ignore[no-any-return]
+        return TENSORS.reshape(found, (1,) * ndim) if keepdim and ndim else found
     dim = normal_dim(dim, ndim, name)
     if ndim:
         nonempty_dims(shape, (dim,), name)

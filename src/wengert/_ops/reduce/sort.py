@@ -102,7 +102,7 @@ def msort(input: Tensor) -> Tensor:
     tensor([[2., 1.],
             [3., 4.]])
     """
-    return sort_public(input, 0).values  # type: ignore[no-any-return]
+    return sort_public(input, 0).values
 
 
 # ------------------------------------------------------------------------------------------------------- topk, kthvalue
@@ -374,7 +374,7 @@ def _search(rows: Tensor, values: Tensor, right: bool) -> Tensor:
         return _searchsorted(rows, values, right)
     shape = tuple(values.shape)
     n = values._payload.size
-    return TENSORS.reshape(_searchsorted(rows, TENSORS.reshape(values, (n,)), right), shape)  # type: ignore[no-any-return]
+    return TENSORS.reshape(_searchsorted(rows, TENSORS.reshape(values, (n,)), right), shape)
 
 
 def _as_values(input: Any, like: Tensor) -> Tensor:
@@ -422,7 +422,7 @@ def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = Fa
     """
     if rank(boundaries, "bucketize") != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)  # type: ignore[no-any-return]
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
 # ----------------------------------------------------------------------------------------------------------------- isin

@@ -172,7 +172,7 @@ def unbind(lib, self, dim):
 CAT, STACK, SPLIT, SPLIT_WITH_SIZES, UNBIND = (
     REGISTRY[name] for name in ("cat", "stack", "split", "split_with_sizes", "unbind")
 )
-assert CAT.saves.uses == ("tensors_shape", "dim", "needs")  # type: ignore[attr-defined]
+assert CAT.saves.uses == ("tensors_shape", "dim", "needs")
 
 
 # -------------------------------------------------------------------------------------------------------------- joining
@@ -220,7 +220,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     tensor([1., 1., 0.])
     """
     if out is not None:
-        return write_out(out, cat_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)  # type: ignore[no-any-return]
+        return write_out(out, cat_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)
     if axis is not None:
         dim = axis
     arrays = _plain_arrays(tensors)
@@ -290,7 +290,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
             [0., 1.]])
     """
     if out is not None:
-        return write_out(out, stack_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)  # type: ignore[no-any-return]
+        return write_out(out, stack_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)
     if axis is not None:
         dim = axis
     arrays = _plain_arrays(tensors)
@@ -418,7 +418,7 @@ def split_public(
 def _views(info: Operator, x: Tensor, *p: Any) -> tuple[Tensor, ...]:
     """The results of an operator on plain arrays without the operator's own calls; ``p`` ends with the dim."""
     if slow_if_recording or type(x._payload) is not np.ndarray:
-        return info.op(x, *p)  # type: ignore[no-any-return]
+        return info.op(x, *p)
     return view_results(info, x, p, getattr(ARRAYS, info.name)(x._payload, *p), [p[-1]])
 
 
@@ -473,7 +473,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """
     split_size, _, dim = _chunks(input, chunks, dim)
     if not split_size:  # an empty dimension gives ``chunks`` pieces
-        return split_with_sizes(input, (0,) * chunks, dim)  # type: ignore[no-any-return]
+        return split_with_sizes(input, (0,) * chunks, dim)
     return _views(SPLIT, input, split_size, dim)
 
 

@@ -263,7 +263,7 @@ def _triangle(name: str, op: Any, part: str, what: str) -> Any:
     def triangle(input: Tensor, diagonal: int = 0) -> Tensor:
         if payload(input, name).ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        return op(input, as_int(diagonal, name, argument="diagonal"))  # type: ignore[no-any-return]
+        return op(input, as_int(diagonal, name, argument="diagonal"))
 
     triangle.__name__ = triangle.__qualname__ = name
     triangle.__doc__ = f"""A copy with zeros {what} a diagonal (0: the main one) of the last two dimensions.
@@ -286,7 +286,7 @@ def _triangle(name: str, op: Any, part: str, what: str) -> Any:
                 copyto(a, _zero(a.dtype), where=_outside(a.shape[-2], a.shape[-1], diagonal, name == "tril"))
                 count_write_at(self, getframe(1))
                 return self
-        return in_place(self, diagonal)  # type: ignore[no-any-return]
+        return in_place(self, diagonal)
 
     public(f"Tensor.{name}_")(direct)
     return triangle

@@ -61,7 +61,7 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
     if recorded:
         self._node = with_node_name(result, name)._node
     _new_payload(self, result._payload, cell)
-    count_write(self, self._node._seq if recorded else None)  # type: ignore[union-attr]
+    count_write(self, self._node._seq if recorded else None)
     return self
 
 

@@ -223,7 +223,7 @@ def _one(name: str, run: Callable[..., Any], forward: bool, doc: str) -> Any:
     """A transform along one dim."""
 
     def transform(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-        return run(name, input, n, dim, norm, forward)  # type: ignore[no-any-return]
+        return run(name, input, n, dim, norm, forward)
 
     transform.__doc__ = doc
     return public(f"fft.{name}")(with_out(_out_rule(name, name))(transform))

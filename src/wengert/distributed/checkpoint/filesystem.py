@@ -169,7 +169,7 @@ class _MetadataUnpickler(WeightsUnpickler):
 
 def _with_version_4() -> None:
     added = ("frame", "short_binunicode", "stack_global", "memoize")
-    codes = {fn.__name__: code for code, fn in pickle._Unpickler.dispatch.items()}  # type: ignore[attr-defined]
+    codes = {fn.__name__: code for code, fn in pickle._Unpickler.dispatch.items()}
     _MetadataUnpickler.dispatch = type(WeightsUnpickler.dispatch)(WeightsUnpickler.dispatch)
     for name in (f"load_{n}" for n in added):
         _MetadataUnpickler.dispatch[codes[name]] = getattr(_MetadataUnpickler, name)
@@ -205,7 +205,7 @@ class FileSystemReader:
         with open(path, "rb") as file:
             found = _MetadataUnpickler(file, os.fstat(file.fileno()).st_size).load()
         _check(found)
-        return found  # type: ignore[no-any-return]
+        return found
 
     def read(self, info: _StorageInfo) -> Any:
         """A record."""

@@ -211,7 +211,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
     @property
     def join_device(self) -> torch.device:
         """The device of the parameters."""
-        return self._all_params()[0].device  # type: ignore[no-any-return]
+        return self._all_params()[0].device
 
     @property
     def join_process_group(self) -> Any:

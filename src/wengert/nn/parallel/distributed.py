@@ -78,7 +78,7 @@ class _DDPSink(Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, wrapper: Any, *inputs: Any) -> Any:  # type: ignore[override]
+    def forward(ctx: Any, wrapper: Any, *inputs: Any) -> Any:
         ctx.set_materialize_grads(False)
         ctx.wrapper = wrapper
         if not wrapper()._ddp_sink_clone:
@@ -86,7 +86,7 @@ class _DDPSink(Function):
         return tuple(x.clone() if isinstance(x, torch.Tensor) else x for x in inputs)
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
         wrapper = ctx.wrapper()
         if wrapper.static_graph and not wrapper._static_graph_delay_allreduce_enqueued:
             Variable._execution_engine.queue_callback(wrapper.reducer._delay_all_reduce)

@@ -104,7 +104,7 @@ class _SpectralNorm(Module):
             weight = weight.permute(self.dim, *(d for d in range(weight.dim()) if d != self.dim))
         return weight.flatten(1)
 
-    @no_grad()  # type: ignore[untyped-decorator]
+    @no_grad()
     def _power_method(self, matrix: Tensor, n_power_iterations: int) -> None:
         for _ in range(n_power_iterations):
             self._u.copy_(F.normalize(torch.mv(matrix, self._v), dim=0, eps=self.eps))
@@ -206,7 +206,7 @@ class _Orthogonal(Module):
             q = torch.linalg.solve(identity - 0.5 * a, identity + 0.5 * a)
         return q[..., :k] if n != k else q
 
-    @no_grad()  # type: ignore[untyped-decorator]
+    @no_grad()
     def right_inverse(self, q: Tensor) -> Tensor:
         """What is mapped to ``q``."""
         if q.shape != self.shape:

@@ -87,7 +87,7 @@ class BasePruningMethod(ABC):
             mask = whole.compute_mask(importance_scores.detach(), default_mask=default_mask)
         except Exception:
             if before and whole is old:
-                whole._pruning_methods = whole._pruning_methods[:-1]  # type: ignore[attr-defined]
+                whole._pruning_methods = whole._pruning_methods[:-1]
             raise
         if before:
             del module._forward_pre_hooks[key]
@@ -158,7 +158,7 @@ class PruningContainer(BasePruningMethod):
                 f"Can only add pruning methods acting on the parameter named '{self._tensor_name}' to "
                 f"PruningContainer {self}. Found '{method._tensor_name}'"
             )
-        self._pruning_methods += (method,)  # type: ignore[assignment]
+        self._pruning_methods += (method,)
 
     def __len__(self) -> int:
         return len(self._pruning_methods)

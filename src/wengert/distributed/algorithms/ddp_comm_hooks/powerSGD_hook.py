@@ -217,7 +217,7 @@ def powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:
             for original, matrix in zip(originals, batch, strict=False):
                 original.copy_(matrix)
         state._done(key, gradients, before, bucket)
-        return gradients  # type: ignore[no-any-return]
+        return gradients
 
     first = _sum(flat, group).then(unpack if as_they_are else lambda future: future.value())
     return _low_rank(state, key, group, [batch for batch, _ in batches], first).then(finish)
@@ -241,7 +241,7 @@ def batched_powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:
     def finish(future: Any) -> torch.Tensor:
         future.value()
         state._done(key, padded, before, bucket)
-        return gradients.copy_(padded[:length])  # type: ignore[no-any-return]
+        return gradients.copy_(padded[:length])
 
     ready: Any = torch.futures.Future()
     ready.set_result(None)

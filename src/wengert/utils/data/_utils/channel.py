@@ -230,7 +230,7 @@ def _pickled(message: Any) -> tuple[tuple[int, int], bytes, list[memoryview]]:
         return False
 
     file = io.BytesIO()
-    ForkingPickler(file, 5, True, leave_out).dump(message)  # type: ignore[call-arg]
+    ForkingPickler(file, 5, True, leave_out).dump(message)
     places, data, end = [], [], 0
     for view in buffers:
         places.append(_PLACE.pack(end, view.nbytes))
