@@ -31,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------------- what counts
+# ---- what counts
 def _bound(sign: int) -> Callable[[Dtype, str], Any]:
     """The largest value of a dtype, or for a negative sign the smallest."""
 
@@ -99,7 +99,7 @@ def _sum_dtype(input: Tensor, dtype: Dtype | None) -> Dtype:
     return input.dtype if input.is_floating_point() or input.is_complex() else int64
 
 
-# ----------------------------------------------------------------------------------------------------------- reductions
+# ---- reductions
 def sum(
     input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
@@ -294,7 +294,7 @@ def std(
     return _torch.sqrt(var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask))
 
 
-# ------------------------------------------------------------------------------------------------ as large as the input
+# ---- as large as the input
 def cumsum(input: Tensor, dim: int, *, dtype: Dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The running sum along a dimension of the elements where ``mask`` is True."""
     dtype = dtype or input.dtype

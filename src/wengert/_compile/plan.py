@@ -55,7 +55,7 @@ class Plan:
         self.buffers: list[Buffer] = []
         self.place: dict[int, Buffer] = {}
 
-    # ----------------------------------------------------------------------------------------------- a smaller list
+    # ---- a smaller list
     def at(self, a: Any) -> Any:
         """An operand with aliases replaced by what they are aliases of."""
         if type(a) in (list, tuple):
@@ -174,7 +174,7 @@ class Plan:
                 needed.update(op.refs())
         self.ops = kept[::-1]
 
-    # ------------------------------------------------------------------------------------------------------- memory
+    # ---- memory
     def roots(self) -> dict[int, frozenset[int]]:
         """The values in whose memory each value may lie."""
         found: dict[int, frozenset[int]] = {}

@@ -19,7 +19,7 @@ Sources = dict[str, str | int]  # the name of a saved value -> its slot, or the 
 Scope = Callable[[], dict[str, Any]]  # what makes the names of a text
 
 
-# ---------------------------------------------------------------------------------------------------------- the record
+# ---- the record
 _OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "jvp", "layout", "libname", "samples",
                   "no_derivative", "piecewise")  # fmt: skip
 FACTS: dict[str, tuple[str, ...]] = {
@@ -111,7 +111,7 @@ def publish_elementwise(info: Operator, names: str | None, method: Shape, inplac
                 publish(form, f"{space}.{name}_")
 
 
-# --------------------------------------------------------------------------------------------------------------- nodes
+# ---- nodes
 def node_class(name: str, slots: tuple[str, ...], /, **members: Any) -> Any:
     """The node class of one operator, which prints like PyTorch's: ``<class 'MulBackward0'>``."""
     for key in members.get("saved_names", ()):

@@ -36,7 +36,7 @@ from .recording import BINARY, UNARY, one
 from .slow_path import refuse_second, refuse_unbound, slow_operator
 from .templates import Shape, hot, variant
 
-# ---------------------------------------------------------------------------------------------------------- one tensor
+# ---- one tensor
 
 
 def unary(
@@ -115,7 +115,7 @@ def _blocked(formula: Any) -> Any:
     return lambda xp, g, *values: elementwise(partial(formula, xp), g, *values)
 
 
-# --------------------------------------------------------------------------------------------------------- two tensors
+# ---- two tensors
 
 
 def binary(
@@ -221,7 +221,7 @@ class ByFirst(Impl):
         return self[type(x)](x, y)
 
 
-# ----------------------------------------------------------------------------------------- one tensor, with parameters
+# ---- one tensor, with parameters
 
 
 def parametric(

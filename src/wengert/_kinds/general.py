@@ -54,7 +54,7 @@ class _Plain(dict[type, bool]):
 PLAIN = _Plain()
 
 
-# ------------------------------------------------------------------------------------------------------ the declaration
+# ---- the declaration
 def general(
     grad: Formula | dict[str, Formula | None] | None = None,
     *,
@@ -159,7 +159,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
     return whole, Shape("plain", PLAIN_ARRAYS, args, of_plain, **flags)
 
 
-# ----------------------------------------------------------------------------------------------- what the texts call
+# ---- what the texts call
 def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tuple[Tensor, ...]:
     """The Tensors of an operator with several outputs; each differentiable output has a Port."""
     tensors = []
@@ -224,7 +224,7 @@ def _no_broadcast(operands: Any) -> Exception:
     return RuntimeError("shapes do not broadcast")
 
 
-# --------------------------------------------------------------------------------------------------- what a node saves
+# ---- what a node saves
 def _plain_dtype(a: Any) -> Any:
     """The array library's dtype of an operand, also behind the dtype of a transform's value."""
     if type(a) is np.ndarray:
@@ -298,7 +298,7 @@ class SavePlan:
         known = (*info.params, *info.results, "result", "needs")
         raise TypeError(f"a formula of {info.name} names '{name}', which it does not have{nearest(name, known)}")
 
-    # -------------------------------------------------------------------------------------------------------- saving
+    # ---- saving
     def listed(self, operands: list[str], array: str, edge: str, sure: int, sequence: str = "", p: str = "p{}") -> str:
         """The texts of the saved values.
 
@@ -332,7 +332,7 @@ class SavePlan:
         """Free the saved values."""
         n.s = [FREED if isinstance(v, Box) or (type(v) is list and v and isinstance(v[0], Box)) else v for v in n.s]
 
-    # ------------------------------------------------------------------------------------------------------- reading
+    # ---- reading
     def value(self, n: Any, variable: str, xp: Any) -> Any:
         """A saved value in the form for ``xp``."""
         j = self.values.index(variable)
@@ -370,7 +370,7 @@ class SavePlan:
                 pairs += zip(n.fx[i:], v, strict=True)
         return pairs
 
-    # ------------------------------------------------------------------------------------------------- backward step
+    # ---- backward step
     def calls(self) -> tuple[Call, ...]:
         """The calls of the formulas, for ``backward_step``."""
         if self.joint is not None:

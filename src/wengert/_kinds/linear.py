@@ -20,7 +20,7 @@ from .fronts import in_front_of
 from .recording import PRODUCT, one, parameters
 from .templates import Shape
 
-# --------------------------------------------------------------------------------------------- linear in its one tensor
+# ---- linear in its one tensor
 
 
 def linear(
@@ -74,7 +74,7 @@ def linear(
     return declare
 
 
-# ---------------------------------------------------------------------------------------- linear in each of two tensors
+# ---- linear in each of two tensors
 
 
 def bilinear(
@@ -166,7 +166,7 @@ def refuse_mixed(info: Operator, x: Any, y: Any, *p: Any) -> Any:
     raise two_dtypes(f"expected m1 and m2 to have the same dtype, but got: {cpp_name(x)} != {cpp_name(y)}")
 
 
-# -------------------------------------------------------------------------------------------------- a product and a sum
+# ---- a product and a sum
 
 
 def affine(

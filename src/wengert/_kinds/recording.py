@@ -9,7 +9,7 @@ from .._arrays.layouts import when_needless
 from .._base.registry import Operator
 from .templates import PIECES, Shape, piece
 
-# ---------------------------------------------------------------------------------------------------------- elementwise
+# ---- elementwise
 UNARY = """
 if out is not None:  #? out
     return slow(info, (input,), out)
@@ -158,7 +158,7 @@ t._box = t._node = None
 return t
 """
 
-# ----------------------------------------------------------------------------------- one tensor, followed by parameters
+# ---- one tensor, followed by parameters
 ONE = """
 if {mode}:  #? modes
     return slow(info, ({args},))
@@ -303,7 +303,7 @@ def one(info: Operator, head: str | None = None, saved: Callable[[], str] | None
     return Shape("one", ONE, head or args, parts, **{**usual, **flags})
 
 
-# ----------------------------------------------------------------------------------------- products, and a tensor added
+# ---- products, and a tensor added
 PRODUCT = """
 if slow_if_recording:  #? modes
     return slow(info, ({operands}{p}))
@@ -368,7 +368,7 @@ else:
 @end
 """
 
-# ----------------------------------------------------------------------------------------------------------- all others
+# ---- all others
 PLAIN_ARRAYS = """
 if slow_always:  #? modes
     return slow(info, ({args},))

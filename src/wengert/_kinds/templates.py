@@ -52,7 +52,7 @@ Texts = dict[str, str] | Callable[[], dict[str, str]] | None
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
-# ----------------------------------------------------------------------------------------------------------- functions
+# ---- functions
 class Shape:
     """The text of a function: its parameters, the template of its body, and the settings of the template.
 
@@ -198,7 +198,7 @@ def code_of(shape: Shape) -> types.CodeType:
     return _codes[key]
 
 
-# ----------------------------------------------------------------------------------------------------------- templates
+# ---- templates
 class Flags(dict[str, Any]):
     def __missing__(self, name: str) -> bool:
         return False

@@ -234,7 +234,7 @@ def lacks(x: Any, what: str) -> Exception:
     return RuntimeError("reshape is not implemented for sparse tensors")
 
 
-# ------------------------------------------------------------------------------------------------------- raw functions
+# ---- raw functions
 class Operators:
     """The raw functions of operators on sparse arrays, by the operators' names."""
 

@@ -163,7 +163,7 @@ def _state(obj: Tensor) -> Any:
     return own(obj) if own is not None and own is not object.__getstate__ else _attributes(obj)
 
 
-# ---------------------------------------------------------------------------------------------------------------- names
+# ---- names
 def torch_name(obj: Any, module: str, name: str) -> tuple[str, str]:
     """PyTorch's module and name for ``name`` in ``module`` of wengert."""
     if _has_home(obj):
@@ -226,7 +226,7 @@ def _is_ours(obj: Any, module: str, name: str | None) -> bool:
         return False
 
 
-# --------------------------------------------------------------------------------------------------- long plain lists
+# ---- long plain lists
 _SCALARS = frozenset((int, float, bool, str, type(None)))
 _LONG = 64
 

@@ -27,7 +27,7 @@ UnpicklingError = pickle.UnpicklingError
 BLOCKED = ("sys", "os", "posix", "nt")
 
 
-# ------------------------------------------------------------------------------------------------------ the interpreter
+# ---- the interpreter
 class _Bounded:
     """The part of a file that a pickle may read."""
 
@@ -331,7 +331,7 @@ WeightsUnpickler.dispatch = _Actions(
 )
 
 
-# ------------------------------------------------------------------------------------------------- the unpickler of all
+# ---- the unpickler of all
 _FROM_HOME = {f"{module}.{name}": obj for obj, (module, name) in HOME.items()}
 _MOVED = {"torch.tensor": "torch._tensor", "torch.autograd.variable": "torch.autograd"}
 

@@ -293,7 +293,7 @@ def _put(m: Node, g: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: A
         leaves[m] = g
 
 
-# ------------------------------------------------------------------------------------------------- undefined cotangents
+# ---- undefined cotangents
 class NothingArrives(Node):
     """A heap entry right before a node that may get no cotangent at all.
 
@@ -394,7 +394,7 @@ def call(self: Node, *grads: Any) -> Any:
 Node.__call__ = call
 
 
-# --------------------------------------------------------------------------------------------- the pass that is running
+# ---- the pass that is running
 def current_pass() -> Pass | None:
     """The innermost backward pass that is running in this thread.
 

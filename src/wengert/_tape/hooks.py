@@ -78,7 +78,7 @@ def _retain(tensor: Tensor, g: Any) -> None:
             tensor.__dict__["_grad"] = old + own
 
 
-# ------------------------------------------------------------------------------------------------------------- refusals
+# ---- refusals
 def _name(hook: Any) -> str:
     return getattr(hook, "__name__", "<unknown>")
 
@@ -128,7 +128,7 @@ def _check_all(result: Any, given: tuple[Any, ...], hook: Any) -> tuple[Any, ...
     return result
 
 
-# ----------------------------------------------------------------------------------------------------------- node hooks
+# ---- node hooks
 def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     """Call ``node.register_prehook`` hooks: each may return new grad_outputs."""
     given = tuple(_as_tensor(g) for g in gs)

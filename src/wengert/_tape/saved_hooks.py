@@ -86,7 +86,7 @@ def _pack(box: Box, hooks: Hooks, fn: Node | None, own: Tensor | None = None) ->
     return packed
 
 
-# ------------------------------------------------------------------------------------------------ a node's saved values
+# ---- a node's saved values
 Place = tuple[Any, ...]  # the position of a box: (slot,), ("s", index) or ("s", index, position in a list)
 
 
@@ -258,7 +258,7 @@ class _Opening:
         return tensor_of(self.packed.opened(), fn)
 
 
-# ------------------------------------------------------------------------------------------------------ _raw_saved_NAME
+# ---- _raw_saved_NAME
 def _check_registrable(freed: bool, packed: bool, saved: bool) -> None:
     """Raise PyTorch's error for ``register_hooks`` on a value that was freed, is packed already or was not saved."""
     if freed:

@@ -212,7 +212,7 @@ def _kept(n: Any, name: str) -> Any:
     return n.saved("self_shape")
 
 
-# -------------------------------------------------------------------------------------------------- attributes of nodes
+# ---- attributes of nodes
 def _dir(self: Node) -> list[str]:
     names = (n for n in object.__dir__(self) if not n.startswith(("_saved_", "_raw_saved_")))
     return [*names, *("_saved_" + n for n in names_of(self))]

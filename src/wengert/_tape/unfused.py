@@ -68,7 +68,7 @@ def _head_class(cls: Any) -> Any:
     return type(cls.__name__, (cls,), members)
 
 
-# --------------------------------------------------------------------------------------------------- nodes of the graph
+# ---- nodes of the graph
 def node_of(operator: str, after: Node, step: float, **slots: Any) -> Any:
     """A node of a registered operator with the line of ``after`` and a sequence number ``step`` before it."""
     n = REGISTRY[operator].node()
@@ -131,7 +131,7 @@ def viewed(edge: Node | None, value: Any, shape: tuple[int, ...], n: Node, step:
     return node_of("reshape", n, step, fx=clone, p=(shape,), shape=old)
 
 
-# ------------------------------------------------------------------------------------------------- the products' graphs
+# ---- the products' graphs
 def matmul_graph(n: Any) -> Node | None:
     """The graph of a batch of matrices times a matrix, a vector or another batch: a product between views."""
     sx, sy = shape_of(n.x), shape_of(n.y)
@@ -189,7 +189,7 @@ def row_graph(n: Any) -> Node | None:
     return named(node_of("squeeze_dim", n, 0, fx=product, p=(0,), shape=(1, *sy[1:])), "SqueezeBackward4")
 
 
-# ------------------------------------------------------------------------------------------------------------ the layer
+# ---- the layer
 class LayerHead(Node):
     """The layer's own step, which returns the cotangent of the transposed weight."""
 
@@ -229,7 +229,7 @@ def layer_graph(n: Any) -> Node | None:
     return head
 
 
-# ------------------------------------------------------------------------------------- sizes and strides of the factors
+# ---- sizes and strides of the factors
 def with_sizes(
     N: Any, first: str, second: str, kept: tuple[str, ...] = (), transposed: bool = False, **more: Any
 ) -> None:

@@ -29,7 +29,7 @@ from .storage import on_storage
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]
 
 
-# --------------------------------------------------------------------------------------------------- what all makers do
+# ---- what all makers do
 def made(a: Any, requires_grad: Any = False) -> Tensor:
     """A new tensor on an unshared array; a leaf that requires grad if ``requires_grad`` is true."""
     t = wrap(a)
@@ -131,7 +131,7 @@ def no_pinning(pin_memory: Any) -> None:
         )
 
 
-# --------------------------------------------------------------------------------------------------------------- tensor
+# ---- tensor
 @refuses_unknown
 def tensor(
     data: Any, *, dtype: Dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
@@ -268,7 +268,7 @@ def checked_array(a: Any) -> Any:
     return a if a.dtype is dtype else a.view(dtype)
 
 
-# ------------------------------------------------------------------------------------------------------- sharing memory
+# ---- sharing memory
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """A tensor on the memory of a NumPy array: a write to one changes the other.
 

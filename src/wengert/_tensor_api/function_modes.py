@@ -57,7 +57,7 @@ class TorchFunctionMode(BaseTorchFunctionMode):
         raise NotImplementedError
 
 
-# ------------------------------------------------------------------------------------------------------- default device
+# ---- default device
 @functools.cache
 def _device_constructors() -> frozenset[Any]:
     """The functions that make tensors on the default device."""

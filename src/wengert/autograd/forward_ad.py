@@ -180,7 +180,7 @@ def _is_fwd_grad_enabled() -> bool:
 _level = LEVEL.get
 
 
-# --------------------------------------------------------------------------------------------------------------- levels
+# ---- levels
 def enter_dual_level() -> int:
     """Open the level; ``dual_level`` does so in a ``with`` block."""
     if _level() is not None:
@@ -307,7 +307,7 @@ def _fits(a: Any, b: Any) -> bool:
     return type(a) is np.ndarray is type(b) and a is not b and a.shape == b.shape and a.dtype is b.dtype
 
 
-# --------------------------------------------------------------------------------------------------------- dual tensors
+# ---- dual tensors
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A dual tensor with the value of ``tensor`` and a tangent, which operations on it propagate.
 
@@ -449,7 +449,7 @@ def _visible(a: Any, level: _Level | None = None) -> bool:
     return inner is not None and level is not None and leads_out(inner, level)
 
 
-# ---------------------------------------------------------------------------------------- backward through dual tensors
+# ---- backward through dual tensors
 def _inner(t: Any, tag: int) -> Any:
     """The tensor on the tape that represents an output, an input or a cotangent."""
     while holds(t, Dual, tag):

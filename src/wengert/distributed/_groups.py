@@ -35,7 +35,7 @@ __all__ = [
 stand_in: int = 0  # the number of cards that this process's CPU stands for, with `--stand-in`
 
 
-# ------------------------------------------------------------------------------------------------- what is there
+# ---- what is there
 def is_available() -> bool:
     """Whether mpi4py is installed, by which processes communicate.
 
@@ -124,7 +124,7 @@ def get_default_backend_for_device(device: Any) -> str:
     return backend
 
 
-# ------------------------------------------------------------------------------------------------- groups
+# ---- groups
 class _World:
     """The groups of this process."""
 

@@ -295,7 +295,7 @@ class Gumbel(TransformedDistribution):
         return self.scale.log() + (1 + euler_constant)
 
 
-# ------------------------------------------------------------------------------------------------------ absolute values
+# ---- absolute values
 class _Folded:
     """A mixin: the absolute value of a draw that is symmetric around 0."""
 
@@ -367,7 +367,7 @@ class HalfCauchy(_Folded, TransformedDistribution):  # as above
     variance = formula(lambda self: self.base_dist.variance)
 
 
-# ------------------------------------------------------------------------------------------------------- of the normal
+# ---- of the normal
 class LogNormal(TransformedDistribution):
     """The exponential of a normal draw of mean ``loc`` and standard deviation ``scale``.
 

@@ -141,7 +141,7 @@ class ExportedProgram:
         """
         self.graph.lint()
 
-    # ---------------------------------------------------------------------------------------------------------- running
+    # ---- running
     def module(self, check_guards: bool = True) -> GraphModule:
         """The program as a module that is called as the exported one was, and shares its parameters.
 

@@ -182,7 +182,7 @@ class _Writer:
         self.globals[name] = obj
         return name
 
-    # -------------------------------------------------------------------------------------------------------- values
+    # ---- values
     def type_repr(self, o: Any) -> str:
         """An annotation, its classes among the globals."""
         if o == ():
@@ -222,7 +222,7 @@ class _Writer:
     def call(self, args: Iterable[Any], kwargs: dict[str, Any]) -> str:
         return ", ".join([*map(self.value, args), *[f"{k} = {self.value(v)}" for k, v in kwargs.items()]])
 
-    # --------------------------------------------------------------------------------------------------------- lines
+    # ---- lines
     def annotation(self, node: Node) -> str:
         meta = node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
         if self.verbose and isinstance(meta, torch.Tensor):
@@ -328,7 +328,7 @@ class _Writer:
         text = " = ".join([*map(repr, gone), "None"])
         self.body.append(f";  {self.colour('dim', text)}\n" if gone else "\n")
 
-    # -------------------------------------------------------------------------------------------------- the function
+    # ---- the function
     def write(self) -> PythonCode:
         for name, (_, obj) in CUSTOM_BUILTINS.items():
             self.globals[self.namespace.create_name(name, obj)] = obj

@@ -35,7 +35,7 @@ _USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
 _HOOKS = ("_replace_hooks", "_create_node_hooks", "_erase_node_hooks", "_deepcopy_hooks")
 
 
-# ----------------------------------------------------------------------------------------------------------- the code
+# ---- the code
 class _EvalCacheLoader:
     """Gives ``linecache`` the text of generated code, so that tracebacks show it."""
 
@@ -110,7 +110,7 @@ def _format_import_block(globals: dict[str, Any]) -> str:
     return "\n".join(sorted({_format_import_statement(name, obj) for name, obj in globals.items()}))
 
 
-# ---------------------------------------------------------------------------------------------------------- unpickling
+# ---- unpickling
 class _CodeOnlyModule(Module):
     """A module whose ``forward`` is put on the class: a tracer takes the function from there."""
 
@@ -154,7 +154,7 @@ def _deserialize_graph_module(
     return gm
 
 
-# ----------------------------------------------------------------------------------------------------------- attributes
+# ---- attributes
 def _set(module: Module, name: str, value: Any) -> None:
     """Set an attribute; a tensor that is no parameter becomes a buffer."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
@@ -214,7 +214,7 @@ def _has_attr(model: Any, attr_name: str) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------------------------------------------- the class
+# ---- the class
 def _is_compiled(frame: Any) -> bool:
     """Whether a frame is one of a function that PyTorch compiles."""
     module, name = module_of_frame(frame), frame.f_code.co_name
@@ -369,7 +369,7 @@ class GraphModule(Module):
     def _recompile_submodules(self) -> list[tuple[str, PythonCode]]:
         return [(name, mod.recompile()) for name, mod in self.named_children() if isinstance(mod, GraphModule)]
 
-    # ---------------------------------------------------------------------------------------------------- submodules
+    # ---- submodules
     def add_submodule(self, target: str, m: Module) -> bool:
         """Put a module under a dotted name, making empty modules on the way; False if something else is there."""
         *path, field = target.split(".")
@@ -405,7 +405,7 @@ class GraphModule(Module):
         for name in [name for name, _ in self.named_modules() if name not in used]:
             self.delete_submodule(name)
 
-    # ----------------------------------------------------------------------------------------------- copies and files
+    # ---- copies and files
     def _replicate_for_data_parallel(self) -> GraphModule:
         replica = copy.copy(self)
         object.__setattr__(replica, "_is_replica", True)
@@ -484,7 +484,7 @@ class GraphModule(Module):
                 f"{pickled}"
             )
 
-    # ----------------------------------------------------------------------------------------------------------- text
+    # ---- text
     def print_readable(
         self, print_output: bool = True, include_stride: bool = False, include_device: bool = False,
         colored: bool = False, *, fast_sympy_print: bool = False, expanded_def: bool = False,
@@ -516,7 +516,7 @@ class GraphModule(Module):
         reminder = "# To see more debug info, please use `graph_module.print_readable()`"
         return "\n".join([super().__str__(), self._code, reminder])
 
-    # ---------------------------------------------------------------------------------------------------------- hooks
+    # ---- hooks
     @contextlib.contextmanager
     def _set_replace_hook(self, f: Callable[..., object]) -> Iterator[None]:
         """A context in which a function is called for each node that is replaced or renamed."""

@@ -24,7 +24,7 @@ _INTERPOLATIONS = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
 
 
-# --------------------------------------------------------------------------------------------------- shapes and indices
+# ---- shapes and indices
 def slice(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     return self[(_ALL,) * (dim % self.ndim) + (builtins.slice(start, end, step),)]
 
@@ -131,7 +131,7 @@ def sym_size(self: Any, dim: int | None = None) -> Any:
     return self.shape if dim is None else self.shape[dim]
 
 
-# ---------------------------------------------------------------------------------------------------------- elementwise
+# ---- elementwise
 def elu(self: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
     result = F.elu(self * input_scale if input_scale != 1 else self, alpha)
     return result * scale if scale != 1 else result
@@ -157,7 +157,7 @@ def _log_softmax(self: Any, dim: int, half_to_float: bool) -> Any:
     return self.log_softmax(dim)
 
 
-# --------------------------------------------------------------------------------------------------------------- losses
+# ---- losses
 def _loss(name: str) -> Any:
     """A loss whose reduction is a number, at the place where PyTorch's operator has it."""
     function = getattr(F, name)
@@ -234,7 +234,7 @@ hinge_embedding_loss, margin_ranking_loss = _mean("hinge_embedding_loss", 3), _m
 triplet_margin_loss = _mean("triplet_margin_loss", 7)
 
 
-# --------------------------------------------------------------------------------------------------------------- layers
+# ---- layers
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
     rstd = (input.var(dims, correction=0, keepdim=True) + eps).rsqrt()
@@ -377,7 +377,7 @@ def repeat_interleave_Tensor(repeats: Any, *, output_size: Any = None) -> Any:
     return torch.arange(len(repeats)).repeat_interleave(repeats)
 
 
-# -------------------------------------------------------------------------------------- what formulas of PyTorch's call
+# ---- what formulas of PyTorch's call
 def convolution_backward(
     grad_output: Tensor,
     input: Tensor,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..._tensor_api.generator import Generator
 
 
-# ------------------------------------------------------------------------------------------------------------ arguments
+# ---- arguments
 def shape_of(function: str, size: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[int, ...]:
     """The shape from sizes given one by one, as one tuple or list, or as ``size`` in ``kwargs``.
 
@@ -293,7 +293,7 @@ def filled(shape: tuple[int, ...], value: Any, np_dtype: Any, device: Any = None
     return a
 
 
-# --------------------------------------------------------------------------------------------------- zeros, ones, empty
+# ---- zeros, ones, empty
 def _ones(shape: tuple[int, ...], np_dtype: Any) -> Any:
     a = np.empty(shape, np_dtype)
     a.fill(1)

@@ -14,7 +14,7 @@ from ..._tape.tensor import Tensor
 from ._common import not_derived, python_operator, reflected, refuse_complex
 
 
-# ----------------------------------------------------------------------------------------------------- rounded division
+# ---- rounded division
 def _refuse_zero(lib: Any, other: Any) -> None:
     if other == 0 if type(other) is int else lib.count_nonzero(other) < other.size:
         raise RuntimeError("ZeroDivisionError")

@@ -22,7 +22,7 @@ from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
 from ._common import like, number_or_item, python_operator
 
-# --------------------------------------------------------------------------------------------------------------- powers
+# ---- powers
 
 _SHORT = {  # the exponents for which PyTorch has products too
     3: lambda x: x * x * x,

@@ -32,7 +32,7 @@ from ..shape.views_primitive import payload
 from .index_primitive import write_at
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 def back_to(xp: Any, g: Any, src_shape: tuple[int, ...], src_dtype: Any) -> Any:
     """The cotangent of ``src`` from the cotangent of its broadcast copy in another dtype."""
     if g.shape != src_shape:
@@ -134,7 +134,7 @@ MASKED_FILL = REGISTRY["masked_fill"]
 MASKED_FILL.node._edges = _fill_edges
 
 
-# ---------------------------------------------------------------------------------------------------- writing into self
+# ---- writing into self
 def copy_into(self: Tensor, src: Tensor) -> Tensor:
     """``self.copy_(src)`` with the error of ``expand`` for a shape that does not fit, as in ``x[...] = v``."""
     if not src._payload.ndim and self._payload.ndim:
@@ -330,7 +330,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
     return fill_number(input, element(value, logical_dtype(input)))
 
 
-# ---------------------------------------------------------------------------------------------------------- masked_fill
+# ---- masked_fill
 @public("torch.masked_fill Tensor.masked_fill")
 def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true.

@@ -35,7 +35,7 @@ SELECT, SLICE, UNSQUEEZE = (REGISTRY[name] for name in ("select", "slice_dim", "
 SELECT_NODE = SELECT.node
 
 
-# ------------------------------------------------------------------------------------------------------ x[...]: parsing
+# ---- x[...]: parsing
 def getitem(self: Tensor, key: Any) -> Tensor:
     """``x[...]``: a view if the key has only ints, slices, ``None`` and ``...``; else a copy of the selected part."""
     if type(key) is int and not slow_if_recording:  # the hot path: ``select`` without its calls
@@ -378,7 +378,7 @@ def _is_tuple_in_disguise(key: list[Any]) -> bool:
     return True
 
 
-# -------------------------------------------------------------------------------------------------------- index tensors
+# ---- index tensors
 def is_plain(x: Tensor) -> bool:
     return isinstance(x._payload, (np.ndarray, np.generic))
 

@@ -41,7 +41,7 @@ from .setitem import assign_at, dtype_error, number, put_into
 index_put_raw = ARRAYS.index_put
 
 
-# ---------------------------------------------------------------------- index_select, index_add, index_copy, index_fill
+# ---- index_select, index_add, index_copy, index_fill
 def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Tensor, Tensor]:
     """Check ``index_select``'s arguments: the dim, the index as a vector, ``self`` with at least one dimension."""
     payload(self, name.rstrip("_"))
@@ -349,7 +349,7 @@ def index_reduce(
 public("Tensor.index_reduce_")(inplace_of(index_reduce, "index_reduce_"))
 
 
-# ------------------------------------------------------------------------------------------------- index_put, put, take
+# ---- index_put, put, take
 def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor]]:
     """The dims and index tensors of ``index_put``, whose ``indices`` have ``None`` for a whole dimension."""
     if isinstance(indices, Tensor):
@@ -531,7 +531,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 public("Tensor.put_")(inplace_of(put, "put_"))
 
 
-# ------------------------------------------------------------------------------------------------------------ embedding
+# ---- embedding
 def _embedding_back(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_idx: Any, scale_grad_by_freq: Any) -> Any:
     if padding_idx >= 0:
         padding = xp.unsqueeze_dim(indices == padding_idx, indices.ndim)

@@ -29,7 +29,7 @@ from .index_primitive import index
 from .scatter import dtype_name, known_values
 
 
-# ---------------------------------------------------------------------------------------------------------------- masks
+# ---- masks
 def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     a, b = tuple(x._payload.shape), tuple(mask._payload.shape)
     if a == b:
@@ -100,7 +100,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))
 
 
-# ------------------------------------------------------------------------------------------ indices of nonzero elements
+# ---- indices of nonzero elements
 _PLACES = exactly("nonzero: Expected out tensor to have scalar type Long but got scalar type{Out}")
 
 

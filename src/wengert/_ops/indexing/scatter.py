@@ -41,7 +41,7 @@ from .getitem import is_plain
 from .setitem import number
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 def sample_places(*shape: int) -> Any:
     """Samples of positions from 0 to 2, some of them twice."""
     return np.resize(np.array([0, 2, 1, 1, 0]), shape)
@@ -162,7 +162,7 @@ def plain_scatter_add(lib, self, index, src, dim):
     return r
 
 
-# ------------------------------------------------------------------------------------------------------- scatter_reduce
+# ---- scatter_reduce
 def _ones(xp: Any, x: Any, dtype: Any) -> Any:
     return xp._to_copy(xp.zeros_like(x), dtype) + 1
 
@@ -283,7 +283,7 @@ def _limits(dtype: Any) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-# ------------------------------------------------------------------------------------------------------------ arguments
+# ---- arguments
 def dtype_name(dtype: Any) -> str:
     return BY_NUMPY[dtype].scalar_name
 
@@ -353,7 +353,7 @@ def _at_least_1d(shape: Any) -> tuple[int, ...]:
     return tuple(shape) or (1,)
 
 
-# --------------------------------------------------------------------------------------------------- gather and scatter
+# ---- gather and scatter
 @public("torch.gather Tensor.gather")
 @with_axis
 def gather_public(

@@ -39,7 +39,7 @@ from .sparse import CHECKED, is_compressed, recorded_by
 _CONSTRUCTED = "SparseCompressedTensorBackward0"
 
 
-# --------------------------------------------------------------------------------------------------------- constructors
+# ---- constructors
 @public("torch.sparse_compressed_tensor")
 def sparse_compressed_tensor(
     compressed_indices: Any = None,
@@ -185,7 +185,7 @@ def _validate_sparse_csr_tensor_args(crow_indices: Tensor, col_indices: Tensor, 
     check(Compressed(ends, minor, elements, tuple(size)))
 
 
-# ------------------------------------------------------------------------------------------------------------ accessors
+# ---- accessors
 def _indices(name: str, layout: Any, kind: str, slot: str, doc: str) -> None:
     def get(self: Tensor) -> Tensor:
         if getattr(self._payload, "layout", strided) is not layout:
@@ -262,7 +262,7 @@ def masked_by(t: Tensor, x: Compressed) -> Tensor:
     return recorded_by("SparseMaskBackward0", masked(t._payload, x), (t,), lambda g: converted(g, layout))
 
 
-# ---------------------------------------------------------------------------------------------------------- conversions
+# ---- conversions
 def converted(t: Tensor, layout: Any, label: str = "ToSparseBackward1", dense_dim: int | None = None) -> Tensor:
     """A tensor in one of the layouts, recorded."""
     a = t._payload
@@ -321,7 +321,7 @@ def dense_of(t: Tensor, masked_grad: bool) -> Tensor:
     return recorded_by("ToDenseBackward0", x.to_dense(), (t,), back)
 
 
-# --------------------------------------------------------------------------------------------------- with dense tensors
+# ---- with dense tensors
 def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
     """The product of matrices (one may be a vector), of which one or both are compressed.
 

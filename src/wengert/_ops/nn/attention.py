@@ -169,7 +169,7 @@ def softmax_or_zero(scores):
     """softmax over the last dimension; a row of -inf alone gives zeros."""
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 def additive_mask(mask: Any, query: Any) -> Any:
     """The mask to add for a bool mask, which is true where a query may attend."""
     if mask is None or logical_dtype(mask).kind != "b":

@@ -26,7 +26,7 @@ Ints = tuple[int, ...]
 _LONG_ROWS = 128  # places from which adding them up alone is faster than adding them up together with the samples
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 def _wide(product: Any, x: Any, y: Any, *p: Any) -> Any:
     """A product of two arrays; half precision is computed in float32."""
     if x.dtype.itemsize != 2 or x.dtype.kind not in "fV":
@@ -286,7 +286,7 @@ def convolution_transposed(lib, input, weight, bias, size, stride, padding, dila
     return r
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 def per_dim(name: str, value: Any, k: int) -> Ints:
     """A geometry argument as a number for each dimension."""
     if isinstance(value, (tuple, list)):

@@ -37,7 +37,7 @@ from .loss import reduction_code
 ndarray = np.ndarray
 
 
-# ------------------------------------------------------------------------------------------------------------- the node
+# ---- the node
 _NLL: Any = REGISTRY["nll"].node
 
 
@@ -123,7 +123,7 @@ def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Ten
     return r
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 @public("nn.functional.cross_entropy")
 def cross_entropy(
     input: Tensor,

@@ -54,7 +54,7 @@ def plain_bag_argmax(lib, rows, starts, bag):
     return first.astype(np.int64)
 
 
-# ----------------------------------------------------------------------------------------------------------- arguments
+# ---- arguments
 def _wrong_type(t: Tensor, position: int, argument: str, wanted: str) -> RuntimeError:
     given = _type_name(np.empty(0, logical_dtype(t)))
     return RuntimeError(
@@ -145,7 +145,7 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
     return padding_idx % rows
 
 
-# ----------------------------------------------------------------------------------------------------------- reductions
+# ---- reductions
 def _sums(rows: Tensor, bag: Any, bags: int, length: int | None) -> Tensor:
     if length:
         return TENSORS.sum_dim(rows.view(bags, length, rows._payload.shape[1]), (1,), False)

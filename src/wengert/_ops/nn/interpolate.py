@@ -30,7 +30,7 @@ from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
-# -------------------------------------------------------------------------------------------------------- one dimension
+# ---- one dimension
 
 
 def _kind(mode: str) -> str:
@@ -39,7 +39,7 @@ def _kind(mode: str) -> str:
     return mode
 
 
-# ------------------------------------------------------------------------------------------------------------ operators
+# ---- operators
 _SAMPLES = [
     ((1, 2, 3), ((5,), "nearest", False, (None,))),
     ((1, 2, 3, 4), ((6, 8), "nearest", False, (None, None))),
@@ -146,7 +146,7 @@ def _node_name(n: Any) -> str:
 REGISTRY["upsample"].node.name = _node_name
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 _RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4, "lanczos": 4}
 
 

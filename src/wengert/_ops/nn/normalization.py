@@ -24,7 +24,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
-# ------------------------------------------------------------------------------------------------------------ operators
+# ---- operators
 _SAMPLES = [
     ((3, 4), ((1,), 1e-5, True)),
     ((3, 4), ((1,), 1e-2, False)),
@@ -184,7 +184,7 @@ def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
     return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 def _check_float(t: Any, kernel: str, *others: Any) -> None:
     if logical_dtype(t).kind in "iub":
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(t)}'")
@@ -371,7 +371,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     return input / (mean * alpha + k) ** beta
 
 
-# -------------------------------------------------------------------------------------------------- with the statistics
+# ---- with the statistics
 def _with_statistics(
     result: Any, input: Any, view: Ints, dims: Dims, eps: float, shape: Any, differentiable: bool = False
 ) -> Any:

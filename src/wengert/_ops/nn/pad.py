@@ -167,7 +167,7 @@ def _border_name(n: Any) -> str:
 REGISTRY["pad_border"].node.name = _border_name
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 _INTS = frozenset((int,))
 
 

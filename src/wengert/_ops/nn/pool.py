@@ -23,7 +23,7 @@ from ..linalg.matmul import dtype_name
 Ints = tuple[int, ...]
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 _WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
 
 
@@ -265,7 +265,7 @@ def avg_pool1d(
     return TENSORS.squeeze_dim(r, d)
 
 
-# ------------------------------------------------------------------------------------------------------------- adaptive
+# ---- adaptive
 def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
     """The output's size; ``None`` keeps a dimension."""
     shape = tuple(input._payload.shape)
@@ -408,7 +408,7 @@ def torch_adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
     return adaptive_max_pool1d(input, output_size, True)
 
 
-# -------------------------------------------------------------------------------------------- unpooling, p-norm pooling
+# ---- unpooling, p-norm pooling
 def _unpooled_size(input: Any, kernel: Ints, stride: Ints, padding: Ints, output_size: Any) -> Ints:
     k = len(kernel)
     default = tuple(

@@ -20,7 +20,7 @@ from ..._tape.tensor import Tensor, wrap
 _DTYPES = (np.dtype("f4"), np.dtype("f8"))
 
 
-# -------------------------------------------------------------------------------------------------------- composed form
+# ---- composed form
 class Weights:
     """The parameters of one layer in one direction."""
 
@@ -124,7 +124,7 @@ def _plain(given: Any) -> bool:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------ operators
+# ---- operators
 def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: bool, ends: Any) -> list[Any]:
     """The cotangents of all operands through the composed form, for a derivative that is differentiated again.
 

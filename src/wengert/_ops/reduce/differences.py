@@ -119,7 +119,7 @@ def _spacing(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Any:
     return diff(x, dim=dim)
 
 
-# -------------------------------------------------------------------------------------------------- numerical gradients
+# ---- numerical gradients
 @public("torch.gradient")
 def gradient(input: Tensor, *, spacing: Any = None, dim: Dims = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """Numerical derivative along each dim: central differences inside, one-sided differences at the edges.

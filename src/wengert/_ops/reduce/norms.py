@@ -33,7 +33,7 @@ INF = float("inf")
 Order = int | float
 
 
-# ---------------------------------------------------------------------------------------------------------- the formula
+# ---- the formula
 def norm_grad(xp: Any, g: Any, self: Any, result: Any, ord: Order, dim: tuple[int, ...], keepdim: bool) -> Any:
     """The cotangent of a vector norm (PyTorch's ``norm_backward``, with no division by zero at any order)."""
     if ord == 0:
@@ -105,7 +105,7 @@ def linalg_vector_norm(lib, self, ord, dim, keepdim):
     return vector_norm_over(lib, self, ord, dim, keepdim)
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 def _vector_norm(x: Tensor, ord: Any, dim: Dims, keepdim: bool, dtype: DType | None = None) -> Tensor:
     dims = wanted_dims(dim, rank(x, "linalg_vector_norm"), "linalg_vector_norm")
     order = _order(ord)

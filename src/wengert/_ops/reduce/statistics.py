@@ -31,7 +31,7 @@ NanmedianResult = return_type("nanmedian", "values", "indices")
 ModeResult = return_type("mode", "values", "indices")
 
 
-# --------------------------------------------------------------------------------------------------------------- spread
+# ---- spread
 
 
 def _variance_grad(xp: Any, g: Any, self: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
@@ -195,7 +195,7 @@ def std_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     return _spread(std_mean, "std_mean", input, args, kwargs)
 
 
-# --------------------------------------------------------------------------------------------------------------- median
+# ---- median
 
 
 def _all_declaration(node: str, by_dim: str) -> dict[str, Any]:
@@ -271,7 +271,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
     return _median(input, dim, keepdim, nanmedian_all, nanmedian_dim, NanmedianResult)
 
 
-# ----------------------------------------------------------------------------------------------------------------- mode
+# ---- mode
 @with_places(layout=always_rows, **_ALONG)
 def mode(lib, self, dim, keepdim):
     """The most frequent element along a dim (the smallest of several), and its last index."""
@@ -301,7 +301,7 @@ def mode_public(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     return ModeResult(along(mode, input, dim, keepdim))
 
 
-# ------------------------------------------------------------------------------------------------------------ quantiles
+# ---- quantiles
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
@@ -420,7 +420,7 @@ def _check_quantiles(a: Any, text: str) -> None:
         raise RuntimeError(text + "q values must be in the range [0, 1]")
 
 
-# ---------------------------------------------------------------------------------------------------------- correlation
+# ---- correlation
 @public("torch.cov Tensor.cov")
 def cov(
     input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None

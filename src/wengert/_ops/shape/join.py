@@ -29,7 +29,7 @@ from .views_primitive import ints, lifted_dims, one_int, payload
 _CONCATENATED = convertible("torch.cat(): input types can't be cast to the desired output type {Out}", TypeError)
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 def _cat_back(xp: Any, g: Any, tensors_shape: Any, dim: Any, needs: Any) -> Any:
     legacy = [len(shape) != g.ndim for shape in tensors_shape]
     sizes = [0 if skip else shape[dim] for skip, shape in zip(legacy, tensors_shape, strict=True)]
@@ -175,7 +175,7 @@ CAT, STACK, SPLIT, SPLIT_WITH_SIZES, UNBIND = (
 assert CAT.saves.uses == ("tensors_shape", "dim", "needs")
 
 
-# -------------------------------------------------------------------------------------------------------------- joining
+# ---- joining
 def tensor_list(tensors: Any, name: str) -> list[Tensor]:
     """Check a function's sequence of tensors and return it as a list."""
     if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
@@ -387,7 +387,7 @@ def _column(x: Tensor) -> Tensor:
     return x if x._payload.ndim > 1 else reshape_public(x, (x._payload.size, 1))
 
 
-# ------------------------------------------------------------------------------------------------------------ splitting
+# ---- splitting
 def _sized(tensor: Tensor, dim: int, name: str) -> tuple[int, int]:
     shape = payload(tensor, name).shape
     if not shape:

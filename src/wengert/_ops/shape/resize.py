@@ -25,7 +25,7 @@ from .views import reshape_public, squeeze, transpose, unsqueeze
 from .views_primitive import ints, matrix_t
 
 
-# ------------------------------------------------------------------------------------------------ other shape, in place
+# ---- other shape, in place
 def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
     """Give a tensor another array; nodes that saved the tensor keep the old array."""
     reshaped_in_place.append("another array")

@@ -91,7 +91,7 @@ narrow_copy = _copy_form(
 public("Tensor.narrow_copy")(narrow_copy)
 
 
-# ---------------------------------------------------------------------------------------------- pieces, their copies
+# ---- pieces, their copies
 def _pieces(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
     """The results of a view operator as tensors that share the memory and are no views: writes are not followed."""
     if pieces and type(pieces[0]._node) is NoHistory:

@@ -55,7 +55,7 @@ class _StorageInfo:
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
-# -------------------------------------------------------------------------------------------------------------- writing
+# ---- writing
 class FileSystemWriter:
     """Writes a checkpoint into a folder, which is made if it is not there.
 
@@ -116,7 +116,7 @@ class FileSystemWriter:
                 os.unlink(os.path.join(self.path, name))
 
 
-# -------------------------------------------------------------------------------------------------------------- reading
+# ---- reading
 def _path(*parts: Any) -> str:
     """A folder's name, in place of an object of pathlib."""
     texts = [part for part in parts if type(part) is str]

@@ -131,7 +131,7 @@ def set_model_state_dict(model: Any, model_state_dict: Any, *, options: StateDic
     return model.load_state_dict(state, strict=options.strict, assign=assign)
 
 
-# ---------------------------------------------------------------------------------------------------------- optimizers
+# ---- optimizers
 def _listed(optimizers: Any) -> tuple[Any, ...]:
     return (optimizers,) if isinstance(optimizers, torch.optim.Optimizer) else tuple(optimizers)
 

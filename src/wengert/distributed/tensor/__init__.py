@@ -374,7 +374,7 @@ def _norm(t: DTensor, func: Any, args: Any, kwargs: Any) -> DTensor:
     return DTensor._wrap(total, t._mesh, [Replicate()] * t._mesh.ndim, ())
 
 
-# ------------------------------------------------------------------------------------------------------ making them
+# ---- making them
 def _spec(mesh: Any, placements: Any) -> tuple[Any, list[Any]]:
     if mesh is None:
         mesh = init_device_mesh("cpu", (dist.get_world_size(),))

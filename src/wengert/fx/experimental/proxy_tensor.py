@@ -356,7 +356,7 @@ def _aten(name: str, args: Any) -> Any:
     return getattr(getattr(torch.ops.aten, name, None), overload, None)
 
 
-# ------------------------------------------------------------------------------------------------------------- tracing
+# ---- tracing
 _current: list[ProxyTorchDispatchMode] = []
 
 

@@ -238,7 +238,7 @@ class SyncBatchNorm(_BatchNorm):
         return converted
 
 
-# ----------------------------------------------------------------------------------------------------------------- lazy
+# ---- lazy
 class _LazyNormBase(LazyModuleMixin, _NormBase):
     """Base of normalisations that take ``num_features`` from the channels of the first input."""
 

@@ -247,7 +247,7 @@ class ConvTranspose3d(_ConvTranspose, function="conv_transpose3d", dims=3):
     """Transposed convolution over (N, C, D, H, W) or (C, D, H, W)."""
 
 
-# ----------------------------------------------------------------------------------------------------------------- lazy
+# ---- lazy
 class _LazyConvXdMixin(LazyModuleMixin):
     """Base of convolutions that take ``in_channels`` from the first input."""
 

@@ -26,7 +26,7 @@ def _tensor_of(module: Any, name: str) -> Tensor:
     return weight
 
 
-# ------------------------------------------------------------------------------------------------- length and direction
+# ---- length and direction
 def norm_except_dim(v: Tensor, pow: float = 2, dim: int = 0) -> Tensor:
     """The norms over all dimensions but one (-1: over all), in a shape that broadcasts to ``v``."""
     if dim == -1:
@@ -78,7 +78,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     return module
 
 
-# -------------------------------------------------------------------------------------------------------- spectral norm
+# ---- spectral norm
 class _SpectralNorm(Module):
     _u: Any
     _v: Any
@@ -134,7 +134,7 @@ def spectral_norm(
     return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, along, eps))
 
 
-# ----------------------------------------------------------------------------------------------------------- orthogonal
+# ---- orthogonal
 _MAPS = ("matrix_exp", "cayley", "householder")
 
 

@@ -30,7 +30,7 @@ from ..modules.module import Module
 Amount = int | float
 
 
-# ---------------------------------------------------------------------------------------------------------- the methods
+# ---- the methods
 class BasePruningMethod(ABC):
     """Base of pruning methods, which define ``compute_mask`` and ``PRUNING_TYPE``: unstructured, structured, global."""
 
@@ -317,7 +317,7 @@ class CustomFromMask(BasePruningMethod):
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
 
-# -------------------------------------------------------------------------------------------------------------- amounts
+# ---- amounts
 def _check_amount(amount: Any) -> None:
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
@@ -334,7 +334,7 @@ def _count(amount: Amount, size: int) -> int:
     return int(amount)
 
 
-# ------------------------------------------------------------------------------------------------------------ functions
+# ---- functions
 def identity(module: Module, name: str) -> Module:
     """Add a mask of ones to a parameter; change the module in place and return it."""
     Identity.apply(module, name)

@@ -102,7 +102,7 @@ class PowerSGDState:
         before, after = self.total_numel_before_compression, self.total_numel_after_compression
         return before / after if after else 0, before, after
 
-    # ----------------------------------------------------------------------------------------- the steps of both hooks
+    # ---- the steps of both hooks
     def _with_error(self, key: int, gradients: torch.Tensor) -> Any:
         """Add what the last iteration lost; a copy of the sum."""
         if not self.use_error_feedback:
