@@ -86,7 +86,7 @@ def general(
         if grad is not None:
             N = node_class(
                 node or camel(info.name) + "Backward0",
-                ("fx", "outputs_meta", "s", "shapes"),
+                ("fx", "outputs_meta", "values", "shapes"),
                 _edges=_edges_of(info, grad),
                 backward=backward_step(info.name, plan.calls(), holomorphic, broadcast=broadcast, plan=plan),
                 _release=plan.release,
@@ -187,7 +187,7 @@ def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tup
     if n is not None:
         n.outputs_meta = meta
         for j, k in info.saves.kept_results:
-            tensors[k]._box = n.s[j] = b = Box()
+            tensors[k]._box = n.values[j] = b = Box()
             b.a = result[k]
             b.cell = None
     return tuple(tensors)
@@ -330,14 +330,16 @@ class SavePlan:
     @staticmethod
     def release(n: Any) -> None:
         """Free the saved values."""
-        n.s = [FREED if isinstance(v, Box) or (type(v) is list and v and isinstance(v[0], Box)) else v for v in n.s]
+        n.values = [
+            FREED if isinstance(v, Box) or (type(v) is list and v and isinstance(v[0], Box)) else v for v in n.values
+        ]
 
     # ---- reading
     def value(self, n: Any, variable: str, xp: Any) -> Any:
         """A saved value in the form for ``xp``."""
         j = self.values.index(variable)
         how, i = self.sources[j]
-        v = n.s[j]
+        v = n.values[j]
         if how == "operand":
             return unbox(n, v, n.fx[i], xp)
         if how == "result":
@@ -363,7 +365,7 @@ class SavePlan:
     def boxed_edges(self, n: Any) -> list[tuple[Any, Any]]:
         """(input node, saved box) pairs, from which an error message names the overwritten value."""
         pairs = []
-        for (how, i), v in zip(self.sources, n.s, strict=True):
+        for (how, i), v in zip(self.sources, n.values, strict=True):
             if how == "operand":
                 pairs.append((n.fx[i], v))
             elif how == "operands" and type(v) is list:
@@ -409,4 +411,4 @@ def named_by(operator: str, source: str, text: Callable[[Any], str]) -> None:
     """
     info = registry.REGISTRY[operator]
     j = info.saves.uses.index(source)
-    info.node.name = lambda n: text(n.s[j])
+    info.node.name = lambda n: text(n.values[j])

@@ -266,7 +266,7 @@ def _walk(
 
 def _space_of_saved(n: Any) -> Any:
     """The namespace of a sparse array that a node saved: its cotangent may be dense, and NumPy's functions refuse."""
-    for slot in ("x", "y", "r"):
+    for slot in ("x", "y", "result"):
         a = getattr(getattr(n, slot, None), "a", None)
         if getattr(a, "is_sparse", False):
             return XP[type(a)]

@@ -124,11 +124,11 @@ def viewed(edge: Node | None, value: Any, shape: tuple[int, ...], n: Node, step:
     old = shape_of(value)
     a = value.a if type(value) is Box else None
     if not isinstance(a, np.ndarray) or a.flags.c_contiguous:
-        return node_of("view", n, step, fx=edge, p=(shape,), shape=old)
+        return node_of("view", n, step, fx=edge, params=(shape,), shape=old)
     if np.may_share_memory(a.reshape(shape), a):
-        return named(node_of("view", n, step, fx=edge, p=(shape,), shape=old), "ReshapeAliasBackward0")
-    clone = node_of("clone", n, step + 0.05, fx=edge, p=("C",))
-    return node_of("reshape", n, step, fx=clone, p=(shape,), shape=old)
+        return named(node_of("view", n, step, fx=edge, params=(shape,), shape=old), "ReshapeAliasBackward0")
+    clone = node_of("clone", n, step + 0.05, fx=edge, params=("C",))
+    return node_of("reshape", n, step, fx=clone, params=(shape,), shape=old)
 
 
 # ---- the products' graphs
@@ -143,14 +143,14 @@ def matmul_graph(n: Any) -> Node | None:
     many = int(np.prod(lead, dtype=np.int64)) * rows
     left = viewed(n.fx, n.x, (many, k), n, 0.4)
     product = node_of(
-        "mat_mat" if len(sy) == 2 else "mat_vec", n, 0.2, fx=left, fy=n.fy, x=reshaped(n.x, (many, k)), y=n.y, p=()
+        "mat_mat" if len(sy) == 2 else "mat_vec", n, 0.2, fx=left, fy=n.fy, x=reshaped(n.x, (many, k)), y=n.y, params=()
     )
     return _head(n, product, (many, *sy[1:]), (*lead, rows, *sy[1:]))
 
 
 def _head(n: Any, product: Node, inner: tuple[int, ...], outer: tuple[int, ...]) -> Node:
     let_go(n)
-    return node_of("reshape", n, 0, fx=product, p=(outer,), shape=inner)
+    return node_of("reshape", n, 0, fx=product, params=(outer,), shape=inner)
 
 
 def _batched(n: Any, sx: tuple[int, ...], sy: tuple[int, ...]) -> Node:
@@ -165,10 +165,10 @@ def _batched(n: Any, sx: tuple[int, ...], sy: tuple[int, ...]) -> Node:
         if shape != size:
             wide = size if type(value) is tuple else _expanded(value, size)
         if edge is not None:
-            edge = node_of("expand", n, step + 0.2, fx=edge, p=(size,), shape=shape)
+            edge = node_of("expand", n, step + 0.2, fx=edge, params=(size,), shape=shape)
         edges.append(viewed(edge, wide, flat, n, step))
         kept.append(reshaped(wide, flat))
-    product = node_of("bmm", n, 0.2, fx=edges[0], fy=edges[1], x=kept[0], y=kept[1], p=())
+    product = node_of("bmm", n, 0.2, fx=edges[0], fy=edges[1], x=kept[0], y=kept[1], params=())
     return _head(n, product, (many, sx[-2], sy[-1]), (*batch, sx[-2], sy[-1]))
 
 
@@ -183,10 +183,10 @@ def row_graph(n: Any) -> Node | None:
     sx, sy = shape_of(n.x), shape_of(n.y)
     if sx is None or sy is None:
         return None
-    row = None if n.fx is None else node_of("unsqueeze_dim", n, 0.4, fx=n.fx, p=(0,), shape=sx)
-    product = node_of("mat_mat", n, 0.2, fx=row, fy=n.fy, x=reshaped(n.x, (1, *sx)), y=n.y, p=())
+    row = None if n.fx is None else node_of("unsqueeze_dim", n, 0.4, fx=n.fx, params=(0,), shape=sx)
+    product = node_of("mat_mat", n, 0.2, fx=row, fy=n.fy, x=reshaped(n.x, (1, *sx)), y=n.y, params=())
     let_go(n)
-    return named(node_of("squeeze_dim", n, 0, fx=product, p=(0,), shape=(1, *sy[1:])), "SqueezeBackward4")
+    return named(node_of("squeeze_dim", n, 0, fx=product, params=(0,), shape=(1, *sy[1:])), "SqueezeBackward4")
 
 
 # ---- the layer
@@ -222,7 +222,7 @@ def layer_graph(n: Any) -> Node | None:
     transposed = None
     if n.fy is not None:
         shape = shape_of(n.x if n.y is None else n.y) or (0, 0)
-        transposed = node_of("matrix_t", n, 0.5, fx=n.fy, p=(), shape=shape)
+        transposed = node_of("matrix_t", n, 0.5, fx=n.fy, params=(), shape=shape)
     head.to = (*n._edges()[:-1], transposed)
     head.layer = copy_of(n)
     let_go(n)

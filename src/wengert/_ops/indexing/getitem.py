@@ -57,7 +57,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             n.fx = fx
             n._seq = next(ticks)
             n._hooks = None
-            n.p = (0, key if key >= 0 else key + len(a))
+            n.params = (0, key if key >= 0 else key + len(a))
             n.shape = a.shape
             f = getframe(1)
             n._code = c = f.f_code

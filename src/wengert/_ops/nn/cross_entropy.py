@@ -47,13 +47,13 @@ class OneStep(_NLL):
     __slots__ = ()
     fx: Any
     outputs_meta: Any
-    s: Any
+    values: Any
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         if xp is not ARRAYS or type(g) is Parts or observers:
             first, d = self.split().backward(xp, g, keep)
             return first.backward(xp, d, keep)  # the pass has not counted `first`
-        _, target, _, reduction, _ = self.s
+        _, target, _, reduction, _ = self.values
         cell = target.cell
         if cell is not None and cell._seq > self._seq:
             stale(self, target)
@@ -82,7 +82,7 @@ class OneStep(_NLL):
         box = Box()
         box.a = logs.astype(dtype, copy=False)
         box.cell = None
-        first = node_of("log_softmax", self, 0.5, fx=self.fx[:1], s=[box, 1])
+        first = node_of("log_softmax", self, 0.5, fx=self.fx[:1], values=[box, 1])
         self.fx = (first, None, None)
         self.outputs_meta = None
         self.__class__ = _NLL
@@ -113,7 +113,7 @@ def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Ten
     if recorded:
         r._node = n = OneStep()
         n.fx = (fx, None, None)
-        n.s = [a.shape, box_of(target), None, reduction, None]
+        n.values = [a.shape, box_of(target), None, reduction, None]
         n.outputs_meta = (e, sums, a.dtype)
         n._seq = next(ticks)
         n._hooks = None

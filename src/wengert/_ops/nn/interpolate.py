@@ -137,7 +137,7 @@ def plain_upsample_backward(lib, self, size, mode, align_corners, scales):
 
 
 def _node_name(n: Any) -> str:
-    size, mode = n.p[:2]
+    size, mode = n.params[:2]
     smooth = "Aa" if mode.startswith("smooth ") else ""
     word = "".join(part.capitalize() for part in mode.removeprefix("smooth ").split("-"))
     return f"Upsample{word}{len(size)}D{smooth}Backward0"

@@ -395,5 +395,5 @@ def plain_mean_parts_backward(lib, self, size):
     return self
 
 
-REGISTRY["mean_windows"].node.name = lambda n: f"AvgPool{len(n.p[0])}DBackward0"
-REGISTRY["mean_parts"].node.name = lambda n: f"AdaptiveAvgPool{len(n.p[0])}DBackward0"
+REGISTRY["mean_windows"].node.name = lambda n: f"AvgPool{len(n.params[0])}DBackward0"
+REGISTRY["mean_parts"].node.name = lambda n: f"AdaptiveAvgPool{len(n.params[0])}DBackward0"
