@@ -155,9 +155,9 @@ def test_hot_paths_save_what_the_operators_save() -> None:
         mine, theirs = fast.grad_fn, operator.grad_fn
         assert type(mine) is type(theirs)
         assert mine.fx == theirs.fx
-        assert [type(s) for s in mine.s] == [type(s) for s in theirs.s]
-        assert str([s for s in mine.s if isinstance(s, (tuple, int))]) == str(
-            [s for s in theirs.s if isinstance(s, (tuple, int))]
+        assert [type(s) for s in mine.values] == [type(s) for s in theirs.values]
+        assert str([s for s in mine.values if isinstance(s, (tuple, int))]) == str(
+            [s for s in theirs.values if isinstance(s, (tuple, int))]
         )
     for fast, operator in ((x.unbind(1), REGISTRY["unbind"].op(x, 1)), (x.split(2), REGISTRY["split"].op(x, 2, 0))):
         for a, b in zip(fast, operator, strict=True):
