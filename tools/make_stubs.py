@@ -33,7 +33,6 @@ from typing import Any
 
 from stub_signatures import (
     ALIASES,
-    PRELUDE,
     SIGNATURES,
     SOURCE,
     SPECIAL,
@@ -43,6 +42,7 @@ from stub_signatures import (
     function,
     is_dunder,
     return_type,
+    with_imports,
 )
 
 import wengert
@@ -134,8 +134,8 @@ def _from_source(node: ast.FunctionDef) -> Iterator[str]:
 def tensor_stub() -> str:
     """`_tape/tensor.pyi`."""
     path = PACKAGE / "_tape/tensor.py"
-    defined = "\n".join(own_definitions(path))
-    return f"{HEADER}{PRELUDE.format(dots='..')}\n{ALIASES}\n{defined}\n{tensor_class()}"
+    defined = "".join(own_definitions(path))
+    return HEADER + with_imports("..", f"\n{ALIASES}\n{defined}\n{tensor_class()}")
 
 
 # -------------------------------------------------------------------------------------------------------------- modules
@@ -179,9 +179,12 @@ def file_of(module: str) -> str:
 
 
 def imported(name: str, value: Any, home: types.ModuleType) -> str:
-    """The import of a class or function from where it is written."""
+    """The import of a class or function from where it is written, under a name that the stub exports."""
     up = "." * len(stub_of(home).relative_to(PACKAGE).parts)
-    return f"from {up}{file_of(value.__module__)} import {value.__name__} as {name}\n"
+    place, own = f"from {up}{file_of(value.__module__)} import {value.__name__}", value.__name__
+    if own == name or name[0] == "_":
+        return f"{place} as {name}\n"
+    return f"{place}\n{name} = {own}\n" if own[0] == "_" else f"{place} as _{own}\n{name} = _{own}\n"
 
 
 def entry(name: str, value: Any, home: types.ModuleType) -> str:
@@ -212,8 +215,6 @@ def entry(name: str, value: Any, home: types.ModuleType) -> str:
 
 def class_entry(name: str, cls: type, home: types.ModuleType) -> str:
     """A class: an import from its module, or a declaration if the class is made at run time."""
-    if cls is wengert.Tensor:
-        return ""
     if cls not in wengert.Tensor.__mro__ and issubclass(wengert.Tensor, cls):  # Variable: Tensor by another name
         return imported(name, wengert.Tensor, home)
     if importable(cls):
@@ -252,42 +253,55 @@ def module_entry(package: types.ModuleType, name: str) -> str:
     return f"from {up}{home} import {name} as {name}\n"
 
 
-def module_stub(module: types.ModuleType, names: list[str]) -> str:
+def taken_whole(module: types.ModuleType, text: str) -> dict[str, list[str]]:
+    """What a module takes by `from .x import *`: the modules that list their names as text, with the names."""
+    found: dict[str, list[str]] = {}
+    for part in re.findall(r"^from (\.\w+) import \*", text, re.MULTILINE):
+        inside = importlib.import_module(part, module.__name__)
+        source = inspect.getsource(inside)
+        if hasattr(inside, "__path__"):
+            found.update((part + deeper, names) for deeper, names in taken_whole(inside, source).items())
+        elif re.search(r"^__all__ = \[[^*]*\]$", source, re.MULTILINE):
+            found[part] = inside.__all__
+    return found
+
+
+def module_stub(module: types.ModuleType, names: list[str], text: str = "") -> str:
     """The stub of a module that has these public names."""
-    depth = len(stub_of(module).relative_to(PACKAGE).parts)
-    dots = "." * depth
-    out = [HEADER]
-    if module is wengert:
-        out.append("from .torch_version import __version__ as __version__\n")
+    whole = taken_whole(module, text)
+    names = [name for name in names if not any(name in inside for inside in whole.values())]
     entries = [
         module_entry(module, name)
         if is_module(module, name) and isinstance(vars(module).get(name, module), types.ModuleType)
         else entry(name, getattr(module, name), module)
         for name in names
     ]
-    entries = [part for text in entries for part in re.split(r"(?<=\n)(?=class )", text)]
-    imports = [text for text in entries if text.startswith("from ")]
+    entries = [part for text in entries for part in re.split(r"(?<=\n)(?=(?:class |\w+: |\w+ = |from ))", text)]
+    taken: dict[str, list[str]] = {"from .torch_version": ["__version__ as __version__"]} if module is wengert else {}
+    for text in entries:
+        if text.startswith("from "):
+            home, _, part = text.rstrip("\n").partition(" import ")
+            taken.setdefault(home, []).append(part)
+    imports = [f"from {part} import *\n" for part in whole]
+    imports += [f"{home} import {', '.join(sorted({*parts}))}\n" for home, parts in sorted(taken.items())]
     rest = [text for text in entries if not text.startswith("from ")]
-    if rest or not names:
-        imports.append(f"from {dots}_tape.tensor import Tensor as Tensor\n")
-        out.append(PRELUDE.format(dots=dots))
-    out += [*sorted(imports), "\n", *([ALIASES, *rest, "\n"] if rest else []), listing(names)]
-    return "".join(out)
+    return HEADER + with_imports("." * len(stub_of(module).relative_to(PACKAGE).parts), "".join(imports + rest))
 
 
 def return_types_stub() -> str:
-    """`return_types.pyi`: the named tuples, all of tensors but for one field."""
-    out = [HEADER, "from typing import Final, Self\n\nfrom ._tape.tensor import Tensor\n"]
+    """`return_types.pyi`: the named tuples, all of tensors but for one field; those of the same fields share a base."""
+    out: dict[str, str] = {}
+    names = [cls._fields for cls in wengert.return_types.all_return_types]
     for cls in wengert.return_types.all_return_types:
         kinds = {field: SPECIAL_FIELDS.get(f"{cls.__name__}.{field}", "Tensor") for field in cls._fields}
-        base = f"tuple[{', '.join(kinds.values())}]"
-        out.append(f"\nclass {cls.__name__}({base}):\n    def __new__(cls, sequence: {base}) -> Self: ...\n")
-        out += [f"    @property\n    def {field}(self) -> {kind}: ...\n" for field, kind in kinds.items()]
-        out += [f"    {name}: Final = {getattr(cls, name)}\n" for name in ("n_fields", "n_sequence_fields")]
-        out.append("    n_unnamed_fields: Final = 0\n")
-    names = ["all_return_types", *(cls.__name__ for cls in wengert.return_types.all_return_types)]
-    out.append(f"\nall_return_types: list[type]\n\n{listing(names)}")
-    return "".join(out)
+        given = f"tuple[{', '.join(kinds.values())}]"
+        base = f"_{'_'.join(kinds)}" if names.count(cls._fields) > 1 and "..." not in given else cls.__name__
+        made = f"class {base}({given}):\n    def __new__(cls, sequence: {given}) -> Self: ...\n"
+        made += "".join(f"    @property\n    def {field}(self) -> {kind}: ...\n" for field, kind in kinds.items())
+        made += "".join(f"    {name}: Final = {getattr(cls, name)}\n" for name in ("n_fields", "n_sequence_fields"))
+        out.setdefault(base, f"{made}    n_unnamed_fields: Final = 0\n")
+        out.setdefault(cls.__name__, f"class {cls.__name__}({base}): ...\n")
+    return HEADER + with_imports(".", f"{''.join(out.values())}all_return_types: list[type]\n")
 
 
 def gathers(tree: ast.Module) -> bool:
@@ -316,16 +330,11 @@ def gathered(module: types.ModuleType, tree: ast.Module) -> list[str]:
     return sorted({name for name in (*module.__all__, *imported, *inside) if not name.startswith("_")})
 
 
-def listing(names: list[str]) -> str:
-    """The list of names that a stub exports."""
-    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
-
-
 def stand_in_stub(module: types.ModuleType, tree: ast.Module) -> str:
     """The stub of a module that fills itself from tables: its own source without bodies, and the tables' names."""
     kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.AnnAssign)
     kept = [node for node in tree.body if isinstance(node, kinds)]
-    bound: set[str] = set()
+    public, bound = public_names(module, tree), set[str]()
     for node in kept:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
             bound.add(node.name)
@@ -333,18 +342,18 @@ def stand_in_stub(module: types.ModuleType, tree: ast.Module) -> str:
             bound.add(ast.unparse(node.target))
         else:
             bound.update(name.asname or name.name for name in node.names)
+            for name in node.names:  # a stub exports `a as a`
+                name.asname = name.asname or (name.name if name.name in public else None)
     for node in ast.walk(ast.Module(kept, [])):
         if isinstance(node, ast.FunctionDef):
             node.body = [ast.Expr(ast.Constant(...))]
         elif isinstance(node, ast.AnnAssign):
             node.value = None
-    public = public_names(module, tree)
     names = [name for name in public if name not in bound]
     source = "\n".join(ast.unparse(node) for node in kept if "__future__" not in ast.unparse(node))
-    depth = len(Path(module.__file__ or "").relative_to(PACKAGE).parts)
-    tensor = f"from {'.' * depth}_tape.tensor import Tensor as Tensor\n"
     rest = "".join(entry(name, getattr(module, name), module) for name in names)
-    return f"{HEADER}{PRELUDE.format(dots='.' * depth)}{tensor}{source}\n\n{ALIASES}{rest}\n{listing(public)}"
+    dots = "." * len(Path(module.__file__ or "").relative_to(PACKAGE).parts)
+    return HEADER + with_imports(dots, f"{source}\n{rest}")
 
 
 def public_names(module: types.ModuleType, tree: ast.Module) -> list[str]:
@@ -392,7 +401,7 @@ def stubs() -> dict[Path, str]:
             found[path.with_suffix(".pyi")] = module_stub(module, sorted(module.__all__))
         elif len(parts) > 2 and parts[-1] == "__init__" and parts[1][0] != "_" and gathers(ast.parse(text)):
             module = importlib.import_module(name)
-            found[path.with_suffix(".pyi")] = module_stub(module, gathered(module, ast.parse(text)))
+            found[path.with_suffix(".pyi")] = module_stub(module, gathered(module, ast.parse(text)), text)
         elif "\nopen_rows(" in text and (row := name.replace(f".{STAND_INS.name}.", ".").partition(".")[2]) in ROWS:
             if row[0] != "_":
                 module = importlib.import_module(f"wengert.{row}")

@@ -27,59 +27,70 @@ import wengert  # noqa: E402
 from wengert._base.registry import REGISTRY  # noqa: E402
 
 BUILTINS = (bool, bytes, complex, dict, float, int, list, object, set, slice, str, tuple, type)
-TYPES = {  # annotation -> its name in a stub, imported by PRELUDE
+TYPES = {  # annotation -> its name in a stub, imported by `with_imports`
     **{python.__name__: f"_{python.__name__}" for python in BUILTINS},
     **dict.fromkeys(("Dtype", "DType", "dtype"), "_dtype"),
     **{name: f"_{name}" for name in ("device", "layout", "memory_format", "Size", "Generator")},
     **{name: name for name in ("Any", "Tensor", "Callable", "Iterable", "Iterator", "Mapping", "Sequence", "Number")},
     **{name: name for name in ("EllipsisType", "Literal", "SupportsIndex", "TypeIs")},
     **{name: f"_{name}" for name in ("TypedStorage", "UntypedStorage", "Node", "RemovableHandle")},
-    "Index": "_Index",
+    "Index": "Index",
     "_P": "_P",
     "_R": "_R",
     "Self": "Self",
 }
-PRELUDE = f"""\
-from builtins import {", ".join(f"{python.__name__} as _{python.__name__}" for python in BUILTINS)}
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
-from typing_extensions import TypeIs
-
-from {{dots}} import return_types as _return_types
-from {{dots}}_base.constants import Size as _Size
-from {{dots}}_base.constants import device as _device
-from {{dots}}_base.constants import layout as _layout
-from {{dots}}_base.constants import memory_format as _memory_format
-from {{dots}}_base.dtypes import dtype as _dtype
-from {{dots}}_tape.node import Node as _Node
-from {{dots}}_tape.node import RemovableHandle as _RemovableHandle
-from {{dots}}_tensor_api.storage import TypedStorage as _TypedStorage
-from {{dots}}_tensor_api.storage import UntypedStorage as _UntypedStorage
-from {{dots}}random import Generator as _Generator
-"""
+IMPORTS = {  # module -> the names that signatures take from there, as the stub names them
+    "numpy": ["ndarray as _ndarray"],
+    "builtins": [f"{python.__name__} as _{python.__name__}" for python in BUILTINS],
+    "collections.abc": ["Callable", "Iterable", "Iterator", "Mapping", "Sequence"],
+    "types": ["EllipsisType"],
+    "typing": "Any ClassVar Final Literal ParamSpec Self SupportsIndex TypeAlias TypeVar overload".split(),  # noqa: SIM905
+    "typing_extensions": ["TypeIs"],
+    "{dots}": ["return_types as _return_types"],
+    "{dots}_base.constants": [f"{name} as _{name}" for name in ("Size", "device", "layout", "memory_format")],
+    "{dots}_base.dtypes": ["dtype as _dtype"],
+    "{dots}_tape.node": ["Node as _Node", "RemovableHandle as _RemovableHandle"],
+    "{dots}_tape.tensor": ["Device", "Index", "Ints", "Number", "Tensor"],
+    "{dots}_tensor_api.storage": ["TypedStorage as _TypedStorage", "UntypedStorage as _UntypedStorage"],
+    "{dots}random": ["Generator as _Generator"],
+}
+VARIABLES = '_P = ParamSpec("_P")\n_R = TypeVar("_R")\n'
 ALIASES = """\
 Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+Ints: TypeAlias = _int | Sequence[_int]
+Device: TypeAlias = _device | _str | _int | None
+Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | _ndarray | Sequence[Any] | None
 """
+
+
+def with_imports(dots: str, body: str) -> str:
+    """A stub's text, with the imports of the names that it has and does not define or import itself."""
+    tree = ast.parse(body)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if used & {"_P", "_R"}:
+        used |= {"ParamSpec", "TypeVar"}
+        body = VARIABLES + body
+    bound = {a.asname or a.name for node in tree.body if isinstance(node, ast.ImportFrom) for a in node.names}
+    bound |= {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    bound |= {ast.unparse(node.target) for node in tree.body if isinstance(node, ast.AnnAssign)}
+    found = {m: [name for name in names if name.split()[-1] in used - bound] for m, names in IMPORTS.items()}
+    taken = [f"from {m.format(dots=dots)} import {', '.join(names)}\n" for m, names in found.items() if names]
+    return f"{''.join(taken)}{body}" or "from __future__ import annotations\n"
+
 
 # Methods whose types Python prescribes, and properties that have no annotation.
 SPECIAL = {
     "__bool__": "_bool", "__int__": "_int", "__index__": "_int", "__len__": "_int", "__float__": "_float",
     "__complex__": "_complex", "__repr__": "_str", "__str__": "_str", "__hash__": "_int", "__contains__": "_bool",
-    "__iter__": "Iterator[Tensor]", "__reversed__": "Tensor", "__array__": "np.ndarray", "shape": "_Size",
+    "__iter__": "Iterator[Tensor]", "__reversed__": "Tensor", "__array__": "_ndarray", "shape": "_Size",
     "dtype": "_dtype", "device": "_device", "layout": "_layout", "grad": "Tensor | None", "grad_fn": "_Node | None",
     "is_leaf": "_bool", "requires_grad": "_bool", "_base": "Tensor | None",
 }  # fmt: skip
 
 # Types of parameters by name, for parameters without annotation and default.
-_INTS, _NUMBER = "_int | Sequence[_int]", "Number"
+_INTS, _NUMBER = "Ints", "Number"
 PARAMETERS = {
-    "device": "_device | _str | _int | None", "layout": "_layout | None", "memory_format": "_memory_format | None",
+    "device": "Device", "layout": "_layout | None", "memory_format": "_memory_format | None",
     "dtype": "_dtype | None", "out": "Tensor | None", "hook": "Callable[..., Any]", "tensors": "Sequence[Tensor]",
     "alpha": _NUMBER, "beta": _NUMBER, "fill_value": _NUMBER,
     **dict.fromkeys(("min", "max", "exponent", "other", "value", "weight", "src", "repeats"), "Tensor | Number"),
@@ -122,7 +133,7 @@ class Names(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if isinstance(node.value, ast.Name) and node.value.id == "np" and node.attr == "ndarray":
-            return node
+            return ast.Name("_ndarray")
         if isinstance(node.value, ast.Name) and node.value.id == "return_types":
             return ast.Attribute(ast.Name("_return_types"), node.attr)
         return ast.Name(TYPES.get(node.attr, "Any"))
@@ -147,7 +158,12 @@ def annotation(value: Any, scope: dict[str, Any]) -> str:
     alias = scope.get(text)  # such as `Dims`, which stands for a union
     if text not in TYPES and isinstance(alias, (types.UnionType, types.GenericAlias)):
         text = str(alias).replace("collections.abc.", "").replace("typing.", "")
-    return ast.unparse(Names().visit(ast.parse(text, mode="eval").body))
+    return shorter(ast.unparse(Names().visit(ast.parse(text, mode="eval").body)))
+
+
+def shorter(text: str) -> str:
+    """The text of a type, with the aliases of `_tape/tensor.pyi` in place of what they stand for."""
+    return text.replace("_int | Sequence[_int]", "Ints").replace("_device | _str | _int | None", "Device")
 
 
 def _plain_text(value: Any) -> str:
@@ -199,7 +215,7 @@ def parameter_type(fn: Any, p: inspect.Parameter, place: int) -> str:
         return "Tensor | Sequence[Tensor] | None"
     if mark + p.name in PARAMETERS:
         kind = PARAMETERS[mark + p.name]
-        return f"{kind} | None" if p.default is None and "None" not in kind else kind
+        return f"{kind} | None" if p.default is None and "None" not in kind and kind != "Device" else kind
     if p.annotation is not p.empty or mark:
         return "Any"
     if place == 0 and p.name in ("input", "self"):
@@ -318,8 +334,9 @@ def written_by_hand(name: str, fn: Any, indent: str, space: str) -> str:
     for node in map(copy.deepcopy, found):
         Names().visit(node)
         head = f"{indent}@overload\n" if len(found) > 1 else ""
-        text += f"{head}{indent}def {name}({ast.unparse(node.args)}) -> {ast.unparse(node.returns or ast.Name('Any'))}:"
-        text += f"{first_line(fn, indent + '    ')}\n"
+        shown = " ..." if text else first_line(fn, indent + "    ")  # editors show the first overload's for all
+        taken, given = shorter(ast.unparse(node.args)), ast.unparse(node.returns or ast.Name("Any"))
+        text += f"{head}{indent}def {name}({taken}) -> {given}:{shown}\n"
     return text
 
 

@@ -1,131 +1,36 @@
 # Made by tools/make_stubs.py; do not edit.
-from .torch_version import __version__ as __version__
-from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
+from numpy import ndarray as _ndarray
+from builtins import bool as _bool, dict as _dict, float as _float, int as _int, list as _list, str as _str, tuple as _tuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 from typing_extensions import TypeIs
-
 from . import return_types as _return_types
-from ._base.constants import Size as _Size
-from ._base.constants import device as _device
-from ._base.constants import layout as _layout
-from ._base.constants import memory_format as _memory_format
+from ._base.constants import Size as _Size, device as _device, layout as _layout, memory_format as _memory_format
 from ._base.dtypes import dtype as _dtype
-from ._tape.node import Node as _Node
-from ._tape.node import RemovableHandle as _RemovableHandle
-from ._tensor_api.storage import TypedStorage as _TypedStorage
-from ._tensor_api.storage import UntypedStorage as _UntypedStorage
+from ._tape.tensor import Device, Ints, Number
 from .random import Generator as _Generator
-from . import amp as amp
-from . import array_api as array_api
-from . import autograd as autograd
-from . import backends as backends
-from . import cuda as cuda
-from . import distributed as distributed
-from . import distributions as distributions
-from . import explain as explain
-from . import export as export
-from . import fft as fft
-from . import func as func
-from . import fx as fx
-from . import hub as hub
-from . import library as library
-from . import linalg as linalg
-from . import masked as masked
-from . import multiprocessing as multiprocessing
-from . import nn as nn
-from . import onnx as onnx
-from . import optim as optim
-from . import overrides as overrides
-from . import profiler as profiler
-from . import quasirandom as quasirandom
-from . import random as random
-from . import return_types as return_types
-from . import safetensors as safetensors
-from . import serialization as serialization
-from . import signal as signal
-from . import sparse as sparse
-from . import special as special
-from . import storage as storage
-from . import testing as testing
-from . import torch_version as torch_version
-from . import utils as utils
-from ._base.constants import Size as Size
-from ._base.constants import device as device
-from ._base.constants import layout as layout
-from ._base.constants import memory_format as memory_format
-from ._base.dtypes import dtype as dtype
-from ._base.grad_mode import enable_grad as enable_grad
-from ._base.grad_mode import inference_mode as inference_mode
-from ._base.grad_mode import no_grad as no_grad
-from ._base.grad_mode import set_grad_enabled as set_grad_enabled
-from ._base.limits import finfo as finfo
-from ._base.limits import iinfo as iinfo
-from ._compat import accelerator as accelerator
-from ._compat import ao as ao
-from ._compat import classes as classes
-from ._compat import compiler as compiler
-from ._compat import contrib as contrib
-from ._compat import cpu as cpu
-from ._compat import functional as functional
-from ._compat import futures as futures
-from ._compat import jit as jit
-from ._compat import mps as mps
-from ._compat import mtia as mtia
-from ._compat import quantization as quantization
-from ._compat import types as types
-from ._compat import version as version
-from ._compat import xpu as xpu
-from ._compat.accelerator import Event as Event
-from ._compat.accelerator import Stream as Stream
-from ._compat.compiler import SymBool as SymBool
-from ._compat.compiler import SymFloat as SymFloat
-from ._compat.compiler import SymInt as SymInt
-from ._compat.futures import Future as Future
-from ._compat.jit import ScriptFunction as ScriptFunction
-from ._compat.jit import ScriptModule as ScriptModule
-from ._compat.jit import fork as fork
-from ._saving.file_reader import PyTorchFileReader as PyTorchFileReader
-from ._tape.tensor import Tensor as Tensor
-from ._tensor_api.storage import TypedStorage as TypedStorage
-from ._tensor_api.storage import UntypedStorage as UntypedStorage
-from .amp.autocast_mode import autocast as autocast
-from .amp.autocast_mode import autocast_decrement_nesting as autocast_decrement_nesting
-from .amp.autocast_mode import autocast_increment_nesting as autocast_increment_nesting
-from .amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
-from .amp.autocast_mode import get_autocast_cpu_dtype as get_autocast_cpu_dtype
-from .amp.autocast_mode import get_autocast_dtype as get_autocast_dtype
-from .amp.autocast_mode import get_autocast_gpu_dtype as get_autocast_gpu_dtype
-from .amp.autocast_mode import is_autocast_cache_enabled as is_autocast_cache_enabled
-from .amp.autocast_mode import is_autocast_cpu_enabled as is_autocast_cpu_enabled
-from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
-from .amp.autocast_mode import set_autocast_cache_enabled as set_autocast_cache_enabled
-from .amp.autocast_mode import set_autocast_cpu_dtype as set_autocast_cpu_dtype
-from .amp.autocast_mode import set_autocast_cpu_enabled as set_autocast_cpu_enabled
-from .amp.autocast_mode import set_autocast_dtype as set_autocast_dtype
-from .amp.autocast_mode import set_autocast_enabled as set_autocast_enabled
-from .amp.autocast_mode import set_autocast_gpu_dtype as set_autocast_gpu_dtype
-from .amp.grad_scaler import GradScaler as GradScaler
-from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
-from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
-from .autograd.anomaly_mode import set_anomaly_enabled as set_anomaly_enabled
-from .func._vmap import vmap as vmap
-from .random import Generator as Generator
-from .random import get_rng_state as get_rng_state
-from .random import initial_seed as initial_seed
-from .random import manual_seed as manual_seed
-from .random import seed as seed
-from .random import set_rng_state as set_rng_state
-from .serialization import load as load
-from .serialization import save as save
-
-Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+from . import amp as amp, array_api as array_api, autograd as autograd, backends as backends, cuda as cuda, distributed as distributed, distributions as distributions, explain as explain, export as export, fft as fft, func as func, fx as fx, hub as hub, library as library, linalg as linalg, masked as masked, multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim, overrides as overrides, profiler as profiler, quasirandom as quasirandom, random as random, return_types as return_types, safetensors as safetensors, serialization as serialization, signal as signal, sparse as sparse, special as special, storage as storage, testing as testing, torch_version as torch_version, utils as utils
+from ._base.constants import Size as Size, device as device, layout as layout, memory_format as memory_format
+from ._base.dtypes import dtype as dtype
+from ._base.grad_mode import enable_grad as enable_grad, inference_mode as inference_mode, no_grad as no_grad, set_grad_enabled as set_grad_enabled
+from ._base.limits import finfo as finfo, iinfo as iinfo
+from ._compat import accelerator as accelerator, ao as ao, classes as classes, compiler as compiler, contrib as contrib, cpu as cpu, functional as functional, futures as futures, jit as jit, mps as mps, mtia as mtia, quantization as quantization, types as types, version as version, xpu as xpu
+from ._compat.accelerator import Event as Event, Stream as Stream
+from ._compat.compiler import SymBool as SymBool, SymFloat as SymFloat, SymInt as SymInt
+from ._compat.futures import Future as Future
+from ._compat.jit import ScriptFunction as ScriptFunction, ScriptModule as ScriptModule, fork as fork
+from ._saving.file_reader import PyTorchFileReader as PyTorchFileReader
+from ._tape.tensor import Tensor as Tensor
+from ._tensor_api.storage import TypedStorage as TypedStorage, UntypedStorage as UntypedStorage
+from .amp.autocast_mode import autocast as autocast, autocast_decrement_nesting as autocast_decrement_nesting, autocast_increment_nesting as autocast_increment_nesting, clear_autocast_cache as clear_autocast_cache, get_autocast_cpu_dtype as get_autocast_cpu_dtype, get_autocast_dtype as get_autocast_dtype, get_autocast_gpu_dtype as get_autocast_gpu_dtype, is_autocast_cache_enabled as is_autocast_cache_enabled, is_autocast_cpu_enabled as is_autocast_cpu_enabled, is_autocast_enabled as is_autocast_enabled, set_autocast_cache_enabled as set_autocast_cache_enabled, set_autocast_cpu_dtype as set_autocast_cpu_dtype, set_autocast_cpu_enabled as set_autocast_cpu_enabled, set_autocast_dtype as set_autocast_dtype, set_autocast_enabled as set_autocast_enabled, set_autocast_gpu_dtype as set_autocast_gpu_dtype
+from .amp.grad_scaler import GradScaler as GradScaler
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled, is_anomaly_enabled as is_anomaly_enabled, set_anomaly_enabled as set_anomaly_enabled
+from .func._vmap import vmap as vmap
+from .random import Generator as Generator, get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state
+from .serialization import load as load, save as save
+from .torch_version import __version__ as __version__
 class AcceleratorError(RuntimeError): ...
 class BFloat16Storage(Any): ...
 class BFloat16Tensor(Tensor): ...
@@ -168,7 +73,7 @@ def acosh_(self: Tensor) -> Tensor:
     """In-place form of ``acosh``."""
 def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
-def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> _tuple[Tensor, Tensor]:
+def adaptive_max_pool1d(input: Tensor, output_size: Ints) -> _tuple[Tensor, Tensor]:
     """``nn.functional.adaptive_max_pool1d``: the maxima and their indices."""
 def add(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
@@ -192,7 +97,7 @@ def affine_grid_generator(theta: Tensor, size: Sequence[_int], align_corners: _b
     """``nn.functional.affine_grid``."""
 def alias_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``alias``, as a copy."""
-def all(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def all(input: Tensor, dim: Ints | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
 def allclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
     """Whether all elements are close (``isclose``), as a Python bool."""
@@ -200,17 +105,17 @@ def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given."""
 def alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
-def amax(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def amax(input: Tensor, dim: Ints | None = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The largest element over one, several or all dims; equal ones share the gradient evenly."""
-def amin(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def amin(input: Tensor, dim: Ints | None = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The smallest element over one, several or all dims; equal ones share the gradient evenly."""
 def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.aminmax:
     """The smallest and the largest of all elements, or along a dim."""
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle of each element in radians; 0 or pi for a real number."""
-def any(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def any(input: Tensor, dim: Ints | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
-def arange(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+def arange(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """``arange(end)``, ``arange(start, end, step=1)``: the numbers from start to end, without end."""
 def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse cosine of each element, in radians."""
@@ -248,17 +153,17 @@ def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _b
     """The indices that sort the elements along a dim; equal elements keep their order."""
 def argwhere(input: Tensor) -> Tensor:
     """The indices of the nonzero elements, a row for each, as in ``nonzero``."""
-def as_strided(input: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
+def as_strided(input: Tensor, size: Ints, stride: Ints, storage_offset: _int | None = None) -> Tensor:
     """A view of the tensor's storage with any size and strides (counted in elements)."""
-def as_strided_(self: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
+def as_strided_(self: Tensor, size: Ints, stride: Ints, storage_offset: _int | None = None) -> Tensor:
     """In-place form of ``as_strided``."""
 def as_strided_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``as_strided``, as a copy."""
-def as_strided_scatter(input: Tensor, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
+def as_strided_scatter(input: Tensor, src: Tensor, size: Ints, stride: Ints, storage_offset: _int | None = None) -> Tensor:
     """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
-def as_tensor(data: Any, dtype: _dtype | None = None, device: _device | _str | _int | None = None) -> Tensor:
+def as_tensor(data: Any, dtype: _dtype | None = None, device: Device = None) -> Tensor:
     """``data`` as a tensor, without a copy if possible."""
-def asarray(obj: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, copy: _bool | None = None, requires_grad: _bool | None = None) -> Tensor:
+def asarray(obj: Any, *, dtype: _dtype | None = None, device: Device = None, copy: _bool | None = None, requires_grad: _bool | None = None) -> Tensor:
     """``obj`` as a tensor: shared memory for tensors, NumPy arrays, DLPack and buffers, else as ``tensor``."""
 def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse sine of each element, in radians."""
@@ -282,25 +187,22 @@ def atanh_(self: Tensor) -> Tensor:
 def atleast_1d(tensor: Tensor, /) -> Tensor:
     """Each tensor with at least one dimension."""
 @overload
-def atleast_1d(*tensors: Any) -> _tuple[Tensor, ...]:
-    """Each tensor with at least one dimension."""
+def atleast_1d(*tensors: Any) -> _tuple[Tensor, ...]: ...
 @overload
 def atleast_2d(tensor: Tensor, /) -> Tensor:
     """Each tensor with at least two dimensions; a vector becomes a row."""
 @overload
-def atleast_2d(*tensors: Any) -> _tuple[Tensor, ...]:
-    """Each tensor with at least two dimensions; a vector becomes a row."""
+def atleast_2d(*tensors: Any) -> _tuple[Tensor, ...]: ...
 @overload
 def atleast_3d(tensor: Tensor, /) -> Tensor:
     """Each tensor with at least three dimensions: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)."""
 @overload
-def atleast_3d(*tensors: Any) -> _tuple[Tensor, ...]:
-    """Each tensor with at least three dimensions: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)."""
-def avg_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+def atleast_3d(*tensors: Any) -> _tuple[Tensor, ...]: ...
+def avg_pool1d(input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
 def baddbmm(input: Tensor | Number, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
-def bartlett_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def bartlett_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A triangle: ``1 - abs(2 n / N - 1)``, of shape (window_length,). See ``hann_window``."""
 def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
     """``nn.functional.batch_norm`` with its arguments in another order."""
@@ -335,18 +237,18 @@ def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number, *, out: 
     """Shift the bits to the right, which divides by powers of two and rounds down."""
 def bitwise_xor(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Bitwise exclusive or; logical exclusive or for bools."""
-def blackman_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def blackman_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)``, of shape (window_length,). See ``hann_window``."""
 def block_diag(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """A block diagonal matrix of tensors with at most two dimensions."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
 bool: _dtype
-def broadcast_shapes(*shapes: _int | Sequence[_int]) -> _Size:
+def broadcast_shapes(*shapes: Ints) -> _Size:
     """The shape that tensors of these shapes broadcast to."""
 def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> _tuple[Tensor, ...]:
     """The tensors expanded to their common shape."""
-def broadcast_to(input: Tensor, size: _int | Sequence[_int]) -> Tensor:
+def broadcast_to(input: Tensor, size: Ints) -> Tensor:
     """``input.expand(size)``."""
 def bucketize(input: Tensor | _float, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
     """The index of the bucket between sorted boundaries that contains each value."""
@@ -413,8 +315,7 @@ def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) ->
 def compile(model: Callable[_P, _R], *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[_P, _R]:
     """The compiled form of a function, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
 @overload
-def compile(model: None=None, *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """The compiled form of a function, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
+def compile(model: None=None, *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from its parts, which have the same floating dtype and broadcast."""
 complex128: _dtype
@@ -432,24 +333,24 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate; a real tensor is returned itself."""
 def conj_physical_(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``conj_physical``."""
-def constant_pad_nd(input: Tensor, pad: _int | Sequence[_int], value: Tensor | Number = 0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Ints, value: Tensor | Number = 0) -> Tensor:
     """``nn.functional.pad`` with a constant."""
 contiguous_format: _memory_format
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, dilation: Ints = 1, groups: _int = 1) -> Tensor:
     """Convolution of signals ``(N, C, L)`` or ``(C, L)`` with filters ``(O, C / groups, k)``; see ``conv2d``."""
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, dilation: Ints = 1, groups: _int = 1) -> Tensor:
     """Convolution (as a cross-correlation) of images ``(N, C, H, W)`` with filters ``(O, C / groups, kh, kw)``."""
-def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, dilation: Ints = 1, groups: _int = 1) -> Tensor:
     """Convolution of volumes ``(N, C, D, H, W)`` with filters ``(O, C / groups, kd, kh, kw)``; see ``conv2d``."""
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
     """``conv1d`` of (time, batch, channels) with a weight (width, channels in, channels out)."""
-def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, output_padding: Ints = 0, groups: _int = 1, dilation: Ints = 1) -> Tensor:
     """The transpose of ``conv1d``: ``(N, C, L)`` with filters ``(C, O / groups, k)``; see ``conv_transpose2d``."""
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, output_padding: Ints = 0, groups: _int = 1, dilation: Ints = 1) -> Tensor:
     """The transpose of ``conv2d`` of the same geometry: ``(N, C, H, W)`` with filters ``(C, O / groups, kh, kw)``."""
-def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, output_padding: Ints = 0, groups: _int = 1, dilation: Ints = 1) -> Tensor:
     """The transpose of ``conv3d``; see ``conv_transpose2d``."""
-def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: _int | Sequence[_int], padding: _str | _int | Sequence[_int], dilation: _int | Sequence[_int], transposed: _bool, output_padding: _int | Sequence[_int], groups: _int) -> Tensor:
+def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: _str | Ints, dilation: Ints, transposed: _bool, output_padding: Ints, groups: _int) -> Tensor:
     """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank."""
 def copysign(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of the first operand with the sign of the second."""
@@ -467,7 +368,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     """``nn.functional.cosine_embedding_loss`` with the reduction as a number."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
-def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: Ints | None = None, *, out: Tensor | None = None) -> Tensor:
     """The number of nonzero elements, as int64."""
 def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """Covariance matrix; rows are variables, columns observations."""
@@ -533,7 +434,7 @@ def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
 def dsmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
-def dsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+def dsplit(input: Tensor, indices_or_sections: Tensor | Ints | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenate tensors along the third dimension."""
@@ -548,13 +449,13 @@ def embedding_bag(weight: Tensor, indices: Tensor, offsets: Tensor, scale_grad_b
     """``nn.functional.embedding_bag`` with the mode as a number, 0 (sum), 1 (mean) or 2 (maximum), and its counts."""
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: _float, norm_type: _float) -> Tensor:
     """Scale the rows of a matrix at ``indices`` whose norm is larger than ``max_norm`` down to it, in place."""
-def empty(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None, **kwargs: Any) -> Tensor:
+def empty(*size: Ints, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None, **kwargs: Any) -> Tensor:
     """An uninitialised tensor."""
-def empty_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
+def empty_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """An uninitialised tensor with another tensor's shape and dtype."""
-def empty_permuted(size: _int | Sequence[_int], physical_layout: _int | Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def empty_permuted(size: Ints, physical_layout: Ints, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """An uninitialised tensor with its dimensions in the given memory order, outermost first."""
-def empty_strided(size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def empty_strided(size: Ints, stride: Ints, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """An uninitialised tensor with given strides, counted in elements."""
 def eq(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the elements are equal, as bools."""
@@ -586,7 +487,7 @@ def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``exp(x) - 1``, accurate near 0 too."""
 def expm1_(self: Tensor) -> Tensor:
     """In-place form of ``expm1``."""
-def eye(n: _int, m: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def eye(n: _int, m: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m defaults to n."""
 def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given."""
@@ -608,7 +509,7 @@ def fix_(self: Tensor) -> Tensor:
     """In-place form of ``trunc``."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """Merge the dimensions from ``start_dim`` to ``end_dim``; a 0-dimensional tensor becomes one-dimensional."""
-def flip(input: Tensor, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
+def flip(input: Tensor, *dims: Ints, **given: Any) -> Tensor:
     """A copy with some dimensions in reverse order."""
 def fliplr(input: Tensor) -> Tensor:
     """A copy with the columns in reverse order."""
@@ -644,19 +545,19 @@ def frac_(input: Tensor) -> Tensor:
     """In-place form of ``frac``."""
 def frexp(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.frexp:
     """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``."""
-def frobenius_norm(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def frobenius_norm(input: Tensor, dim: Ints, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Deprecated: ``linalg.vector_norm(input, 2, dim, keepdim)``."""
-def from_dlpack(ext_tensor: Any, *, device: _device | _str | _int | None = None, copy: _bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: _bool | None = None) -> Tensor:
     """A tensor on the memory of another library's array, by the DLPack protocol."""
-def from_file(filename: _str | Any, shared: _bool | None = None, size: _int = 0, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def from_file(filename: _str | Any, shared: _bool | None = None, size: _int = 0, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A tensor of shape (size,) on the memory of a file, which must hold at least that many elements."""
-def from_numpy(ndarray: np.ndarray) -> Tensor:
+def from_numpy(ndarray: _ndarray) -> Tensor:
     """A tensor on the memory of a NumPy array: a write to one changes the other."""
 def frombuffer(buffer: Any, *, dtype: _dtype, count: _int = -1, offset: _int = 0, requires_grad: _bool = False) -> Tensor:
     """A 1-dimensional tensor on the memory of an object with Python's buffer protocol."""
-def full(size: _int | Sequence[_int], fill_value: Number, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def full(size: Ints, fill_value: Number, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A tensor filled with one value; its type determines the dtype if none is given."""
-def full_like(input: Tensor, fill_value: Number, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
+def full_like(input: Tensor, fill_value: Number, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """A tensor filled with one value, with another tensor's shape and dtype."""
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
     """The elements of ``input`` at the positions ``index`` along ``dim``."""
@@ -678,7 +579,7 @@ def get_deterministic_debug_mode() -> _int:
     """0, 1 (warn) or 2 (error), as ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set it."""
 def get_device(self: Tensor) -> _int:
     """The number of the device: -1 for the CPU."""
-def get_device_module(device: _device | _str | _int | None = None) -> Any:
+def get_device_module(device: Device = None) -> Any:
     """The module of a device type: ``torch.cpu``, ``torch.cuda``, ..."""
 def get_float32_matmul_precision() -> _str:
     """The value set by ``set_float32_matmul_precision``."""
@@ -686,7 +587,7 @@ def get_num_interop_threads() -> _int:
     """The number that was set, else 1."""
 def get_num_threads() -> _int:
     """The number that was set, else the environment's, else the number of processors."""
-def gradient(input: Tensor, *, spacing: Number | Sequence[Any] | None = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: Number | Sequence[Any] | None = None, dim: Ints | None = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
     """Numerical derivative along each dim: central differences inside, one-sided differences at the edges."""
 def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether ``input > other``, element by element."""
@@ -707,9 +608,9 @@ def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether ``input > other``, element by element."""
 half: _dtype
-def hamming_window(window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def hamming_window(window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``alpha - beta * cos(2 pi n / N)``, of shape (window_length,). See ``hann_window``."""
-def hann_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def hann_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """The Hann window ``sin(pi n / N) ** 2``, of shape (window_length,)."""
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
     """Each element, or 0 if its absolute value is at most ``lambd``."""
@@ -721,7 +622,7 @@ has_mkldnn: _bool
 has_mps: _bool
 has_openmp: _bool
 has_spectral: _bool
-def hash_tensor(input: Tensor, dim: _int | Sequence[_int] = (), *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
+def hash_tensor(input: Tensor, dim: Ints = (), *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
     """A uint64 hash of the elements along dims, by default of all: the exclusive or of their 64-bit patterns."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 for negative elements, 1 for positive ones, and the element of ``values`` for 0."""
@@ -733,7 +634,7 @@ def histogram(input: Tensor, bins: _int | Tensor = 100, *, range: Sequence[_floa
     """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges."""
 def histogramdd(input: Tensor, bins: _int | Sequence[Any], *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogramdd:
     """Counts of points in the cells of a grid; the last dim holds the coordinates."""
-def hsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+def hsplit(input: Tensor, indices_or_sections: Tensor | Ints | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenate tensors along the second dimension, vectors along their only dimension."""
@@ -833,7 +734,7 @@ def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def istft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
     """The signal whose ``stft`` is ``input``, ``(B, N, frames)`` or ``(N, frames)``, in the sense of least squares."""
 jagged: _layout
-def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``i0(beta * sqrt(1 - (2 n / N - 1) ** 2)) / i0(beta)``, of shape (window_length,). See ``hann_window``."""
 def kl_div(input: Tensor, target: Tensor, reduction: _int = 0, *, log_target: _bool = False) -> Tensor:
     """``nn.functional.kl_div`` with the reduction as a number."""
@@ -841,7 +742,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.kthvalue:
     """The k-th smallest element along a dim (k counts from 1), and its index."""
-def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
+def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
     """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted."""
 def lcm(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The least common multiple of each pair of integers."""
@@ -866,7 +767,7 @@ def lgamma_(input: Tensor) -> Tensor:
     """In-place form of ``lgamma``."""
 def linalg_inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix."""
-def linspace(start: Tensor | Number, end: Tensor | Number, steps: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def linspace(start: Tensor | Number, end: Tensor | Number, steps: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``steps`` evenly spaced numbers from start to end, both included."""
 def lobpcg(A: Tensor, k: _int | None = None, B: Tensor | None = None, X: Tensor | None = None, n: _int | None = None, iK: Tensor | None = None, niter: _int | None = None, tol: _float | None = None, largest: _bool | None = None, method: _str | None = None, tracker: Any = None, ortho_iparams: _dict[_str, _int] | None = None, ortho_fparams: _dict[_str, _float] | None = None, ortho_bparams: _dict[_str, _bool] | None = None) -> _tuple[Tensor, Tensor]:
     """The ``k`` largest (or smallest) eigenvalues (*, k) and eigenvectors (*, m, k) of symmetric A (*, m, m)."""
@@ -910,9 +811,9 @@ def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None
     """``log(x / (1 - x))`` of each element; with ``eps``, x is clamped to [eps, 1 - eps] first."""
 def logit_(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``logit``."""
-def logspace(start: Tensor | Number, end: Tensor | Number, steps: _int | None = None, base: _float = 10.0, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def logspace(start: Tensor | Number, end: Tensor | Number, steps: _int | None = None, base: _float = 10.0, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``base`` to the power of ``linspace(start, end, steps)``."""
-def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def logsumexp(input: Tensor, dim: Ints | None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the sum of exponentials along one or several dims, without overflow."""
 long: _dtype
 def lstm(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor, Tensor]:
@@ -927,8 +828,7 @@ def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> T
 def lu(input: Tensor, pivot: _bool=True, get_infos: Literal[False]=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _tuple[Tensor, Tensor]:
     """Deprecated in PyTorch: see ``linalg.lu_factor``."""
 @overload
-def lu(input: Tensor, pivot: _bool=True, *, get_infos: Literal[True], out: Tensor | Sequence[Tensor] | None=None) -> _tuple[Tensor, Tensor, Tensor]:
-    """Deprecated in PyTorch: see ``linalg.lu_factor``."""
+def lu(input: Tensor, pivot: _bool=True, *, get_infos: Literal[True], out: Tensor | Sequence[Tensor] | None=None) -> _tuple[Tensor, Tensor, Tensor]: ...
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.lu_solve``."""
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.lu_unpack:
@@ -953,61 +853,53 @@ def matrix_rank(*args: Any, **kwargs: Any) -> Any:
 def max(input: Tensor, *, out: Tensor | None=None) -> Tensor:
     """Largest elements."""
 @overload
-def max(input: Tensor, other: Tensor, *, out: Tensor | None=None) -> Tensor:
-    """Largest elements."""
+def max(input: Tensor, other: Tensor, *, out: Tensor | None=None) -> Tensor: ...
 @overload
-def max(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.max:
-    """Largest elements."""
+def max(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.max: ...
 @overload
-def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
+def max_pool1d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
 @overload
-def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
-    """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
-def max_pool1d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
+def max_pool1d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
+def max_pool1d_with_indices(input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, dilation: Ints = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
     """``nn.functional.max_pool1d``: the maxima and their indices."""
 @overload
-def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
+def max_pool2d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
 @overload
-def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
-    """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
+def max_pool2d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
 @overload
-def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
+def max_pool3d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
     """The largest element of each window of volumes; see ``max_pool2d``."""
 @overload
-def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
-    """The largest element of each window of volumes; see ``max_pool2d``."""
+def max_pool3d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
 def maximum(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The larger of each pair of elements; nan if either is nan. On a tie each gets half of the gradient."""
-def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
+def mean(input: Tensor, dim: Ints | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
     """Mean of all elements, or along one or several dims; only for floating and complex dtypes."""
 @overload
 def median(input: Tensor) -> Tensor:
     """The lower median of all elements, or along a dim with its index; nan if any element is nan."""
 @overload
-def median(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.median:
-    """The lower median of all elements, or along a dim with its index; nan if any element is nan."""
+def median(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.median: ...
 def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: _str | None = None) -> _tuple[Tensor, ...]:
     """Expand vectors to views on the grid that they span, with one dimension for each vector."""
 @overload
 def min(input: Tensor, *, out: Tensor | None=None) -> Tensor:
     """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
 @overload
-def min(input: Tensor, other: Tensor, *, out: Tensor | None=None) -> Tensor:
-    """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
+def min(input: Tensor, other: Tensor, *, out: Tensor | None=None) -> Tensor: ...
 @overload
-def min(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.min:
-    """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
+def min(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.min: ...
 def minimum(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The smaller of each pair of elements; nan if either is nan. On a tie each gets half of the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
 def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.mode:
     """The most frequent element along a dim (the smallest of several), and its last index."""
-def moveaxis(input: Tensor, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
+def moveaxis(input: Tensor, source: Tensor | Ints, destination: Tensor | Ints) -> Tensor:
     """A view with some dimensions moved to other positions; the others stay in order."""
-def movedim(input: Tensor, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
+def movedim(input: Tensor, source: Tensor | Ints, destination: Tensor | Ints) -> Tensor:
     """A view with some dimensions moved to other positions; the others stay in order."""
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sort along the first dim."""
@@ -1026,17 +918,16 @@ def nan_to_num(input: Tensor, nan: _float | None = None, posinf: _float | None =
     """Replace nan by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
 def nan_to_num_(input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``nan_to_num``."""
-def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def nanmean(input: Tensor, dim: Ints | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Mean of the elements that are not nan."""
 @overload
 def nanmedian(input: Tensor) -> Tensor:
     """The median of the elements that are not nan; see ``median``."""
 @overload
-def nanmedian(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.nanmedian:
-    """The median of the elements that are not nan; see ``median``."""
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.nanmedian: ...
 def nanquantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Tensor | None = None) -> Tensor:
     """The q-th quantiles of the elements that are not nan; see ``quantile``."""
-def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def nansum(input: Tensor, dim: Ints | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Sum of the elements that are not nan."""
 def narrow(input: Tensor, dim: _int, start: Tensor | Number, length: _int, *, out: Tensor | None = None) -> Tensor:
     """A view of ``length`` elements of a dimension, from ``start`` on."""
@@ -1050,7 +941,7 @@ def native_dropout(input: Tensor, p: _float, train: _bool | None) -> _tuple[Tens
     """``(result, mask)``: the mask is True where an element was kept."""
 def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
     """``group_norm``, the means and the inverse deviations."""
-def native_layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None, bias: Tensor | None, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
+def native_layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None, bias: Tensor | None, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
     """``layer_norm``, the means and the inverse deviations."""
 def ne(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the elements differ, as bools."""
@@ -1069,25 +960,24 @@ def nextafter(input: Tensor, other: Tensor | Number, *, out: Tensor | None = Non
 def nonzero(input: Tensor, *, as_tuple: Literal[False]=False, out: Tensor | None=None) -> Tensor:
     """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension."""
 @overload
-def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> _tuple[Tensor, ...]:
-    """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension."""
+def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> _tuple[Tensor, ...]: ...
 def nonzero_static(input: Tensor, *, size: _int, fill_value: _int = -1, out: Tensor | None = None) -> Tensor:
     """``nonzero`` with exactly ``size`` rows, truncated or filled with ``fill_value``."""
-def norm(input: Tensor, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+def norm(input: Tensor, p: Any | _str | None = 'fro', dim: Ints | None = None, keepdim: _bool = False, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
 def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
     """The norm over all dims but ``dim`` (-1: over all dims), with the reduced dims kept at size 1."""
-def normal(mean: Tensor | Number, std: Tensor | Number = 1.0, size: _int | Sequence[_int] | None = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def normal(mean: Tensor | Number, std: Tensor | Number = 1.0, size: Ints | None = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Normal numbers: of the tensors ``mean`` and ``std`` (either may be a number), or of two numbers and a ``size``."""
 def not_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the elements differ, as bools."""
-def nuclear_norm(input: Tensor, dim: _int | Sequence[_int] = (-2, -1), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def nuclear_norm(input: Tensor, dim: Ints = (-2, -1), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Deprecated: ``linalg.matrix_norm(input, "nuc", dim, keepdim)``."""
 def numel(self: Tensor) -> _int:
     """The number of elements."""
-def ones(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+def ones(*size: Ints, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """A tensor of ones."""
-def ones_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
+def ones_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """A tensor of ones with another tensor's shape and dtype."""
 def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``linalg.householder_product`` under its older name."""
@@ -1101,7 +991,7 @@ def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _
     """``svd_lowrank`` of A minus the means of its columns; the columns of V are the principal directions."""
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row."""
-def permute(input: Tensor, *order: Any, dims: _int | Sequence[_int] | None = None) -> Tensor:
+def permute(input: Tensor, *order: Any, dims: Ints | None = None) -> Tensor:
     """A view with the dimensions in another order."""
 def permute_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``permute``, as a copy."""
@@ -1146,21 +1036,21 @@ def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Convert radians to degrees."""
 def rad2deg_(input: Tensor) -> Tensor:
     """In-place form of ``rad2deg``."""
-def rand(*size: _int | Sequence[_int], generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+def rand(*size: Ints, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """Uniform numbers on [0, 1)."""
-def rand_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
+def rand_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """Uniform numbers on [0, 1), of another tensor's shape and dtype."""
-def randint(*args: Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+def randint(*args: Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """Integers in [low, high): ``randint(high, size)``, ``randint(low, high, size)``; int64 if no dtype is given."""
-def randint_like(input: Tensor, *args: Any, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None, **kwargs: Any) -> Tensor:
+def randint_like(input: Tensor, *args: Any, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None, **kwargs: Any) -> Tensor:
     """Integers in [low, high), of another tensor's shape and dtype: ``(input, high)`` or ``(input, low, high)``."""
-def randn(*size: _int | Sequence[_int], generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+def randn(*size: Ints, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """Standard normal numbers."""
-def randn_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
+def randn_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """Standard normal numbers, of another tensor's shape and dtype."""
-def randperm(n: _int, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def randperm(n: _int, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A random permutation of 0, ..., n - 1; int64 if no dtype is given."""
-def range(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+def range(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, in the default dtype."""
 def ravel(input: Tensor) -> Tensor:
     """Flatten to one dimension; a view if the tensor is contiguous."""
@@ -1180,9 +1070,9 @@ def renorm(input: Tensor, p: _int | _float, dim: _int, maxnorm: _float, *, out: 
     """Scale each slice along ``dim`` whose p-norm is above ``maxnorm`` down to that norm."""
 def repeat_interleave(input: Tensor, repeats: Tensor | Number | None = None, dim: _int | None = None, *, output_size: _int | None = None, out: Tensor | None = None) -> Tensor:
     """Repeat each element, or each slice along ``dim``; ``repeats`` is one count for all or a tensor of counts."""
-def reshape(input: Tensor, *size: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
+def reshape(input: Tensor, *size: Ints, shape: Ints | None = None) -> Tensor:
     """Reshape to ``size``: a view where the memory allows it, else a copy."""
-def resize_(self: Tensor, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: _memory_format | None = None) -> Tensor:
+def resize_(self: Tensor, *sizes: Ints, size: Ints | None = None, memory_format: _memory_format | None = None) -> Tensor:
     """Change the size in place, in row-major order; larger memory is allocated if needed."""
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
     """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``."""
@@ -1192,7 +1082,7 @@ def resolve_neg(input: Tensor) -> Tensor:
     """A copy of a tensor that shows negatives; any other tensor is returned itself."""
 def result_type(*operands: Any, **named: Any) -> _dtype:
     """The dtype of the result of an operator on two operands: ``tensor`` and ``other``, or ``scalar`` and ``tensor``."""
-def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
 def rnn_relu(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
     """An RNN with ``h' = relu(W x + b + U h + c)``; see ``gru`` for the arguments."""
@@ -1202,9 +1092,9 @@ def rnn_tanh(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
     """An RNN with ``h' = tanh(W x + b + U h + c)``; see ``gru`` for the arguments."""
 def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of an RNN with ``tanh``: the new state."""
-def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
+def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
     """A copy with the elements shifted cyclically along dimensions."""
-def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = (0, 1)) -> Tensor:
+def rot90(input: Tensor, k: _int = 1, dims: Ints = (0, 1)) -> Tensor:
     """A copy rotated by ``k`` quarter turns in the plane of two dimensions, from the first towards the second."""
 def round(input: Tensor, *, decimals: _int | None = None, out: Tensor | None = None) -> Tensor:
     """The nearest integer, with ties rounded to even, or the nearest number with ``decimals`` decimal places."""
@@ -1226,7 +1116,7 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``other - alpha * input``."""
 def saddmm(input: Tensor | Number, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
-def scalar_tensor(s: Any, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def scalar_tensor(s: Any, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A 0-dimensional tensor of a number, in the default dtype if none is given."""
 def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | Number | None = None, *, value: Tensor | Number | None = None, reduce: _str | None = None, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with ``src`` (a tensor or a number) written at the positions ``index`` along ``dim``."""
@@ -1248,7 +1138,7 @@ def selu(input: Tensor, inplace: _bool = False) -> Tensor:
     """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507."""
 def selu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``selu``."""
-def set_default_device(device: _device | _str | _int | None) -> None:
+def set_default_device(device: Device) -> None:
     """Set the device of tensors made without the argument ``device``: "cpu" (also ``None``) or "meta"."""
 def set_default_dtype(d: _dtype, /) -> None:
     """Make `d`, which must be floating, the dtype of tensors made from Python floats, in all threads."""
@@ -1309,24 +1199,24 @@ def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool
     """Sort along a dim: values and their indices. Equal elements keep their order, and nan is the largest."""
 sparse_bsc: _layout
 sparse_bsr: _layout
-def sparse_compressed_tensor(compressed_indices: Any = None, plain_indices: Any = None, values: Tensor | Sequence[Any] | None = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
+def sparse_compressed_tensor(compressed_indices: Any = None, plain_indices: Any = None, values: Tensor | Sequence[Any] | None = None, size: Ints | None = None, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
     """A sparse tensor of layout ``torch.sparse_csr`` or ``torch.sparse_csc``; see ``sparse_csr_tensor``."""
 sparse_coo: _layout
-def sparse_coo_tensor(indices: Tensor | Sequence[Any] | None = None, values: Tensor | Sequence[Any] | None = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None, is_coalesced: _bool | None = None) -> Tensor:
+def sparse_coo_tensor(indices: Tensor | Sequence[Any] | None = None, values: Tensor | Sequence[Any] | None = None, size: Ints | None = None, *, dtype: _dtype | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None, is_coalesced: _bool | None = None) -> Tensor:
     """A tensor that stores only its elements at ``indices``, which have shape ``(sparse_dim, nnz)``."""
 sparse_csc: _layout
-def sparse_csc_tensor(ccol_indices: Any = None, row_indices: Any = None, values: Tensor | Sequence[Any] | None = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
+def sparse_csc_tensor(ccol_indices: Any = None, row_indices: Any = None, values: Tensor | Sequence[Any] | None = None, size: Ints | None = None, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
     """A sparse tensor in the layout CSC (compressed columns): ``sparse_csr_tensor`` with rows and columns exchanged."""
 sparse_csr: _layout
-def sparse_csr_tensor(crow_indices: Any = None, col_indices: Any = None, values: Tensor | Sequence[Any] | None = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
+def sparse_csr_tensor(crow_indices: Any = None, col_indices: Any = None, values: Tensor | Sequence[Any] | None = None, size: Ints | None = None, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:
     """A sparse tensor in the layout CSR (compressed rows), of shape ``(*batch, rows, columns, *dense)``."""
 def split(tensor: Tensor, split_size_or_sections: Any = None, dim: _int = 0, *, split_size: Any = None) -> _tuple[Tensor, ...]:
     """Split along a dimension into views of one size (the last may be smaller) or of the sizes in a list."""
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``split`` with copies instead of views."""
-def split_with_sizes(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
+def split_with_sizes(input: Tensor, split_sizes: Ints, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """Split along a dimension into views of the given sizes."""
-def split_with_sizes_copy(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
+def split_with_sizes_copy(input: Tensor, split_sizes: Ints, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``split_with_sizes`` with copies instead of views."""
 def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
@@ -1338,30 +1228,26 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square of each element."""
 def square_(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``square``."""
-def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None, *, axis: Any = None) -> Tensor:
+def squeeze(input: Tensor, dim: Ints | None = None, *, axis: Any = None) -> Tensor:
     """A view without the dimensions of size one, or without those in ``dim``."""
 def squeeze_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``squeeze``, as a copy."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
     """Stack tensors of one shape along a new dimension."""
 @overload
-def std(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False, *, out: Tensor | None=None) -> Tensor:
+def std(input: Tensor, dim: Ints | None, unbiased: _bool=True, keepdim: _bool=False, *, out: Tensor | None=None) -> Tensor:
     """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
 @overload
-def std(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False, out: Tensor | None=None) -> Tensor:
-    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
+def std(input: Tensor, dim: Ints | None=None, *, correction: Number | None=None, keepdim: _bool=False, out: Tensor | None=None) -> Tensor: ...
 @overload
-def std(input: Tensor, unbiased: _bool=True) -> Tensor:
-    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
+def std(input: Tensor, unbiased: _bool=True) -> Tensor: ...
 @overload
-def std_mean(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
+def std_mean(input: Tensor, dim: Ints | None, unbiased: _bool=True, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
     """Standard deviation and mean; the arguments are those of ``std``."""
 @overload
-def std_mean(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
-    """Standard deviation and mean; the arguments are those of ``std``."""
+def std_mean(input: Tensor, dim: Ints | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> _tuple[Tensor, Tensor]: ...
 @overload
-def std_mean(input: Tensor, unbiased: _bool=True) -> _tuple[Tensor, Tensor]:
-    """Standard deviation and mean; the arguments are those of ``std``."""
+def std_mean(input: Tensor, unbiased: _bool=True) -> _tuple[Tensor, Tensor]: ...
 def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
     """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
 strided: _layout
@@ -1369,7 +1255,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, al
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
 def subtract(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
+def sum(input: Tensor, dim: Ints | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
     """Sum of all elements, or along one or several dims."""
 def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.svd:
     """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
@@ -1413,17 +1299,17 @@ def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent of each element."""
 def tanh_(self: Tensor) -> Tensor:
     """In-place form of ``tanh``."""
-def tensor(data: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+def tensor(data: Any, *, dtype: _dtype | None = None, device: Device = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new leaf tensor with a copy of ``data``: a number, nested lists or tuples, a NumPy array, a tensor."""
-def tensor_split(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None, tensor_indices_or_sections: Any = None, out: Tensor | None = None) -> _tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: Tensor | Ints | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None, tensor_indices_or_sections: Any = None, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list."""
-def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[_int] = 2, *, out: Tensor | None = None) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: Ints = 2, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over some dimensions of a and as many of b."""
 def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold."""
 def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``threshold``."""
-def tile(input: Tensor, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
+def tile(input: Tensor, *dims: Ints, **given: Any) -> Tensor:
     """``repeat`` with the numbers aligned to the last dimensions."""
 def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.topk:
     """The k largest (or smallest) elements along a dim, always sorted, and their indices."""
@@ -1441,13 +1327,13 @@ def triangular_solve(b: Tensor, A: Tensor, upper: _bool = True, transpose: _bool
     """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A copy with zeros above a diagonal (0: the main one) of the last two dimensions."""
-def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _layout | None = None, pin_memory: Any = None, requires_grad: Any = False) -> Tensor:
+def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: Device = None, layout: _layout | None = None, pin_memory: Any = None, requires_grad: Any = False) -> Tensor:
     """The row and column numbers, as two rows, of the lower triangle of a matrix of this size."""
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 0) -> Tensor:
     """``nn.functional.triplet_margin_loss`` with the reduction as a number."""
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A copy with zeros below a diagonal (0: the main one) of the last two dimensions."""
-def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _layout | None = None, pin_memory: Any = None, requires_grad: Any = False) -> Tensor:
+def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: Device = None, layout: _layout | None = None, pin_memory: Any = None, requires_grad: Any = False) -> Tensor:
     """The row and column numbers, as two rows, of the upper triangle of a matrix of this size."""
 def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``div`` without rounding."""
@@ -1472,7 +1358,7 @@ def unbind(input: Tensor, dim: _int = 0, *, out: Tensor | None = None) -> _tuple
     """Views of the slices at each index of a dimension."""
 def unbind_copy(input: Tensor, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``unbind`` with copies instead of views."""
-def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+def unflatten(input: Tensor, dim: _int, sizes: Ints, *, out: Tensor | None = None) -> Tensor:
     """Split one dimension into several; one of ``sizes`` may be -1."""
 def unfold_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``unfold``, as a copy."""
@@ -1480,23 +1366,21 @@ def unfold_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
 def unique(input: Tensor, sorted: _bool=True, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
     """The unique elements, or slices along a dim, always sorted."""
 @overload
-def unique(input: Tensor, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
-    """The unique elements, or slices along a dim, always sorted."""
+def unique(input: Tensor, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any: ...
 @overload
 def unique_consecutive(input: Tensor, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
     """The first element of each run of equal elements, or of equal slices along a dim."""
 @overload
-def unique_consecutive(input: Tensor, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
-    """The first element of each run of equal elements, or of equal slices along a dim."""
+def unique_consecutive(input: Tensor, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any: ...
 def unique_dim(input: Tensor, dim: _int, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False) -> _tuple[Tensor, Tensor, Tensor]:
     """``torch.unique`` along a dimension, with inverse indices and counts, which are empty unless requested."""
-def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> _tuple[Tensor, ...]:
+def unravel_index(indices: Tensor, shape: Ints) -> _tuple[Tensor, ...]:
     """Convert flat indices in row-major order to one tensor of indices for each dimension."""
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``chunk`` whose results may be written to in place."""
 def unsafe_split(input: Tensor, split_size: _int, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``split`` whose results may be written to in place."""
-def unsafe_split_with_sizes(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Ints, dim: _int = 0) -> _tuple[Tensor, ...]:
     """``split_with_sizes`` whose results may be written to in place."""
 def unsqueeze(input: Tensor, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
     """A view with a dimension of size one at position ``dim``."""
@@ -1509,23 +1393,19 @@ def values_copy(input: Tensor) -> Tensor:
 def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
     """The powers of a vector's elements, descending unless ``increasing``."""
 @overload
-def var(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False, *, out: Tensor | None=None) -> Tensor:
+def var(input: Tensor, dim: Ints | None, unbiased: _bool=True, keepdim: _bool=False, *, out: Tensor | None=None) -> Tensor:
     """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
 @overload
-def var(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False, out: Tensor | None=None) -> Tensor:
-    """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+def var(input: Tensor, dim: Ints | None=None, *, correction: Number | None=None, keepdim: _bool=False, out: Tensor | None=None) -> Tensor: ...
 @overload
-def var(input: Tensor, unbiased: _bool=True) -> Tensor:
-    """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+def var(input: Tensor, unbiased: _bool=True) -> Tensor: ...
 @overload
-def var_mean(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
+def var_mean(input: Tensor, dim: Ints | None, unbiased: _bool=True, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
     """Variance and mean; the arguments are those of ``var``."""
 @overload
-def var_mean(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
-    """Variance and mean; the arguments are those of ``var``."""
+def var_mean(input: Tensor, dim: Ints | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> _tuple[Tensor, Tensor]: ...
 @overload
-def var_mean(input: Tensor, unbiased: _bool=True) -> _tuple[Tensor, Tensor]:
-    """Variance and mean; the arguments are those of ``var``."""
+def var_mean(input: Tensor, unbiased: _bool=True) -> _tuple[Tensor, Tensor]: ...
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``dot`` with the first vector conjugated."""
 def view_as_complex(input: Tensor) -> Tensor:
@@ -1538,7 +1418,7 @@ def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``view_as_real(input)``."""
 def view_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``view``, as a copy."""
-def vsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+def vsplit(input: Tensor, indices_or_sections: Tensor | Ints | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenate tensors along the first dimension; vectors become rows."""
@@ -1548,8 +1428,7 @@ def wait(future: Any) -> Any:
 def where(condition: Tensor) -> _tuple[Tensor, ...]:
     """The element of ``input`` where ``condition`` holds, else the element of ``other``; all three broadcast."""
 @overload
-def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None=None) -> Tensor:
-    """The element of ``input`` where ``condition`` holds, else the element of ``other``; all three broadcast."""
+def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None=None) -> Tensor: ...
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: _tuple[Any, ...] | _list[Any]) -> Any:
     """``carried_inputs``, replaced by ``body_fn(*carried_inputs)`` as long as ``cond_fn(*carried_inputs)`` is true."""
 def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -1558,834 +1437,7 @@ def xlogy_(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """In-place form of ``xlogy``."""
 def zero_(self: Tensor) -> Tensor:
     """Fill this tensor with zeros."""
-def zeros(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+def zeros(*size: Ints, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """A tensor of zeros."""
-def zeros_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
+def zeros_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """A tensor of zeros with another tensor's shape and dtype."""
-
-__all__ = [
-    "AcceleratorError",
-    "BFloat16Storage",
-    "BFloat16Tensor",
-    "BoolStorage",
-    "BoolTensor",
-    "ByteStorage",
-    "ByteTensor",
-    "CharStorage",
-    "CharTensor",
-    "ComplexDoubleStorage",
-    "ComplexFloatStorage",
-    "DoubleStorage",
-    "DoubleTensor",
-    "Event",
-    "FloatStorage",
-    "FloatTensor",
-    "Future",
-    "Generator",
-    "GradScaler",
-    "HalfStorage",
-    "HalfTensor",
-    "IntStorage",
-    "IntTensor",
-    "LongStorage",
-    "LongTensor",
-    "OutOfMemoryError",
-    "PyTorchFileReader",
-    "ScriptFunction",
-    "ScriptModule",
-    "ShortStorage",
-    "ShortTensor",
-    "Size",
-    "Stream",
-    "SymBool",
-    "SymFloat",
-    "SymInt",
-    "Tensor",
-    "TypedStorage",
-    "UntypedStorage",
-    "abs",
-    "abs_",
-    "absolute",
-    "absolute_",
-    "accelerator",
-    "acos",
-    "acos_",
-    "acosh",
-    "acosh_",
-    "adaptive_avg_pool1d",
-    "adaptive_max_pool1d",
-    "add",
-    "addbmm",
-    "addcdiv",
-    "addcmul",
-    "addmm",
-    "addmv",
-    "addmv_",
-    "addr",
-    "adjoint",
-    "affine_grid_generator",
-    "alias_copy",
-    "all",
-    "allclose",
-    "alpha_dropout",
-    "alpha_dropout_",
-    "amax",
-    "amin",
-    "aminmax",
-    "amp",
-    "angle",
-    "any",
-    "ao",
-    "arange",
-    "arccos",
-    "arccos_",
-    "arccosh",
-    "arccosh_",
-    "arcsin",
-    "arcsin_",
-    "arcsinh",
-    "arcsinh_",
-    "arctan",
-    "arctan2",
-    "arctan_",
-    "arctanh",
-    "arctanh_",
-    "are_deterministic_algorithms_enabled",
-    "argmax",
-    "argmin",
-    "argsort",
-    "argwhere",
-    "array_api",
-    "as_strided",
-    "as_strided_",
-    "as_strided_copy",
-    "as_strided_scatter",
-    "as_tensor",
-    "asarray",
-    "asin",
-    "asin_",
-    "asinh",
-    "asinh_",
-    "atan",
-    "atan2",
-    "atan_",
-    "atanh",
-    "atanh_",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "autocast",
-    "autocast_decrement_nesting",
-    "autocast_increment_nesting",
-    "autograd",
-    "avg_pool1d",
-    "backends",
-    "baddbmm",
-    "bartlett_window",
-    "batch_norm",
-    "bernoulli",
-    "bfloat16",
-    "bilinear",
-    "binary_cross_entropy_with_logits",
-    "bincount",
-    "binomial",
-    "bit",
-    "bits16",
-    "bits1x8",
-    "bits2x4",
-    "bits4x2",
-    "bits8",
-    "bitwise_and",
-    "bitwise_left_shift",
-    "bitwise_not",
-    "bitwise_not_",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "blackman_window",
-    "block_diag",
-    "bmm",
-    "bool",
-    "broadcast_shapes",
-    "broadcast_tensors",
-    "broadcast_to",
-    "bucketize",
-    "can_cast",
-    "cartesian_prod",
-    "cat",
-    "ccol_indices_copy",
-    "cdist",
-    "cdouble",
-    "ceil",
-    "ceil_",
-    "celu",
-    "celu_",
-    "cfloat",
-    "chain_matmul",
-    "chalf",
-    "channel_shuffle",
-    "channels_last",
-    "channels_last_3d",
-    "cholesky",
-    "cholesky_inverse",
-    "cholesky_solve",
-    "chunk",
-    "clamp",
-    "clamp_",
-    "clamp_max",
-    "clamp_max_",
-    "clamp_min",
-    "clamp_min_",
-    "classes",
-    "clear_autocast_cache",
-    "clip",
-    "clip_",
-    "clone",
-    "col_indices_copy",
-    "column_stack",
-    "combinations",
-    "compile",
-    "compiler",
-    "complex",
-    "complex128",
-    "complex32",
-    "complex64",
-    "concat",
-    "concatenate",
-    "cond",
-    "conj",
-    "conj_physical",
-    "conj_physical_",
-    "constant_pad_nd",
-    "contiguous_format",
-    "contrib",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "conv_tbc",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "conv_transpose3d",
-    "convolution",
-    "copysign",
-    "corrcoef",
-    "cos",
-    "cos_",
-    "cosh",
-    "cosh_",
-    "cosine_embedding_loss",
-    "cosine_similarity",
-    "count_nonzero",
-    "cov",
-    "cpu",
-    "cross",
-    "crow_indices_copy",
-    "ctc_loss",
-    "cuda",
-    "cummax",
-    "cummin",
-    "cumprod",
-    "cumsum",
-    "cumulative_trapezoid",
-    "default_generator",
-    "deg2rad",
-    "deg2rad_",
-    "det",
-    "detach",
-    "detach_",
-    "detach_copy",
-    "device",
-    "diag",
-    "diag_embed",
-    "diagflat",
-    "diagonal",
-    "diagonal_copy",
-    "diagonal_scatter",
-    "diff",
-    "digamma",
-    "digamma_",
-    "dist",
-    "distributed",
-    "distributions",
-    "div",
-    "divide",
-    "dot",
-    "double",
-    "dropout",
-    "dropout_",
-    "dsmm",
-    "dsplit",
-    "dstack",
-    "dtype",
-    "e",
-    "eig",
-    "einsum",
-    "embedding",
-    "embedding_bag",
-    "embedding_renorm_",
-    "empty",
-    "empty_like",
-    "empty_permuted",
-    "empty_strided",
-    "enable_grad",
-    "eq",
-    "equal",
-    "erf",
-    "erf_",
-    "erfc",
-    "erfc_",
-    "erfinv",
-    "erfinv_",
-    "exp",
-    "exp2",
-    "exp2_",
-    "exp_",
-    "expand_copy",
-    "explain",
-    "expm1",
-    "expm1_",
-    "export",
-    "eye",
-    "feature_alpha_dropout",
-    "feature_alpha_dropout_",
-    "feature_dropout",
-    "feature_dropout_",
-    "fft",
-    "fill",
-    "fill_",
-    "fill_diagonal_",
-    "finfo",
-    "fix",
-    "fix_",
-    "flatten",
-    "flip",
-    "fliplr",
-    "flipud",
-    "float",
-    "float16",
-    "float32",
-    "float4_e2m1fn_x2",
-    "float64",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "float8_e8m0fnu",
-    "float_power",
-    "floor",
-    "floor_",
-    "floor_divide",
-    "fmax",
-    "fmin",
-    "fmod",
-    "fork",
-    "frac",
-    "frac_",
-    "frexp",
-    "frobenius_norm",
-    "from_dlpack",
-    "from_file",
-    "from_numpy",
-    "frombuffer",
-    "full",
-    "full_like",
-    "func",
-    "functional",
-    "futures",
-    "fx",
-    "gather",
-    "gcd",
-    "gcd_",
-    "ge",
-    "geqrf",
-    "ger",
-    "get_autocast_cpu_dtype",
-    "get_autocast_dtype",
-    "get_autocast_gpu_dtype",
-    "get_default_device",
-    "get_default_dtype",
-    "get_deterministic_debug_mode",
-    "get_device",
-    "get_device_module",
-    "get_float32_matmul_precision",
-    "get_num_interop_threads",
-    "get_num_threads",
-    "get_rng_state",
-    "gradient",
-    "greater",
-    "greater_equal",
-    "grid_sampler",
-    "grid_sampler_2d",
-    "grid_sampler_3d",
-    "group_norm",
-    "gru",
-    "gru_cell",
-    "gt",
-    "half",
-    "hamming_window",
-    "hann_window",
-    "hardshrink",
-    "has_cuda",
-    "has_cudnn",
-    "has_lapack",
-    "has_mkl",
-    "has_mkldnn",
-    "has_mps",
-    "has_openmp",
-    "has_spectral",
-    "hash_tensor",
-    "heaviside",
-    "hinge_embedding_loss",
-    "histc",
-    "histogram",
-    "histogramdd",
-    "hsplit",
-    "hstack",
-    "hub",
-    "hypot",
-    "i0",
-    "i0_",
-    "igamma",
-    "igammac",
-    "iinfo",
-    "imag",
-    "index_add",
-    "index_copy",
-    "index_fill",
-    "index_put",
-    "index_put_",
-    "index_reduce",
-    "index_select",
-    "inf",
-    "inference_mode",
-    "initial_seed",
-    "inner",
-    "instance_norm",
-    "int",
-    "int1",
-    "int16",
-    "int2",
-    "int3",
-    "int32",
-    "int4",
-    "int5",
-    "int6",
-    "int64",
-    "int7",
-    "int8",
-    "inverse",
-    "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled",
-    "is_autocast_cache_enabled",
-    "is_autocast_cpu_enabled",
-    "is_autocast_enabled",
-    "is_complex",
-    "is_conj",
-    "is_deterministic_algorithms_warn_only_enabled",
-    "is_distributed",
-    "is_floating_point",
-    "is_grad_enabled",
-    "is_inference",
-    "is_inference_mode_enabled",
-    "is_neg",
-    "is_nonzero",
-    "is_same_size",
-    "is_signed",
-    "is_storage",
-    "is_tensor",
-    "is_vulkan_available",
-    "is_warn_always_enabled",
-    "isclose",
-    "isfinite",
-    "isin",
-    "isinf",
-    "isnan",
-    "isneginf",
-    "isposinf",
-    "isreal",
-    "istft",
-    "jagged",
-    "jit",
-    "kaiser_window",
-    "kl_div",
-    "kron",
-    "kthvalue",
-    "layer_norm",
-    "layout",
-    "lcm",
-    "lcm_",
-    "ldexp",
-    "ldexp_",
-    "le",
-    "legacy_contiguous_format",
-    "lerp",
-    "less",
-    "less_equal",
-    "lgamma",
-    "lgamma_",
-    "library",
-    "linalg",
-    "linalg_inv",
-    "linspace",
-    "load",
-    "lobpcg",
-    "log",
-    "log10",
-    "log10_",
-    "log1p",
-    "log1p_",
-    "log2",
-    "log2_",
-    "log_",
-    "log_softmax",
-    "logaddexp",
-    "logaddexp2",
-    "logcumsumexp",
-    "logdet",
-    "logical_and",
-    "logical_not",
-    "logical_not_",
-    "logical_or",
-    "logical_xor",
-    "logit",
-    "logit_",
-    "logspace",
-    "logsumexp",
-    "long",
-    "lstm",
-    "lstm_cell",
-    "lstsq",
-    "lt",
-    "lu",
-    "lu_solve",
-    "lu_unpack",
-    "manual_seed",
-    "margin_ranking_loss",
-    "masked",
-    "masked_fill",
-    "masked_scatter",
-    "masked_select",
-    "matmul",
-    "matrix_exp",
-    "matrix_power",
-    "matrix_rank",
-    "max",
-    "max_pool1d",
-    "max_pool1d_with_indices",
-    "max_pool2d",
-    "max_pool3d",
-    "maximum",
-    "mean",
-    "median",
-    "memory_format",
-    "meshgrid",
-    "min",
-    "minimum",
-    "mm",
-    "mode",
-    "moveaxis",
-    "movedim",
-    "mps",
-    "msort",
-    "mtia",
-    "mul",
-    "multinomial",
-    "multiply",
-    "multiprocessing",
-    "mv",
-    "mvlgamma",
-    "nan",
-    "nan_to_num",
-    "nan_to_num_",
-    "nanmean",
-    "nanmedian",
-    "nanquantile",
-    "nansum",
-    "narrow",
-    "narrow_copy",
-    "native_batch_norm",
-    "native_channel_shuffle",
-    "native_dropout",
-    "native_group_norm",
-    "native_layer_norm",
-    "ne",
-    "neg",
-    "neg_",
-    "negative",
-    "negative_",
-    "newaxis",
-    "nextafter",
-    "nn",
-    "no_grad",
-    "nonzero",
-    "nonzero_static",
-    "norm",
-    "norm_except_dim",
-    "normal",
-    "not_equal",
-    "nuclear_norm",
-    "numel",
-    "ones",
-    "ones_like",
-    "onnx",
-    "optim",
-    "orgqr",
-    "ormqr",
-    "outer",
-    "overrides",
-    "pairwise_distance",
-    "pca_lowrank",
-    "pdist",
-    "permute",
-    "permute_copy",
-    "pi",
-    "pinverse",
-    "pixel_shuffle",
-    "pixel_unshuffle",
-    "poisson",
-    "poisson_nll_loss",
-    "polar",
-    "polygamma",
-    "positive",
-    "pow",
-    "prelu",
-    "preserve_format",
-    "prod",
-    "profiler",
-    "promote_types",
-    "put",
-    "qint32",
-    "qint8",
-    "qr",
-    "quantile",
-    "quantization",
-    "quasirandom",
-    "quint2x4",
-    "quint4x2",
-    "quint8",
-    "rad2deg",
-    "rad2deg_",
-    "rand",
-    "rand_like",
-    "randint",
-    "randint_like",
-    "randn",
-    "randn_like",
-    "random",
-    "randperm",
-    "range",
-    "ravel",
-    "real",
-    "reciprocal",
-    "reciprocal_",
-    "relu",
-    "relu_",
-    "remainder",
-    "renorm",
-    "repeat_interleave",
-    "reshape",
-    "resize_",
-    "resize_as_",
-    "resolve_conj",
-    "resolve_neg",
-    "result_type",
-    "return_types",
-    "rms_norm",
-    "rnn_relu",
-    "rnn_relu_cell",
-    "rnn_tanh",
-    "rnn_tanh_cell",
-    "roll",
-    "rot90",
-    "round",
-    "round_",
-    "row_indices_copy",
-    "row_stack",
-    "rrelu",
-    "rrelu_",
-    "rsqrt",
-    "rsqrt_",
-    "rsub",
-    "saddmm",
-    "safetensors",
-    "save",
-    "scalar_tensor",
-    "scatter",
-    "scatter_add",
-    "scatter_reduce",
-    "searchsorted",
-    "seed",
-    "segment_reduce",
-    "select",
-    "select_copy",
-    "select_scatter",
-    "selu",
-    "selu_",
-    "serialization",
-    "set_anomaly_enabled",
-    "set_autocast_cache_enabled",
-    "set_autocast_cpu_dtype",
-    "set_autocast_cpu_enabled",
-    "set_autocast_dtype",
-    "set_autocast_enabled",
-    "set_autocast_gpu_dtype",
-    "set_default_device",
-    "set_default_dtype",
-    "set_default_tensor_type",
-    "set_deterministic_debug_mode",
-    "set_float32_matmul_precision",
-    "set_flush_denormal",
-    "set_grad_enabled",
-    "set_num_interop_threads",
-    "set_num_threads",
-    "set_printoptions",
-    "set_rng_state",
-    "set_warn_always",
-    "sgn",
-    "sgn_",
-    "short",
-    "sigmoid",
-    "sigmoid_",
-    "sign",
-    "sign_",
-    "signal",
-    "signbit",
-    "sin",
-    "sin_",
-    "sinc",
-    "sinc_",
-    "sinh",
-    "sinh_",
-    "slice_copy",
-    "slice_scatter",
-    "slogdet",
-    "softmax",
-    "solve",
-    "sort",
-    "sparse",
-    "sparse_bsc",
-    "sparse_bsr",
-    "sparse_compressed_tensor",
-    "sparse_coo",
-    "sparse_coo_tensor",
-    "sparse_csc",
-    "sparse_csc_tensor",
-    "sparse_csr",
-    "sparse_csr_tensor",
-    "special",
-    "split",
-    "split_copy",
-    "split_with_sizes",
-    "split_with_sizes_copy",
-    "spmm",
-    "sqrt",
-    "sqrt_",
-    "square",
-    "square_",
-    "squeeze",
-    "squeeze_copy",
-    "stack",
-    "std",
-    "std_mean",
-    "stft",
-    "storage",
-    "strided",
-    "sub",
-    "subtract",
-    "sum",
-    "svd",
-    "svd_lowrank",
-    "swapaxes",
-    "swapdims",
-    "sym_float",
-    "sym_int",
-    "sym_ite",
-    "sym_max",
-    "sym_min",
-    "sym_not",
-    "sym_sqrt",
-    "sym_sum",
-    "symeig",
-    "t",
-    "t_copy",
-    "take",
-    "take_along_dim",
-    "tan",
-    "tan_",
-    "tanh",
-    "tanh_",
-    "tensor",
-    "tensor_split",
-    "tensordot",
-    "testing",
-    "threshold",
-    "threshold_",
-    "tile",
-    "topk",
-    "torch_version",
-    "trace",
-    "transpose",
-    "transpose_copy",
-    "trapezoid",
-    "trapz",
-    "triangular_solve",
-    "tril",
-    "tril_indices",
-    "triplet_margin_loss",
-    "triu",
-    "triu_indices",
-    "true_divide",
-    "trunc",
-    "trunc_",
-    "typename",
-    "types",
-    "uint1",
-    "uint16",
-    "uint2",
-    "uint3",
-    "uint32",
-    "uint4",
-    "uint5",
-    "uint6",
-    "uint64",
-    "uint7",
-    "uint8",
-    "unbind",
-    "unbind_copy",
-    "unflatten",
-    "unfold_copy",
-    "unique",
-    "unique_consecutive",
-    "unique_dim",
-    "unravel_index",
-    "unsafe_chunk",
-    "unsafe_split",
-    "unsafe_split_with_sizes",
-    "unsqueeze",
-    "unsqueeze_copy",
-    "use_deterministic_algorithms",
-    "utils",
-    "values_copy",
-    "vander",
-    "var",
-    "var_mean",
-    "vdot",
-    "version",
-    "view_as_complex",
-    "view_as_complex_copy",
-    "view_as_real",
-    "view_as_real_copy",
-    "view_copy",
-    "vmap",
-    "vsplit",
-    "vstack",
-    "wait",
-    "where",
-    "while_loop",
-    "xlogy",
-    "xlogy_",
-    "xpu",
-    "zero_",
-    "zeros",
-    "zeros_like",
-]

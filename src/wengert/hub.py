@@ -26,7 +26,7 @@ _CHUNK = 1 << 17
 _dir: str | None = None
 
 
-# ---------------------------------------------------------------------------------------------------------- the folder
+# ---- the folder
 def get_dir() -> str:
     """The folder for downloads: ``set_dir``'s, or ``$TORCH_HOME/hub``, or ``$XDG_CACHE_HOME/torch/hub``."""
     return os.path.join(_get_torch_home(), "hub") if _dir is None else _dir
@@ -44,7 +44,7 @@ def set_dir(d: str | os.PathLike[str]) -> None:
     _dir = os.path.expanduser(d)
 
 
-# ------------------------------------------------------------------------------------------------------------- weights
+# ---- weights
 def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> None:
     """Download a URL to a file, which appears only when the download is complete.
 
@@ -99,7 +99,7 @@ def load_state_dict_from_url(
     return _load(path, map_location=map_location, weights_only=weights_only)
 
 
-# -------------------------------------------------------------------------------------------------------------- models
+# ---- models
 def _entrypoints(repo_or_dir: Any, source: str) -> Any:
     """Import ``hubconf.py`` of a folder."""
     if source not in ("github", "local"):

@@ -46,7 +46,7 @@ LIBRARIES_OF_TESTS = Path(str(torch.__file__)).parent / "lib"
 _REFUSED: list[str] = []  # files that were passed to load_library
 
 
-# -------------------------------------------------------------------------------------------------------------- schemas
+# ---- schemas
 def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any, op_name: str | None = None) -> str:
     """The schema of a function by its annotations: ``"(Tensor x, *, float alpha=1.0) -> Tensor"``.
 
@@ -105,7 +105,7 @@ def _type_text(hint: Any, who: str) -> str:
     return names[hint]
 
 
-# ------------------------------------------------------------------------------------------------------------ operators
+# ---- operators
 class CustomOpDef:
     """A custom operator; ``custom_op`` makes it."""
 
@@ -299,7 +299,7 @@ def _default(text: str) -> Any:
         return text
 
 
-# ------------------------------------------------------------------------------------------- operators by their schemas
+# ---- operators by their schemas
 def _known(name: Any) -> CustomOpDef:
     if isinstance(name, CustomOpDef):
         return name
@@ -373,7 +373,7 @@ class Library:
             _known(name if "::" in name else f"{self.ns}::{name}").register_kernel("cpu", fn)
 
 
-# ------------------------------------------------------------------------------------------------------------ torch.ops
+# ---- torch.ops
 @contextmanager
 def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
     """A ``Library`` for a block of a test; what it defines stays."""

@@ -1,29 +1,10 @@
 # Made by tools/make_stubs.py; do not edit.
-from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
-from typing_extensions import TypeIs
-
+from builtins import bool as _bool, float as _float, int as _int, str as _str
+from collections.abc import Sequence
+from typing import Any
 from . import return_types as _return_types
-from ._base.constants import Size as _Size
-from ._base.constants import device as _device
-from ._base.constants import layout as _layout
-from ._base.constants import memory_format as _memory_format
 from ._base.dtypes import dtype as _dtype
-from ._tape.node import Node as _Node
-from ._tape.node import RemovableHandle as _RemovableHandle
-from ._tensor_api.storage import TypedStorage as _TypedStorage
-from ._tensor_api.storage import UntypedStorage as _UntypedStorage
-from .random import Generator as _Generator
-from ._tape.tensor import Tensor as Tensor
-
-Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+from ._tape.tensor import Ints, Tensor
 class LinAlgError(RuntimeError): ...
 def cholesky(A: Tensor, *, upper: _bool = False, out: Tensor | None = None) -> Tensor:
     """The lower triangular L with ``L L^H = A`` (or the upper one) of Hermitian positive-definite matrices."""
@@ -71,7 +52,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks."""
 def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
-def matrix_norm(A: Tensor, ord: Any = 'fro', dim: _int | Sequence[_int] = (-2, -1), keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def matrix_norm(A: Tensor, ord: Any = 'fro', dim: Ints = (-2, -1), keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows)."""
 def matrix_power(A: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
     """The n-th power of each square matrix, by repeated squaring; if n is negative, the power of its inverse."""
@@ -79,7 +60,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: A
     """The number of singular values above ``max(atol, rtol * largest)``."""
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Product of several matrices, in the order of multiplication that costs least."""
-def norm(A: Tensor, ord: Any | _str | None = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def norm(A: Tensor, ord: Any | _str | None = None, dim: Ints | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Norm of a vector (``ord`` a number) or of matrices (``ord`` a number or ``"fro"``, ``"nuc"``), as in NumPy."""
 def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Tensor | None = None) -> Tensor:
     """The Moore-Penrose inverse; singular values up to ``max(atol, rtol * largest)`` count as zero."""
@@ -99,56 +80,11 @@ def svdvals(A: Tensor, *, driver: _str | None = None, out: Tensor | None = None)
     """The singular values of matrices, in descending order."""
 def tensorinv(A: Tensor, ind: _int = 2, *, out: Tensor | None = None) -> Tensor:
     """The inverse of the map ``tensordot(A, x)``, whose output has the first ``ind`` dimensions of A."""
-def tensorsolve(A: Tensor, B: Tensor, dims: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
+def tensorsolve(A: Tensor, B: Tensor, dims: Ints | None = None, *, out: Tensor | None = None) -> Tensor:
     """X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first."""
 def vander(x: Tensor, *, N: _int | None = None) -> Tensor:
     """The powers 0 to N - 1 of each element, along a new last dimension."""
 def vecdot(x: Tensor, y: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast."""
-def vector_norm(x: Tensor, ord: _int | _float = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def vector_norm(x: Tensor, ord: _int | _float = 2, dim: Ints | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Norm of the elements as one vector, or of the vectors along dims. ``ord`` is any number, 0, inf or -inf."""
-
-__all__ = [
-    "LinAlgError",
-    "cholesky",
-    "cholesky_ex",
-    "cond",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "householder_product",
-    "inv",
-    "inv_ex",
-    "ldl_factor",
-    "ldl_factor_ex",
-    "ldl_solve",
-    "lstsq",
-    "lu",
-    "lu_factor",
-    "lu_factor_ex",
-    "lu_solve",
-    "matmul",
-    "matrix_exp",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "multi_dot",
-    "norm",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "solve_ex",
-    "solve_triangular",
-    "svd",
-    "svdvals",
-    "tensorinv",
-    "tensorsolve",
-    "vander",
-    "vecdot",
-    "vector_norm",
-]

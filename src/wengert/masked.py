@@ -31,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------------- what counts
+# ---- what counts
 def _bound(sign: int) -> Callable[[Dtype, str], Any]:
     """The largest value of a dtype, or for a negative sign the smallest."""
 
@@ -67,7 +67,7 @@ def _kept(name: str, input: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def _filled(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    return _torch.where(_full_mask(input, mask), input, input.new_full((), value))  # type: ignore[no-any-return]
+    return _torch.where(_full_mask(input, mask), input, input.new_full((), value))
 
 
 def _full_mask(input: Tensor, mask: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ def _sum_dtype(input: Tensor, dtype: Dtype | None) -> Dtype:
     return input.dtype if input.is_floating_point() or input.is_complex() else int64
 
 
-# ----------------------------------------------------------------------------------------------------------- reductions
+# ---- reductions
 def sum(
     input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
@@ -114,7 +114,7 @@ def sum(
     """
     dtype = _sum_dtype(input, dtype)
     dims = _dims(dim, input.ndim)
-    return _torch.sum(_kept("sum", input, mask), dims, bool(keepdim), dtype=dtype)  # type: ignore[no-any-return]
+    return _torch.sum(_kept("sum", input, mask), dims, bool(keepdim), dtype=dtype)
 
 
 def prod(
@@ -145,7 +145,7 @@ def amin(
 
 def _extreme(name: str, input: Tensor, dim: Any, keepdim: Any, dtype: Dtype | None, mask: Tensor | None) -> Tensor:
     kept = _kept(name, input, mask)
-    return getattr(_torch, name)(kept, _dims(dim, kept.ndim), bool(keepdim)).to(dtype=dtype or input.dtype)  # type: ignore[no-any-return]
+    return getattr(_torch, name)(kept, _dims(dim, kept.ndim), bool(keepdim)).to(dtype=dtype or input.dtype)
 
 
 def argmax(
@@ -157,7 +157,7 @@ def argmax(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The index of the largest element where ``mask`` is True, in ``dtype`` (the input's dtype by default)."""
-    return _torch.argmax(_kept("argmax", input, mask), dim, bool(keepdim)).to(dtype=dtype or input.dtype)  # type: ignore[no-any-return]
+    return _torch.argmax(_kept("argmax", input, mask), dim, bool(keepdim)).to(dtype=dtype or input.dtype)
 
 
 def argmin(
@@ -169,13 +169,13 @@ def argmin(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The index of the smallest element where ``mask`` is True, in ``dtype`` (the input's dtype by default)."""
-    return _torch.argmin(_kept("argmin", input, mask), dim, bool(keepdim)).to(dtype=dtype or input.dtype)  # type: ignore[no-any-return]
+    return _torch.argmin(_kept("argmin", input, mask), dim, bool(keepdim)).to(dtype=dtype or input.dtype)
 
 
 def _count(input: Tensor, dim: Any, keepdim: Any, mask: Tensor | None) -> Tensor:
     """The number of elements along the dims where the mask is True."""
     ones = _full_mask(input, mask) if mask is not None else _torch.ones_like(input, dtype=bool_)
-    return _torch.sum(ones, _dims(dim, input.ndim), bool(keepdim))  # type: ignore[no-any-return]
+    return _torch.sum(ones, _dims(dim, input.ndim), bool(keepdim))
 
 
 def mean(
@@ -197,7 +197,7 @@ def mean(
             f"Got: {dtype}"
         )
     count = _count(input, dim, keepdim, mask)
-    return sum(input, dim, keepdim=keepdim, dtype=dtype, mask=mask) / count  # type: ignore[no-any-return]
+    return sum(input, dim, keepdim=keepdim, dtype=dtype, mask=mask) / count
 
 
 def median(
@@ -213,10 +213,10 @@ def median(
     kept = _kept("median", input if floating else input.to(dtype=float32), mask)
     result = _torch.nanmedian(kept, d, keepdim).values
     if floating:
-        return result  # type: ignore[no-any-return]
+        return result
     if result.isnan().any():
         raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
-    return result.to(dtype=dtype)  # type: ignore[no-any-return]
+    return result.to(dtype=dtype)
 
 
 def logsumexp(
@@ -225,7 +225,7 @@ def logsumexp(
     """``log(sum(exp(x)))`` of the elements where ``mask`` is True; minus infinity if there is none. See ``sum``."""
     dims = _dims(dim, input.ndim)
     kept = _kept("logsumexp", input, mask)
-    return _torch.logsumexp(kept, dims, keepdim=keepdim).to(dtype=dtype or input.dtype)  # type: ignore[no-any-return]
+    return _torch.logsumexp(kept, dims, keepdim=keepdim).to(dtype=dtype or input.dtype)
 
 
 def norm(
@@ -291,24 +291,22 @@ def std(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The square root of ``var``."""
-    return _torch.sqrt(  # type: ignore[no-any-return]
-        var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask)
-    )
+    return _torch.sqrt(var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask))
 
 
-# ------------------------------------------------------------------------------------------------ as large as the input
+# ---- as large as the input
 def cumsum(input: Tensor, dim: int, *, dtype: Dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The running sum along a dimension of the elements where ``mask`` is True."""
     dtype = dtype or input.dtype
     d = _dims(dim, input.ndim)[0]
-    return _torch.cumsum(_kept("sum", input, mask), d, dtype=dtype).to(dtype=dtype)  # type: ignore[no-any-return]
+    return _torch.cumsum(_kept("sum", input, mask), d, dtype=dtype).to(dtype=dtype)
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: Dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The running product along a dimension of the elements where ``mask`` is True."""
     dtype = dtype or input.dtype
     d = _dims(dim, input.ndim)[0]
-    return _torch.cumprod(_kept("prod", input, mask), d, dtype=dtype).to(dtype=dtype)  # type: ignore[no-any-return]
+    return _torch.cumprod(_kept("prod", input, mask), d, dtype=dtype).to(dtype=dtype)
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Dtype | None = None, mask: Tensor | None = None) -> Tensor:
@@ -319,19 +317,19 @@ def softmax(input: Tensor, dim: int, *, dtype: Dtype | None = None, mask: Tensor
     tensor([0.5000, 0.0000, 0.5000])
     """
     d = _dims(dim, input.ndim)[0]
-    return _torch.softmax(_kept("amax", input, mask), d, dtype=dtype or input.dtype)  # type: ignore[no-any-return]
+    return _torch.softmax(_kept("amax", input, mask), d, dtype=dtype or input.dtype)
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The logarithm of ``softmax``; minus infinity where ``mask`` is False."""
     d = _dims(dim, input.ndim)[0]
-    return _torch.log_softmax(_kept("amax", input, mask), d, dtype=dtype or input.dtype)  # type: ignore[no-any-return]
+    return _torch.log_softmax(_kept("amax", input, mask), d, dtype=dtype or input.dtype)
 
 
 def softmin(input: Tensor, dim: int, *, dtype: Dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """``softmax`` of the negative input."""
     d = _dims(dim, input.ndim)[0]
-    return _torch.softmax(-_kept("amin", input, mask), d, dtype=dtype or input.dtype)  # type: ignore[no-any-return]
+    return _torch.softmax(-_kept("amin", input, mask), d, dtype=dtype or input.dtype)
 
 
 def normalize(
@@ -339,7 +337,7 @@ def normalize(
 ) -> Tensor:
     """The elements where ``mask`` is True, divided by their norm along a dimension (at least ``eps``); 0 elsewhere."""
     length = norm(input, ord, dim, keepdim=True, dtype=dtype or input.dtype, mask=mask)
-    return _kept("sum", input, mask) / _torch.maximum(length, length.new_full([], eps))  # type: ignore[no-any-return]
+    return _kept("sum", input, mask) / _torch.maximum(length, length.new_full([], eps))
 
 
 def logaddexp(
@@ -359,7 +357,7 @@ def logaddexp(
     tensor([-1., -inf, -3.])
     """
     a, b = _kept("logaddexp", input, input_mask), _kept("logaddexp", other, other_mask)
-    return _torch.logaddexp(a, b).to(dtype=dtype or input.dtype)  # type: ignore[no-any-return]
+    return _torch.logaddexp(a, b).to(dtype=dtype or input.dtype)
 
 
 def __getattr__(name: str) -> Any:

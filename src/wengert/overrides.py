@@ -40,7 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# -------------------------------------------------------------------------------------------------------- in functions
+# ---- in functions
 def has_torch_function_unary(arg: Any) -> bool:
     """``has_torch_function`` of one argument."""
     return has_torch_function((arg,))
@@ -109,7 +109,7 @@ def is_tensor_like(inp: Any) -> bool:
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
 
-# --------------------------------------------------------------------------------------------------------------- modes
+# ---- modes
 def _get_current_function_mode() -> Any:
     modes = STATE.get().modes
     return modes[-1] if modes else None
@@ -129,7 +129,7 @@ def _pop_mode_temporarily() -> Iterator[Any]:
         STATE.set(state)
 
 
-# --------------------------------------------------------------------------------------------------------------- tables
+# ---- tables
 def _spaces() -> Iterator[tuple[str, Any]]:
     """The namespaces with overridable functions, by PyTorch's name."""
     import wengert
@@ -192,7 +192,7 @@ def _stand_in(signature: inspect.Signature) -> Callable[..., Any]:
     def stand_in(*args: Any, **kwargs: Any) -> int:
         return -1
 
-    stand_in.__signature__ = signature  # type: ignore[attr-defined]
+    stand_in.__signature__ = signature
     return stand_in
 
 

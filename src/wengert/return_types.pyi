@@ -1,8 +1,6 @@
 # Made by tools/make_stubs.py; do not edit.
 from typing import Final, Self
-
 from ._tape.tensor import Tensor
-
 class frexp(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
@@ -12,8 +10,7 @@ class frexp(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
-class max(tuple[Tensor, Tensor]):
+class _values_indices(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
     def values(self) -> Tensor: ...
@@ -22,17 +19,8 @@ class max(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
-class min(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def values(self) -> Tensor: ...
-    @property
-    def indices(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
+class max(_values_indices): ...
+class min(_values_indices): ...
 class aminmax(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
@@ -42,88 +30,15 @@ class aminmax(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
-class cummax(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def values(self) -> Tensor: ...
-    @property
-    def indices(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
-class cummin(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def values(self) -> Tensor: ...
-    @property
-    def indices(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
-class sort(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def values(self) -> Tensor: ...
-    @property
-    def indices(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
-class topk(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def values(self) -> Tensor: ...
-    @property
-    def indices(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
-class kthvalue(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def values(self) -> Tensor: ...
-    @property
-    def indices(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
-class median(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def values(self) -> Tensor: ...
-    @property
-    def indices(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
-class nanmedian(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def values(self) -> Tensor: ...
-    @property
-    def indices(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
-class mode(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def values(self) -> Tensor: ...
-    @property
-    def indices(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
-class histogram(tuple[Tensor, Tensor]):
+class cummax(_values_indices): ...
+class cummin(_values_indices): ...
+class sort(_values_indices): ...
+class topk(_values_indices): ...
+class kthvalue(_values_indices): ...
+class median(_values_indices): ...
+class nanmedian(_values_indices): ...
+class mode(_values_indices): ...
+class _hist_bin_edges(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
     def hist(self) -> Tensor: ...
@@ -132,7 +47,7 @@ class histogram(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
+class histogram(_hist_bin_edges): ...
 class histogramdd(tuple[Tensor, tuple[Tensor, ...]]):
     def __new__(cls, sequence: tuple[Tensor, tuple[Tensor, ...]]) -> Self: ...
     @property
@@ -142,8 +57,7 @@ class histogramdd(tuple[Tensor, tuple[Tensor, ...]]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
-class linalg_eigh(tuple[Tensor, Tensor]):
+class _eigenvalues_eigenvectors(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
     def eigenvalues(self) -> Tensor: ...
@@ -152,17 +66,8 @@ class linalg_eigh(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
-class linalg_eig(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def eigenvalues(self) -> Tensor: ...
-    @property
-    def eigenvectors(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
+class linalg_eigh(_eigenvalues_eigenvectors): ...
+class linalg_eig(_eigenvalues_eigenvectors): ...
 class linalg_svd(tuple[Tensor, Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor, Tensor]) -> Self: ...
     @property
@@ -174,7 +79,6 @@ class linalg_svd(tuple[Tensor, Tensor, Tensor]):
     n_fields: Final = 3
     n_sequence_fields: Final = 3
     n_unnamed_fields: Final = 0
-
 class svd(tuple[Tensor, Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor, Tensor]) -> Self: ...
     @property
@@ -186,8 +90,7 @@ class svd(tuple[Tensor, Tensor, Tensor]):
     n_fields: Final = 3
     n_sequence_fields: Final = 3
     n_unnamed_fields: Final = 0
-
-class linalg_qr(tuple[Tensor, Tensor]):
+class _Q_R(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
     def Q(self) -> Tensor: ...
@@ -196,18 +99,9 @@ class linalg_qr(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
-class qr(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def Q(self) -> Tensor: ...
-    @property
-    def R(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
-class linalg_slogdet(tuple[Tensor, Tensor]):
+class linalg_qr(_Q_R): ...
+class qr(_Q_R): ...
+class _sign_logabsdet(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
     def sign(self) -> Tensor: ...
@@ -216,17 +110,8 @@ class linalg_slogdet(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
-class slogdet(tuple[Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
-    @property
-    def sign(self) -> Tensor: ...
-    @property
-    def logabsdet(self) -> Tensor: ...
-    n_fields: Final = 2
-    n_sequence_fields: Final = 2
-    n_unnamed_fields: Final = 0
-
+class linalg_slogdet(_sign_logabsdet): ...
+class slogdet(_sign_logabsdet): ...
 class linalg_inv_ex(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
@@ -236,7 +121,6 @@ class linalg_inv_ex(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
 class linalg_cholesky_ex(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
@@ -246,7 +130,6 @@ class linalg_cholesky_ex(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
 class linalg_solve_ex(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
@@ -256,7 +139,6 @@ class linalg_solve_ex(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
 class linalg_lu_factor(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
@@ -266,7 +148,6 @@ class linalg_lu_factor(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
 class linalg_lu_factor_ex(tuple[Tensor, Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor, Tensor]) -> Self: ...
     @property
@@ -278,8 +159,7 @@ class linalg_lu_factor_ex(tuple[Tensor, Tensor, Tensor]):
     n_fields: Final = 3
     n_sequence_fields: Final = 3
     n_unnamed_fields: Final = 0
-
-class linalg_lu(tuple[Tensor, Tensor, Tensor]):
+class _P_L_U(tuple[Tensor, Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor, Tensor]) -> Self: ...
     @property
     def P(self) -> Tensor: ...
@@ -290,19 +170,8 @@ class linalg_lu(tuple[Tensor, Tensor, Tensor]):
     n_fields: Final = 3
     n_sequence_fields: Final = 3
     n_unnamed_fields: Final = 0
-
-class lu_unpack(tuple[Tensor, Tensor, Tensor]):
-    def __new__(cls, sequence: tuple[Tensor, Tensor, Tensor]) -> Self: ...
-    @property
-    def P(self) -> Tensor: ...
-    @property
-    def L(self) -> Tensor: ...
-    @property
-    def U(self) -> Tensor: ...
-    n_fields: Final = 3
-    n_sequence_fields: Final = 3
-    n_unnamed_fields: Final = 0
-
+class linalg_lu(_P_L_U): ...
+class lu_unpack(_P_L_U): ...
 class triangular_solve(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
@@ -312,7 +181,6 @@ class triangular_solve(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
 class linalg_lstsq(tuple[Tensor, Tensor, Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor, Tensor, Tensor]) -> Self: ...
     @property
@@ -326,7 +194,6 @@ class linalg_lstsq(tuple[Tensor, Tensor, Tensor, Tensor]):
     n_fields: Final = 4
     n_sequence_fields: Final = 4
     n_unnamed_fields: Final = 0
-
 class geqrf(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
@@ -336,7 +203,6 @@ class geqrf(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
 class linalg_ldl_factor(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...
     @property
@@ -346,7 +212,6 @@ class linalg_ldl_factor(tuple[Tensor, Tensor]):
     n_fields: Final = 2
     n_sequence_fields: Final = 2
     n_unnamed_fields: Final = 0
-
 class linalg_ldl_factor_ex(tuple[Tensor, Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor, Tensor]) -> Self: ...
     @property
@@ -358,43 +223,4 @@ class linalg_ldl_factor_ex(tuple[Tensor, Tensor, Tensor]):
     n_fields: Final = 3
     n_sequence_fields: Final = 3
     n_unnamed_fields: Final = 0
-
 all_return_types: list[type]
-
-__all__ = [
-    "all_return_types",
-    "frexp",
-    "max",
-    "min",
-    "aminmax",
-    "cummax",
-    "cummin",
-    "sort",
-    "topk",
-    "kthvalue",
-    "median",
-    "nanmedian",
-    "mode",
-    "histogram",
-    "histogramdd",
-    "linalg_eigh",
-    "linalg_eig",
-    "linalg_svd",
-    "svd",
-    "linalg_qr",
-    "qr",
-    "linalg_slogdet",
-    "slogdet",
-    "linalg_inv_ex",
-    "linalg_cholesky_ex",
-    "linalg_solve_ex",
-    "linalg_lu_factor",
-    "linalg_lu_factor_ex",
-    "linalg_lu",
-    "lu_unpack",
-    "triangular_solve",
-    "linalg_lstsq",
-    "geqrf",
-    "linalg_ldl_factor",
-    "linalg_ldl_factor_ex",
-]

@@ -51,7 +51,7 @@ class SafetensorError(Exception):
     """Raised for a file that is no valid safetensors file, and for a name that the file does not have."""
 
 
-# -------------------------------------------------------------------------------------------------------------- writing
+# ---- writing
 def save_file(tensors: Mapping[str, Tensor], filename: Any, metadata: Mapping[str, str] | None = None) -> None:
     """Write tensors to a file, which is replaced as a whole or not at all.
 
@@ -143,7 +143,7 @@ def _write(file: Any, header: bytes, arrays: list[np.ndarray]) -> None:
         file.write(data.reshape(-1).view(np.uint8).data)
 
 
-# -------------------------------------------------------------------------------------------------------------- reading
+# ---- reading
 def load_file(filename: Any, device: Any = "cpu") -> dict[str, Tensor]:
     """The tensors of a file, by name.
 
@@ -327,4 +327,4 @@ class _Slice:
         return _NAME_OF[self._source.entries[self._name][0]]
 
     def __getitem__(self, index: Any) -> Tensor:
-        return self._source.tensor(self._name)[index].clone()  # type: ignore[index]
+        return self._source.tensor(self._name)[index].clone()

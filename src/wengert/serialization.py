@@ -69,7 +69,7 @@ class _Options(threading.local):
 _options = _Options()
 
 
-# -------------------------------------------------------------------------------------------------------------- options
+# ---- options
 def get_default_load_endianness() -> LoadEndianness | None:
     """The byte order assumed for files that do not specify it; ``None``: little-endian, as all are today."""
     return _options.endianness
@@ -135,7 +135,7 @@ class skip_data:
         _options.skip_data = self._before
 
 
-# --------------------------------------------------------------------------------------------------------- safe globals
+# ---- safe globals
 def add_safe_globals(safe_globals: list[Any]) -> None:
     """Allow classes and functions in files that are loaded with ``weights_only=True``.
 
@@ -188,7 +188,7 @@ def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:
     return sorted(names - set(KNOWN) - set(allowed_by_user()))
 
 
-# --------------------------------------------------------------------------------------------------------------- places
+# ---- places
 def register_package(priority: int, tagger: Callable[[Any], Any], deserializer: Callable[[Any, str], Any]) -> None:
     """Register functions with which ``save`` and ``load`` handle storages of a device.
 
@@ -201,7 +201,7 @@ def register_package(priority: int, tagger: Callable[[Any], Any], deserializer: 
     packages.sort(key=lambda package: package[0])
 
 
-# ----------------------------------------------------------------------------------------------------------------- save
+# ---- save
 def save(
     obj: object,
     f: FileLike,
@@ -260,7 +260,7 @@ def _save_zip(obj: object, file: Any, pickle_module: Any, protocol: int, folder:
     archive.close()
 
 
-# ----------------------------------------------------------------------------------------------------------------- load
+# ---- load
 def load(
     f: FileLike,
     map_location: MAP_LOCATION = None,

@@ -54,7 +54,7 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
 
         return compressed.matrix_product(mat1, mat2, "SparseAddmmBackward0")
     if not is_sparse(mat1) and not is_sparse(mat2):
-        return mat1 @ mat2  # type: ignore[no-any-return,operator]
+        return mat1 @ mat2
     return matrix_product(mat1, mat2, "SparseAddmmBackward0" if not is_sparse(mat2) else "SparseSparseMatmulBackward0")
 
 
@@ -84,8 +84,8 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: 
             [3.]])
     """
     if is_compressed(mat1) or is_compressed(mat2) or is_compressed(mat):
-        return PUBLIC["torch"]["addmm"](mat, mat1, mat2, beta=beta, alpha=alpha)  # type: ignore[no-any-return]
-    return beta * mat + alpha * mm(mat1, mat2)  # type: ignore[no-any-return,operator]
+        return PUBLIC["torch"]["addmm"](mat, mat1, mat2, beta=beta, alpha=alpha)
+    return beta * mat + alpha * mm(mat1, mat2)
 
 
 def sampled_addmm(
@@ -101,7 +101,7 @@ def sampled_addmm(
     from ._ops.names.compressed import sampled_addmm as compute
 
     if out is not None:
-        return write_out(out, compute, (input, mat1, mat2, beta, alpha))  # type: ignore[no-any-return]
+        return write_out(out, compute, (input, mat1, mat2, beta, alpha))
     return compute(input, mat1, mat2, beta, alpha)
 
 
@@ -121,7 +121,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
     tensor([[1., 4.],
             [0., 2.]])
     """
-    rows: Any = diagonals.unsqueeze(0) if diagonals.ndim == 1 else diagonals  # type: ignore[attr-defined]
+    rows: Any = diagonals.unsqueeze(0) if diagonals.ndim == 1 else diagonals
     steps = np.atleast_1d(np.asarray(offsets._payload))
     sizes = tuple(int(n) for n in shape)
     for wrong, message in (
@@ -147,7 +147,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
     places = np.array([row[inside], column[inside]])
     values = rows.reshape(-1)[wrap(inside.nonzero()[0])]
     made = sparse_coo_tensor(wrap(places), values, sizes)
-    return made if layout in (None, sparse_coo) else made.to_sparse(layout=layout)  # type: ignore[attr-defined,no-any-return]
+    return made if layout in (None, sparse_coo) else made.to_sparse(layout=layout)
 
 
 def _layout_name(layout: Any) -> str:
@@ -233,17 +233,14 @@ def as_sparse_gradcheck(gradcheck: Any) -> Any:
             dense = tuple(o.to_dense(masked_grad=masked) if _is_sparse_leaf(o) else o for o in outputs)
             return dense if isinstance(made, (list, tuple)) else dense[0]
 
-        args = [
-            _stored(patterns[i]).clone().requires_grad_() if i in patterns else t  # type: ignore[attr-defined]
-            for i, t in enumerate(given)
-        ]
+        args = [_stored(patterns[i]).clone().requires_grad_() if i in patterns else t for i, t in enumerate(given)]
         return gradcheck(on_values, tuple(args), **kwargs)
 
     return check
 
 
 def _is_sparse_leaf(t: Any) -> bool:
-    return isinstance(t, Tensor) and t.requires_grad and t.layout is not strided  # type: ignore[attr-defined]
+    return isinstance(t, Tensor) and t.requires_grad and t.layout is not strided
 
 
 def _filled(t: Any) -> Any:
@@ -254,7 +251,7 @@ def _filled(t: Any) -> Any:
 
 
 def _stored(t: Any) -> Tensor:
-    return t._values() if is_sparse(t) else t.values()  # type: ignore[no-any-return]
+    return t._values() if is_sparse(t) else t.values()
 
 
 def _with_values(t: Any, values: Tensor) -> Tensor:
@@ -275,11 +272,11 @@ def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = No
     tensor([1., 5.])
     """
     if dtype is not None:
-        input = input.to(dtype)  # type: ignore[attr-defined]
+        input = input.to(dtype)
     if not is_sparse(input):
-        return input.sum() if dim is None else input.sum(dim)  # type: ignore[attr-defined,no-any-return]
+        return input.sum() if dim is None else input.sum(dim)
     if dim is None:
-        return values(coalesce(input)).sum()  # type: ignore[attr-defined,no-any-return]
+        return values(coalesce(input)).sum()
     dims = sorted({normal_dim(d, input.ndim, "sum") for d in (dim if isinstance(dim, (tuple, list)) else (dim,))})
     return _sum_of_dims(input, dims)
 
@@ -301,9 +298,9 @@ def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 
 def _over_stored(input: Tensor, dim: int, dtype: Any, name: str) -> Tensor:
-    t: Any = input if dtype is None else input.to(dtype)  # type: ignore[attr-defined]
+    t: Any = input if dtype is None else input.to(dtype)
     if not is_sparse(t):
-        return getattr(t, name)(dim)  # type: ignore[no-any-return]
+        return getattr(t, name)(dim)
     t = coalesce(t)
     x, v = t._payload, values(t)
     n = len(x.indices)
@@ -317,9 +314,9 @@ def _over_stored(input: Tensor, dim: int, dtype: Any, name: str) -> Tensor:
         most = np.full((line.max(initial=-1) + 1, *x.values.shape[1:]), -np.inf, x.values.dtype)
         np.maximum.at(most, line, x.values)
         at, top = wrap(line), wrap(most[line])
-        shifted = v - top  # type: ignore[operator]
+        shifted = v - top
         powers = shifted.exp()
-        total = wrap(np.zeros_like(most)).index_add(0, at, powers)  # type: ignore[attr-defined]
+        total = wrap(np.zeros_like(most)).index_add(0, at, powers)
         result = powers / total[at] if name == "softmax" else shifted - total.log()[at]
     label = "SparseSoftmaxBackward0" if name == "softmax" else "SparseLogSoftmaxBackward0"
     return stored_at(x.indices, result, x.shape, True, label)
@@ -335,7 +332,7 @@ def _sum_of_dims(input: Tensor, dims: list[int]) -> Tensor:
 
     def formula(g: Tensor) -> Tensor:
         g = to_dense(g)
-        picked: Any = g[tuple(x.indices[left])] if left else g.unsqueeze(0)  # type: ignore[attr-defined]
+        picked: Any = g[tuple(x.indices[left])] if left else g.unsqueeze(0)
         for d in dense:
             picked = picked.unsqueeze(d)
         return stored_at(x.indices, picked.expand(x.values.shape), x.shape, True)

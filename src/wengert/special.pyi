@@ -1,29 +1,7 @@
 # Made by tools/make_stubs.py; do not edit.
-from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
-from typing_extensions import TypeIs
-
-from . import return_types as _return_types
-from ._base.constants import Size as _Size
-from ._base.constants import device as _device
-from ._base.constants import layout as _layout
-from ._base.constants import memory_format as _memory_format
+from builtins import bool as _bool, float as _float, int as _int
 from ._base.dtypes import dtype as _dtype
-from ._tape.node import Node as _Node
-from ._tape.node import RemovableHandle as _RemovableHandle
-from ._tensor_api.storage import TypedStorage as _TypedStorage
-from ._tensor_api.storage import UntypedStorage as _UntypedStorage
-from .random import Generator as _Generator
-from ._tape.tensor import Tensor as Tensor
-
-Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+from ._tape.tensor import Ints, Number, Tensor
 def airy_ai(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The Airy function Ai."""
 def bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -90,7 +68,7 @@ def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: T
     """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1."""
 def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """``log(x / (1 - x))`` of each element; with ``eps``, x is clamped to [eps, 1 - eps] first."""
-def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def logsumexp(input: Tensor, dim: Ints | None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the sum of exponentials along one or several dims, without overflow."""
 def modified_bessel_i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the first kind of order 0."""
@@ -136,62 +114,3 @@ def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None 
     """``input * log(other)``, and 0 where ``input`` is 0 and ``other`` is not nan."""
 def zeta(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The Hurwitz zeta function; it has a derivative with respect to ``other`` only."""
-
-__all__ = [
-    "airy_ai",
-    "bessel_j0",
-    "bessel_j1",
-    "bessel_y0",
-    "bessel_y1",
-    "chebyshev_polynomial_t",
-    "chebyshev_polynomial_u",
-    "chebyshev_polynomial_v",
-    "chebyshev_polynomial_w",
-    "digamma",
-    "entr",
-    "erf",
-    "erfc",
-    "erfcx",
-    "erfinv",
-    "exp2",
-    "expit",
-    "expm1",
-    "gammainc",
-    "gammaincc",
-    "gammaln",
-    "hermite_polynomial_h",
-    "hermite_polynomial_he",
-    "i0",
-    "i0e",
-    "i1",
-    "i1e",
-    "laguerre_polynomial_l",
-    "legendre_polynomial_p",
-    "log1p",
-    "log_ndtr",
-    "log_softmax",
-    "logit",
-    "logsumexp",
-    "modified_bessel_i0",
-    "modified_bessel_i1",
-    "modified_bessel_k0",
-    "modified_bessel_k1",
-    "multigammaln",
-    "ndtr",
-    "ndtri",
-    "polygamma",
-    "psi",
-    "round",
-    "scaled_modified_bessel_k0",
-    "scaled_modified_bessel_k1",
-    "shifted_chebyshev_polynomial_t",
-    "shifted_chebyshev_polynomial_u",
-    "shifted_chebyshev_polynomial_v",
-    "shifted_chebyshev_polynomial_w",
-    "sinc",
-    "softmax",
-    "spherical_bessel_j0",
-    "xlog1py",
-    "xlogy",
-    "zeta",
-]

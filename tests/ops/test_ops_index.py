@@ -142,7 +142,7 @@ def test_hot_paths_save_what_the_operators_save() -> None:
         (x.t(), REGISTRY["matrix_t"].op(x)),
     ):
         assert type(fast.grad_fn) is type(operator.grad_fn)
-        assert (fast.grad_fn.p, fast.grad_fn.shape) == (operator.grad_fn.p, operator.grad_fn.shape)
+        assert (fast.grad_fn.params, fast.grad_fn.shape) == (operator.grad_fn.params, operator.grad_fn.shape)
         assert fast._view[1:] == operator._view[1:]
     for fast, operator in (
         (x[i], REGISTRY["index"].op([x, i], (0,))),
@@ -155,14 +155,14 @@ def test_hot_paths_save_what_the_operators_save() -> None:
         mine, theirs = fast.grad_fn, operator.grad_fn
         assert type(mine) is type(theirs)
         assert mine.fx == theirs.fx
-        assert [type(s) for s in mine.s] == [type(s) for s in theirs.s]
-        assert str([s for s in mine.s if isinstance(s, (tuple, int))]) == str(
-            [s for s in theirs.s if isinstance(s, (tuple, int))]
+        assert [type(s) for s in mine.values] == [type(s) for s in theirs.values]
+        assert str([s for s in mine.values if isinstance(s, (tuple, int))]) == str(
+            [s for s in theirs.values if isinstance(s, (tuple, int))]
         )
     for fast, operator in ((x.unbind(1), REGISTRY["unbind"].op(x, 1)), (x.split(2), REGISTRY["split"].op(x, 2, 0))):
         for a, b in zip(fast, operator, strict=True):
-            assert (a.grad_fn.s, a.grad_fn.outputs_meta, a.output_nr, a._view[1:]) == (
-                b.grad_fn.s, b.grad_fn.outputs_meta, b.output_nr, b._view[1:],
+            assert (a.grad_fn.values, a.grad_fn.outputs_meta, a.output_nr, a._view[1:]) == (
+                b.grad_fn.values, b.grad_fn.outputs_meta, b.output_nr, b._view[1:],
             )  # fmt: skip
 
 

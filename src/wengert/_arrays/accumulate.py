@@ -31,7 +31,7 @@ def _compiled() -> Any:
     if name in sys.modules:
         return sys.modules[name]
     try:
-        places: Any = find_spec("scipy").submodule_search_locations  # type: ignore[union-attr]
+        places: Any = find_spec("scipy").submodule_search_locations
         spec: Any = PathFinder.find_spec("_sparsetools", [f"{place}/sparse" for place in places])
         module = module_from_spec(spec)
         spec.loader.exec_module(module)

@@ -197,7 +197,7 @@ def all_below(index: Any, n: int) -> bool:
     unsigned = index.view(_UNSIGNED)  # negative numbers are large as unsigned ones
     if index.size > FEW:
         return bool(np.maximum.reduce(unsigned, None) < n)
-    return unsigned.item(unsigned.argmax()) < n  # type: ignore[no-any-return]
+    return unsigned.item(unsigned.argmax()) < n
 
 
 def check_range(index: Any, dim: int, n: int) -> None:

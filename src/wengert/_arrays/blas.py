@@ -46,7 +46,7 @@ def _library() -> Any:
     try:
         import ctypes
 
-        return ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
+        return ctypes.CDLL(np._core._multiarray_umath.__file__)
     except (AttributeError, ImportError, OSError, TypeError):
         return None
 
@@ -100,7 +100,7 @@ class _OneThread:
         global _alone, _before
         with _lock:
             if not _alone:
-                set_threads, get_threads = _control()  # type: ignore[misc]
+                set_threads, get_threads = _control()
                 _before = get_threads()
                 set_threads(1)
             _alone += 1

@@ -58,7 +58,7 @@ class Kernels:
             return self._known[name]
         except KeyError:
             found = self._known[name] = self._find(name.encode())
-            return found  # type: ignore[no-any-return]
+            return found
 
     def run(self, kernel: int, total: int, grain: int, sizes: Any, numbers: Any, *arrays: Any) -> None:
         """Let a kernel do its parts ``0..total``, at least ``grain`` to a thread; ``None`` is no array."""

@@ -62,7 +62,7 @@ def cross_entropy_slopes(
     return r
 
 
-# --------------------------------------------------------------------------------------------------------------- norms
+# ---- norms
 def _has_rows(x: Any, view: Any, dims: Any, along: Any) -> bool:
     """Whether it is a norm over rows, with weights by column."""
     return bool(
@@ -142,7 +142,7 @@ def channel_cotangents(
     return gx, gw, gb
 
 
-# ---------------------------------------------------------------------------------------------------------------- sums
+# ---- sums
 def row_sums(k: Kernels, x: Any) -> Any:
     """``large._many_row_sums``."""
     n = x.shape[-1]

@@ -117,7 +117,7 @@ def convolve_input(
     return _images(k, s, g, weight, None, (len(g), groups * c, *size), True) if s.suits else None
 
 
-# -------------------------------------------------------------------------------------------------------------- pooling
+# ---- pooling
 def _two(values: Ints, fill: int) -> Ints:
     return (fill,) * (2 - len(values)) + tuple(values)
 

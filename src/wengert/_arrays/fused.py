@@ -34,7 +34,7 @@ class Slot(int):
     """The number of an operand or of a step's result; a plain int among the arguments is a value."""
 
 
-# ------------------------------------------------------------------------------------------------------------ recording
+# ---- recording
 class Placeholder(np.lib.mixins.NDArrayOperatorsMixin):
     """A stand-in for an array while a body is recorded. ``sample``: one element, which has the array's dtype."""
 
@@ -108,7 +108,7 @@ class Placeholder(np.lib.mixins.NDArrayOperatorsMixin):
     def __bool__(self) -> bool:
         raise _NoProgram
 
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__
 
 
 _BY_ONE = frozenset((np.multiply, np.divide))
@@ -161,7 +161,7 @@ def _filled(number: bytes, dtype: Any, size: int) -> Any:
     return block
 
 
-# -------------------------------------------------------------------------------------------------------------- kernels
+# ---- kernels
 def kernel(fn: Callable[..., None]) -> Any:
     """Decorator: turn ``fn(out, *operands)``, which fills ``out``, into a function of arrays or placeholders.
 
@@ -189,7 +189,7 @@ def kernel(fn: Callable[..., None]) -> Any:
         return out
 
     arity = fn.__code__.co_argcount - 1
-    whole.separate = True  # type: ignore[attr-defined]
+    whole.separate = True
     whole.__name__ = fn.__name__
     return form
 
@@ -198,7 +198,7 @@ def _clip(low: Any, high: Any) -> Any:
     def clip(x: Any, out: Any = None) -> Any:
         return x.clip(low, high, out)
 
-    clip.limits = (low, high)  # type: ignore[attr-defined]
+    clip.limits = (low, high)
     return clip
 
 
@@ -221,7 +221,7 @@ _PAIRED = {  # ufuncs that are slow with a number, and how they take ``out``: tw
 }
 
 
-# ----------------------------------------------------------------------------------------------------------------- cost
+# ---- cost
 _SLOW = frozenset(
     getattr(np, name)
     for name in (
@@ -248,7 +248,7 @@ def cost_of(ufunc: Any, operands: Any) -> float:
     return _cost_of_step(ufunc, widest) + _ACCESS * (sum([dtype.itemsize for dtype in dtypes]) + widest.itemsize)
 
 
-# ------------------------------------------------------------------------------------------------------------- programs
+# ---- programs
 def _leading_to(lasts: list[int], steps: list[Any]) -> list[Any]:
     """The steps that the results need."""
     used = set(lasts)

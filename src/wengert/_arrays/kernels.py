@@ -56,7 +56,7 @@ def recordable(x: Any) -> bool:
     return x.dtype in BLAS_FLOATS
 
 
-# ------------------------------------------------------------------------------------------------------------- choosing
+# ---- choosing
 def _keep(bits: Any, x: Any, condition: Any) -> None:
     """The bits of x where the condition holds, else those of 0."""
     np.copyto(bits, condition.view(np.int8))
@@ -171,7 +171,7 @@ def with_sign_of(out: Any, r: Any, x: Any) -> None:
     np.bitwise_or(bits, r.view(bits.dtype), bits)
 
 
-# --------------------------------------------------------------------------------------------------- the logistic curve
+# ---- the logistic curve
 @in_lib
 def one_and_exp_of_negative(x: Any) -> Any:
     """``1 + exp(-x)`` of many numbers.
@@ -188,7 +188,7 @@ def plain_one_and_exp_of_negative(lib: Any, x: Any) -> Any:
     return lib.exp(-x) + 1
 
 
-# ------------------------------------------------------------------------------------------------- normal distribution
+# ---- normal distribution
 @in_lib
 def bell(x: Any) -> Any:
     """The density of the standard normal distribution, of many numbers."""

@@ -33,7 +33,7 @@ MANY = 2048  # elements from which these ways are the faster ones
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 
-# ------------------------------------------------------------------------------------------------------------- choosing
+# ---- choosing
 _where = undispatched(np.where)
 
 
@@ -133,7 +133,7 @@ def large(body: Any, *arrays: Any) -> Any:
     return elementwise(body, *arrays) if arrays[0].size >= LARGE else body(*arrays)
 
 
-# ---------------------------------------------------------------------------------------------------------------- sums
+# ---- sums
 _ROW = 1024  # BLAS's dot product has some 64 accumulators, which take 16 numbers each, as in NumPy's pairwise sums
 _SHORT = 8
 _SUMMING = 0.015  # ns that a product with ones takes for a byte
@@ -362,7 +362,7 @@ def plain_product_of_all(lib: Any, x: Any) -> Any:
     return x.prod()
 
 
-# ------------------------------------------------------------------------------- normal distribution, error function
+# ---- normal distribution, error function
 # Minimax fits in float32, made for these functions by iterated least squares; the highest power comes first. Where tanh
 # is 1, its argument is positive and large.
 def _powers(*coefficients: float) -> list[Any]:

@@ -33,7 +33,7 @@ Strides = tuple[int, ...]
 Rule = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-# -------------------------------------------------------------------------------------------------------------- strides
+# ---- strides
 def row_major_strides(shape: tuple[int, ...], step: int = 1) -> Strides:
     """The strides of a new array in row-major order, as PyTorch counts them; ``step``: the last one."""
     strides = []
@@ -118,7 +118,7 @@ def _is_channels_last(shape: tuple[int, ...], strides: Strides) -> bool:
     return True
 
 
-# --------------------------------------------------------------------------------------------------------------- arrays
+# ---- arrays
 def empty(shape: tuple[int, ...], dtype: Any, strides: Strides) -> Any:
     """An uninitialised dense array with these strides in bytes."""
     r = np.empty(shape, dtype)
@@ -181,7 +181,7 @@ def in_channels_last(r: Any) -> Any:
     return relaid(r, in_order(r.shape, channels_last_order(r.ndim), r.itemsize))
 
 
-# -------------------------------------------------------------------------------------------------- elementwise results
+# ---- elementwise results
 @functools.lru_cache(4096)
 def iterated_strides(shape: tuple[int, ...], operands: tuple[tuple[Any, Strides, int], ...], step: int) -> Strides:
     """The strides of an elementwise result, in units of ``step``; of the operands (shape, strides, itemsize).
@@ -240,7 +240,7 @@ def as_iterated(r: Any, operands: Any) -> Any:
     return relaid(r, iterated_strides(r.shape, known, r.itemsize))
 
 
-# ---------------------------------------------------------------------------------------------- Fourier transforms
+# ---- Fourier transforms
 def transformed(kind: str) -> Rule:
     """The rule of a transform ("c2c", "r2c" or "c2r") of an array along dims: these are innermost, as in PyTorch."""
 
@@ -268,7 +268,7 @@ def _transformed_order(strides: Strides, dims: Any, count: int) -> list[int]:
     return lead + sorted(dims[:count], key=lambda d: -strides[d]) + list(dims[count:])
 
 
-# ---------------------------------------------------------------------------------------------------------------- rules
+# ---- rules
 def needless(condition: str, operands: int = 1) -> Callable[[Rule], Rule]:
     """Decorator of a rule: ``condition`` on each of the first operands, as text on ``{a}``; 0: on all of them.
 
@@ -276,7 +276,7 @@ def needless(condition: str, operands: int = 1) -> Callable[[Rule], Rule]:
     """
 
     def decorate(rule: Rule) -> Rule:
-        rule.needless = condition, operands  # type: ignore[attr-defined]
+        rule.needless = condition, operands
         return rule
 
     return decorate

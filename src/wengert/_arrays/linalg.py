@@ -137,7 +137,7 @@ def cofactor_matrices(a: Any) -> Any:
     return (r * sign[..., None, None]).astype(a.dtype, copy=False)
 
 
-# ------------------------------------------------------------------------------------------------------- decompositions
+# ---- decompositions
 def minor_of(a: Any) -> int:
     get_lapack_funcs = from_scipy("linalg.lapack").get_lapack_funcs
 

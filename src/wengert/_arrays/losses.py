@@ -50,7 +50,7 @@ def reduced_losses(lib: Any, body: Any, reduction: int, *arrays: Any) -> Any:
     return total / size if reduction == MEAN else total
 
 
-# -------------------------------------------------------------------------------------------------------- cross entropy
+# ---- cross entropy
 _SMALL_ROW, _SMALL = 64, 65536  # rows that products with ones add up, and how many (``table_of_ones``)
 _SAFE_SQUARES = 480.0**2  # a sum of squares up to which exponentials in float64 have all digits
 _exp: Any = np.exp
@@ -122,7 +122,7 @@ def cross_entropy_slopes(g: Any, t: Any, e: Any, sums: Any, dtype: Any, reductio
     return r
 
 
-# --------------------------------------------------------------------------------------------- negative log-likelihoods
+# ---- negative log-likelihoods
 def places_of_targets(shape: tuple[int, ...], target: Any, ignore_index: int) -> tuple[Any, Any]:
     """The index of each sample's element, and which samples count (``None``: all)."""
     keep = None

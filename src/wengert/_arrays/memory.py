@@ -22,7 +22,7 @@ def address_of(a: Any) -> int:
     try:
         return ctypes.addressof(_from_buffer(a))
     except (TypeError, ValueError):  # empty, read-only or not contiguous: the general way takes five times as long
-        return a.__array_interface__["data"][0]  # type: ignore[no-any-return]
+        return a.__array_interface__["data"][0]
 
 
 _from_buffer = ctypes.c_char.from_buffer

@@ -364,7 +364,7 @@ def repeated(g: Any, m: int, d: int) -> Any:
     return r.reshape(*g.shape[:d], g.shape[d] * m, *g.shape[d + 1 :])
 
 
-# ------------------------------------------------------------------------------------------- windows at random places
+# ---- windows at random places
 def _starts(sample: Any, n: int, k: int, out: int) -> Any:
     """The beginnings ``(..., out)`` of the windows along one dimension, from draws ``(...)``, in their precision."""
     found = np.full((*sample.shape, out), n - k, np.int64)

@@ -40,7 +40,7 @@ _max: Any = np.maximum.reduce
 _min: Any = np.minimum.reduce
 
 
-# -------------------------------------------------------------------------------------------------------- exponentials
+# ---- exponentials
 def _exponential(x: Any, r: Any) -> None:
     """Fill r with exp(x), which gives normal numbers; the error grows with the size of x."""
     if x.dtype is FLOAT32 and has_vector_functions():
@@ -122,7 +122,7 @@ def _beside(column: Any, n: int) -> Any:
     return column if n > _FEW else intp.repeat(column, n, 1)
 
 
-# ------------------------------------------------------------------------------------------------------------- kernels
+# ---- kernels
 def softmax(r: Any, x: Any) -> None:
     exponentials(x, r)
     scale = row_sums(r)

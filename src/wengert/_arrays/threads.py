@@ -62,7 +62,7 @@ _REDUCING = 0.04  # ns that a reduction takes for a byte
 np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
 
 
-# -------------------------------------------------------------------------------------------------------------- threads
+# ---- threads
 requested: int | None = None  # the argument of set_num_threads
 
 
@@ -230,7 +230,7 @@ def parallel_map(fn: Callable[[Any], Any], parts: Sequence[Any], work: float = m
     return results
 
 
-# --------------------------------------------------------------------------------------------------------- elementwise
+# ---- elementwise
 def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     """``body(*arrays)`` for a body that is elementwise in its broadcast operands, some of which may be numbers.
 
@@ -549,7 +549,7 @@ def cut_parts(shape: tuple[int, ...], block: int) -> list[tuple[Any, ...]]:
     return [(*index, s) for index in np.ndindex(*shape[:axis]) for s in slices]
 
 
-# -------------------------------------------------------------------------------------------------- rows and reductions
+# ---- rows and reductions
 # NOTE [ NumPy's buffer ]
 #     If the operands of a ufunc cannot be taken as one long row (a column or a row is repeated), NumPy gathers rows
 #     that are shorter than its buffer, 8192 elements, before it works on them, which doubles the time. NumPy does not

@@ -26,7 +26,7 @@ def refusing(name: str, error: type[Exception], message: str, *notes: str) -> Ca
     def function(*args: Any, **kwargs: Any) -> Any:
         raise noted(error(message), *(notes or (WHAT_TO_DO,)))
 
-    return named(function, name, f"Not possible here: {error.__name__}.")  # type: ignore[no-any-return]
+    return named(function, name, f"Not possible here: {error.__name__}.")
 
 
 def answering(name: str, answer: Any, doc: str | None) -> Callable[..., Any]:
@@ -40,14 +40,14 @@ def answering(name: str, answer: Any, doc: str | None) -> Callable[..., Any]:
         copy = FunctionType(answer.__code__, answer.__globals__, name, answer.__defaults__, answer.__closure__)
         copy.__dict__.update(answer.__dict__)
         copy.__annotations__, copy.__kwdefaults__ = dict(answer.__annotations__), answer.__kwdefaults__
-        return named(copy, name, doc or answer.__doc__)  # type: ignore[no-any-return]
+        return named(copy, name, doc or answer.__doc__)
 
     def function(*args: Any, **kwargs: Any) -> Any:
         return answer() if isinstance(answer, type) else answer
 
     kind = answer if isinstance(answer, type) else type(answer)
     function.__annotations__["return"] = "None" if answer is None else kind.__name__
-    return named(function, name, doc or f"{answer!r}.")  # type: ignore[no-any-return]
+    return named(function, name, doc or f"{answer!r}.")
 
 
 def absent_class(name: str, *bases: type) -> type:

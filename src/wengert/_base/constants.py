@@ -22,7 +22,7 @@ from .torch_function import leave_modes
 _HEAP_TYPE = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 
 
-# --- constants -------------------------------------------------------------------------------------------------------
+# ---- constants
 
 
 class _TorchClass(type):
@@ -105,7 +105,7 @@ def _make_constant(cls: type, name: str, **attributes: Any) -> Any:
     return self
 
 
-# --- Size ------------------------------------------------------------------------------------------------------------
+# ---- Size
 
 
 class Size(tuple[int, ...], metaclass=_TorchClass):
@@ -130,7 +130,7 @@ class Size(tuple[int, ...], metaclass=_TorchClass):
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
 
-    @overload  # type: ignore[override]
+    @overload
     def __getitem__(self, index: SupportsIndex) -> int: ...
     @overload
     def __getitem__(self, index: slice) -> Size: ...
@@ -184,7 +184,7 @@ def _as_length(item: Any, place: int) -> Any:
         raise TypeError(message) from None
 
 
-# --- device ----------------------------------------------------------------------------------------------------------
+# ---- device
 
 _DEVICE_TYPES: tuple[str, ...] = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve")
 _DEVICE_TYPES += ("fpga", "maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
@@ -320,7 +320,7 @@ def _device_mismatch(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError
     )
 
 
-# --- layout and memory format ----------------------------------------------------------------------------------------
+# ---- layout and memory format
 
 
 class layout(_Constant, metaclass=_TorchClass):

@@ -57,7 +57,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- dtype -----------------------------------------------------------------------------------------------------------
+# ---- dtype
 
 
 class dtype(_Constant, metaclass=_TorchClass):
@@ -224,7 +224,7 @@ def as_dtype(value: object, function: str = "dtype", argument: str = "dtype", po
     raise TypeError(f"{function}(): argument '{argument}'{place} must be torch.dtype, not {type_name(value)}")
 
 
-# --- to and from NumPy -----------------------------------------------------------------------------------------------
+# ---- to and from NumPy
 
 
 class _ByNumpy(dict):
@@ -317,7 +317,7 @@ def _late_np(self: dtype) -> np.dtype:
     return np.dtype(ml_dtypes.bfloat16)
 
 
-# --- the default dtype -----------------------------------------------------------------------------------------------
+# ---- the default dtype
 
 # Hot code reads these as attributes of the module; a name imported from here would not follow a change.
 default_dtype: dtype = float32
@@ -356,7 +356,7 @@ def set_default_dtype(d: dtype, /) -> None:
     PROMOTED.clear()
 
 
-# --- promotion -------------------------------------------------------------------------------------------------------
+# ---- promotion
 
 # PyTorch has few operators for these dtypes and no row in its table: they promote only with a floating dtype, to it.
 _BAREBONES = frozenset((uint1, uint2, uint3, uint4, uint5, uint6, uint7, uint16, uint32, uint64))

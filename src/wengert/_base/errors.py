@@ -120,7 +120,7 @@ def refuses_unknown(fn: F) -> F:
     """Decorator for a function that takes unknown keywords as ``**unknown``, only to refuse them: its signature."""
     signature = inspect.signature(fn)
     named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    fn.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+    fn.__signature__ = signature.replace(parameters=named)
     return fn
 
 

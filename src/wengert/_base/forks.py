@@ -12,7 +12,7 @@ L = TypeVar("L")
 def reopened(lock: L) -> L:
     """A lock that is open in a child, whoever held it: for what is whole again as soon as it is used again."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lock._at_fork_reinit)  # type: ignore[attr-defined]
+        os.register_at_fork(after_in_child=lock._at_fork_reinit)
     return lock
 
 

@@ -1,4 +1,4 @@
-"""What ``help(torch.add)`` shows besides the docstring that is written: parameters, result, an example.
+"""What ``help(torch.add)`` shows besides the docstring that is written: parameters, result, an example, its import.
 
 `_base.docstrings` says when it is put together.
 """
@@ -196,12 +196,14 @@ def whole(text: str, names: tuple[str, ...]) -> str:
     function = PUBLIC[space][name]
     text = inspect.cleandoc(text)
     parts = [text.partition("\n>>>")[0].rstrip()] if "\n>>>" in text else [text]
-    examples = text[len(parts[0]) :].strip("\n")
+    examples = text[len(parts[0]) :].strip("\n") or _example(names)
+    if examples and "wengert" not in examples:
+        examples = f">>> import wengert as torch\n{examples}"
     if "Args:" not in text:
         parts.append(_parameters(function))
     if "Returns:" not in text:
         parts.append(_result(function, name, text))
-    return "\n\n".join(part for part in [*parts, examples or _example(names)] if part)
+    return "\n\n".join(part for part in [*parts, examples] if part)
 
 
 def _parameters(function: Any) -> str:
@@ -250,5 +252,4 @@ def _example(names: tuple[str, ...]) -> str:
 
     blocks = dict(block.split("\n", 1) for block in EXAMPLES.strip().removeprefix("# ").split("\n# "))
     short = [f"torch.{name.rpartition('.')[2]}" for name in names]
-    found = next((blocks[name] for name in (*names, *short) if name in blocks), "")
-    return f">>> import wengert as torch\n{found}".rstrip() if found else ""
+    return next((blocks[name] for name in (*names, *short) if name in blocks), "").rstrip()

@@ -99,7 +99,7 @@ def _make_finfo(of: dtype) -> finfo:
         raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
     bits, eps, tiny, largest = _FLOAT_FORMATS[of]
     lowest, resolution = -largest if of.is_signed else tiny, float(f"1e-{int(-math.log10(eps))}")
-    return _frozen(  # type: ignore[no-any-return]
+    return _frozen(
         finfo, bits=bits, dtype=of.name, eps=eps, max=largest, min=lowest, tiny=tiny, smallest_normal=tiny,
         resolution=resolution,
     )  # fmt: skip
@@ -136,7 +136,7 @@ class iinfo(_Limits, metaclass=_TorchClass):
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         bits = of.itemsize * 8
         lowest = -(2 ** (bits - 1)) if of.is_signed else 0
-        return _frozen(cls, bits=bits, dtype=of.name, max=2 ** (bits - of.is_signed) - 1, min=lowest)  # type: ignore[no-any-return]
+        return _frozen(cls, bits=bits, dtype=of.name, max=2 ** (bits - of.is_signed) - 1, min=lowest)
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

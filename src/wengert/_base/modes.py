@@ -53,7 +53,7 @@ def leaving(*steps: tuple[ContextVar[Any], Any]) -> Any:
     """
     leave = _Leaving()
     ends = [map(not_, map(var.set, _stepped(iter(var.get, _NEVER), step))) for var, step in steps]
-    leave.close = (ends[0] if len(ends) == 1 else map(max, *ends)).__next__  # type: ignore[assignment,method-assign]
+    leave.close = (ends[0] if len(ends) == 1 else map(max, *ends)).__next__  # type: ignore[assignment]
     return leave.__exit__
 
 
@@ -94,7 +94,7 @@ def begin(step: Any, undo: Any) -> None:
 def undoing(last: Any) -> Any:
     """An ``__exit__`` of C that calls the function that ``last``, one of C too, returns: NOTE [ Interrupts ]."""
     leave = _Leaving()
-    leave.close = map(call, iter(last, _NEVER)).__next__  # type: ignore[method-assign]
+    leave.close = map(call, iter(last, _NEVER)).__next__
     return leave.__exit__
 
 
@@ -113,7 +113,7 @@ class Marks(list[Any]):
         """The mark for one more object: a living one, or a new one, which ``more`` lists have an entry for too."""
         known = self[-1]() if self else None
         if known is not None:
-            return known  # type: ignore[no-any-return]
+            return known
         made = Mark()
         for entries in (self, *more):
             entries.append(weakref.ref(made, entries.remove))

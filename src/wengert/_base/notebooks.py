@@ -21,7 +21,7 @@ def shell() -> Any:
 def without_our_frames(error: BaseException) -> None:
     """Let IPython show an error without the frames of this package."""
     if shell() is not None and not hasattr(error, "_render_traceback_"):
-        error._render_traceback_ = _Rendering(error)  # type: ignore[attr-defined]
+        error._render_traceback_ = _Rendering(error)
 
 
 class _Rendering:

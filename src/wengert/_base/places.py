@@ -120,7 +120,7 @@ def _source(code: types.CodeType, number: int) -> str:
     return linecache.getline(code.co_filename, number)
 
 
-# ------------------------------------------------------------------------------------------------- interactive sessions
+# ---- interactive sessions
 def _typed(code: types.CodeType) -> list[str]:
     """The lines that were typed for a code object: those of the history that compile to it."""
     readline: Any = sys.modules.get("readline")

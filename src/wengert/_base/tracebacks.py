@@ -29,7 +29,7 @@ F = TypeVar("F")
 RAISES = frozenset(opcode.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in opcode.opmap)
 
 
-# ------------------------------------------------------------------------------------------------------------- cutting
+# ---- cutting
 def shorten(frame: Any) -> None:
     """Cut the traceback of the error that is leaving a function's frame, if the program called the function."""
     error = sys.exception()
@@ -94,7 +94,7 @@ def was_raised(tb: types.TracebackType) -> bool:
     return INTERNAL[code.co_filename] and code.co_code[tb.tb_lasti] in RAISES
 
 
-# --------------------------------------------------------------------------------------------------------- the handler
+# ---- the handler
 class Exit:
     """The constant of a handler: ``-constant`` is a call that needs no name, local variable or cache."""
 

@@ -98,7 +98,7 @@ def get_device_module(device: Any = None) -> Any:
         raise RuntimeError(f"Invalid device_type '{kind}' or a corresponding module does not exist.") from None
 
 
-# ---------------------------------------------------------------------------------------------------------------- cuda
+# ---- cuda
 def set_rng_state_all(new_states: Any) -> None:
     """Nothing to set for no device.
 

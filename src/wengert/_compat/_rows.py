@@ -24,7 +24,7 @@ from . import _switches as switches
 Part = Callable[[str], dict[str, Any]]  # module name -> names
 
 
-# ---------------------------------------------------------------------------------------------- what a row consists of
+# ---- what a row consists of
 def _find(place: str) -> Any:
     """``"module:name"`` below the package, or ``":name"`` of it."""
     module, _, name = place.partition(":")
@@ -75,10 +75,10 @@ def aliases(home: str, names: str) -> Part:
 
 
 def older_amp(device: str) -> Part:
-    return lambda module: _find("_compat._older_amp:names")(module, device)  # type: ignore[no-any-return]
+    return lambda module: _find("_compat._older_amp:names")(module, device)
 
 
-# ------------------------------------------------------------------------------------------------------- common answers
+# ---- common answers
 def no() -> bool:
     """False."""
     return False
@@ -107,7 +107,7 @@ GPU = (  # what CUDA's and XPU's modules say alike
 )  # fmt: skip
 OBSERVERS = aliases("ao.quantization", "HistogramObserver MinMaxObserver PerChannelMinMaxObserver")
 
-# ------------------------------------------------------------------------------------------------------------- the rows
+# ---- the rows
 # fmt: off
 ROWS: dict[str, tuple[Any, ...]] = {
     # devices

@@ -1,24 +1,5 @@
 # Made by tools/make_stubs.py; do not edit.
-from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
-from typing_extensions import TypeIs
-
-from .. import return_types as _return_types
-from .._base.constants import Size as _Size
-from .._base.constants import device as _device
-from .._base.constants import layout as _layout
-from .._base.constants import memory_format as _memory_format
-from .._base.dtypes import dtype as _dtype
-from .._tape.node import Node as _Node
-from .._tape.node import RemovableHandle as _RemovableHandle
-from .._tensor_api.storage import TypedStorage as _TypedStorage
-from .._tensor_api.storage import UntypedStorage as _UntypedStorage
-from ..random import Generator as _Generator
-from .._tape.tensor import Tensor as Tensor
+from builtins import bool as _bool
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -40,11 +21,6 @@ def list_backends(exclude_tags: Any=('debug', 'experimental')) -> list[str]:
     ...
 def set_stance(stance: str='default', **kwargs: Any) -> Any:
     ...
-
-Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 class SymBool(Any): ...
 class SymFloat(Any): ...
 class SymInt(Any): ...
@@ -54,28 +30,9 @@ def assume_constant_result(fn: Any) -> Any:
     """The function itself."""
 def cudagraph_mark_step_begin() -> Any:
     """Does nothing: there are no CUDA graphs."""
-from .._compat.compiler import is_compiling as is_dynamo_compiling
+from .._compat.compiler import is_compiling as _is_compiling
+is_dynamo_compiling = _is_compiling
 def is_exporting() -> _bool:
     """False."""
 def substitute_in_graph(original_fn: Any, **kwargs: Any) -> Any:
     """A decorator that changes nothing."""
-
-__all__ = [
-    "SymBool",
-    "SymFloat",
-    "SymInt",
-    "allow_in_graph",
-    "assume_constant_result",
-    "compile",
-    "compile_module",
-    "cudagraph_mark_step_begin",
-    "disable",
-    "is_compiling",
-    "is_dynamo_compiling",
-    "is_exporting",
-    "list_backends",
-    "program",
-    "reset",
-    "set_stance",
-    "substitute_in_graph",
-]

@@ -1,29 +1,9 @@
 # Made by tools/make_stubs.py; do not edit.
-from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
-from typing_extensions import TypeIs
-
-from .. import return_types as _return_types
-from .._base.constants import Size as _Size
-from .._base.constants import device as _device
-from .._base.constants import layout as _layout
-from .._base.constants import memory_format as _memory_format
+from builtins import bool as _bool, float as _float, int as _int, str as _str, tuple as _tuple
+from collections.abc import Sequence
+from typing import Any
 from .._base.dtypes import dtype as _dtype
-from .._tape.node import Node as _Node
-from .._tape.node import RemovableHandle as _RemovableHandle
-from .._tensor_api.storage import TypedStorage as _TypedStorage
-from .._tensor_api.storage import UntypedStorage as _UntypedStorage
-from ..random import Generator as _Generator
-from .._tape.tensor import Tensor as Tensor
-
-Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+from .._tape.tensor import Ints, Tensor
 def atleast_1d(*tensors: Tensor | Sequence[Tensor]) -> Any:
     """Each tensor with at least one dimension."""
 def atleast_2d(*tensors: Tensor | Sequence[Tensor]) -> Any:
@@ -50,7 +30,7 @@ def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, *, out: Tensor 
     """Deprecated in PyTorch: see ``linalg.lu_factor``."""
 def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: _str | None = None) -> _tuple[Tensor, ...]:
     """Expand vectors to views on the grid that they span, with one dimension for each vector."""
-def norm(input: Tensor, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+def norm(input: Tensor, p: Any | _str | None = 'fro', dim: Ints | None = None, keepdim: _bool = False, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
 def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _int = 2) -> _tuple[Tensor, Tensor, Tensor]:
     """``svd_lowrank`` of A minus the means of its columns; the columns of V are the principal directions."""
@@ -60,36 +40,11 @@ def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length:
     """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
 def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
     """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
-def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[_int] = 2, *, out: Tensor | None = None) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: Ints = 2, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over some dimensions of a and as many of b."""
 def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
     """The unique elements, or slices along a dim, always sorted."""
 def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
     """The first element of each run of equal elements, or of equal slices along a dim."""
-def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> _tuple[Tensor, ...]:
+def unravel_index(indices: Tensor, shape: Ints) -> _tuple[Tensor, ...]:
     """Convert flat indices in row-major order to one tensor of indices for each dimension."""
-
-__all__ = [
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "block_diag",
-    "broadcast_shapes",
-    "broadcast_tensors",
-    "cartesian_prod",
-    "cdist",
-    "chain_matmul",
-    "einsum",
-    "istft",
-    "lu",
-    "meshgrid",
-    "norm",
-    "pca_lowrank",
-    "split",
-    "stft",
-    "svd_lowrank",
-    "tensordot",
-    "unique",
-    "unique_consecutive",
-    "unravel_index",
-]

@@ -45,7 +45,7 @@ class Future(concurrent.futures.Future[T]):
             raise RuntimeError("Future is already marked as completed.")
         super().set_result(result)
 
-    def set_exception(self, result: Any) -> None:  # type: ignore[override]  # PyTorch's name of the argument
+    def set_exception(self, result: Any) -> None:  # PyTorch's name of the argument
         """Set an error instead of a value."""
         if not isinstance(result, Exception):
             raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")

@@ -89,7 +89,7 @@ class Program:
         elif backend is not None:
             _lower(self, backend)
         entries = list(r.finder.tracer.lifted.values())
-        updated = [r.forward.values[old].source.index for old, _ in r.forward.updates]  # type: ignore[union-attr]
+        updated = [r.forward.values[old].source.index for old, _ in r.forward.updates]
         self.written = [(k, entries[k].writes) for k in updated]
         self.outputs = sum(x.output is not None for x in r.results)
         self.shape = _shape(r)

@@ -83,7 +83,7 @@ class Finder:
         self.codes: set[Any] = set()
         self.cells: dict[int, Any] = {}  # those that were there before the call
 
-    # ------------------------------------------------------------------------------------------------- conditions
+    # ---- conditions
     def constant(self, value: Any) -> str:
         """The name of an object among the constants of the conditions."""
         name = self.names.get(id(value))
@@ -99,7 +99,7 @@ class Finder:
             return
         self.conditions.setdefault(text, said)
 
-    # ------------------------------------------------------------------------------------------------------ values
+    # ---- values
     def value(self, value: Any, text: str, where: str, names: Any = (), depth: int = 0) -> None:
         """Watch a value that ``text`` finds; ``names``: the names that the code around it has."""
         if isinstance(value, Tensor):
@@ -309,7 +309,7 @@ class Finder:
                 self.need(f"{name!r} not in {held}", f"{where}.{name} is the class's")
                 self.value(vars(cls)[name], f"{self.constant(cls)}.{name}", f"{where}.{name}", names, depth + 1)
 
-    # -------------------------------------------------------------------------------------------------- functions
+    # ---- functions
     def function(self, frame: Any, top: bool) -> None:
         """Watch what a user's function that begins to run can name."""
         code = frame.f_code
@@ -380,7 +380,7 @@ class Finder:
         ):
             self.tracer.stop(f"{name}() is called")
 
-    # ------------------------------------------------------------------------------------------------------ the end
+    # ---- the end
     def changed(self) -> str | None:
         """What the call itself changed of the values that were watched; ``None``: nothing."""
         missing = self

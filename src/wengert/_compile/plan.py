@@ -55,7 +55,7 @@ class Plan:
         self.buffers: list[Buffer] = []
         self.place: dict[int, Buffer] = {}
 
-    # ----------------------------------------------------------------------------------------------- a smaller list
+    # ---- a smaller list
     def at(self, a: Any) -> Any:
         """An operand with aliases replaced by what they are aliases of."""
         if type(a) in (list, tuple):
@@ -133,7 +133,7 @@ class Plan:
         """Let a small constant be the first one with the same elements in the same order in memory."""
         if value.nbytes > _FOLDED:
             return
-        a = value.source.array  # type: ignore[union-attr]
+        a = value.source.array
         key = (value.dtype.str, value.shape, value.strides, a.tobytes())
         first = self.contents.setdefault(key, value.number)
         if first != value.number:
@@ -143,7 +143,7 @@ class Plan:
         """An operand with constants' arrays in their places."""
         if type(a) in (list, tuple):
             return type(a)(map(self._array, a))
-        return self.values[a].source.array if isinstance(a, Ref) else a  # type: ignore[union-attr]
+        return self.values[a].source.array if isinstance(a, Ref) else a
 
     @staticmethod
     def _changed(op: Op, args: list[Any], p: tuple[Any, ...]) -> Op:
@@ -174,7 +174,7 @@ class Plan:
                 needed.update(op.refs())
         self.ops = kept[::-1]
 
-    # ------------------------------------------------------------------------------------------------------- memory
+    # ---- memory
     def roots(self) -> dict[int, frozenset[int]]:
         """The values in whose memory each value may lie."""
         found: dict[int, frozenset[int]] = {}

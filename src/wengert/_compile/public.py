@@ -69,8 +69,8 @@ def around(fn: Any, compiled: Compiled) -> Any:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         return compiled(*args, **kwargs)
 
-    wrapper._torchdynamo_orig_callable = fn  # type: ignore[attr-defined]
-    wrapper._compiled = compiled  # type: ignore[attr-defined]
+    wrapper._torchdynamo_orig_callable = fn
+    wrapper._compiled = compiled
     return wrapper
 
 
@@ -116,7 +116,7 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
         with stanced("force_eager"):
             return inner(*args, **kwargs)
 
-    eager._torchdynamo_disable = True  # type: ignore[attr-defined]
+    eager._torchdynamo_disable = True
     return eager
 
 

@@ -239,7 +239,7 @@ def _lift_bound(finder: Finder, fn: Any) -> None:
         finder.value(owner, text, "self", names.co_names if names is not None else ())
 
 
-# ------------------------------------------------------------------------------------------------------- what it was
+# ---- what it was
 def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
     r = Recording()
     r.finder = finder
@@ -389,7 +389,7 @@ def _is_local(holder: Any) -> bool:
     return any(type(x).__name__ == "frame" for x in gc.get_referrers(holder))
 
 
-# --------------------------------------------------------------------------------------------------- the backward pass
+# ---- the backward pass
 def _backward(tracer: Tracer, entries: list[Lifted], outputs: list[Any], r: Recording) -> str | None:
     tape = tracer.tape
     mark = len(tape.ops)

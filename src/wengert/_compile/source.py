@@ -86,9 +86,9 @@ class NumpyProgram:
             for memory in self.memory:
                 memory.view(np.float32).fill(FILL)
         with np.errstate(all="ignore"):
-            return self.program(*arrays)  # type: ignore[no-any-return]
+            return self.program(*arrays)
 
-    # --------------------------------------------------------------------------------------------------------- text
+    # ---- text
     def _input(self, value: Any) -> str:
         return f"x{value.source.index}"
 
@@ -141,7 +141,7 @@ class NumpyProgram:
             text = f"{text:<48}  # {op.line[0].rpartition('/')[2]}:{op.line[1]}  {user}".rstrip()
         self.lines.append(text)
 
-    # ------------------------------------------------------------------------------------------------------ the list
+    # ---- the list
     def _write(self) -> None:
         plan = self.plan
         for op in plan.ops:

@@ -221,7 +221,7 @@ class Tape:
     def inputs(self) -> list[Value]:
         """The values that the caller gives, in the order of a program's inputs."""
         found = [v for v in self.values if isinstance(v.source, Input)]
-        return sorted(found, key=lambda v: v.source.index)  # type: ignore[union-attr]
+        return sorted(found, key=lambda v: v.source.index)
 
     def used(self) -> set[int]:
         """The numbers of values that operators read, or that are results or updates."""

@@ -58,7 +58,7 @@ class Traced(Transformed):
             tracer.living.add(self)
 
     @property
-    def v(self) -> Any:  # type: ignore[override]
+    def v(self) -> Any:
         """The array: it was asked for, so the trace ends (NOTE [ Breaks ])."""
         self.tracer.stop("the elements of a tensor are read")
         return self.array
@@ -71,8 +71,8 @@ class Traced(Transformed):
     def shape(self) -> tuple[int, ...]:
         return tuple(self.array.shape)
 
-    size = property(lambda self: self.array.size)  # type: ignore[assignment]
-    ndim = property(lambda self: self.array.ndim)  # type: ignore[assignment]
+    size = property(lambda self: self.array.size)
+    ndim = property(lambda self: self.array.ndim)
     strides = property(lambda self: self.array.strides)
     itemsize = property(lambda self: self.array.itemsize)
     nbytes = property(lambda self: self.array.nbytes)
@@ -231,7 +231,7 @@ class Tracer:
         self.on_stop: Any = None
         self.holders: list[Tensor] = []  # the tensors that held a traced payload at the end
 
-    # ----------------------------------------------------------------------------------------------------- inputs
+    # ---- inputs
     def lift(self, t: Tensor, where: str) -> None:
         """Make a tensor of before an input: its payload becomes one that is traced."""
         if self.closed or id(t) in self.lifted:
@@ -306,7 +306,7 @@ class Tracer:
             return type(p)(map(self._parameter, p))
         return self._operand(p) if type(p) is Traced else p
 
-    # -------------------------------------------------------------------------------------------------- operators
+    # ---- operators
     def record(self, info: Operator, operands: list[Any], arrays: list[Any], p: Any, plain: Any, out: Any) -> Any:
         """Write one operator down; its results with their numbers. ``plain``: the parameters without traced values."""
         args = [self._operand(a) for a in operands]
@@ -431,7 +431,7 @@ class Tracer:
         finally:
             self.node_line = outer
 
-    # -------------------------------------------------------------------------------------------------- the end
+    # ---- the end
     def stop(self, reason: str) -> None:
         """End the trace: from here on the call runs eagerly."""
         if self.closed:

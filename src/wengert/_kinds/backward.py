@@ -1,8 +1,8 @@
 """The backward steps of nodes with fixed slots: the texts for plain arrays, and one walk for all other payloads.
 
 A ``Call`` is one formula: the slot of the edge that its result goes to, the formula, and the slots of its values in the
-order of its parameters. The slots are ``x`` and ``y`` (operands), ``r`` (the result), ``c`` and ``shape`` (shapes) and
-``p`` (all parameters). ``templates.rendered`` explains the marks in the texts.
+order of its parameters. The slots are ``x`` and ``y`` (operands), ``result``, ``c`` and ``shape`` (shapes) and
+``params``. ``templates.rendered`` explains the marks in the texts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if xp is not ARRAYS:
 ONE_BACKWARD = """
 @of_arrays  #? transformed
 if g.size >= LARGE:  #? blocks
-    derivative = n.r  #? slope
+    derivative = n.result  #? slope
     if derivative is None or g.dtype is not derivative.dtype:  #| slope
         gx = elementwise(partial({call}, xp), g{values})
     #? slope
@@ -81,7 +81,7 @@ if not keep:
         n.x = FREED
     if boxed_y:
         n.y = FREED
-    n.r = FREED  #? read
+    n.result = FREED  #? read
 """
 MANY_BACKWARD = """
 @of_arrays
@@ -136,7 +136,7 @@ def _value(n: Any, slot: str, xp: Any) -> Any:
     value = getattr(n, slot, None)
     if slot in ("x", "y") and type(value) is tuple:
         return of_shape(value)
-    return unbox(n, value, n if slot == "r" else getattr(n, "f" + slot, None), xp)
+    return unbox(n, value, n if slot == "result" else getattr(n, "f" + slot, None), xp)
 
 
 def _transformed(calls: tuple[Call, ...], holomorphic: bool, broadcast: bool, plan: Any) -> Any:
@@ -150,7 +150,7 @@ def _transformed(calls: tuple[Call, ...], holomorphic: bool, broadcast: bool, pl
         if conj:
             g = tuple(xp.conj(x) for x in g) if type(g) is tuple else xp.conj(g)
         value = _value if plan is None else plan.value
-        values = {slot: n.p if slot == "p" else (value(n, slot, xp),) for slot in slots}
+        values = {slot: n.params if slot == "params" else (value(n, slot, xp),) for slot in slots}
         edges = [getattr(n, edge) for edge, _, _ in calls] if plan is None else n.fx
 
         def cotangent(k: int) -> Any:
@@ -193,7 +193,11 @@ def _is_identity(formula: Any) -> bool:
     return bool(formula.__code__.co_code == (lambda xp, g: g).__code__.co_code)
 
 
-_TEXT = {"p": "*n.p", "c": "n.c", "shape": "n.shape"}  # the values that need no check; the other slots have variables
+_TEXT = {
+    "params": "*n.params",
+    "c": "n.c",
+    "shape": "n.shape",
+}  # the values that need no check; the other slots have variables
 
 
 def backward_step(
@@ -230,15 +234,15 @@ def _step(
     texts = [", ".join(["xp", "g", *(_TEXT.get(slot, slot) for slot in used)]) for _, _, used in calls]
     scope: dict[str, Any] = {f"{edge}_": plain(formula) for edge, formula, _ in calls}
     scope |= {"transformed": transformed, "of_shape": of_shape}
-    boxes = [slot for slot in ("x", "y", "r") if any(slot in used for _, _, used in calls)]
+    boxes = [slot for slot in ("x", "y", "result") if any(slot in used for _, _, used in calls)]
     read, freed, edge, joint, lists = [f"{slot} = n.{slot}" for slot in boxes], "", "n.fx", False, []
     if boxes:
         freed = "n._release()" if "blocks" in flags else " = ".join(f"n.{slot}" for slot in boxes) + " = FREED"
     if plan is not None:
         values, boxes, lists = plan.values, plan.boxes("operand", "result"), plan.boxes("operands")
         joint = plan.is_joint
-        read, edge = [f"{', '.join(values)}, = n.s"] if values else [], "n.fx[0]"
-        freed = f"n.s = [{', '.join('FREED' if v in boxes else v for v in values)}]" if boxes else ""
+        read, edge = [f"{', '.join(values)}, = n.values"] if values else [], "n.fx[0]"
+        freed = f"n.values = [{', '.join('FREED' if v in boxes else v for v in values)}]" if boxes else ""
         flags["several"] = plan.info.outputs != 1
         scope["materialized"] = plan.materialized
     if len(calls) == 1 and not joint and not (plan and broadcast):
@@ -247,7 +251,7 @@ def _step(
         parts = {"values": texts[0].removeprefix("xp, g"), "edge": edge, "freed": freed, "call": f"{calls[0][0]}_"}
     elif len(calls) == 2 and plan is None:
         kind, template = "two", TWO_BACKWARD
-        read = [f"r = n.r\n{piece('open', x='r')}"] if "r" in boxes else []
+        read = [f"result = n.result\n{piece('open', x='result')}"] if "result" in boxes else []
         parts = {
             f"g{k}": "g" if _is_identity(formula) else f"f{k}_({text})"
             for k, (_, formula, _), text in zip("xy", calls, texts, strict=True)
@@ -283,7 +287,7 @@ def elementwise_jvp(calls: tuple[Call, ...]) -> Any:
     """The forward rule of an elementwise operator: each formula is its own transpose."""
 
     def jvp(xp: Any, tangents: Any, result: Any, *args: Any) -> Any:
-        values = {"x": args[:1], "y": args[1:2], "r": (result,), "p": args[len(calls) :]}
+        values = {"x": args[:1], "y": args[1:2], "result": (result,), "params": args[len(calls) :]}
         total = None
         for tangent, (_, formula, used) in zip(tangents, calls, strict=True):
             if tangent is not None:

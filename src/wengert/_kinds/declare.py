@@ -19,7 +19,7 @@ Sources = dict[str, str | int]  # the name of a saved value -> its slot, or the 
 Scope = Callable[[], dict[str, Any]]  # what makes the names of a text
 
 
-# ---------------------------------------------------------------------------------------------------------- the record
+# ---- the record
 _OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "jvp", "layout", "libname", "samples",
                   "no_derivative", "piecewise")  # fmt: skip
 FACTS: dict[str, tuple[str, ...]] = {
@@ -111,7 +111,7 @@ def publish_elementwise(info: Operator, names: str | None, method: Shape, inplac
                 publish(form, f"{space}.{name}_")
 
 
-# --------------------------------------------------------------------------------------------------------------- nodes
+# ---- nodes
 def node_class(name: str, slots: tuple[str, ...], /, **members: Any) -> Any:
     """The node class of one operator, which prints like PyTorch's: ``<class 'MulBackward0'>``."""
     for key in members.get("saved_names", ()):
@@ -160,7 +160,7 @@ def slotted(
 def _release(n: Any, slots: tuple[str, ...]) -> None:
     """Free the saved values in these slots; a shape in place of a box is not freed."""
     for slot in slots:
-        if slot == "r" or isinstance(getattr(n, slot, None), Box):
+        if slot == "result" or isinstance(getattr(n, slot, None), Box):
             setattr(n, slot, FREED)
 
 
@@ -181,12 +181,12 @@ def saved_for(sources: Sources, views: dict[str, Any]) -> Any:
             raise not_saved(n, name)
         slot = sources[of]
         if isinstance(slot, int):
-            return n.p[slot]
+            return n.params[slot]
         value = getattr(n, slot)
         if slot != "shape":
             if isinstance(value, (tuple, OperandShape)):  # of an operand whose value no formula of this call needs
                 return None
-            value = unbox(n, value, n if slot == "r" else getattr(n, "f" + slot, None), TENSORS)
+            value = unbox(n, value, n if slot == "result" else getattr(n, "f" + slot, None), TENSORS)
         return value if view is None or value is None else view(value)
 
     return saved

@@ -36,7 +36,7 @@ from .recording import BINARY, UNARY, one
 from .slow_path import refuse_second, refuse_unbound, slow_operator
 from .templates import Shape, hot, variant
 
-# ---------------------------------------------------------------------------------------------------------- one tensor
+# ---- one tensor
 
 
 def unary(
@@ -79,11 +79,11 @@ def unary(
     return declare
 
 
-SLOT = {"self": "x", "other": "y", "result": "r"}
+SLOT = {"self": "x", "other": "y", "result": "result"}
 
 
 def _slots(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(SLOT.get(name, "p") for name in names)
+    return tuple(SLOT.get(name, "params") for name in names)
 
 
 def _kept(names: tuple[str, ...]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _blocked(formula: Any) -> Any:
     return lambda xp, g, *values: elementwise(partial(formula, xp), g, *values)
 
 
-# --------------------------------------------------------------------------------------------------------- two tensors
+# ---- two tensors
 
 
 def binary(
@@ -170,7 +170,7 @@ def binary(
         members: dict[str, Any] = {}
         if scalar_node:
             members = {"_edges": _edges_of_tensors, "looked_at": _named_by_operand(scalar_node)}
-        kept = ("x", "y") + ("r",) * ("result" in used)
+        kept = ("x", "y") + ("result",) * ("result" in used)
         sources: Sources = {name: SLOT[name] for name in used}
         N = slotted(info, node, calls, sources, *kept, holomorphic=holomorphic, step={"broadcast": True}, **members)
 
@@ -221,7 +221,7 @@ class ByFirst(Impl):
         return self[type(x)](x, y)
 
 
-# ----------------------------------------------------------------------------------------- one tensor, with parameters
+# ---- one tensor, with parameters
 
 
 def parametric(
@@ -260,7 +260,7 @@ def parametric(
             "records": grad is not None, "check": fast is not None, "to_float": to_float, "elementwise": True,
             "keep_self": "self" in uses, "keep_result": "result" in uses, "slope": slope is not None,
         }  # fmt: skip
-        slots = tuple(SLOT[name] for name in kept) + ("r",) * (slope is not None and "result" not in kept)
+        slots = tuple(SLOT[name] for name in kept) + ("result",) * (slope is not None and "result" not in kept)
         sources: Sources = {
             **{name: SLOT[name] for name in kept},
             **{name: k for k, name in enumerate(info.params[1:])},
@@ -268,7 +268,7 @@ def parametric(
         shown = {info.saved_as.get(name, name): source for name, source in sources.items()}
         step = {"blocks": True, "slope": slope is not None}
         N = slotted(
-            info, node, calls, shown, "p", *slots, holomorphic=holomorphic, step=step, saved_names=tuple(sources)
+            info, node, calls, shown, "params", *slots, holomorphic=holomorphic, step=step, saved_names=tuple(sources)
         )
 
         def scope() -> dict[str, Any]:

@@ -54,7 +54,7 @@ class _Plain(dict[type, bool]):
 PLAIN = _Plain()
 
 
-# ------------------------------------------------------------------------------------------------------ the declaration
+# ---- the declaration
 def general(
     grad: Formula | dict[str, Formula | None] | None = None,
     *,
@@ -86,7 +86,7 @@ def general(
         if grad is not None:
             N = node_class(
                 node or camel(info.name) + "Backward0",
-                ("fx", "outputs_meta", "s", "shapes"),
+                ("fx", "outputs_meta", "values", "shapes"),
                 _edges=_edges_of(info, grad),
                 backward=backward_step(info.name, plan.calls(), holomorphic, broadcast=broadcast, plan=plan),
                 _release=plan.release,
@@ -159,7 +159,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
     return whole, Shape("plain", PLAIN_ARRAYS, args, of_plain, **flags)
 
 
-# ----------------------------------------------------------------------------------------------- what the texts call
+# ---- what the texts call
 def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tuple[Tensor, ...]:
     """The Tensors of an operator with several outputs; each differentiable output has a Port."""
     tensors = []
@@ -187,7 +187,7 @@ def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tup
     if n is not None:
         n.outputs_meta = meta
         for j, k in info.saves.kept_results:
-            tensors[k]._box = n.s[j] = b = Box()
+            tensors[k]._box = n.values[j] = b = Box()
             b.a = result[k]
             b.cell = None
     return tuple(tensors)
@@ -224,7 +224,7 @@ def _no_broadcast(operands: Any) -> Exception:
     return RuntimeError("shapes do not broadcast")
 
 
-# --------------------------------------------------------------------------------------------------- what a node saves
+# ---- what a node saves
 def _plain_dtype(a: Any) -> Any:
     """The array library's dtype of an operand, also behind the dtype of a transform's value."""
     if type(a) is np.ndarray:
@@ -298,7 +298,7 @@ class SavePlan:
         known = (*info.params, *info.results, "result", "needs")
         raise TypeError(f"a formula of {info.name} names '{name}', which it does not have{nearest(name, known)}")
 
-    # -------------------------------------------------------------------------------------------------------- saving
+    # ---- saving
     def listed(self, operands: list[str], array: str, edge: str, sure: int, sequence: str = "", p: str = "p{}") -> str:
         """The texts of the saved values.
 
@@ -330,14 +330,16 @@ class SavePlan:
     @staticmethod
     def release(n: Any) -> None:
         """Free the saved values."""
-        n.s = [FREED if isinstance(v, Box) or (type(v) is list and v and isinstance(v[0], Box)) else v for v in n.s]
+        n.values = [
+            FREED if isinstance(v, Box) or (type(v) is list and v and isinstance(v[0], Box)) else v for v in n.values
+        ]
 
-    # ------------------------------------------------------------------------------------------------------- reading
+    # ---- reading
     def value(self, n: Any, variable: str, xp: Any) -> Any:
         """A saved value in the form for ``xp``."""
         j = self.values.index(variable)
         how, i = self.sources[j]
-        v = n.s[j]
+        v = n.values[j]
         if how == "operand":
             return unbox(n, v, n.fx[i], xp)
         if how == "result":
@@ -363,14 +365,14 @@ class SavePlan:
     def boxed_edges(self, n: Any) -> list[tuple[Any, Any]]:
         """(input node, saved box) pairs, from which an error message names the overwritten value."""
         pairs = []
-        for (how, i), v in zip(self.sources, n.s, strict=True):
+        for (how, i), v in zip(self.sources, n.values, strict=True):
             if how == "operand":
                 pairs.append((n.fx[i], v))
             elif how == "operands" and type(v) is list:
                 pairs += zip(n.fx[i:], v, strict=True)
         return pairs
 
-    # ------------------------------------------------------------------------------------------------- backward step
+    # ---- backward step
     def calls(self) -> tuple[Call, ...]:
         """The calls of the formulas, for ``backward_step``."""
         if self.joint is not None:
@@ -409,4 +411,4 @@ def named_by(operator: str, source: str, text: Callable[[Any], str]) -> None:
     """
     info = registry.REGISTRY[operator]
     j = info.saves.uses.index(source)
-    info.node.name = lambda n: text(n.s[j])  # type: ignore[method-assign, assignment]
+    info.node.name = lambda n: text(n.values[j])

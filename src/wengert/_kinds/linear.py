@@ -20,7 +20,7 @@ from .fronts import in_front_of
 from .recording import PRODUCT, one, parameters
 from .templates import Shape
 
-# --------------------------------------------------------------------------------------------- linear in its one tensor
+# ---- linear in its one tensor
 
 
 def linear(
@@ -49,10 +49,10 @@ def linear(
         if uses[keep_shape:] != info.params[1:]:
             raise TypeError(f"the transpose of {info.name} names {uses}: not its parameters {info.params[1:]}")
 
-        calls = (("fx", transpose, ("shape",) * keep_shape + ("p",)),)
+        calls = (("fx", transpose, ("shape",) * keep_shape + ("params",)),)
         sources: Sources = {name: k for k, name in enumerate(info.params[1:])}
         sources |= {"self_sym_sizes": "shape"} if keep_shape else {}
-        kept = ("p",) + ("shape",) * keep_shape
+        kept = ("params",) + ("shape",) * keep_shape
         step = {"transformed": info.piecewise}  # the same formula serves all payloads
         N = slotted(info, node, calls, sources, *kept, step=step, saved_names=info.params[1:])
 
@@ -74,7 +74,7 @@ def linear(
     return declare
 
 
-# ---------------------------------------------------------------------------------------- linear in each of two tensors
+# ---- linear in each of two tensors
 
 
 def bilinear(
@@ -97,7 +97,7 @@ def bilinear(
     return declare
 
 
-_FACTORS = ("x", "y", "p")  # the values of a factor's formula
+_FACTORS = ("x", "y", "params")  # the values of a factor's formula
 
 
 def _product(x: str, y: str, c: str, p: dict[str, str], ranks: tuple[int, int] | None = None, **flags: Any) -> Shape:
@@ -166,7 +166,7 @@ def refuse_mixed(info: Operator, x: Any, y: Any, *p: Any) -> Any:
     raise two_dtypes(f"expected m1 and m2 to have the same dtype, but got: {cpp_name(x)} != {cpp_name(y)}")
 
 
-# -------------------------------------------------------------------------------------------------- a product and a sum
+# ---- a product and a sum
 
 
 def affine(
@@ -210,7 +210,7 @@ def affine(
 
     def declare(body: Any) -> Any:
         info = declared(affine, body, facts, arity=3, refuse_mixed=refuse_addmm)
-        calls = (("fc", added, ("c", "p")), ("fx", first, _FACTORS), ("fy", second, _FACTORS))
+        calls = (("fc", added, ("c", "params")), ("fx", first, _FACTORS), ("fy", second, _FACTORS))
 
         def node_of(name: str, order: str) -> Any:
             return slotted(

@@ -30,7 +30,7 @@ from .._tape.views import count_write, writable
 from .dims import NUMPY_NAMES
 
 
-# -------------------------------------------------------------------------------------------------------------- rules
+# ---- rules
 class Rule:
     """The dtypes that ``out`` may have, and the error message for others.
 
@@ -86,7 +86,7 @@ ANY = Rule("", lambda result, out: True, RuntimeError)
 SAME = exactly("Found dtype {Out} but expected {Result}")
 
 
-# ------------------------------------------------------------------------------------------------------------ writing
+# ---- writing
 def with_out(rule: Any) -> Any:
     """Decorator that adds ``out=`` to a public function: a tensor, or a tuple of tensors for several results.
 
@@ -202,7 +202,7 @@ def outer(fn, rest):
 def _template(source: str) -> types.CodeType:
     scope: dict[str, Any] = {}
     exec(compile(source, __file__, "exec"), scope)
-    return scope["outer"](None, None).__code__  # type: ignore[no-any-return]
+    return scope["outer"](None, None).__code__
 
 
 def _has_duals(values: Any) -> bool:

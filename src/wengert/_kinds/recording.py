@@ -9,7 +9,7 @@ from .._arrays.layouts import when_needless
 from .._base.registry import Operator
 from .templates import PIECES, Shape, piece
 
-# ---------------------------------------------------------------------------------------------------------- elementwise
+# ---- elementwise
 UNARY = """
 if out is not None:  #? out
     return slow(info, (input,), out)
@@ -37,7 +37,7 @@ if fx is None:  #| records
     @node
     n.x = input._box or box_of(input)  #? keep_self
     @keep_result  #? keep_result
-    n.r = b  #? keep_result
+    n.result = b  #? keep_result
     @end
 """
 PIECES["unary_compute"] = """
@@ -131,7 +131,7 @@ else:  #| number
                 @keep(slot="y", t="other", wanted=both_y, otherwise="ya.shape")
 #? records
     @keep_result  #? keep
-    n.r = b  #? keep
+    n.result = b  #? keep
     @end
 @binary_unrecorded  #? not records
 """
@@ -158,7 +158,7 @@ t._box = t._node = None
 return t
 """
 
-# ----------------------------------------------------------------------------------- one tensor, followed by parameters
+# ---- one tensor, followed by parameters
 ONE = """
 if {mode}:  #? modes
     return slow(info, ({args},))
@@ -240,14 +240,14 @@ if fx is None:  #| records
     return tuple([wrap(a) for a in r])  #? many and not outputs
 #? records
     @node
-    n.p = {ps}  #? not general
+    n.params = {ps}  #? not general
     n.shape = a.shape  #? keep_shape
     n.shapes = (a.shape,)  #? broadcast
     n.x = input._box or box_of(input)  #? keep_self
     @keep_result  #? keep_result
-    n.r = b  #? keep_result and not general
-    n.r = derivative  #? slope and not keep_result
-    n.s = [{saved}]  #? general
+    n.result = b  #? keep_result and not general
+    n.result = derivative  #? slope and not keep_result
+    n.values = [{saved}]  #? general
     @end  #? not many
     #? many
         @line
@@ -303,7 +303,7 @@ def one(info: Operator, head: str | None = None, saved: Callable[[], str] | None
     return Shape("one", ONE, head or args, parts, **{**usual, **flags})
 
 
-# ----------------------------------------------------------------------------------------- products, and a tensor added
+# ---- products, and a tensor added
 PRODUCT = """
 if slow_if_recording:  #? modes
     return slow(info, ({operands}{p}))
@@ -356,7 +356,7 @@ if fx is None and fy is None{and_fc}:
         n.c = ca.shape
     n.fc = fc
 @node(fy="fy")
-n.p = {ps}
+n.params = {ps}
 if fy is not None:
     n.x = {x}._box or box_of({x})
 else:
@@ -368,7 +368,7 @@ else:
 @end
 """
 
-# ----------------------------------------------------------------------------------------------------------- all others
+# ---- all others
 PLAIN_ARRAYS = """
 if slow_always:  #? modes
     return slow(info, ({args},))
@@ -461,7 +461,7 @@ if r{k}.dtype.kind in "fcV":  #? port
     port._code = n._code
     port._lasti = n._lasti
 #? place
-    t{k}._box = n.s[{place}] = b = Box()
+    t{k}._box = n.values[{place}] = b = Box()
     b.a = r{k}
     b.cell = None
 """
@@ -475,7 +475,7 @@ if {tracked}:  #? records
     @node
     n.shapes = {shapes}  #? broadcast
     @keep_result  #? keep_result
-    n.s = [{saved}]
+    n.values = [{saved}]
     @line
     t._node = n  #? not many
     {outputs}  #? outputs

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import Any
 
 
-class ReturnType(tuple):  # type: ignore[type-arg]
+class ReturnType(tuple):
     """A named tuple with PyTorch's repr."""
 
     __slots__ = ()

@@ -28,7 +28,7 @@ from .._tape.views import INFERENCE_VIEW, NO_GRAD_VIEW, base_of, made_unrecorded
 from .out import write_out
 
 
-# ---------------------------------------------------------------------------------------------------------------- modes
+# ---- modes
 def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     """Run an operator while some mode is on somewhere (see ``_base.modes``), or with ``out=``."""
     if out is None and not stale_views and not slow_hooks:
@@ -109,7 +109,7 @@ def quiet(info: Operator, args: tuple[Any, ...], creation: int = NO_GRAD_VIEW) -
         for r in (result,) if single else result:
             _, op, p, _ = r._view
             r._view = (args[0], op, p, made_unrecorded(args[0], creation))
-            if base_of(r)._node is not None and not (inference_tensors and is_inference(r)):  # type: ignore[union-attr]
+            if base_of(r)._node is not None and not (inference_tensors and is_inference(r)):
                 r._node = NoHistory()
     return result
 
@@ -126,7 +126,7 @@ def _without_history(a: Any) -> Any:
     return a
 
 
-# ------------------------------------------------------------------------------------------------------ dtypes, numbers
+# ---- dtypes, numbers
 def mixed_dtypes(info: Operator, x: Tensor, y: Tensor) -> Any:
     """Two operands of different dtypes, or of different levels (``_payloads.transforms``, NOTE [ Levels ])."""
     if not (isinstance(x._payload, _ARRAYS) and isinstance(y._payload, _ARRAYS)):
@@ -276,7 +276,7 @@ def cast_operand(y: Any, dtype: Any, x: Any = None) -> Any:
     return wrap(a if library is None else library.own(a))
 
 
-# ------------------------------------------------------------------------------------------------------------- refusals
+# ---- refusals
 def overridden(info: Operator, args: tuple[Any, ...]) -> Any:
     """The result from an operand whose class overrides operators; ``...`` if no operand does."""
     for a in args:

@@ -52,7 +52,7 @@ Texts = dict[str, str] | Callable[[], dict[str, str]] | None
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
-# ----------------------------------------------------------------------------------------------------------- functions
+# ---- functions
 class Shape:
     """The text of a function: its parameters, the template of its body, and the settings of the template.
 
@@ -141,7 +141,7 @@ def hot(name: str, shape: AnyShape, names: Callable[[], dict[str, Any]], doc: st
 
     ``head``: the parameters, if the shape is made at the first call too.
     """
-    fn = FirstCall(name, shape, names, head or shape.head).fn  # type: ignore[union-attr]
+    fn = FirstCall(name, shape, names, head or shape.head).fn
     fn.__qualname__ = name
     fn.__doc__ = doc
     fn.__module__ = "wengert"
@@ -198,7 +198,7 @@ def code_of(shape: Shape) -> types.CodeType:
     return _codes[key]
 
 
-# ----------------------------------------------------------------------------------------------------------- templates
+# ---- templates
 class Flags(dict[str, Any]):
     def __missing__(self, name: str) -> bool:
         return False

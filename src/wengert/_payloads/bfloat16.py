@@ -265,7 +265,7 @@ def _rounding_class(cls: type[Node], dtype: Any, wide: bool) -> Any:
     def backward(self: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         if wide and isinstance(g, np.ndarray) and g.dtype == dtype:
             g = g.astype("f4")
-        pairs = cls.backward(self, xp, g, keep)  # type: ignore[attr-defined]
+        pairs = cls.backward(self, xp, g, keep)
         return tuple(p.astype(dtype) if isinstance(p, _ARRAYS) and p.dtype in _WIDER else p for p in pairs)
 
     members = {"__slots__": (), "__module__": cls.__module__, "backward": backward}

@@ -130,7 +130,7 @@ class Compressed:
         raise no_loop(self)
 
     __rpow__ = __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __pow__
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __pow__  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __pow__
     __hash__ = object.__hash__
 
     def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **kwargs: Any) -> Any:
@@ -187,7 +187,7 @@ class Compressed:
         return mix(*args)
 
 
-# ------------------------------------------------------------------------------------------------------------- refusals
+# ---- refusals
 def _letters(x: Compressed) -> str:
     return layout_name(x)[-3:].upper()
 
@@ -243,7 +243,7 @@ def _refusal(x: Any, name: str) -> Exception:
     return absent("as_strided" if name == "permute" else name + overload if overload[:1] in ("", ".") else overload)
 
 
-# -------------------------------------------------------------------------------------------------------------- making
+# ---- making
 def built(coords: Any, values: Any, shape: tuple[int, ...], layout: Any, index: Any = np.int64) -> Compressed:
     """An array of elements at distinct coordinates (batch, row, column), given in any order."""
     d = len(shape) - values.ndim - 1
@@ -304,7 +304,7 @@ def empty(shape: tuple[int, ...], dtype: Any, layout: Any) -> Compressed:
     return Compressed(np.zeros((*shape[:-2], n + 1), np.int64), none, none.astype(plain_dtype(dtype)), shape, layout)
 
 
-# ------------------------------------------------------------------------------------------------------- raw functions
+# ---- raw functions
 class Operators:
     """The raw functions of operators on compressed arrays, by the operators' names."""
 
@@ -554,7 +554,7 @@ def masked(a: Any, x: Compressed) -> Compressed:
     return x.like(values.reshape(*x.minor.shape, *values.shape[1:]))
 
 
-# ------------------------------------------------------------------------------------------------------------- products
+# ---- products
 def matrix(x: Any) -> Any:
     """SciPy's array on the same memory, checked; a dense array is returned itself."""
     if not isinstance(x, Compressed):

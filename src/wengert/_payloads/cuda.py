@@ -109,7 +109,7 @@ def names() -> dict[str, Any]:
     def memory_allocated(device: Any = None) -> int:
         """The bytes of the tensors on the card."""
         peak["used"] = max(peak["used"], used := pool(device).used_bytes())
-        return used  # type: ignore[no-any-return]
+        return used
 
     def max_memory_allocated(device: Any = None) -> int:
         """The largest number of bytes that ``memory_allocated`` has returned: CuPy counts no peak."""
@@ -122,7 +122,7 @@ def names() -> dict[str, Any]:
 
     def memory_reserved(device: Any = None) -> int:
         """The bytes that CuPy's pool holds."""
-        return pool(device).total_bytes()  # type: ignore[no-any-return]
+        return pool(device).total_bytes()
 
     def empty_cache() -> None:
         """Give back the memory that no tensor uses."""
@@ -131,7 +131,7 @@ def names() -> dict[str, Any]:
     def mem_get_info(device: Any = None) -> tuple[int, int]:
         """The free and the whole memory of a card, in bytes."""
         with library.on(_index(device)):
-            return tuple(runtime.memGetInfo())  # type: ignore[return-value]
+            return tuple(runtime.memGetInfo())
 
     def set_device(device: Any) -> None:
         """Make new tensors on this card."""
@@ -152,7 +152,7 @@ def names() -> dict[str, Any]:
 
     def get_device_name(device: Any = None) -> str:
         """The name of a card."""
-        return get_device_properties(device).name  # type: ignore[no-any-return]
+        return get_device_properties(device).name
 
     def manual_seed(seed: int) -> None:
         """Seed the default generator, whose numbers go to the card."""

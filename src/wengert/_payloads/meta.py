@@ -64,8 +64,8 @@ class Meta(Transformed):
         self.memory = memory
         self.offset = offset
 
-    shape = property(lambda self: self._shape)  # type: ignore[assignment]
-    dtype = property(lambda self: self._dtype)  # type: ignore[assignment]
+    shape = property(lambda self: self._shape)
+    dtype = property(lambda self: self._dtype)
     itemsize = property(lambda self: self._dtype.itemsize)
     nbytes = property(lambda self: self.size * self._dtype.itemsize)
 
@@ -122,7 +122,7 @@ class Meta(Transformed):
         if info.kind == "binary":
             return info.op(*map(to_meta, given))
         if len({plain_dtype(t._payload.dtype) for t in given}) > 1:
-            return info.refuse_mixed(info, *args)  # type: ignore[attr-defined]
+            return info.refuse_mixed(info, *args)
         return info.op(*[to_meta(t) if isinstance(t, Tensor) else t for t in args])
 
 
@@ -130,7 +130,7 @@ _ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith
 XP[Meta] = TRANSFORMED
 
 
-# ------------------------------------------------------------------------------------------------------------- refusals
+# ---- refusals
 def no_data() -> NotImplementedError:
     """PyTorch's error for a function that needs elements."""
     return noted(
@@ -216,7 +216,7 @@ def on_meta(a: Any) -> bool:
     return device_of(a) is META
 
 
-# --------------------------------------------------------------------------------------------------------------- layout
+# ---- layout
 def dense_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """The strides in bytes of an array in row-major order."""
     if math.prod([max(n, 1) for n in shape]) * itemsize >= 1 << 63:
@@ -350,7 +350,7 @@ def taken(a: Any) -> Meta:
     return like(Meta(a.shape, a.dtype, a.strides))
 
 
-# ------------------------------------------------------------------------------------------------------------ computing
+# ---- computing
 def computed(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """The result of an operator on payloads if some have no data."""
     from .meta_rules import REFUSED, rule_for

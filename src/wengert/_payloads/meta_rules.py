@@ -49,7 +49,7 @@ def _shapes(operands: list[Any]) -> list[tuple[int, ...]]:
     return [tuple(a.shape) for a in operands if hasattr(a, "shape")]
 
 
-# ------------------------------------------------------------------------------------------------ shapes that broadcast
+# ---- shapes that broadcast
 def elementwise(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """The operands broadcast; the dtype comes from a run on one element."""
     shape = np.broadcast_shapes(*_shapes(operands))
@@ -91,7 +91,7 @@ def like_second(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return Meta(operands[1].shape, operands[0].dtype)
 
 
-# -------------------------------------------------------------------------------------------------- dims passed through
+# ---- dims passed through
 _LONG = 4099  # replaces greater lengths; no parameter has this value
 
 
@@ -121,7 +121,7 @@ def _passed(shape: Any, small: Any, named: Any, result: Any) -> tuple[int, ...]:
     return tuple(r if d in named and r != s else n for d, (n, s, r) in enumerate(parts))
 
 
-# ------------------------------------------------------------------------------------------------------------- products
+# ---- products
 def _product(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     x, y = operands[:2]
     sx, sy = tuple(x.shape), tuple(y.shape)
@@ -192,7 +192,7 @@ def _attention(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return Meta((*batch, q.shape[-2], v.shape[-1]), q.dtype)
 
 
-# --------------------------------------------------------------------------------------------------- joining, reshaping
+# ---- joining, reshaping
 def _cat(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     dim = p[0]
     first = operands[0].shape

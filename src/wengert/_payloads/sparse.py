@@ -151,7 +151,7 @@ class Sparse:
     def _no_comparison(self, other: object) -> Any:
         raise missing("eq.Tensor")
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison
     __hash__ = object.__hash__
 
     def __reduce__(self) -> Any:
@@ -228,13 +228,13 @@ def lacks(x: Any, what: str) -> Exception:
         name = "SparseTensorImpl" if x.layout is sparse_coo else "SparseCsrTensorImpl"
         return NotImplementedError(f"Cannot access storage of {name}")
     if x.layout is not sparse_coo:
-        return x.without("is_contiguous")  # type: ignore[no-any-return]
+        return x.without("is_contiguous")
     if what == "contiguous":
         return RuntimeError("unsupported memory format option Contiguous")
     return RuntimeError("reshape is not implemented for sparse tensors")
 
 
-# ------------------------------------------------------------------------------------------------------- raw functions
+# ---- raw functions
 class Operators:
     """The raw functions of operators on sparse arrays, by the operators' names."""
 

@@ -267,7 +267,7 @@ XP[Dual] = XP[Batched] = XP[Constant] = XP[OwnTape] = TRANSFORMED
 XP[Tensor] = TENSORS
 
 
-# -------------------------------------------------------------------------------------------------------------- binding
+# ---- binding
 @registry.bind.set
 def bind(info: Operator, *args: Any) -> Any:
     """Run one operator on payloads of any nesting: peel off the newest transform, apply its rule, continue inside."""
@@ -320,7 +320,7 @@ def _bottom(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return _each(info, lambda t: t._payload, out)
 
 
-# --------------------------------------------------------------------------------------------------------- forward mode
+# ---- forward mode
 def _dual(info: Operator, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...], tag: int) -> Any:
     out = call(info, inner, p)
     tangents = [a.t if m else None for a, m in zip(operands, mine, strict=True)]

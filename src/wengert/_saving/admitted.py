@@ -37,7 +37,7 @@ class StorageType:
         return f"StorageType(dtype={self.dtype})"
 
 
-# ----------------------------------------------------------------------------------------------- calls that are safe
+# ---- calls that are safe
 def _encode(budget: Budget, text: Any, encoding: Any) -> bytes:
     if type(text) is not str or type(encoding) is not str or encoding not in ("latin1", "latin-1", "utf-8", "ascii"):
         raise UnpicklingError(f"_codecs.encode: only text into bytes, but got {type(text)}, {type(encoding)}")

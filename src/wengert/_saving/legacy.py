@@ -29,7 +29,7 @@ VERSION = 1001
 Unpickle = Callable[[Any, int, Callable[[Any], Any]], Any]
 
 
-# -------------------------------------------------------------------------------------------------------------- writing
+# ---- writing
 def save(obj: object, file: Any, pickle_module: Any, protocol: int, folder: str, no_byteorder: bool) -> None:
     """Write the stream."""
     table = StorageTable(new_key=lambda number: str(94_000_000_000_000 + number))  # PyTorch writes an address
@@ -50,7 +50,7 @@ def save(obj: object, file: Any, pickle_module: Any, protocol: int, folder: str,
         file.write(memory.view(np.uint8).data)
 
 
-# -------------------------------------------------------------------------------------------------------------- reading
+# ---- reading
 def load(file: Any, restore: Any, unpickle: Unpickle, weights_only: bool) -> Any:
     """Read the stream, or the tar file.
 
@@ -200,7 +200,7 @@ def _warn_of_changes(cls: Any, source_file: Any, source: Any) -> None:
         warnings.warn(f"source code of class '{name}' has changed.", SourceChangeWarning, stacklevel=2)
 
 
-# ------------------------------------------------------------------------------------------------------- the tar format
+# ---- the tar format
 def _is_tar(file: Any) -> bool:
     start = file.tell()
     head = file.read(512)

@@ -140,7 +140,7 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
             data = (wrap(a.ends), wrap(a.minor), wrap(a.values), dtypes.Size(a.shape))
         return rebuilding._rebuild_sparse_tensor, (a.layout, data)
     if getattr(obj._payload, "is_foreign", False):  # files hold what is on a device as tensors of the CPU
-        obj = obj.detach().cpu().requires_grad_(obj.requires_grad)  # type: ignore[attr-defined]
+        obj = obj.detach().cpu().requires_grad_(obj.requires_grad)
     if obj.is_meta:
         function = rebuilding._rebuild_meta_tensor_no_storage
         args = (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)
@@ -163,7 +163,7 @@ def _state(obj: Tensor) -> Any:
     return own(obj) if own is not None and own is not object.__getstate__ else _attributes(obj)
 
 
-# ---------------------------------------------------------------------------------------------------------------- names
+# ---- names
 def torch_name(obj: Any, module: str, name: str) -> tuple[str, str]:
     """PyTorch's module and name for ``name`` in ``module`` of wengert."""
     if _has_home(obj):
@@ -196,7 +196,7 @@ class TorchNames:
         elif type(obj) is tensortype:
             module = "wengert"
         elif not (_is_ours(obj, module, name) or _has_home(obj)):
-            super().save_global(obj, name)  # type: ignore[misc]
+            super().save_global(obj, name)
             return
         module, name = torch_name(obj, module, name or obj.__qualname__)
         if self.proto >= 4:
@@ -226,7 +226,7 @@ def _is_ours(obj: Any, module: str, name: str | None) -> bool:
         return False
 
 
-# --------------------------------------------------------------------------------------------------- long plain lists
+# ---- long plain lists
 _SCALARS = frozenset((int, float, bool, str, type(None)))
 _LONG = 64
 
@@ -250,7 +250,7 @@ def _save_container(pickler: Any, obj: Any) -> None:
     immutable item that occurs twice is therefore written twice, which programs cannot observe.
     """
     if pickler.proto >= 4 or not _is_plain(obj):
-        pickle._Pickler.dispatch[type(obj)](pickler, obj)  # type: ignore[attr-defined]
+        pickle._Pickler.dispatch[type(obj)](pickler, obj)
         return
     out = io.BytesIO()
     inner = pickle.Pickler(out, pickler.proto)
@@ -265,10 +265,10 @@ def make_pickler(pickle_module: Any, file: Any, protocol: int, table: StorageTab
 
     Only a pickler written in Python supports other names; files of other picklers can be read by wengert alone.
     """
-    base = pickle._Pickler if pickle_module is pickle else pickle_module.Pickler  # type: ignore[attr-defined]
-    if issubclass(base, pickle._Pickler):  # type: ignore[attr-defined]
+    base = pickle._Pickler if pickle_module is pickle else pickle_module.Pickler
+    if issubclass(base, pickle._Pickler):
         own = {FunctionType: TorchNames.save_global, type: _save_type}
-        if base is pickle._Pickler:  # type: ignore[attr-defined]
+        if base is pickle._Pickler:
             own |= {list: _save_container, dict: _save_container}
         members = {"dispatch": {**base.dispatch, **own}}
         cls = type("TorchPickler", (TorchPickling, TorchNames, base), members)
@@ -282,6 +282,6 @@ def make_pickler(pickle_module: Any, file: Any, protocol: int, table: StorageTab
 
 def _save_type(pickler: Any, obj: Any) -> None:
     if obj in (type(None), type(NotImplemented), type(...)):
-        pickle._Pickler.save_type(pickler, obj)  # type: ignore[attr-defined]
+        pickle._Pickler.save_type(pickler, obj)
     else:
         pickler.save_global(obj)

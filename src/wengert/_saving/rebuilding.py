@@ -62,7 +62,7 @@ def _computed(source: Tensor, dtype: Any, compute: Callable[[Tensor], Tensor]) -
     if _waiting.get() is None or not isinstance(a, np.ndarray):
         return compute(source)
     result = wrap(np.empty_like(a, dtype.np))
-    when_filled(lambda: result.detach().copy_(compute(source)))  # type: ignore[attr-defined]
+    when_filled(lambda: result.detach().copy_(compute(source)))
     return result
 
 
@@ -87,9 +87,9 @@ def _rebuild_tensor_v2(
     if isinstance(metadata, dict) and metadata:  # the file holds the elements before the lazy operation
         _refuse_large(tensor, storage)
         if metadata.get("conj") is True:
-            tensor = _computed(tensor, tensor.dtype, Tensor.conj_physical)  # type: ignore[attr-defined]
+            tensor = _computed(tensor, tensor.dtype, Tensor.conj_physical)
         if metadata.get("neg") is True:
-            tensor = _computed(tensor, tensor.dtype, Tensor.neg)  # type: ignore[attr-defined]
+            tensor = _computed(tensor, tensor.dtype, Tensor.neg)
     return _with_grad(tensor, requires_grad)
 
 
@@ -216,7 +216,7 @@ def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, r
     if data.dtype is not dtype:
         if isinstance(data._payload, np.ndarray):
             _refuse_large(data, data.untyped_storage())
-        data = _computed(data, dtype, lambda source: source.to(dtype))  # type: ignore[attr-defined]
+        data = _computed(data, dtype, lambda source: source.to(dtype))
     return _with_grad(data, requires_grad)
 
 

@@ -49,7 +49,7 @@ def damaged(what: str) -> RuntimeError:
     )
 
 
-# -------------------------------------------------------------------------------------------------------------- writing
+# ---- writing
 class Writer:
     """Writes all bytes to a function that may take fewer than it is given, as a raw file's ``write`` does."""
 
@@ -145,7 +145,7 @@ def _crc(data: Any) -> int:
     return crc
 
 
-# -------------------------------------------------------------------------------------------------------------- reading
+# ---- reading
 class Archive:
     """The records of a zip file that begins at the current position of ``file``.
 

@@ -92,7 +92,7 @@ def _refused(why: str, shown: str) -> PermissionError:
     return error
 
 
-# --------------------------------------------------------------------------------------------------------- the new file
+# ---- the new file
 def _new_file(target: str, old: os.stat_result | None) -> tuple[int, str]:
     """A new file beside the target, open and locked. What killed writers left is removed."""
     folder, name = os.path.split(target)

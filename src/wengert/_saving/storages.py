@@ -60,7 +60,7 @@ def _place_in_owner(a: np.ndarray) -> Place | None:
     return Place(memory, offset // itemsize, a.shape, strides_of(a))
 
 
-# ----------------------------------------------------------------------------------------------------------- rebuilding
+# ---- rebuilding
 def storage_on(memory: np.ndarray, typed: bool = True) -> Any:
     """A storage object on a flat array."""
     return TypedStorage(memory, wrap(memory)) if typed else UntypedStorage(memory, wrap(memory))
@@ -98,7 +98,7 @@ def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
         raise RuntimeError(f"setStorage: sizes {list(size)} and strides {list(stride)} are too large") from None
 
 
-# ---------------------------------------------------------------------------------------------- storages by their names
+# ---- storages by their names
 class _OfOneDtype(tensortype):
     """The class of ``FloatStorage`` and its like: a name for a dtype, as ``FloatTensor`` is."""
 

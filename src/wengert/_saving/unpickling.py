@@ -27,7 +27,7 @@ UnpicklingError = pickle.UnpicklingError
 BLOCKED = ("sys", "os", "posix", "nt")
 
 
-# ------------------------------------------------------------------------------------------------------ the interpreter
+# ---- the interpreter
 class _Bounded:
     """The part of a file that a pickle may read."""
 
@@ -65,7 +65,7 @@ class _Actions(dict[int, Callable[[Any], None]]):
         raise UnpicklingError(f"Unsupported operand {code}")
 
 
-class WeightsUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
+class WeightsUnpickler(pickle._Unpickler):
     """Reads one pickle of tensors and plain containers from a binary file.
 
     It is Python's unpickler, restricted to the opcodes in ``_SAFE`` and with checked versions of those that look up a
@@ -331,7 +331,7 @@ WeightsUnpickler.dispatch = _Actions(
 )
 
 
-# ------------------------------------------------------------------------------------------------- the unpickler of all
+# ---- the unpickler of all
 _FROM_HOME = {f"{module}.{name}": obj for obj, (module, name) in HOME.items()}
 _MOVED = {"torch.tensor": "torch._tensor", "torch.autograd.variable": "torch.autograd"}
 

@@ -27,10 +27,10 @@ class FollowedVersion(Version):
     __slots__ = ()
 
     def _number(self, seq: int) -> None:
-        Version._seq.__set__(self, seq)  # type: ignore[attr-defined]
+        Version._seq.__set__(self, seq)
         _carry_over(self)
 
-    _seq = property(Version._seq.__get__, _number)  # type: ignore[assignment,attr-defined]
+    _seq = property(Version._seq.__get__, _number)
 
 
 class ConjugateVersion(Version):
@@ -42,7 +42,7 @@ class ConjugateVersion(Version):
         self.ufunc(self.array, out=self.followed)
         self.shared._seq = seq
 
-    _seq = property(lambda self: self.shared._seq, _number)  # type: ignore[assignment]
+    _seq = property(lambda self: self.shared._seq, _number)
 
 
 def _forwarded(name: str) -> Any:
@@ -93,7 +93,7 @@ def conjugate_view(parent: Tensor, view: Tensor, info: Any, ufunc: Any) -> Tenso
         view._view = (parent, info, (), 0)
         return view
     view._view = (parent, info, (), made_unrecorded(parent))
-    if base_of(view)._node is not None:  # type: ignore[union-attr]
+    if base_of(view)._node is not None:
         view._node = NoHistory()
     return view
 

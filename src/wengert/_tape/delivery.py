@@ -197,7 +197,7 @@ class CopyBackwards(Node):
 
 def _recorded_copy(g: Tensor) -> Tensor:
     """A copy of the gradient, because ``.grad`` may be written to."""
-    copy = g.clone()  # type: ignore[attr-defined]
+    copy = g.clone()
     if copy._node is not None:
-        copy._node = CopyBackwards(g._node)  # type: ignore[arg-type]
+        copy._node = CopyBackwards(g._node)
     return copy

@@ -59,7 +59,7 @@ def run(
     else:
         plain = not (create_graph or hooked_leaves or observers)
     node, g = roots[0] if len(roots) == 1 else (None, None)
-    if plain and g is not None and node._seq:  # type: ignore[union-attr]
+    if plain and g is not None and node._seq:
         _walk(node, g, buf, leaves, heap, sums, keep)
     else:
         if observers and (tracer := TRACER.get()) is not None:
@@ -126,7 +126,7 @@ def _run_for(
                 _capture(n, g, only, sums)
             if n in needed:
                 _run_node(n, g, buf, leaves, heap, sums, keep, create_graph, hooks_done=True)
-    n = g = None  # type: ignore[assignment]
+    n = g = None
     for m in inputs:
         if m in leaves:
             g = leaves.pop(m)
@@ -190,7 +190,7 @@ def _observed(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]
     step: Any = partial(_stepped if _has_node_hooks(n._hooks) else backward_of, n, g, keep, create_graph)
     for observer in observers:
         step = partial(observer, n, g, step)
-    return step()  # type: ignore[no-any-return]
+    return step()
 
 
 def _walk(
@@ -266,7 +266,7 @@ def _walk(
 
 def _space_of_saved(n: Any) -> Any:
     """The namespace of a sparse array that a node saved: its cotangent may be dense, and NumPy's functions refuse."""
-    for slot in ("x", "y", "r"):
+    for slot in ("x", "y", "result"):
         a = getattr(getattr(n, slot, None), "a", None)
         if getattr(a, "is_sparse", False):
             return XP[type(a)]
@@ -293,7 +293,7 @@ def _put(m: Node, g: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: A
         leaves[m] = g
 
 
-# ------------------------------------------------------------------------------------------------- undefined cotangents
+# ---- undefined cotangents
 class NothingArrives(Node):
     """A heap entry right before a node that may get no cotangent at all.
 
@@ -394,7 +394,7 @@ def call(self: Node, *grads: Any) -> Any:
 Node.__call__ = call
 
 
-# --------------------------------------------------------------------------------------------- the pass that is running
+# ---- the pass that is running
 def current_pass() -> Pass | None:
     """The innermost backward pass that is running in this thread.
 

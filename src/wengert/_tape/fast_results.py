@@ -17,24 +17,24 @@ from .tensor import Tensor, make, new
 from .views import MULTI_OUTPUT_VIEW
 
 
-def view_result(info: Operator, input: Tensor, p: tuple[Any, ...], r: Any, depth: int = 2) -> Tensor:
-    """The result of the view operator ``info`` with the parameters ``p`` on ``input``; ``r`` is its array.
+def view_result(info: Operator, input: Tensor, params: tuple[Any, ...], r: Any, depth: int = 2) -> Tensor:
+    """The result of the view operator ``info`` with the parameters ``params`` on ``input``; ``r`` is its array.
 
     ``depth``: the number of calls between the user's line and this function.
     """
     t = make()
     t._box = None
     t._payload = r
-    t._view = (input, info, p, 0)
+    t._view = (input, info, params, 0)
     fx = input._node
     if fx is None:
         t._node = None
-        return t  # type: ignore[no-any-return]
+        return t
     n = info.node()
     n.fx = fx
     n._seq = next(ticks)
     n._hooks = None
-    n.p = p
+    n.params = params
     n.shape = input._payload.shape
     f = getframe(depth)
     n._code = c = f.f_code
@@ -43,11 +43,11 @@ def view_result(info: Operator, input: Tensor, p: tuple[Any, ...], r: Any, depth
         n._code = f.f_code
     n._lasti = f.f_lasti
     t._node = n
-    return t  # type: ignore[no-any-return]
+    return t
 
 
 def view_results(
-    info: Operator, input: Tensor, p: tuple[Any, ...], arrays: Any, saved: list[Any]
+    info: Operator, input: Tensor, params: tuple[Any, ...], arrays: Any, saved: list[Any]
 ) -> tuple[Tensor, ...]:
     """The results of a view operator with several outputs; ``saved`` are the values that its formula uses."""
     fx = input._node
@@ -55,7 +55,7 @@ def view_results(
     if fx is not None:
         n = info.node()
         n.fx = (fx,)
-        n.s = saved
+        n.values = saved
         n._seq = next(ticks)
         n._hooks = None
         f = getframe(2)
@@ -71,7 +71,7 @@ def view_results(
         t = make()
         t._box = None
         t._payload = a
-        t._view = (input, info, (*p, k), MULTI_OUTPUT_VIEW)
+        t._view = (input, info, (*params, k), MULTI_OUTPUT_VIEW)
         if n is None:
             t._node = None
         else:
@@ -96,7 +96,7 @@ def result_of(info: Operator, edges: tuple[Any, ...], saved: list[Any], r: Any) 
     t._payload = r
     n = info.node()
     n.fx = edges
-    n.s = saved
+    n.values = saved
     n._seq = next(ticks)
     n._hooks = None
     f = getframe(2)
@@ -106,4 +106,4 @@ def result_of(info: Operator, edges: tuple[Any, ...], saved: list[Any], r: Any) 
         n._code = f.f_code
     n._lasti = f.f_lasti
     t._node = n
-    return t  # type: ignore[no-any-return]
+    return t

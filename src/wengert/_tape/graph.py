@@ -54,7 +54,7 @@ def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep:
     """``grad(is_grads_batched=True)``: gradients with a leading batch dimension. Set by ``_payloads``."""
 
 
-# ------------------------------------------------------------------------------------------------- backward and grad
+# ---- backward and grad
 def _listed(value: Any) -> list[Any]:
     return [value] if isinstance(value, Tensor) or hasattr(value, "output_nr") else list(value)
 

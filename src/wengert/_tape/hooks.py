@@ -78,7 +78,7 @@ def _retain(tensor: Tensor, g: Any) -> None:
             tensor.__dict__["_grad"] = old + own
 
 
-# ------------------------------------------------------------------------------------------------------------- refusals
+# ---- refusals
 def _name(hook: Any) -> str:
     return getattr(hook, "__name__", "<unknown>")
 
@@ -128,7 +128,7 @@ def _check_all(result: Any, given: tuple[Any, ...], hook: Any) -> tuple[Any, ...
     return result
 
 
-# ----------------------------------------------------------------------------------------------------------- node hooks
+# ---- node hooks
 def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     """Call ``node.register_prehook`` hooks: each may return new grad_outputs."""
     given = tuple(_as_tensor(g) for g in gs)
@@ -153,7 +153,7 @@ def in_silence(n: Node, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
     """
     if n.by_user:
         raise  # noqa: PLE0704 - called while the error is being handled
-    return silently(n.backward, xp, g, keep)  # type: ignore[no-any-return]
+    return silently(n.backward, xp, g, keep)
 
 
 def _outputs(n: Node) -> int:
@@ -216,12 +216,12 @@ def call_posthooks(n: Node, pairs: tuple[Any, ...], create_graph: bool, gs: Any 
     aligned = by_edge(n, pairs)
     given, outputs = tuple(_as_tensor(a) for a in aligned), tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
-        given = _through(n._hooks.post, given, _check_all, outputs)  # type: ignore[union-attr]
+        given = _through(n._hooks.post, given, _check_all, outputs)
     aligned = [_back(r, a) for r, a in zip(given, aligned, strict=True)]
     return tuple(x for edge, value in zip(edges, aligned, strict=True) if edge is not None for x in (edge, value))
 
 
-Node.call_posthooks = call_posthooks  # type: ignore[attr-defined]  # for what this module must not be imported by
+Node.call_posthooks = call_posthooks  # for what this module must not be imported by
 
 
 def by_edge(n: Any, pairs: tuple[Any, ...]) -> list[Any]:

@@ -48,8 +48,8 @@ class InferenceVersion(Version):
         """Raises RuntimeError: inference tensors have no version."""
         raise RuntimeError("Inference tensors do not track version counter.")
 
-    _seq = _Ignored(float("inf"))  # type: ignore[assignment]  # later than every node
-    version = _Ignored(0)  # type: ignore[assignment]
+    _seq = _Ignored(float("inf"))  # later than every node
+    version = _Ignored(0)
 
 
 def mark(t: Tensor) -> Tensor:

@@ -192,7 +192,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         refuse_no_grad_view(self)
     if _tracked(self, args, kwargs):
         check_inplace(self, True)
-        if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
+        if MODE.get() is None or MODE.get().grad:
             copied = saved_tensors_hooks()  # a hook may keep its argument
             return recorded_inplace(op, _old(self, bool(copied)), self, args, kwargs or {})
     source = self

@@ -86,7 +86,7 @@ def call_back(callbacks: list[Any]) -> None:
         i += 1
 
 
-# --------------------------------------------------------------------------------------------- looking through a graph
+# ---- looking through a graph
 def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
     """The nodes from which at least one edge leads to a wanted node; iterative, because graphs are deep.
 

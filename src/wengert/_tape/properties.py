@@ -46,7 +46,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
         )
     if not value:
         if type(fn) is AccumulateGrad:
-            grad = fn.grad  # type: ignore[attr-defined]
+            grad = fn.grad
             self._node = None
             if grad is not None:
                 self.__dict__["_grad"] = grad
@@ -338,6 +338,6 @@ def _no_deleting(message: str) -> Any:
 Tensor.requires_grad = Tensor.requires_grad.setter(assign_requires_grad).deleter(
     _no_deleting("requires_grad must be a bool")
 )
-Node._input_metadata = property(input_metadata)  # type: ignore[attr-defined]
+Node._input_metadata = property(input_metadata)
 Tensor.grad = property(grad, set_grad, delete_grad)  # type: ignore[assignment]  # the stub shows the value
 Tensor.data = property(data, set_data, _no_deleting("Deleting tensor data is not allowed. Delete tensor instead!"))  # type: ignore[assignment]  # as above

@@ -31,7 +31,7 @@ def replace_payload(self: Tensor, a: Any, held: int = 0, counted: bool = True) -
         a.written_into(self._payload)
         return
     if getattr(self._payload, "is_foreign", False) and getattr(a, "is_foreign", False):
-        self._payload.write(a)  # type: ignore[attr-defined]
+        self._payload.write(a)
         return
     if getattr(self._payload, "is_meta", False):  # it has no elements to write
         return
@@ -105,7 +105,7 @@ def _replace_views(self: Tensor) -> None:
                 continue
             view._payload = self._payload
         elif "_detached" in view.__dict__:
-            view._payload = self.detach()._payload  # type: ignore[attr-defined]
+            view._payload = self.detach()._payload
         else:
             continue
         view._box = None
@@ -116,7 +116,7 @@ def _replace_views(self: Tensor) -> None:
 
 
 def _replace_base(self: Tensor, a: Any, held: int, counted: bool) -> None:
-    parent, info, p, _ = view_of(self)  # type: ignore[misc]
+    parent, info, p, _ = view_of(self)
     new = TENSORS.view_scatter(wrap(parent._payload), wrap(a), ((info.name, p),))
     held += type(self._payload) is np.ndarray and self._payload.base is not None
     replace_payload(parent, new._payload, held, counted)

@@ -86,14 +86,14 @@ def _pack(box: Box, hooks: Hooks, fn: Node | None, own: Tensor | None = None) ->
     return packed
 
 
-# ------------------------------------------------------------------------------------------------ a node's saved values
-Place = tuple[Any, ...]  # the position of a box: (slot,), ("s", index) or ("s", index, position in a list)
+# ---- a node's saved values
+Place = tuple[Any, ...]  # the position of a box: (slot,), ("values", index) or (..., position in a list)
 
 
 @functools.cache
 def _kept_in(cls: type) -> tuple[tuple[str, ...], bool]:
     """The slots of a node class that may hold a box, and whether it has a list of saved values."""
-    return tuple(slot for slot in ("x", "y", "r") if hasattr(cls, slot)), hasattr(cls, "s")
+    return tuple(slot for slot in ("x", "y", "result") if hasattr(cls, slot)), hasattr(cls, "values")
 
 
 def places(n: Any) -> list[Place]:
@@ -102,11 +102,11 @@ def places(n: Any) -> list[Place]:
     found: list[Place] = [(slot,) for slot in slots if isinstance(getattr(n, slot), Box)]
     if not listed:
         return found
-    for j, value in enumerate(n.s or ()):
+    for j, value in enumerate(n.values or ()):
         if isinstance(value, Box):
-            found.append(("s", j))
+            found.append(("values", j))
         elif type(value) is list:
-            found += [("s", j, k) for k, item in enumerate(value) if isinstance(item, Box)]
+            found += [("values", j, k) for k, item in enumerate(value) if isinstance(item, Box)]
     return found
 
 
@@ -198,16 +198,16 @@ def place_of(n: Any, name: str) -> Place | None:
     """The position of the saved value of this name, if it is a tensor."""
     plan = getattr(type(n), "plan", None)
     if plan is not None:
-        return ("s", plan.uses.index(name)) if name in plan.uses else None
+        return ("values", plan.uses.index(name)) if name in plan.uses else None
     if name == "result":
-        return ("r",) if hasattr(n, "r") else None
+        return ("result",) if hasattr(n, "result") else None
     names = type(n).saved_names
     slots = [slot for slot in ("x", "y") if hasattr(n, slot)]
     if name in ("self", "input") and "x" in slots:
         return ("x",)
     if name == "other" and "y" in slots:
         return ("y",)
-    if name in names[:2] and hasattr(n, "p") and names.index(name) < len(slots):
+    if name in names[:2] and hasattr(n, "params") and names.index(name) < len(slots):
         return (slots[names.index(name)],)
     return None
 
@@ -215,7 +215,7 @@ def place_of(n: Any, name: str) -> Place | None:
 def edge_of(n: Any, place: Place | None) -> Node | None:
     """The node of the tensor saved at a position."""
     assert place is not None
-    if place[0] == "r":
+    if place[0] == "result":
         return n
     if place[0] in ("x", "y"):
         return getattr(n, "f" + place[0], None)
@@ -258,7 +258,7 @@ class _Opening:
         return tensor_of(self.packed.opened(), fn)
 
 
-# ------------------------------------------------------------------------------------------------------ _raw_saved_NAME
+# ---- _raw_saved_NAME
 def _check_registrable(freed: bool, packed: bool, saved: bool) -> None:
     """Raise PyTorch's error for ``register_hooks`` on a value that was freed, is packed already or was not saved."""
     if freed:

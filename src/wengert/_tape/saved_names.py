@@ -212,7 +212,7 @@ def _kept(n: Any, name: str) -> Any:
     return n.saved("self_shape")
 
 
-# -------------------------------------------------------------------------------------------------- attributes of nodes
+# ---- attributes of nodes
 def _dir(self: Node) -> list[str]:
     names = (n for n in object.__dir__(self) if not n.startswith(("_saved_", "_raw_saved_")))
     return [*names, *("_saved_" + n for n in names_of(self))]
@@ -268,4 +268,4 @@ name_saved(  # names in this module that no formula uses
     "sparse_grad", "bias_sym_sizes_opt", "output_padding", "transposed", "count_include_pad", "divisor_override",
     "align_corners", "interpolation_mode", "padding_mode",
 )  # fmt: skip
-Node.__dir__ = _dir  # type: ignore[assignment, method-assign]
+Node.__dir__ = _dir  # type: ignore[assignment]

@@ -118,7 +118,7 @@ class Tensor(metaclass=TensorMeta):
         """The default for subclasses: run the function on tensors and return instances of the subclass."""
         return taken_over.run(cls, func, types, args, kwargs)
 
-    # ------------------------------------------------------------------------------------------------------ facts
+    # ---- facts
     @property
     def shape(self) -> Any:
         """The size of each dimension.

@@ -1,67 +1,43 @@
 # Made by tools/make_stubs.py; do not edit.
-from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numpy import ndarray as _ndarray
+from builtins import bool as _bool, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, slice as _slice, str as _str, tuple as _tuple, type as _type
+from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
-from typing_extensions import TypeIs
-
+from typing import Any, ClassVar, Literal, ParamSpec, SupportsIndex, TypeAlias, TypeVar, overload
 from .. import return_types as _return_types
-from .._base.constants import Size as _Size
-from .._base.constants import device as _device
-from .._base.constants import layout as _layout
-from .._base.constants import memory_format as _memory_format
+from .._base.constants import Size as _Size, device as _device, layout as _layout, memory_format as _memory_format
 from .._base.dtypes import dtype as _dtype
-from .._tape.node import Node as _Node
-from .._tape.node import RemovableHandle as _RemovableHandle
-from .._tensor_api.storage import TypedStorage as _TypedStorage
-from .._tensor_api.storage import UntypedStorage as _UntypedStorage
+from .._tape.node import Node as _Node, RemovableHandle as _RemovableHandle
+from .._tensor_api.storage import TypedStorage as _TypedStorage, UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
-
-Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
+Number: TypeAlias = _bool | _int | _float | _complex
+Ints: TypeAlias = _int | Sequence[_int]
+Device: TypeAlias = _device | _str | _int | None
+Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | _ndarray | Sequence[Any] | None
+
 new: Any
-
 CPU: Any
-
 META: Any
-
 class TensorMeta(type):
     def __getattr__(self, name: _str) -> Any: ...
-
 def construct(cls: Any, args: _tuple[Any, ...], kwargs: _dict[_str, Any]) -> Any: ...
-
 class _LegacyNew:
     def __getattr__(self, name: _str) -> Any: ...
-
 def _looked_up(self: Tensor) -> _Node | None: ...
-
 def _of_recorded(view: _tuple[Any, ...]) -> _bool: ...
-
 def device_of(a: Any) -> _device: ...
-
 def in_memory(a: Any) -> Any: ...
-
 make: Any
-
 def wrap(a: Any, fn: _Node | None=None) -> Tensor: ...
-
 def payload_like(a: Any, make: Any) -> Any: ...
-
 def note_view(base: Tensor, view: Tensor) -> None: ...
-
 def shared_payload(tensor: Tensor, alias: Tensor, counted: _bool) -> Any: ...
-
 def alias_payload(tensor: Tensor, view: Tensor | None=None) -> Any: ...
-
 def given_away(tensor: Tensor) -> Any: ...
-
 stale_views: Any
-
 def current_fn(tensor: Tensor) -> _Node | None: ...
 
 class Tensor(metaclass=TensorMeta):
@@ -83,7 +59,7 @@ class Tensor(metaclass=TensorMeta):
         """Sum of each pair of elements, broadcasting."""
     def __and__(self, other: Tensor | Number, /) -> Tensor:
         """Bitwise and; logical and for bools."""
-    def __array__(self, dtype: _dtype | None = None, copy: _bool | None = None) -> np.ndarray: ...
+    def __array__(self, dtype: _dtype | None = None, copy: _bool | None = None) -> _ndarray: ...
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any: ...
     def __array_namespace__(self, *, api_version: _str | None = None) -> Any:
         """The functions of the Python array API standard for tensors, `wengert.array_api`."""
@@ -109,7 +85,7 @@ class Tensor(metaclass=TensorMeta):
     def __format__(self, spec: _str) -> _str: ...
     def __ge__(self, other: Tensor | Number, /) -> Tensor:
         """Whether ``input >= other``, element by element."""
-    def __getitem__(self, key: _Index | _tuple[_Index, ...]) -> Tensor:
+    def __getitem__(self, key: Index | _tuple[Index, ...]) -> Tensor:
         """``x[...]``: a view if the key has only ints, slices, ``None`` and ``...``; else a copy of the selected part."""
     def __gt__(self, other: Tensor | Number, /) -> Tensor:
         """Whether ``input > other``, element by element."""
@@ -201,7 +177,7 @@ class Tensor(metaclass=TensorMeta):
         """A number divided by each element, computed as in PyTorch: the reciprocal times the number."""
     def __rxor__(self, other: Tensor | Number, /) -> Tensor:
         """``xor`` with a number on the left."""
-    def __setitem__(self, key: _Index | _tuple[_Index, ...], value: Any) -> None:
+    def __setitem__(self, key: Index | _tuple[Index, ...], value: Any) -> None:
         """``x[...] = v``: write ``v`` (a tensor that broadcasts, or a number) into the part that ``x[...]`` reads."""
     def __sub__(self, other: Tensor | Number, /) -> Tensor:
         """Difference of each pair of elements, broadcasting."""
@@ -249,7 +225,7 @@ class Tensor(metaclass=TensorMeta):
     def _make_subclass(cls: _type, data: Tensor, require_grad: _bool = False, **kwargs: Any) -> Tensor:
         """A leaf of a subclass on the memory of ``data``, outside of its history."""
     @staticmethod
-    def _make_wrapper_subclass(cls: _type, size: _int | Sequence[_int], *args: Any, **kwargs: Any) -> Tensor:
+    def _make_wrapper_subclass(cls: _type, size: Ints, *args: Any, **kwargs: Any) -> Tensor:
         """Raises NotImplementedError: a tensor without memory of its own would need ``__torch_dispatch__``."""
     def _neg_view(self) -> Tensor:
         """A view that shows the negatives of the elements, as ``x.conj().imag`` does."""
@@ -314,19 +290,19 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``addr``."""
     def adjoint(self) -> Tensor:
         """The conjugate transpose of each matrix of a batch."""
-    def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def all(self, dim: Ints | None = None, keepdim: _bool = False) -> Tensor:
         """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
     def allclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
         """Whether all elements are close (``isclose``), as a Python bool."""
-    def amax(self, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
+    def amax(self, dim: Ints | None = (), keepdim: _bool = False) -> Tensor:
         """The largest element over one, several or all dims; equal ones share the gradient evenly."""
-    def amin(self, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
+    def amin(self, dim: Ints | None = (), keepdim: _bool = False) -> Tensor:
         """The smallest element over one, several or all dims; equal ones share the gradient evenly."""
     def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> _return_types.aminmax:
         """The smallest and the largest of all elements, or along a dim."""
     def angle(self) -> Tensor:
         """The angle of each element in radians; 0 or pi for a real number."""
-    def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def any(self, dim: Ints | None = None, keepdim: _bool = False) -> Tensor:
         """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
     def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
         """Replace each element by a Python function of it; slow, and never recorded."""
@@ -366,11 +342,11 @@ class Tensor(metaclass=TensorMeta):
         """The indices that sort the elements along a dim; equal elements keep their order."""
     def argwhere(self) -> Tensor:
         """The indices of the nonzero elements, a row for each, as in ``nonzero``."""
-    def as_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
+    def as_strided(self, size: Ints, stride: Ints, storage_offset: _int | None = None) -> Tensor:
         """A view of the tensor's storage with any size and strides (counted in elements)."""
-    def as_strided_(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
+    def as_strided_(self, size: Ints, stride: Ints, storage_offset: _int | None = None) -> Tensor:
         """In-place form of ``as_strided``."""
-    def as_strided_scatter(self, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
+    def as_strided_scatter(self, src: Tensor, size: Ints, stride: Ints, storage_offset: _int | None = None) -> Tensor:
         """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
     def as_subclass(self, cls: _type[_R]) -> _R:
         """The tensor as an instance of a subclass, with the same memory and history."""
@@ -436,7 +412,7 @@ class Tensor(metaclass=TensorMeta):
         """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
     def bool(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.bool``; itself if it is in that dtype already."""
-    def broadcast_to(self, size: _int | Sequence[_int]) -> Tensor:
+    def broadcast_to(self, size: Ints) -> Tensor:
         """``input.expand(size)``."""
     def byte(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.uint8``; itself if it is in that dtype already."""
@@ -512,7 +488,7 @@ class Tensor(metaclass=TensorMeta):
         """The hyperbolic cosine of each element."""
     def cosh_(self) -> Tensor:
         """In-place form of ``cosh``."""
-    def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    def count_nonzero(self, dim: Ints | None = None) -> Tensor:
         """The number of nonzero elements, as int64."""
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """Covariance matrix; rows are variables, columns observations."""
@@ -594,7 +570,7 @@ class Tensor(metaclass=TensorMeta):
         """Sum of the products of the elements of two vectors."""
     def double(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.float64``; itself if it is in that dtype already."""
-    def dsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+    def dsplit(self, indices_or_sections: Tensor | Ints | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
     @property
     def dtype(self) -> _dtype:
@@ -629,7 +605,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``exp2``."""
     def exp_(self) -> Tensor:
         """In-place form of ``exp``."""
-    def expand(self, *size: _int | Sequence[_int], implicit: _bool = False, **given: Any) -> Tensor:
+    def expand(self, *size: Ints, implicit: _bool = False, **given: Any) -> Tensor:
         """A view in which dimensions of size one, and new ones in front, seem repeated; -1 keeps a dimension's size."""
     def expand_as(self, other: Tensor) -> Tensor:
         """``self.expand(other.shape)``."""
@@ -649,7 +625,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``trunc``."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """Merge the dimensions from ``start_dim`` to ``end_dim``; a 0-dimensional tensor becomes one-dimensional."""
-    def flip(self, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
+    def flip(self, *dims: Ints, **given: Any) -> Tensor:
         """A copy with some dimensions in reverse order."""
     def fliplr(self) -> Tensor:
         """A copy with the columns in reverse order."""
@@ -732,7 +708,7 @@ class Tensor(metaclass=TensorMeta):
         """The tensor in dtype ``torch.float16``; itself if it is in that dtype already."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
         """Each element, or 0 if its absolute value is at most ``lambd``."""
-    def hash_tensor(self, dim: _int | Sequence[_int] = (), *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
+    def hash_tensor(self, dim: Ints = (), *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
         """A uint64 hash of the elements along dims, by default of all: the exclusive or of their 64-bit patterns."""
     def heaviside(self, values: Tensor) -> Tensor:
         """0 for negative elements, 1 for positive ones, and the element of ``values`` for 0."""
@@ -742,7 +718,7 @@ class Tensor(metaclass=TensorMeta):
         """The number of elements in each of ``bins`` bins of equal width from min to max (of the data if both are 0)."""
     def histogram(self, bins: _int | Tensor = 100, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
         """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges."""
-    def hsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+    def hsplit(self, indices_or_sections: Tensor | Ints | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
     def hypot(self, other: Tensor | Number) -> Tensor:
         """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
@@ -843,7 +819,7 @@ class Tensor(metaclass=TensorMeta):
         """False: no tensor here is of kind 'nested'."""
     def is_nonzero(self) -> _bool:
         """Whether the one element is not zero; RuntimeError if there are more or fewer."""
-    def is_pinned(self, device: _device | _str | _int | None = None) -> _bool:
+    def is_pinned(self, device: Device = None) -> _bool:
         """False: there is no accelerator."""
     @property
     def is_quantized(self) -> _bool:
@@ -975,7 +951,7 @@ class Tensor(metaclass=TensorMeta):
         """``log(x / (1 - x))`` of each element; with ``eps``, x is clamped to [eps, 1 - eps] first."""
     def logit_(self, eps: _float | None = None) -> Tensor:
         """In-place form of ``logit``."""
-    def logsumexp(self, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
+    def logsumexp(self, dim: Ints | None, keepdim: _bool = False) -> Tensor:
         """Logarithm of the sum of exponentials along one or several dims, without overflow."""
     def long(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.int64``; itself if it is in that dtype already."""
@@ -989,8 +965,7 @@ class Tensor(metaclass=TensorMeta):
     def lu(self, pivot: _bool=True, get_infos: Literal[False]=False) -> _tuple[Tensor, Tensor]:
         """Deprecated in PyTorch: see ``linalg.lu_factor``."""
     @overload
-    def lu(self, pivot: _bool=True, *, get_infos: Literal[True]) -> _tuple[Tensor, Tensor, Tensor]:
-        """Deprecated in PyTorch: see ``linalg.lu_factor``."""
+    def lu(self, pivot: _bool=True, *, get_infos: Literal[True]) -> _tuple[Tensor, Tensor, Tensor]: ...
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         """Deprecated in PyTorch: see ``linalg.lu_solve``."""
     @property
@@ -1025,30 +1000,25 @@ class Tensor(metaclass=TensorMeta):
     def max(self) -> Tensor:
         """Largest elements."""
     @overload
-    def max(self, other: Tensor) -> Tensor:
-        """Largest elements."""
+    def max(self, other: Tensor) -> Tensor: ...
     @overload
-    def max(self, dim: _int, keepdim: _bool=False) -> _return_types.max:
-        """Largest elements."""
+    def max(self, dim: _int, keepdim: _bool=False) -> _return_types.max: ...
     def maximum(self, other: Tensor | Number) -> Tensor:
         """The larger of each pair of elements; nan if either is nan. On a tie each gets half of the gradient."""
-    def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, **spelling: Any) -> Tensor:
+    def mean(self, dim: Ints | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, **spelling: Any) -> Tensor:
         """Mean of all elements, or along one or several dims; only for floating and complex dtypes."""
     @overload
     def median(self) -> Tensor:
         """The lower median of all elements, or along a dim with its index; nan if any element is nan."""
     @overload
-    def median(self, dim: _int, keepdim: _bool=False) -> _return_types.median:
-        """The lower median of all elements, or along a dim with its index; nan if any element is nan."""
+    def median(self, dim: _int, keepdim: _bool=False) -> _return_types.median: ...
     @overload
     def min(self) -> Tensor:
         """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
     @overload
-    def min(self, other: Tensor) -> Tensor:
-        """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
+    def min(self, other: Tensor) -> Tensor: ...
     @overload
-    def min(self, dim: _int, keepdim: _bool=False) -> _return_types.min:
-        """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
+    def min(self, dim: _int, keepdim: _bool=False) -> _return_types.min: ...
     def minimum(self, other: Tensor | Number) -> Tensor:
         """The smaller of each pair of elements; nan if either is nan. On a tie each gets half of the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
@@ -1057,9 +1027,9 @@ class Tensor(metaclass=TensorMeta):
         """The most frequent element along a dim (the smallest of several), and its last index."""
     def module_load(self, other: Tensor, assign: _bool = False) -> Tensor:
         """The new value of a parameter: ``other`` if ``assign``, else this tensor with the values of ``other``."""
-    def moveaxis(self, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
+    def moveaxis(self, source: Tensor | Ints, destination: Tensor | Ints) -> Tensor:
         """A view with some dimensions moved to other positions; the others stay in order."""
-    def movedim(self, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
+    def movedim(self, source: Tensor | Ints, destination: Tensor | Ints) -> Tensor:
         """A view with some dimensions moved to other positions; the others stay in order."""
     def msort(self) -> Tensor:
         """Sort along the first dim."""
@@ -1086,17 +1056,16 @@ class Tensor(metaclass=TensorMeta):
         """Replace nan by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
     def nan_to_num_(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """In-place form of ``nan_to_num``."""
-    def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    def nanmean(self, dim: Ints | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """Mean of the elements that are not nan."""
     @overload
     def nanmedian(self) -> Tensor:
         """The median of the elements that are not nan; see ``median``."""
     @overload
-    def nanmedian(self, dim: _int, keepdim: _bool=False) -> _return_types.nanmedian:
-        """The median of the elements that are not nan; see ``median``."""
+    def nanmedian(self, dim: _int, keepdim: _bool=False) -> _return_types.nanmedian: ...
     def nanquantile(self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
         """The q-th quantiles of the elements that are not nan; see ``quantile``."""
-    def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    def nansum(self, dim: Ints | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """Sum of the elements that are not nan."""
     def narrow(self, dim: _int, start: Tensor | Number, length: _int) -> Tensor:
         """A view of ``length`` elements of a dimension, from ``start`` on."""
@@ -1126,17 +1095,17 @@ class Tensor(metaclass=TensorMeta):
         """The number of elements."""
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
         """PyTorch 0.1's form of ``new_empty`` (given sizes) and ``new_tensor`` (given a list)."""
-    def new_empty(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+    def new_empty(self, *size: Ints, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
         """An uninitialised tensor with this tensor's dtype."""
-    def new_empty_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    def new_empty_strided(self, size: Ints, stride: Ints, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """An uninitialised tensor with given strides and this tensor's dtype."""
-    def new_full(self, size: _int | Sequence[_int], fill_value: Number, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    def new_full(self, size: Ints, fill_value: Number, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """A tensor filled with one value, with this tensor's dtype."""
-    def new_ones(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+    def new_ones(self, *size: Ints, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
         """A tensor of ones with this tensor's dtype."""
-    def new_tensor(self, data: Any, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    def new_tensor(self, data: Any, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """A new leaf with a copy of the data and this tensor's dtype."""
-    def new_zeros(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+    def new_zeros(self, *size: Ints, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
         """A tensor of zeros with this tensor's dtype."""
     def nextafter(self, other: Tensor | Number) -> Tensor:
         """The next representable number after ``input`` towards ``other``."""
@@ -1146,11 +1115,10 @@ class Tensor(metaclass=TensorMeta):
     def nonzero(self, *, as_tuple: Literal[False]=False) -> Tensor:
         """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension."""
     @overload
-    def nonzero(self, *, as_tuple: Literal[True]) -> _tuple[Tensor, ...]:
-        """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension."""
+    def nonzero(self, *, as_tuple: Literal[True]) -> _tuple[Tensor, ...]: ...
     def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
         """``nonzero`` with exactly ``size`` rows, truncated or filled with ``fill_value``."""
-    def norm(self, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None) -> Tensor:
+    def norm(self, p: Any | _str | None = 'fro', dim: Ints | None = None, keepdim: _bool = False, dtype: _dtype | None = None) -> Tensor:
         """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
     def normal(self, std: Tensor | Number = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Normal numbers around this tensor (PyTorch 0.1's form of ``torch.normal(mean, std)``)."""
@@ -1162,7 +1130,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``ne``."""
     def numel(self) -> _int:
         """The number of elements."""
-    def numpy(self, *, force: _bool = False) -> np.ndarray:
+    def numpy(self, *, force: _bool = False) -> _ndarray:
         """The elements as a NumPy array that shares the tensor's memory."""
     def orgqr(self, input2: Tensor) -> Tensor:
         """``linalg.householder_product`` under its older name."""
@@ -1173,9 +1141,9 @@ class Tensor(metaclass=TensorMeta):
     @property
     def output_nr(self) -> _int:
         """The index of this tensor among its node's outputs."""
-    def permute(self, *order: Any, dims: _int | Sequence[_int] | None = None) -> Tensor:
+    def permute(self, *order: Any, dims: Ints | None = None) -> Tensor:
         """A view with the dimensions in another order."""
-    def pin_memory(self, device: _device | _str | _int | None = None) -> Tensor:
+    def pin_memory(self, device: Device = None) -> Tensor:
         """Raises RuntimeError: there is no accelerator to pin memory for."""
     def pinverse(self, rcond: _float = 1e-15) -> Tensor:
         """``linalg.pinv`` with another name for its relative tolerance."""
@@ -1236,7 +1204,7 @@ class Tensor(metaclass=TensorMeta):
         """Scale each slice along ``dim`` whose p-norm is above ``maxnorm`` down to that norm."""
     def renorm_(self, p: _int | _float, dim: _int, maxnorm: _float) -> Tensor:
         """In-place form of ``renorm``."""
-    def repeat(self, *repeats: _int | Sequence[_int], **given: Any) -> Tensor:
+    def repeat(self, *repeats: Ints, **given: Any) -> Tensor:
         """A copy that repeats the tensor along each dimension; additional numbers add dimensions in front."""
     def repeat_interleave(self, repeats: Tensor | Number | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
         """Repeat each element, or each slice along ``dim``; ``repeats`` is one count for all or a tensor of counts."""
@@ -1249,13 +1217,13 @@ class Tensor(metaclass=TensorMeta):
     def requires_grad(self) -> None: ...
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """Turn recording for this leaf on or off, in place."""
-    def reshape(self, *size: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
+    def reshape(self, *size: Ints, shape: Ints | None = None) -> Tensor:
         """Reshape to ``size``: a view where the memory allows it, else a copy."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """``self.reshape(other.shape)``."""
-    def resize(self, *sizes: _int | Sequence[_int]) -> Tensor:
+    def resize(self, *sizes: Ints) -> Tensor:
         """*Legacy:* ``reshape``."""
-    def resize_(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: _memory_format | None = None) -> Tensor:
+    def resize_(self, *sizes: Ints, size: Ints | None = None, memory_format: _memory_format | None = None) -> Tensor:
         """Change the size in place, in row-major order; larger memory is allocated if needed."""
     def resize_as(self, tensor: Tensor) -> Tensor:
         """*Legacy:* ``self.resize(tensor.shape)``."""
@@ -1270,9 +1238,9 @@ class Tensor(metaclass=TensorMeta):
     @property
     def retains_grad(self) -> _bool:
         """Whether this intermediate result retains its gradient, see ``retain_grad``."""
-    def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
+    def roll(self, shifts: Ints, dims: Ints | None = None) -> Tensor:
         """A copy with the elements shifted cyclically along dimensions."""
-    def rot90(self, k: _int = 1, dims: _int | Sequence[_int] = (0, 1)) -> Tensor:
+    def rot90(self, k: _int = 1, dims: Ints = (0, 1)) -> Tensor:
         """A copy rotated by ``k`` quarter turns in the plane of two dimensions, from the first towards the second."""
     def round(self, *, decimals: _int | None = None) -> Tensor:
         """The nearest integer, with ties rounded to even, or the nearest number with ``decimals`` decimal places."""
@@ -1300,7 +1268,7 @@ class Tensor(metaclass=TensorMeta):
         """A view of the slice at one index of a dimension, without that dimension."""
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
         """A copy of ``input`` with ``src`` at one index of a dimension."""
-    def set_(self, source: Tensor | _int | Sequence[_int] | None = None, storage_offset: _int = 0, size: _int | Sequence[_int] | None = None, stride: _int | Sequence[_int] | None = None) -> Tensor:
+    def set_(self, source: Tensor | Ints | None = None, storage_offset: _int = 0, size: Ints | None = None, stride: Ints | None = None) -> Tensor:
         """Make a tensor use the memory and size of ``source``; without a source the tensor becomes empty."""
     def sgn(self) -> Tensor:
         """The sign of each element; a complex number is divided by its absolute value, and 0 stays 0."""
@@ -1339,8 +1307,7 @@ class Tensor(metaclass=TensorMeta):
     def size(self, dim: None=None) -> _Size:
         """The size of each dimension, or of one."""
     @overload
-    def size(self, dim: _int) -> _int:
-        """The size of each dimension, or of one."""
+    def size(self, dim: _int) -> _int: ...
     def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
         """A copy of ``input`` with ``src`` in a slice of a dimension."""
     def slogdet(self) -> _return_types.slogdet:
@@ -1357,7 +1324,7 @@ class Tensor(metaclass=TensorMeta):
         """A sparse tensor with the elements of a dense tensor at the indices of the sparse tensor ``mask``."""
     def split(self, split_size_or_sections: Any = None, dim: _int = 0, *, split_size: Any = None) -> _tuple[Tensor, ...]:
         """Split along a dimension into views of one size (the last may be smaller) or of the sizes in a list."""
-    def split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
+    def split_with_sizes(self, split_sizes: Ints, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Split along a dimension into views of the given sizes."""
     def sqrt(self) -> Tensor:
         """The square root of each element; nan for negative elements."""
@@ -1367,19 +1334,17 @@ class Tensor(metaclass=TensorMeta):
         """The square of each element."""
     def square_(self) -> Tensor:
         """In-place form of ``square``."""
-    def squeeze(self, dim: _int | Sequence[_int] | None = None, *, axis: Any = None) -> Tensor:
+    def squeeze(self, dim: Ints | None = None, *, axis: Any = None) -> Tensor:
         """A view without the dimensions of size one, or without those in ``dim``."""
-    def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    def squeeze_(self, dim: Ints | None = None) -> Tensor:
         """In-place form of ``squeeze``."""
     @overload
-    def std(self, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> Tensor:
+    def std(self, dim: Ints | None, unbiased: _bool=True, keepdim: _bool=False) -> Tensor:
         """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
     @overload
-    def std(self, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> Tensor:
-        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
+    def std(self, dim: Ints | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> Tensor: ...
     @overload
-    def std(self, unbiased: _bool=True) -> Tensor:
-        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``."""
+    def std(self, unbiased: _bool=True) -> Tensor: ...
     def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
         """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
     def storage(self) -> _TypedStorage:
@@ -1390,8 +1355,7 @@ class Tensor(metaclass=TensorMeta):
     def stride(self, dim: None=None) -> _tuple[_int, ...]:
         """The distance in elements between neighbours in each dimension, or in one."""
     @overload
-    def stride(self, dim: _int) -> _int:
-        """The distance in elements between neighbours in each dimension, or in one."""
+    def stride(self, dim: _int) -> _int: ...
     def sub(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
     def sub_(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
@@ -1400,9 +1364,9 @@ class Tensor(metaclass=TensorMeta):
         """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
     def subtract_(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """In-place form of ``sub``."""
-    def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, **spelling: Any) -> Tensor:
+    def sum(self, dim: Ints | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, **spelling: Any) -> Tensor:
         """Sum of all elements, or along one or several dims."""
-    def sum_to_size(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None) -> Tensor:
+    def sum_to_size(self, *sizes: Ints, size: Ints | None = None) -> Tensor:
         """Sum the elements down to the shape ``size``, which must broadcast to the shape of ``self``."""
     def svd(self, some: _bool = True, compute_uv: _bool = True) -> _return_types.svd:
         """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
@@ -1432,15 +1396,15 @@ class Tensor(metaclass=TensorMeta):
         """The hyperbolic tangent of each element."""
     def tanh_(self) -> Tensor:
         """In-place form of ``tanh``."""
-    def tensor_split(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None, tensor_indices_or_sections: Any = None) -> _tuple[Tensor, ...]:
+    def tensor_split(self, indices_or_sections: Tensor | Ints | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None, tensor_indices_or_sections: Any = None) -> _tuple[Tensor, ...]:
         """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list."""
-    def tile(self, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
+    def tile(self, *dims: Ints, **given: Any) -> Tensor:
         """``repeat`` with the numbers aligned to the last dimensions."""
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """Convert to another dtype or device; returns the tensor itself if nothing changes, unless ``copy`` is true."""
     def to_dense(self, dtype: _dtype | None = None, *, masked_grad: Any = None) -> Tensor:
         """Convert a sparse tensor to a dense one, in ``dtype`` if it is given; a dense tensor is returned itself."""
-    def to_device(self, device: _device | _str | _int | None, /, *, stream: Any = None) -> Tensor:
+    def to_device(self, device: Device, /, *, stream: Any = None) -> Tensor:
         """The tensor on a device, as ``to`` gives it: the name of the array API standard."""
     def to_sparse(self, sparse_dim: Any = None, *, layout: _layout | None = None, blocksize: Any = None, dense_dim: _int | None = None) -> Tensor:
         """A sparse tensor of the nonzero elements; its first ``sparse_dim`` dimensions are sparse."""
@@ -1482,13 +1446,12 @@ class Tensor(metaclass=TensorMeta):
     def type(self, dtype: None=None, non_blocking: _bool=False) -> _str:
         """The name of the tensor's type, or the tensor converted to another."""
     @overload
-    def type(self, dtype: _str | _dtype, non_blocking: _bool=False) -> Tensor:
-        """The name of the tensor's type, or the tensor converted to another."""
+    def type(self, dtype: _str | _dtype, non_blocking: _bool=False) -> Tensor: ...
     def type_as(self, other: Tensor) -> Tensor:
         """Convert the tensor to the dtype of ``other``."""
     def unbind(self, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Views of the slices at each index of a dimension."""
-    def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
+    def unflatten(self, dim: _int, sizes: Ints) -> Tensor:
         """Split one dimension into several; one of ``sizes`` may be -1."""
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """A view of the windows of ``size`` elements, one every ``step`` elements along a dimension; they are the last dim."""
@@ -1498,19 +1461,17 @@ class Tensor(metaclass=TensorMeta):
     def unique(self, sorted: _bool=True, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
         """The unique elements, or slices along a dim, always sorted."""
     @overload
-    def unique(self, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
-        """The unique elements, or slices along a dim, always sorted."""
+    def unique(self, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any: ...
     @overload
     def unique_consecutive(self, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
         """The first element of each run of equal elements, or of equal slices along a dim."""
     @overload
-    def unique_consecutive(self, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
-        """The first element of each run of equal elements, or of equal slices along a dim."""
+    def unique_consecutive(self, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any: ...
     def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
         """``chunk`` whose results may be written to in place."""
     def unsafe_split(self, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
         """``split`` whose results may be written to in place."""
-    def unsafe_split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
+    def unsafe_split_with_sizes(self, split_sizes: Ints, dim: _int = 0) -> _tuple[Tensor, ...]:
         """``split_with_sizes`` whose results may be written to in place."""
     def unsqueeze(self, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
         """A view with a dimension of size one at position ``dim``."""
@@ -1521,17 +1482,15 @@ class Tensor(metaclass=TensorMeta):
     def values(self) -> Tensor:
         """The stored elements, of shape ``(nnz, *dense shape)``; of a COO tensor, for a coalesced one only."""
     @overload
-    def var(self, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> Tensor:
+    def var(self, dim: Ints | None, unbiased: _bool=True, keepdim: _bool=False) -> Tensor:
         """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
     @overload
-    def var(self, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> Tensor:
-        """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+    def var(self, dim: Ints | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> Tensor: ...
     @overload
-    def var(self, unbiased: _bool=True) -> Tensor:
-        """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+    def var(self, unbiased: _bool=True) -> Tensor: ...
     def vdot(self, other: Tensor) -> Tensor:
         """``dot`` with the first vector conjugated."""
-    def view(self, *shape: Any, size: _int | Sequence[_int] | None = None, dtype: _dtype | None = None) -> Tensor:
+    def view(self, *shape: Any, size: Ints | None = None, dtype: _dtype | None = None) -> Tensor:
         """A view of the same memory with another shape, or, given a dtype, as elements of another type."""
     def view_as(self, other: Tensor) -> Tensor:
         """``self.view(other.shape)``."""
@@ -1540,7 +1499,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether a tensor was made with ``volatile=True`` or computed from one that was (legacy)."""
     @volatile.setter
     def volatile(self, value: _bool) -> None: ...
-    def vsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+    def vsplit(self, indices_or_sections: Tensor | Ints | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
     def where(self, condition: Tensor, other: Tensor | Number) -> Tensor:
         """``self`` where the condition holds, else ``other``."""
@@ -1548,7 +1507,7 @@ class Tensor(metaclass=TensorMeta):
         """``input * log(other)``, and 0 where ``input`` is 0 and ``other`` is not nan."""
     def xlogy_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``xlogy``."""
-    def xpu(self, device: _device | _str | _int | None = None, non_blocking: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
+    def xpu(self, device: Device = None, non_blocking: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor on the xpu device; without one an AssertionError, as in PyTorch built without it."""
     def zero_(self) -> Tensor:
         """Fill this tensor with zeros."""

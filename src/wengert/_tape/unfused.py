@@ -27,7 +27,7 @@ def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
 
     def next_functions(n: Any) -> Any:
         _take_apart(n, graph)
-        return Node.next_functions.fget(n)  # type: ignore[attr-defined]
+        return Node.next_functions.fget(n)
 
     def of_head(name: str) -> Any:
         def method(n: Any, *args: Any) -> Any:
@@ -68,7 +68,7 @@ def _head_class(cls: Any) -> Any:
     return type(cls.__name__, (cls,), members)
 
 
-# --------------------------------------------------------------------------------------------------- nodes of the graph
+# ---- nodes of the graph
 def node_of(operator: str, after: Node, step: float, **slots: Any) -> Any:
     """A node of a registered operator with the line of ``after`` and a sequence number ``step`` before it."""
     n = REGISTRY[operator].node()
@@ -124,14 +124,14 @@ def viewed(edge: Node | None, value: Any, shape: tuple[int, ...], n: Node, step:
     old = shape_of(value)
     a = value.a if type(value) is Box else None
     if not isinstance(a, np.ndarray) or a.flags.c_contiguous:
-        return node_of("view", n, step, fx=edge, p=(shape,), shape=old)  # type: ignore[no-any-return]
+        return node_of("view", n, step, fx=edge, params=(shape,), shape=old)
     if np.may_share_memory(a.reshape(shape), a):
-        return named(node_of("view", n, step, fx=edge, p=(shape,), shape=old), "ReshapeAliasBackward0")
-    clone = node_of("clone", n, step + 0.05, fx=edge, p=("C",))
-    return node_of("reshape", n, step, fx=clone, p=(shape,), shape=old)  # type: ignore[no-any-return]
+        return named(node_of("view", n, step, fx=edge, params=(shape,), shape=old), "ReshapeAliasBackward0")
+    clone = node_of("clone", n, step + 0.05, fx=edge, params=("C",))
+    return node_of("reshape", n, step, fx=clone, params=(shape,), shape=old)
 
 
-# ------------------------------------------------------------------------------------------------- the products' graphs
+# ---- the products' graphs
 def matmul_graph(n: Any) -> Node | None:
     """The graph of a batch of matrices times a matrix, a vector or another batch: a product between views."""
     sx, sy = shape_of(n.x), shape_of(n.y)
@@ -143,14 +143,14 @@ def matmul_graph(n: Any) -> Node | None:
     many = int(np.prod(lead, dtype=np.int64)) * rows
     left = viewed(n.fx, n.x, (many, k), n, 0.4)
     product = node_of(
-        "mat_mat" if len(sy) == 2 else "mat_vec", n, 0.2, fx=left, fy=n.fy, x=reshaped(n.x, (many, k)), y=n.y, p=()
+        "mat_mat" if len(sy) == 2 else "mat_vec", n, 0.2, fx=left, fy=n.fy, x=reshaped(n.x, (many, k)), y=n.y, params=()
     )
     return _head(n, product, (many, *sy[1:]), (*lead, rows, *sy[1:]))
 
 
 def _head(n: Any, product: Node, inner: tuple[int, ...], outer: tuple[int, ...]) -> Node:
     let_go(n)
-    return node_of("reshape", n, 0, fx=product, p=(outer,), shape=inner)  # type: ignore[no-any-return]
+    return node_of("reshape", n, 0, fx=product, params=(outer,), shape=inner)
 
 
 def _batched(n: Any, sx: tuple[int, ...], sy: tuple[int, ...]) -> Node:
@@ -165,10 +165,10 @@ def _batched(n: Any, sx: tuple[int, ...], sy: tuple[int, ...]) -> Node:
         if shape != size:
             wide = size if type(value) is tuple else _expanded(value, size)
         if edge is not None:
-            edge = node_of("expand", n, step + 0.2, fx=edge, p=(size,), shape=shape)
+            edge = node_of("expand", n, step + 0.2, fx=edge, params=(size,), shape=shape)
         edges.append(viewed(edge, wide, flat, n, step))
         kept.append(reshaped(wide, flat))
-    product = node_of("bmm", n, 0.2, fx=edges[0], fy=edges[1], x=kept[0], y=kept[1], p=())
+    product = node_of("bmm", n, 0.2, fx=edges[0], fy=edges[1], x=kept[0], y=kept[1], params=())
     return _head(n, product, (many, sx[-2], sy[-1]), (*batch, sx[-2], sy[-1]))
 
 
@@ -183,22 +183,20 @@ def row_graph(n: Any) -> Node | None:
     sx, sy = shape_of(n.x), shape_of(n.y)
     if sx is None or sy is None:
         return None
-    row = None if n.fx is None else node_of("unsqueeze_dim", n, 0.4, fx=n.fx, p=(0,), shape=sx)
-    product = node_of("mat_mat", n, 0.2, fx=row, fy=n.fy, x=reshaped(n.x, (1, *sx)), y=n.y, p=())
+    row = None if n.fx is None else node_of("unsqueeze_dim", n, 0.4, fx=n.fx, params=(0,), shape=sx)
+    product = node_of("mat_mat", n, 0.2, fx=row, fy=n.fy, x=reshaped(n.x, (1, *sx)), y=n.y, params=())
     let_go(n)
-    return named(  # type: ignore[no-any-return]
-        node_of("squeeze_dim", n, 0, fx=product, p=(0,), shape=(1, *sy[1:])), "SqueezeBackward4"
-    )
+    return named(node_of("squeeze_dim", n, 0, fx=product, params=(0,), shape=(1, *sy[1:])), "SqueezeBackward4")
 
 
-# ------------------------------------------------------------------------------------------------------------ the layer
+# ---- the layer
 class LayerHead(Node):
     """The layer's own step, which returns the cotangent of the transposed weight."""
 
     __slots__ = ("layer", "to")
     layer: Any
     to: tuple[Node | None, ...]
-    saved_names = property(lambda self: self.layer.saved_names)  # type: ignore[assignment]
+    saved_names = property(lambda self: self.layer.saved_names)
 
     def _edges(self) -> tuple[Node | None, ...]:
         return self.to
@@ -207,7 +205,7 @@ class LayerHead(Node):
         pairs = self.layer.backward(xp, g, keep)
         transposed = self.to[-1]
         if transposed is None:
-            return pairs  # type: ignore[no-any-return]
+            return pairs
         return (*pairs[:-2], transposed, xp.permute(pairs[-1], (1, 0)))
 
     def saved(self, name: str) -> Any:
@@ -224,14 +222,14 @@ def layer_graph(n: Any) -> Node | None:
     transposed = None
     if n.fy is not None:
         shape = shape_of(n.x if n.y is None else n.y) or (0, 0)
-        transposed = node_of("matrix_t", n, 0.5, fx=n.fy, p=(), shape=shape)
+        transposed = node_of("matrix_t", n, 0.5, fx=n.fy, params=(), shape=shape)
     head.to = (*n._edges()[:-1], transposed)
     head.layer = copy_of(n)
     let_go(n)
     return head
 
 
-# ------------------------------------------------------------------------------------- sizes and strides of the factors
+# ---- sizes and strides of the factors
 def with_sizes(
     N: Any, first: str, second: str, kept: tuple[str, ...] = (), transposed: bool = False, **more: Any
 ) -> None:

@@ -53,7 +53,7 @@ from .saved import short_name
 from .tensor import Tensor, alias_payload, stale_views, wrap
 from .view_chain import AsStridedBackward0, CopySlices, chain_of
 
-# ------------------------------------------------------------------------------------------------- how a view was made
+# ---- how a view was made
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
 
 no_grad_views = Marks()  # living views, made under no_grad, of a tensor with a history
@@ -88,10 +88,10 @@ def base_of(tensor: Tensor) -> Tensor | None:
     while view is not None:
         base = view[0]
         view = getattr(base, "_view", None)
-    return base  # type: ignore[no-any-return]
+    return base
 
 
-# ------------------------------------------------------------------------------------------------------------- refusals
+# ---- refusals
 def unrecorded(self: Tensor, fy: Any) -> bool:
     """Whether neither the tape nor a hook that watches operators needs to see a write into self."""
     if no_grad_views:
@@ -119,7 +119,7 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
         base = view[0]
         creation = creation or view[3]
         view = getattr(base, "_view", None)
-    if creation and (requires_grad or base._node is not None):  # type: ignore[union-attr]
+    if creation and (requires_grad or base._node is not None):
         raise _creation_error(self, creation, "is being")
     if type(self._node) is AccumulateGrad:
         raise noted(
@@ -209,7 +209,7 @@ def _cpp(a: Any) -> str:
     return BY_NUMPY[a.dtype].scalar_name
 
 
-# -------------------------------------------------------------------------------------------------------------- writing
+# ---- writing
 def count_write(tensor: Tensor, seq: int | None = None) -> Version:
     """Count one write to the tensor's storage."""
     cell = version_of(tensor)
@@ -390,7 +390,7 @@ def record_write(tensor: Tensor, node: Node) -> None:
     rebase_history(tensor, node)
 
 
-# ------------------------------------------------------------------------------------------------------------- rebasing
+# ---- rebasing
 def rebase_history(self: Tensor, node: Node | None, part: tuple[Any, ...] | None = None) -> Node | None:
     """Set the new history of a tensor that was written in place, of its base and of the other views.
 
@@ -447,7 +447,7 @@ def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None)
     if base._payload is owner:  # a view of its own, so that from now on only views refer to the owner: see prune
         base._payload = owner[...]
         if boxed:
-            box.a = base._payload  # type: ignore[union-attr]
+            box.a = base._payload
     key = id(owner)
     if key not in stale_views:
         stale_views[key] = weakref.ref(owner, partial(stale_views.pop, key)), reason()
@@ -469,7 +469,7 @@ def _view_node(base: Tensor, chain: tuple[Any, ...]) -> Node | None:
     return None if base._node is None else AsStridedBackward0(base, chain, *here())
 
 
-# ------------------------------------------------------------------------------------------------------------ staleness
+# ---- staleness
 def referred_owner(a: Any) -> tuple[Any, int]:
     """The array that owns an array's memory, and the number of references to it (each view has one)."""
     while isinstance(a.base, np.ndarray):

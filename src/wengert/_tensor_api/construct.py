@@ -29,7 +29,7 @@ from .storage import on_storage
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]
 
 
-# --------------------------------------------------------------------------------------------------- what all makers do
+# ---- what all makers do
 def made(a: Any, requires_grad: Any = False) -> Tensor:
     """A new tensor on an unshared array; a leaf that requires grad if ``requires_grad`` is true."""
     t = wrap(a)
@@ -131,7 +131,7 @@ def no_pinning(pin_memory: Any) -> None:
         )
 
 
-# --------------------------------------------------------------------------------------------------------------- tensor
+# ---- tensor
 @refuses_unknown
 def tensor(
     data: Any, *, dtype: Dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
@@ -268,7 +268,7 @@ def checked_array(a: Any) -> Any:
     return a if a.dtype is dtype else a.view(dtype)
 
 
-# ------------------------------------------------------------------------------------------------------- sharing memory
+# ---- sharing memory
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """A tensor on the memory of a NumPy array: a write to one changes the other.
 
@@ -327,7 +327,7 @@ def as_tensor(data: Any, dtype: Dtype | None = None, device: Any = None) -> Tens
             return from_numpy(data)
     elif (library := _library_of(type(data))) is not None:
         t = made(library.payload(data))
-        t = t if device is None else t.to(device)  # type: ignore[attr-defined]
+        t = t if device is None else t.to(device)
         return t if dtype is None else cast(t, dtype.np)
     a = array_of(data, dtype)
     return made(placed(a, device, "as_tensor") if away else a)
@@ -456,11 +456,11 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     library = _library_of(type(ext_tensor))
     if library is not None:
         t = made(library.payload(ext_tensor.copy() if copy else ext_tensor))
-        return t if device is None else t.to(device)  # type: ignore[attr-defined]
+        return t if device is None else t.to(device)
     cpu_only(device, "from_dlpack")
     if isinstance(ext_tensor, Tensor):
         ext_tensor.__dlpack_device__()
-        ext_tensor._refuse_export()  # type: ignore[attr-defined]
+        ext_tensor._refuse_export()
         a = given_away(ext_tensor)
         return made(a.copy() if copy else a if getattr(a, "is_foreign", False) else a[...])
     if not hasattr(ext_tensor, "__dlpack__"):

@@ -57,7 +57,7 @@ class TorchFunctionMode(BaseTorchFunctionMode):
         raise NotImplementedError
 
 
-# ------------------------------------------------------------------------------------------------------- default device
+# ---- default device
 @functools.cache
 def _device_constructors() -> frozenset[Any]:
     """The functions that make tensors on the default device."""
@@ -90,7 +90,7 @@ class DeviceContext(TorchFunctionMode):
     def __init__(self, device: Any) -> None:
         self.device = Device(device)
 
-    def __enter__(self) -> None:  # type: ignore[override]
+    def __enter__(self) -> None:
         enter_modes(with_device(self))
 
     __exit__ = leave_modes

@@ -44,7 +44,7 @@ def as_function(method: Callable[..., Any], name: str) -> None:
     publish(function, name)
 
 
-# ------------------------------------------------------------------------------------------------------------ the shape
+# ---- the shape
 @method("Tensor.size")
 def size(self: Tensor, dim: int | None = None) -> Any:
     """The size of each dimension, or of one.
@@ -181,7 +181,7 @@ def get_device(self: Tensor) -> int:
     return -1 if index is None else index
 
 
-# --------------------------------------------------------------------------------------------------------------- memory
+# ---- memory
 @method("Tensor.element_size")
 def element_size(self: Tensor) -> int:
     """Bytes per element.
@@ -303,7 +303,7 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
     return False
 
 
-# ------------------------------------------------------------------------------------------------------- kinds of dtype
+# ---- kinds of dtype
 @method("Tensor.is_floating_point")
 def _is_floating_point(self: Tensor) -> bool:
     """Whether the dtype is a floating one."""
@@ -458,7 +458,7 @@ def _never(self: Tensor) -> bool:
     return False
 
 
-# -------------------------------------------------------------------------------------------- Python functions in place
+# ---- Python functions in place
 def _by_elements(self: Tensor, name: str, fn: Callable[..., Any], others: tuple[Tensor, ...]) -> Tensor:
     if self._node is not None:
         raise noted(

@@ -58,7 +58,7 @@ TYPES: dict[str, Any] = {f"{name}Tensor": _make(name, dtype) for name, dtype in 
 """The legacy types by name, as the package exports them."""
 
 
-# ---------------------------------------------------------------------------------------------------------------- names
+# ---- names
 def name_of_type(dtype: Dtype) -> str:
     """The result of ``t.type()``: ``"torch.FloatTensor"``."""
     return _TYPE_NAME[dtype]
@@ -106,7 +106,7 @@ def set_default_tensor_type(t: Any, /) -> None:
     dtypes.set_default_dtype(dtype_of_type(t))
 
 
-# --------------------------------------------------------------------------------------------------------- constructors
+# ---- constructors
 @construct.set
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """``Tensor(3, 4)``, ``Tensor([1., 2.])``, ``Tensor(other)``, ``Tensor()``, also for subclasses."""

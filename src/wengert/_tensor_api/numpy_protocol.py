@@ -27,7 +27,7 @@ _linalg = PUBLIC["linalg"]
 _fft = PUBLIC["fft"]
 
 
-# ------------------------------------------------------------------------------------------------- universal functions
+# ---- universal functions
 SAME_NAME = (
     "add subtract multiply divide true_divide floor_divide remainder fmod float_power negative positive "
     "absolute sign exp exp2 expm1 log log2 log10 log1p sqrt square reciprocal sin cos tan arcsin arccos arctan sinh "
@@ -169,7 +169,7 @@ def _all_dims(x: Tensor) -> tuple[int, ...]:
     return tuple(range(x.ndim))
 
 
-# ------------------------------------------------------------------------------------------------------ other functions
+# ---- other functions
 def array_function(self: Tensor, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """``Tensor.__array_function__``."""
     name = func.__module__.removeprefix("numpy").removeprefix(".").replace("_", "")

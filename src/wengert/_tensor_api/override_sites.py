@@ -64,7 +64,7 @@ OTHERS = frozenset(
 REFUSABLE = frozenset(OPERATORS) | OTHERS  # operators for which TypeError means NotImplemented
 
 
-# ----------------------------------------------------------------------------------------------------------- sites
+# ---- sites
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -368,7 +368,7 @@ def _takes_another(space: str, fn: Any) -> bool:
     return bool(names) and names[0] not in NO_TENSORS
 
 
-# ----------------------------------------------------------------------------------------------------------- reasons
+# ---- reasons
 _ducks: set[int] = set()  # ids of the living overriding classes: subclasses of Tensor and others
 _subclasses: set[int] = set()
 _modes = Marks()  # not empty while a mode is on, in any thread
@@ -537,7 +537,7 @@ def _tell_of_method(error: TypeError, method: str) -> None:
     error.args = (text.replace(f"{name}()", f"{method}()", 1), *error.args[1:])
 
 
-# ------------------------------------------------------------------------------------ methods and attributes of Tensor
+# ---- methods and attributes of Tensor
 _members: list[Site] = []
 
 

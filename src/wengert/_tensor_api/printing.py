@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# -------------------------------------------------------------------------------------------------------------- options
+# ---- options
 _PROFILES: dict[str | None, dict[str, Any]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
@@ -95,7 +95,7 @@ def printoptions(**kwargs: Any) -> Iterator[None]:
         era = before_era
 
 
-# ---------------------------------------------------------------------------------------------------------- one element
+# ---- one element
 class _Style(NamedTuple):
     """How the elements of one array are written: the printf conversion `%` + flag + width + conversion."""
 
@@ -174,7 +174,7 @@ def _element(array: np.ndarray, dtype_name: str) -> tuple[str, int, list[Any]]:
     return f"%{width}s", width, array.ravel().tolist()
 
 
-# ---------------------------------------------------------- the contents: everything between "tensor(" and the suffixes
+# ---- the contents: everything between "tensor(" and the suffixes
 def format_contents(array: np.ndarray, dtype_name: str, indent: int) -> str:
     """The nested lists of `tensor(...)`, for an array of any shape whose first bracket stands in column `indent`.
 
@@ -230,7 +230,7 @@ def _row(items: list[str], width: int, indent: int) -> str:
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-# ------------------------------------------------------------------------------------------------------- the whole text
+# ---- the whole text
 def format_array(
     array: np.ndarray,
     *,

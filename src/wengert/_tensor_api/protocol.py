@@ -85,7 +85,7 @@ def _post_accumulate_grad_hooks(self: Tensor) -> Any:
     return None if fn is None or fn._hooks is None or not fn._hooks.post_accumulate else fn._hooks.post_accumulate
 
 
-# ------------------------------------------------------------------------------------------------------------- printing
+# ---- printing
 @method("Tensor.__repr__")
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     if type(self) is not Tensor and self.__dict__.get("_is_param"):  # a subclass's instance that is a parameter
@@ -181,7 +181,7 @@ def _format(self: Tensor, spec: str) -> str:
     return object.__format__(self, spec)
 
 
-# ------------------------------------------------------------------------------------------------------- Python numbers
+# ---- Python numbers
 def array_of(self: Tensor, refusal: str | None = None) -> Any:
     """The array behind a tensor, inside any transforms.
 
@@ -364,7 +364,7 @@ def is_nonzero(input: Tensor) -> bool:
     return _bool(expect_tensor("is_nonzero", "input", 1, input))
 
 
-# ------------------------------------------------------------------------------------------------------------ sequences
+# ---- sequences
 @method("Tensor.__len__")
 def _len(self: Tensor) -> int:
     shape = self._payload.shape
@@ -403,7 +403,7 @@ def _dir(self: Tensor) -> list[str]:
     return sorted({*dir(type(self)), *self.__dict__}.difference(hidden))
 
 
-# ---------------------------------------------------------------------------------------------------------------- NumPy
+# ---- NumPy
 @method("Tensor.numpy")
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The elements as a NumPy array that shares the tensor's memory.
@@ -507,7 +507,7 @@ def _refuse_export(self: Tensor) -> None:
 def dlpack_device(self: Tensor) -> tuple[int, int]:
     """(1, 0): the CPU; of another library's array its own."""
     a = self._payload
-    return a.v.__dlpack_device__() if getattr(a, "is_foreign", False) else (1, 0)  # type: ignore[no-any-return]
+    return a.v.__dlpack_device__() if getattr(a, "is_foreign", False) else (1, 0)
 
 
 @method("Tensor.__array_namespace__")
@@ -538,7 +538,7 @@ def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
     return self.to(device)
 
 
-# ----------------------------------------------------------------------------------------------------------- subclasses
+# ---- subclasses
 @method("Tensor.as_subclass")
 def as_subclass(self: Tensor, cls: type) -> Tensor:
     """The tensor as an instance of a subclass, with the same memory and history."""

@@ -93,12 +93,12 @@ def attach() -> None:
     for name, module in PUBLIC["Tensor"].home.items():
         setattr(Tensor, name, LateMember(name, module))
     settle()
-    Tensor.backward = graph.tensor_backward  # type: ignore[attr-defined]
+    Tensor.backward = graph.tensor_backward
     for name in ("requires_grad_", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
         setattr(Tensor, name, getattr(properties, name))
     Tensor.retains_grad = property(properties.retains_grad)  # type: ignore[assignment]  # the stub shows the value
     Tensor.grad_dtype = property(properties.grad_dtype, properties.set_grad_dtype)  # type: ignore[assignment]  # as above
-    Tensor.reinforce = stochastic.reinforce  # type: ignore[attr-defined]
+    Tensor.reinforce = stochastic.reinforce
     Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
 
 

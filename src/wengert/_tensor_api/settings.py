@@ -268,7 +268,7 @@ def set_flush_denormal(mode: bool, /) -> bool:
 _other: dict[str, Any] = {"matmul": "highest", "interop": 1}
 
 
-# ----------------------------------------------------------------------------------------------------------- assertions
+# ---- assertions
 @public("torch._assert")
 def _assert(condition: Any, message: str) -> None:
     """``assert condition, message``, which Python's ``-O`` does not remove."""

@@ -225,7 +225,7 @@ def is_storage(obj: Any) -> bool:
     return isinstance(obj, _Storage)
 
 
-# --------------------------------------------------------------------------------------------- memory between processes
+# ---- memory between processes
 def memory_root(a: np.ndarray) -> Any:
     """The object that owns the memory behind an array and its bases; None if NumPy allocated the memory."""
     base: Any = a

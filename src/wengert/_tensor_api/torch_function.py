@@ -20,7 +20,7 @@ from .._base.torch_function import DISABLED, STATE, State, taken_over
 from .._tape.tensor import Tensor
 from .construct import FACTORIES
 
-# ------------------------------------------------------------------------------------------------- who overrides
+# ---- who overrides
 PLAIN = {Tensor, int, float, bool, str, type(None)}  # types that do not override
 
 
@@ -76,7 +76,7 @@ def _insert(found: list[Any], a: Any) -> None:
     found.insert(place, a)
 
 
-# ---------------------------------------------------------------------------------------------------- other libraries
+# ---- other libraries
 def of_another_library(cls: type) -> bool:
     """Whether a class is PyTorch's own ``Tensor``, or made from it.
 
@@ -105,7 +105,7 @@ def _is_function_of_torch(func: Any) -> bool:
     return str(where).partition(".")[0] == "torch"
 
 
-# ------------------------------------------------------------------------------------------------------ asking them
+# ---- asking them
 def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None, state: State | None = None) -> Any:
     """The first result that is not ``NotImplemented``, of the innermost mode and then of the classes in order.
 

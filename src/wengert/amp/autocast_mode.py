@@ -174,7 +174,7 @@ def region_of_now() -> Callable[[], autocast]:
     )
 
 
-# -------------------------------------------------------------------------------------------------- what can be asked
+# ---- what can be asked
 def is_autocast_enabled(device_type: str | None = None) -> bool:
     """Whether an enabled region for a device type ("cuda" if not given) is active."""
     return SETTINGS.get().enabled.get(_checked(device_type or "cuda"), False)
@@ -257,7 +257,7 @@ def set_autocast_gpu_dtype(dtype: Dtype) -> None:
     set_autocast_dtype("cuda", dtype)
 
 
-# ------------------------------------------------------------------------------------------------- custom functions
+# ---- custom functions
 def _cast(value: Any, device_type: str, dtype: Dtype) -> Any:
     """Convert floating point tensors of a device type, also in containers; float64 is kept."""
     if isinstance(value, Tensor):

@@ -92,10 +92,10 @@ class GradScaler:
 
     def _scaled(self, outputs: Any) -> Any:
         if isinstance(outputs, Tensor):
-            return outputs * self._scale  # type: ignore[operator]
+            return outputs * self._scale
         if isinstance(outputs, Iterable):
             scaled = map(self._scaled, outputs)
-            return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled  # type: ignore[call-arg]
+            return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     # ---- the gradients

@@ -38,7 +38,7 @@ def _promoted(one: torch.dtype, two: torch.dtype) -> torch.dtype:
         # PyTorch has no promotion for uint16, uint32 and uint64; the standard's table of integers is NumPy's.
         joint = np.promote_types(str(one).partition(".")[2], str(two).partition(".")[2])
         if joint.kind in "iu":
-            return getattr(torch, joint.name)  # type: ignore[no-any-return]
+            return getattr(torch, joint.name)
     return torch.promote_types(one, two)
 
 

@@ -109,7 +109,7 @@ def check_inputs(inputs: tuple[Any, ...]) -> None:
         )
 
 
-# ---------------------------------------------------------------------------------------------------------- differences
+# ---- differences
 def _values(outputs: list[Tensor]) -> list[np.ndarray[Any, Any]]:
     return [np.array(y.detach().numpy()).reshape(-1) for y in outputs]
 

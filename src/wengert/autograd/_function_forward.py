@@ -116,7 +116,7 @@ NEEDS_SETUP_CONTEXT = (
 )
 
 
-# --------------------------------------------------------------------------------------------------------- forward mode
+# ---- forward mode
 def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
     """Run ``forward`` on the primals and ``jvp`` on the tangents."""
     mine = [holds(a, Dual, tag) for a in args]
@@ -271,7 +271,7 @@ def _dual_output(y: Any, t: Any, tag: int, duals: dict[int, Any], alone: Any) ->
     return made if level is None or level.tag != tag else level.adopt(made, t)
 
 
-# ----------------------------------------------------------------------------------------------------------------- vmap
+# ---- vmap
 def check_vmap(cls: Any) -> None:
     """Raise PyTorch's errors for a function with no vmap rule, or with two."""
     if cls.setup_context is Function.setup_context:

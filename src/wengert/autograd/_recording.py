@@ -95,7 +95,7 @@ class Recorder:
         span.start = perf_counter_ns()
         return span
 
-    # ---------------------------------------------------------------------------------------------------- the watchers
+    # ---- the watchers
     def _operator(self, info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
         if not self.here():
             return proceed()
@@ -161,7 +161,7 @@ class Recorder:
 active: list[Recorder] = []
 
 
-# --------------------------------------------------------------------------------------------------------------- facts
+# ---- facts
 def _shape(value: Any) -> list[int]:
     return list(value.shape) if isinstance(value, (Tensor, np.ndarray)) else []
 

@@ -47,7 +47,7 @@ def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: 
                 made.append(wrap(payload_like(output._payload, np.ones)))
         elif isinstance(g, Tensor):
             if isinstance(output, Tensor):
-                _check_cotangent(i, output, g[0] if is_grads_batched else g)  # type: ignore[index]
+                _check_cotangent(i, output, g[0] if is_grads_batched else g)
             made.append(g)
         else:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")

@@ -123,7 +123,7 @@ def _switch(mode: bool, check_nan: bool) -> Any:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------ recording
+# ---- recording
 class _Trace(int):
     """The offset of the line that made a node, with the whole stack: a node needs no more room than otherwise.
 

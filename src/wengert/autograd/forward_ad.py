@@ -71,7 +71,7 @@ class DualTensor(Tensor):
     @property
     def data(self) -> Tensor:
         """The primal without history."""
-        return unpack_dual(self).primal.detach()  # type: ignore[attr-defined, no-any-return]
+        return unpack_dual(self).primal.detach()
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -94,23 +94,23 @@ class DualTensor(Tensor):
     @property
     def _version(self) -> int:
         """The number of writes to the primal's memory."""
-        return unpack_dual(self).primal._version  # type: ignore[attr-defined, no-any-return]
+        return unpack_dual(self).primal._version
 
     def as_strided(self, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
         """``Tensor.as_strided`` of the primal and of the tangent, which ``make_dual`` laid out alike."""
         value, level = self._payload, _level()
         assert level is not None
-        parts = (_plain(p).as_strided(size, stride, storage_offset) for p in (value.v, value.t) if p is not None)  # type: ignore[attr-defined]
+        parts = (_plain(p).as_strided(size, stride, storage_offset) for p in (value.v, value.t) if p is not None)
         inner = [p if p._node is not None else p._payload for p in parts]
-        return level.adopt(wrap(Dual(inner[0], inner[1] if len(inner) > 1 else None, level.tag)))  # type: ignore[no-any-return]
+        return level.adopt(wrap(Dual(inner[0], inner[1] if len(inner) > 1 else None, level.tag)))
 
     def storage(self) -> Any:
         """The primal's storage."""
-        return unpack_dual(self).primal.storage()  # type: ignore[attr-defined]
+        return unpack_dual(self).primal.storage()
 
     def untyped_storage(self) -> Any:
         """The primal's storage, as bytes."""
-        return unpack_dual(self).primal.untyped_storage()  # type: ignore[attr-defined]
+        return unpack_dual(self).primal.untyped_storage()
 
     def backward(
         self,
@@ -180,7 +180,7 @@ def _is_fwd_grad_enabled() -> bool:
 _level = LEVEL.get
 
 
-# --------------------------------------------------------------------------------------------------------------- levels
+# ---- levels
 def enter_dual_level() -> int:
     """Open the level; ``dual_level`` does so in a ``with`` block."""
     if _level() is not None:
@@ -307,7 +307,7 @@ def _fits(a: Any, b: Any) -> bool:
     return type(a) is np.ndarray is type(b) and a is not b and a.shape == b.shape and a.dtype is b.dtype
 
 
-# --------------------------------------------------------------------------------------------------------- dual tensors
+# ---- dual tensors
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A dual tensor with the value of ``tensor`` and a tangent, which operations on it propagate.
 
@@ -352,27 +352,27 @@ def _same_layout(tensor: Tensor, tangent: Tensor) -> bool:
     a, b = tensor._payload, tangent._payload
     if type(a) is not np.ndarray or type(b) is not np.ndarray or not a.size:
         return True
-    pairs = zip(a.shape, tensor.stride(), tangent.stride(), strict=True)  # type: ignore[attr-defined]
-    if any(n != 1 and s != t for n, s, t in pairs) or tensor.storage_offset() != tangent.storage_offset():  # type: ignore[attr-defined]
+    pairs = zip(a.shape, tensor.stride(), tangent.stride(), strict=True)
+    if any(n != 1 and s != t for n, s, t in pairs) or tensor.storage_offset() != tangent.storage_offset():
         return False
     if flags(tensor) != flags(tangent):
         return False
-    sizes = (t.untyped_storage().nbytes() // t._payload.itemsize for t in (tensor, tangent))  # type: ignore[attr-defined]
+    sizes = (t.untyped_storage().nbytes() // t._payload.itemsize for t in (tensor, tangent))
     return len(set(sizes)) == 1
 
 
 def _laid_out(tangent: Tensor, tensor: Tensor) -> Tensor:
     """A copy of the tangent whose elements lie in its memory as the tensor's lie in its own."""
-    size = tensor.untyped_storage().nbytes() // tensor._payload.itemsize  # type: ignore[attr-defined]
+    size = tensor.untyped_storage().nbytes() // tensor._payload.itemsize
     memory = wrap(np.zeros(size, tangent._payload.dtype))
-    places = memory.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())  # type: ignore[attr-defined]
-    return places.copy_(tangent)  # type: ignore[no-any-return]
+    places = memory.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    return places.copy_(tangent)
 
 
 def _on_tape(tensor: Tensor, level: _Level) -> Tensor:
     if current_fn(tensor) is not None:
         with grad_mode(True):
-            return tensor.view_as(tensor)  # type: ignore[attr-defined]
+            return tensor.view_as(tensor)
     primal = _alias(tensor)
     level.hidden.add(leaf_node(primal))
     return primal
@@ -405,7 +405,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         tensor = _plain(a.v) if isinstance(a, Constant) else a
         a = tensor._payload
     if not (isinstance(a, Dual) and a.tag == now.tag):
-        return UnpackedDualTensor(tensor.view_as(tensor), None)  # type: ignore[attr-defined]
+        return UnpackedDualTensor(tensor.view_as(tensor), None)
     return UnpackedDualTensor(shown(a.v, now), tangent_of(tensor))
 
 
@@ -449,7 +449,7 @@ def _visible(a: Any, level: _Level | None = None) -> bool:
     return inner is not None and level is not None and leads_out(inner, level)
 
 
-# ---------------------------------------------------------------------------------------- backward through dual tensors
+# ---- backward through dual tensors
 def _inner(t: Any, tag: int) -> Any:
     """The tensor on the tape that represents an output, an input or a cotangent."""
     while holds(t, Dual, tag):
@@ -482,7 +482,7 @@ def _with_tangent(g: Tensor, level: _Level, create_graph: bool) -> Tensor:
     primal = g
     if not create_graph:
         primal = wrap(g._payload)
-        tangent = None if tangent is None else tangent.detach()  # type: ignore[attr-defined]
+        tangent = None if tangent is None else tangent.detach()
     if tangent is None:
         return primal if leads_out(primal, level) else wrap(primal._payload)
     if primal._node is None:

@@ -145,7 +145,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         ctx.__dict__.pop("saved_for_forward", None)  # only forward mode reads it, and an output in it would be a cycle
         return outputs
 
-    # ----------------------------------------------------------------------------------------------- PyTorch 0.1 to 0.4
+    # ---- PyTorch 0.1 to 0.4
     def __call__(self, *args: Any) -> Any:
         """Run an old-style function, whose instance is its context."""
         if _is_static(type(self), "forward"):
@@ -196,7 +196,7 @@ def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
     return bound.args[1:] if with_ctx else bound.args
 
 
-# -------------------------------------------------------------------------------------------------------------- running
+# ---- running
 watchers: list[Any] = []  # observers around every call of a custom function: fn(cls, args, proceed) -> proceed()
 
 

@@ -23,7 +23,7 @@ __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 Tensors = Tensor | tuple[Tensor, ...]
 
 
-# ------------------------------------------------------------------------------------------------------------ arguments
+# ---- arguments
 def _as_tuple(value: Any, what: str | None = None, who: str | None = None) -> tuple[bool, tuple[Tensor, ...]]:
     """Whether the argument is a tuple, and the argument as a tuple of Tensors."""
     single = not isinstance(value, tuple)
@@ -97,7 +97,7 @@ def _vector(v: Any, other: tuple[Tensor, ...], many: bool, create_graph: bool, w
     return vs
 
 
-# ------------------------------------------------------------------------------------------------------ strict's checks
+# ---- strict's checks
 _STRICT = {
     "outputs": "Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
     "differentiable manner from the input when running in strict mode.",
@@ -177,7 +177,7 @@ def _grads(
     return grad(outs, inputs, vs, allow_unused=True, create_graph=create_graph, retain_graph=retain_graph)
 
 
-# ------------------------------------------------------------------------------------------------------------- products
+# ---- products
 class _Evaluated(NamedTuple):
     """A function's inputs, outputs and vector, and whether inputs and outputs were tuples."""
 
@@ -323,7 +323,7 @@ def hvp(
     return at.given_back(result, at.many_in, create_graph)
 
 
-# ------------------------------------------------------------------------------------------------------------ Jacobians
+# ---- Jacobians
 def jacobian(
     func: Callable[..., Any],
     inputs: Tensors,

@@ -50,7 +50,7 @@ _BATCHED = "gradcheck or gradgradcheck failed while testing batched gradient com
 _BATCHED_FORWARD = "gradcheck failed while testing batched gradient computation with forward-mode AD."
 
 
-# ------------------------------------------------------------------------------------------------------------- backward
+# ---- backward
 def _gradients(check: Check, y: Tensor, v: Any, nondet_tol: float, dtypes: bool) -> list[Any]:
     """The gradients of all inputs, as arrays or ``None``, by a backward pass that is made twice and checked."""
     xs = [check.inputs[i] for i in check.wanted]
@@ -134,7 +134,7 @@ def _unit(shape: Any, dtype: Any, generator: Generator) -> Any:
     def draw() -> Any:
         from .._ops.random.random import rand
 
-        return rand(math.prod(shape), generator=generator)._payload.astype(np.float64)  # type: ignore[attr-defined]
+        return rand(math.prod(shape), generator=generator)._payload.astype(np.float64)
 
     u = draw() + 1j * draw() if dtype.kind == "c" else draw()
     size = np.sqrt((np.abs(u) ** 2).sum())
@@ -172,7 +172,7 @@ def _slow_text(check: Check, outputs: list[Tensor], k: int, i: int, nondet_tol: 
     )
 
 
-# -------------------------------------------------------------------------------------------------------------- forward
+# ---- forward
 def _detached(check: Check) -> list[Any]:
     """The inputs without their history: forward mode is checked without reverse mode."""
     return [x.detach() if isinstance(x, Tensor) and x.requires_grad else x for x in check.inputs]
@@ -241,7 +241,7 @@ def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
                 )
 
 
-# ------------------------------------------------------------------------------------------------------- further checks
+# ---- further checks
 def _batched(check: Check, y: Tensor, k: int) -> None:
     xs = [check.inputs[i] for i in check.wanted]
     generator = Generator()
@@ -369,7 +369,7 @@ def _undefined_backward(check: Check) -> None:
                 )
 
 
-# ----------------------------------------------------------------------------------------------------------- the checks
+# ---- the checks
 def gradcheck(
     func: Callable[..., Any],
     inputs: Tensors,

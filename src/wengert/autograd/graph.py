@@ -84,7 +84,7 @@ class Node(ABC):
         raise NotImplementedError
 
 
-# ---------------------------------------------------------------------------------------------------------------- edges
+# ---- edges
 class GradientEdge(NamedTuple):
     """The position in the graph at which a tensor's gradient arrives: a node and the number of its output.
 
@@ -144,7 +144,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
             count_write(t)
 
 
-# ------------------------------------------------------------------------------------------------ hooks on saved values
+# ---- hooks on saved values
 DISABLED: ContextVar[str | None] = ContextVar("wengert_saved_tensors_hooks_disabled", default=None)
 
 
@@ -304,7 +304,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
             _mutable.ctx = None
 
 
-# --------------------------------------------------------------------------------------------- hooks on several tensors
+# ---- hooks on several tensors
 class _MultiHandle(RemovableHandle):
     def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
         self.handles = handles

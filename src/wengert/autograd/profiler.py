@@ -136,7 +136,7 @@ class profile:
         self._function_events: EventList | None = None
         self._earlier: list[FunctionEvent] = []
 
-    # ------------------------------------------------------------------------------------------------------- recording
+    # ---- recording
     def __enter__(self) -> profile | None:
         if not self.enabled:
             return None
@@ -204,7 +204,7 @@ class profile:
         if self._recorder is not None and any(getattr(a, "name", a) == "CPU" for a in activities):
             self._recorder.paused = not enabled
 
-    # ---------------------------------------------------------------------------------------------------------- results
+    # ---- results
     @property
     def function_events(self) -> EventList:
         """All calls, in the order of their start."""
@@ -352,7 +352,7 @@ def _record_function_exit(block: record_function) -> None:
 _record_function_enter.__module__ = _record_function_exit.__module__ = "torch._ops.profiler"
 
 
-# -------------------------------------------------------------------------------------------------- what is not here
+# ---- what is not here
 class _NoMarks:
     """Base of context managers that send marks to a device's own profiler."""
 

@@ -51,7 +51,7 @@ class Interval:
         return self.end - self.start
 
 
-# -------------------------------------------------------------------------------------------------------------- formats
+# ---- formats
 def _format_time(time_us: float) -> str:
     """``12.000us``, ``1.500ms``, ``2.000s``."""
     for unit, name in ((1e6, "s"), (1e3, "ms")):
@@ -97,7 +97,7 @@ class FormattedTimesMixin:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
-# --------------------------------------------------------------------------------------------------------------- events
+# ---- events
 @dataclass(repr=False, eq=False)
 class FunctionEvent(FormattedTimesMixin):
     """One call: an operator, a node's backward step, or a block with a name.
@@ -245,7 +245,7 @@ class FunctionEventAvg(FormattedTimesMixin):
         )
 
 
-# ---------------------------------------------------------------------------------------------------------------- lists
+# ---- lists
 class EventList(list[Any]):
     """A list of events or averages, which prints as a table."""
 
@@ -265,7 +265,7 @@ class EventList(list[Any]):
     def __str__(self) -> str:
         return self.table()
 
-    # ------------------------------------------------------------------------------------------------------- the tree
+    # ---- the tree
     def _build_tree(self) -> None:
         self._populate_cpu_children()
         self._drop_repeated()
@@ -311,7 +311,7 @@ class EventList(list[Any]):
             if step is not None:
                 event.stack = stacks.get((step.sequence_nr, step.fwd_thread), [])
 
-    # ---------------------------------------------------------------------------------------------------------- sums
+    # ---- sums
     @property
     def self_cpu_time_total(self) -> float:
         """The microseconds of all events, without nested calls."""
@@ -355,7 +355,7 @@ class EventList(list[Any]):
         total.key = "Total"
         return total
 
-    # -------------------------------------------------------------------------------------------------------- outputs
+    # ---- outputs
     def table(
         self,
         sort_by: str | None = None,

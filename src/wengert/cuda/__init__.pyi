@@ -1,34 +1,9 @@
 # Made by tools/make_stubs.py; do not edit.
-from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
-from typing_extensions import TypeIs
-
-from .. import return_types as _return_types
-from .._base.constants import Size as _Size
-from .._base.constants import device as _device
-from .._base.constants import layout as _layout
-from .._base.constants import memory_format as _memory_format
-from .._base.dtypes import dtype as _dtype
-from .._tape.node import Node as _Node
-from .._tape.node import RemovableHandle as _RemovableHandle
-from .._tensor_api.storage import TypedStorage as _TypedStorage
-from .._tensor_api.storage import UntypedStorage as _UntypedStorage
-from ..random import Generator as _Generator
-from .._compat._devices import NoDevice as _Base_device
-from .._compat._devices import NoStream as StreamContext
-from .._tape.tensor import Tensor as Tensor
-from ..cuda import amp as amp
-from ..cuda import nvtx as nvtx
-from ..cuda import random as random
-
-Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+from builtins import bool as _bool, dict as _dict, int as _int, list as _list, str as _str, tuple as _tuple
+from typing import Any
+from .._tape.tensor import Tensor
+from .._compat._devices import NoDevice as _Base_device, NoStream as _NoStream
+from ..cuda import amp as amp, nvtx as nvtx, random as random
 class AcceleratorError(RuntimeError): ...
 class BFloat16Tensor(Tensor): ...
 class BoolTensor(Tensor): ...
@@ -49,6 +24,7 @@ class MemPool(Any): ...
 class OutOfMemoryError(RuntimeError): ...
 class ShortTensor(Tensor): ...
 class Stream(Any): ...
+StreamContext = _NoStream
 def caching_allocator_alloc(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: AssertionError."""
 def caching_allocator_delete(*args: Any, **kwargs: Any) -> Any:
@@ -182,99 +158,3 @@ def temperature(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: AssertionError."""
 def utilization(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: AssertionError."""
-
-__all__ = [
-    "AcceleratorError",
-    "BFloat16Tensor",
-    "BoolTensor",
-    "ByteTensor",
-    "CUDAGraph",
-    "CUDAPluggableAllocator",
-    "CharTensor",
-    "CudaError",
-    "DeferredCudaCallError",
-    "DoubleTensor",
-    "Event",
-    "ExternalStream",
-    "FloatTensor",
-    "HalfTensor",
-    "IntTensor",
-    "LongTensor",
-    "MemPool",
-    "OutOfMemoryError",
-    "ShortTensor",
-    "Stream",
-    "StreamContext",
-    "caching_allocator_alloc",
-    "caching_allocator_delete",
-    "can_device_access_peer",
-    "clock_rate",
-    "cudart",
-    "current_blas_handle",
-    "current_device",
-    "current_stream",
-    "default_generators",
-    "default_stream",
-    "device",
-    "device_count",
-    "device_of",
-    "empty_cache",
-    "get_allocator_backend",
-    "get_arch_list",
-    "get_device_capability",
-    "get_device_name",
-    "get_device_properties",
-    "get_gencode_flags",
-    "get_per_process_memory_fraction",
-    "get_rng_state",
-    "get_rng_state_all",
-    "get_stream_from_external",
-    "get_sync_debug_mode",
-    "graph",
-    "graph_pool_handle",
-    "has_half",
-    "has_magma",
-    "init",
-    "initial_seed",
-    "ipc_collect",
-    "is_available",
-    "is_bf16_supported",
-    "is_current_stream_capturing",
-    "is_initialized",
-    "is_tf32_supported",
-    "make_graphed_callables",
-    "manual_seed",
-    "manual_seed_all",
-    "max_memory_allocated",
-    "max_memory_cached",
-    "max_memory_reserved",
-    "mem_get_info",
-    "memory_allocated",
-    "memory_cached",
-    "memory_reserved",
-    "memory_snapshot",
-    "memory_stats",
-    "memory_stats_as_nested_dict",
-    "memory_summary",
-    "memory_usage",
-    "power_draw",
-    "reset_accumulated_memory_stats",
-    "reset_max_memory_allocated",
-    "reset_max_memory_cached",
-    "reset_peak_memory_stats",
-    "seed",
-    "seed_all",
-    "set_device",
-    "set_per_process_memory_fraction",
-    "set_rng_state",
-    "set_rng_state_all",
-    "set_stream",
-    "set_sync_debug_mode",
-    "stream",
-    "synchronize",
-    "temperature",
-    "utilization",
-    "amp",
-    "nvtx",
-    "random",
-]

@@ -1,29 +1,7 @@
 # Made by tools/make_stubs.py; do not edit.
-from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
-from typing_extensions import TypeIs
-
-from .. import return_types as _return_types
-from .._base.constants import Size as _Size
-from .._base.constants import device as _device
-from .._base.constants import layout as _layout
-from .._base.constants import memory_format as _memory_format
-from .._base.dtypes import dtype as _dtype
-from .._tape.node import Node as _Node
-from .._tape.node import RemovableHandle as _RemovableHandle
-from .._tensor_api.storage import TypedStorage as _TypedStorage
-from .._tensor_api.storage import UntypedStorage as _UntypedStorage
-from ..random import Generator as _Generator
-from .._tape.tensor import Tensor as Tensor
-
-Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+from builtins import str as _str
+from collections.abc import Iterator
+from typing import Any
 def mark(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: RuntimeError."""
 def range(msg: _str, *args: Any, **kwargs: Any) -> Iterator[None]:
@@ -36,12 +14,3 @@ def range_push(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: RuntimeError."""
 def range_start(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: RuntimeError."""
-
-__all__ = [
-    "mark",
-    "range",
-    "range_end",
-    "range_pop",
-    "range_push",
-    "range_start",
-]

@@ -35,7 +35,7 @@ __all__ = [
 stand_in: int = 0  # the number of cards that this process's CPU stands for, with `--stand-in`
 
 
-# ------------------------------------------------------------------------------------------------- what is there
+# ---- what is there
 def is_available() -> bool:
     """Whether mpi4py is installed, by which processes communicate.
 
@@ -124,7 +124,7 @@ def get_default_backend_for_device(device: Any) -> str:
     return backend
 
 
-# ------------------------------------------------------------------------------------------------- groups
+# ---- groups
 class _World:
     """The groups of this process."""
 
@@ -251,7 +251,7 @@ def get_world_size(group: Any = None) -> int:
     """The number of processes of a group; -1 if this one is not in it."""
     if _rank_not_in_group(group):
         return -1
-    return _get_default_group().size() if group is None else group.size()  # type: ignore[no-any-return]
+    return _get_default_group().size() if group is None else group.size()
 
 
 def get_backend(group: Any = None) -> str:
@@ -263,7 +263,7 @@ def get_backend(group: Any = None) -> str:
         raise ValueError(
             f"Process group {pg} is not initialized in the world group map. Please initialize the group first."
         )
-    return Backend(pg.name())  # type: ignore[no-any-return]
+    return Backend(pg.name())
 
 
 def get_backend_config(group: Any = None) -> str:
@@ -350,7 +350,7 @@ def _backend(backend: str | None) -> str:
                 'What to do: init_process_group("gloo"); or start the program with --stand-in N, and N CPU processes '
                 "stand for N cards.",
             )
-    return name  # type: ignore[no-any-return]
+    return name
 
 
 def _new(comm: Any, ranks: Sequence[int], backend: str, timeout: timedelta, desc: str | None) -> ProcessGroup:
@@ -375,7 +375,7 @@ def _prefix_errors(rank: int) -> None:
         sys.stderr.write("\n".join(f"{prefix}{line}" if line else "" for line in text.split("\n")))
         sys.stderr.flush()
 
-    prefixed._prefixes = True  # type: ignore[attr-defined]
+    prefixed._prefixes = True
     sys.excepthook = prefixed
 
 

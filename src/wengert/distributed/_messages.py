@@ -14,7 +14,7 @@ from ._work import Work
 __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 
-# ------------------------------------------------------------------------------------------------- arguments
+# ---- arguments
 def _check_single_tensor(param: Any, name: str) -> None:
     if not isinstance(param, Tensor):
         raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n"
@@ -68,7 +68,7 @@ def _outside(group: Any, name: str) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------- messages
+# ---- messages
 def isend(
     tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None
 ) -> Work | None:

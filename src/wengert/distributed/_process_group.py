@@ -293,7 +293,7 @@ class ProcessGroup:
     # -- who waits, and where
     def _announce(self, work: Work) -> None:
         """Tell the others of the group that this rank waits, and where: they name it if they give up."""
-        text = f"{self.group_name}\n{work._sequence or 0}\n{work._described()}".encode()  # type: ignore[attr-defined]
+        text = f"{self.group_name}\n{work._sequence or 0}\n{work._described()}".encode()
         for rank in self._ranks:
             if control.comm is not None and rank != self._ranks[self._rank]:
                 _kept.append((control.comm.Isend([text, _mpi.MPI.BYTE], rank, 1), text))
@@ -350,7 +350,7 @@ def _listed(tensors: Any) -> list[Tensor]:
 
 
 def _nested(tensors: Any) -> list[Tensor]:
-    return list(tensors[0]) if tensors and isinstance(tensors[0], (list, tuple)) else tensors  # type: ignore[no-any-return]
+    return list(tensors[0]) if tensors and isinstance(tensors[0], (list, tuple)) else tensors
 
 
 def _op(opts: Any) -> RedOpType:

@@ -107,7 +107,7 @@ class Reducer:
         self._triggers = [0] * len(self.parameters)
         self._triggers_left: list[int] = []
 
-    # ------------------------------------------------------------------------------------------------ hooks of autograd
+    # ---- hooks of autograd
     def _attach(self) -> None:
         """A hook on each accumulation; it must not keep this object alive, which removes the hooks when it goes."""
         me = weakref.ref(self)
@@ -149,7 +149,7 @@ class Reducer:
             self._order.append(index)
         self._ready(index)
 
-    # ----------------------------------------------------------------------------------------------------- an iteration
+    # ---- an iteration
     def prepare_for_forward(self) -> None:
         """An iteration begins."""
         self.iteration += 1
@@ -333,7 +333,7 @@ class Reducer:
                 "registered onto the same parameter. If you hit this error, please file an issue with a minimal repro."
             )
 
-    # ---------------------------------------------------------------------------------------------------------- buckets
+    # ---- buckets
     def _make_buckets(self, bucket_indices: Sequence[Sequence[int]]) -> None:
         self._buckets = []
         self._places: dict[int, tuple[Bucket, int]] = {}
@@ -406,7 +406,7 @@ class Reducer:
             f"receive grad for rank {rank}: {' '.join(map(str, missing))}"
         )
 
-    # ---------------------------------------------------------------------------------------------------- what DDP sets
+    # ---- what DDP sets
     def register_hook(self, state: Any, hook: Any, name: str) -> None:
         """A communication hook in place of the mean."""
         if self.hook is not None:

@@ -327,7 +327,7 @@ class Daemon:
             )
         self.port = int(rest)
         _running[self.port] = self
-        self.close = weakref.finalize(self, _end, self._process, os.getpid())  # type: ignore[method-assign]
+        self.close = weakref.finalize(self, _end, self._process, os.getpid())
 
     def close(self) -> None:
         """Let the server end."""

@@ -152,7 +152,7 @@ class Work:
     def source_rank(self) -> int:
         """The rank in the group from which a message came."""
         self.wait()
-        return self._source  # type: ignore[no-any-return]
+        return self._source
 
     _source_rank = source_rank
 

@@ -117,7 +117,7 @@ class DeviceMesh:
 
     def get_group(self, mesh_dim: int | str | None = None) -> ProcessGroup:
         """This rank's group along a dimension."""
-        return self._dim_groups[self._dim(mesh_dim)]  # type: ignore[no-any-return]
+        return self._dim_groups[self._dim(mesh_dim)]
 
     def get_all_groups(self) -> list[ProcessGroup]:
         """This rank's groups along all dimensions."""

@@ -79,7 +79,7 @@ def _done(work: Work, async_op: bool) -> Work | None:
     return None
 
 
-# ------------------------------------------------------------------------------------------------- collectives
+# ---- collectives
 @_overridable(0)
 def broadcast(
     tensor: Tensor, src: int | None = None, group: Any = None, async_op: bool = False, group_src: int | None = None
@@ -359,7 +359,7 @@ def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bo
     pg.barrier(monitored=wait_all_ranks).wait(timeout)
 
 
-# ------------------------------------------------------------------------------------------------- coalescing
+# ---- coalescing
 class _IllegalWork(Work):
     """What a collective returns that waits for the end of its block."""
 

@@ -60,7 +60,7 @@ def rendezvous(url: str, rank: int = -1, world_size: int = -1, **kwargs: Any) ->
 
 
 def _query(text: str) -> dict[str, str]:
-    return dict(pair.split("=", 1) for pair in text.split("&") if "=" in pair)  # type: ignore[misc]
+    return dict(pair.split("=", 1) for pair in text.split("&") if "=" in pair)
 
 
 def _error(kind: str, what: str) -> ValueError:

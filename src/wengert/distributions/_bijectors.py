@@ -23,7 +23,7 @@ class _Plain(Transform):  # noqa: PLW1641  no transform is hashable
         return isinstance(other, type(self))
 
 
-# -------------------------------------------------------------------------------------------------------------- numbers
+# ---- numbers
 class ExpTransform(_Plain):
     """``y = exp(x)``.
 
@@ -287,7 +287,7 @@ class CumulativeDistributionTransform(Parametric):
         return self.distribution.log_prob(x)
 
 
-# -------------------------------------------------------------------------------------------------------------- vectors
+# ---- vectors
 def _at_least(shape: Sequence[int], rank: int) -> None:
     if len(shape) < rank:
         raise ValueError("Too few dimensions on input")
@@ -361,7 +361,7 @@ def _stick_offset(like: Tensor, n: int) -> Tensor:
     return (n + 1 - like.new_ones(n).cumsum(-1)).log()
 
 
-# ------------------------------------------------------------------------------------------------------------- matrices
+# ---- matrices
 class CorrCholeskyTransform(Transform):
     """Vectors of D (D - 1) / 2 numbers to the Cholesky factors of D x D correlation matrices.
 

@@ -58,7 +58,7 @@ class Categorical(ProbsOrLogits, Distribution):
         super().__init__(value.size()[:-1], validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """0 to n - 1."""
         return constraints.integer_interval(0, self._num_events - 1)
 
@@ -195,7 +195,7 @@ class Multinomial(OfCategorical, Distribution):
         return Binomial(total_count=self.total_count, probs=self.probs)
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """Counts whose sum is at most ``total_count``."""
         return constraints.multinomial(self.total_count)
 

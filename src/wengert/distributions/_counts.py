@@ -196,7 +196,7 @@ class Binomial(_Trials):
         super().__init__(self._keep_trials(total_count, probs, logits), validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """0 to ``total_count``."""
         return constraints.integer_interval(0, self.total_count)
 

@@ -210,7 +210,7 @@ class FisherSnedecor(Distribution):
         )
 
 
-# ------------------------------------------------------------------------------------------------------- on the simplex
+# ---- on the simplex
 class Dirichlet(ExponentialFamily):
     """The Dirichlet distribution of the concentrations along the last dim of ``concentration``.
 

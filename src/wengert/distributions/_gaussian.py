@@ -17,7 +17,7 @@ from .utils import _standard_normal, formula, lazy_property
 LOG_2_PI = math.log(2 * math.pi)
 
 
-# ------------------------------------------------------------------------------------------------- matrices in batches
+# ---- matrices in batches
 def _batch_mv(bmat: Tensor, bvec: Tensor) -> Tensor:
     """Matrices times vectors; the batches broadcast."""
     return torch.matmul(bmat, bvec.unsqueeze(-1)).squeeze(-1)

@@ -39,7 +39,7 @@ from .transformed_distribution import TransformedDistribution
 from .utils import _sum_rightmost, euler_constant
 
 
-# --------------------------------------------------------------------------------------------- a family with itself
+# ---- a family with itself
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(p: Any, q: Any) -> Tensor:
     success = p.probs * (F.softplus(-q.logits) - F.softplus(-p.logits))
@@ -185,7 +185,7 @@ def _exponential_family(p: Any, q: Any) -> Tensor:
     return result
 
 
-# ------------------------------------------------------------------------------------------- multivariate normals
+# ---- multivariate normals
 def _squares(m: Tensor) -> Tensor:
     """The sum of a matrix's squares: the trace of ``m @ m.T``."""
     return m.pow(2).flatten(-2).sum(-1)
@@ -235,7 +235,7 @@ def _multivariate_normal(p: Any, q: Any) -> Tensor:
     return 0.5 * (difference + _trace(q, p) + _distance(q, q.loc - p.loc) - p.event_shape[0])
 
 
-# ----------------------------------------------------------------------------------------------- of distributions
+# ---- of distributions
 @register_kl(TransformedDistribution, TransformedDistribution)
 def _transformed(p: Any, q: Any) -> Tensor:
     if p.transforms != q.transforms or p.event_shape != q.event_shape:
@@ -250,7 +250,7 @@ def _independent(p: Any, q: Any) -> Tensor:
     return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
-# -------------------------------------------------------------------------------------------- between two families
+# ---- between two families
 def _register_all(q: type, *ps: type) -> Callable[[Any], Any]:
     """One formula for several p."""
 

@@ -295,7 +295,7 @@ class Gumbel(TransformedDistribution):
         return self.scale.log() + (1 + euler_constant)
 
 
-# ------------------------------------------------------------------------------------------------------ absolute values
+# ---- absolute values
 class _Folded:
     """A mixin: the absolute value of a draw that is symmetric around 0."""
 
@@ -323,7 +323,7 @@ class _Folded:
         return self.base_dist.entropy() - math.log(2)
 
 
-class HalfNormal(_Folded, TransformedDistribution):  # type: ignore[misc]  # icdf's argument is called prob in PyTorch
+class HalfNormal(_Folded, TransformedDistribution):  # icdf's argument is called prob in PyTorch
     """The absolute value of a normal draw of mean 0 and standard deviation ``scale``.
 
     ``p(x) = sqrt(2 / pi) / scale * exp(-(x / scale) ** 2 / 2)``
@@ -345,7 +345,7 @@ class HalfNormal(_Folded, TransformedDistribution):  # type: ignore[misc]  # icd
     variance = formula(lambda self: self.scale.pow(2) * (1 - 2 / math.pi))
 
 
-class HalfCauchy(_Folded, TransformedDistribution):  # type: ignore[misc]  # as above
+class HalfCauchy(_Folded, TransformedDistribution):  # as above
     """The absolute value of a Cauchy draw around 0; mean and variance are infinite.
 
     ``p(x) = 2 / (pi * scale * (1 + (x / scale) ** 2))``
@@ -367,7 +367,7 @@ class HalfCauchy(_Folded, TransformedDistribution):  # type: ignore[misc]  # as 
     variance = formula(lambda self: self.base_dist.variance)
 
 
-# ------------------------------------------------------------------------------------------------------- of the normal
+# ---- of the normal
 class LogNormal(TransformedDistribution):
     """The exponential of a normal draw of mean ``loc`` and standard deviation ``scale``.
 

@@ -142,7 +142,7 @@ class Pareto(TransformedDistribution):
         super().__init__(base, transforms, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """The numbers from ``scale`` on."""
         return constraints.greater_than_eq(self.scale)
 
@@ -192,7 +192,7 @@ class GeneralizedPareto(Distribution):
         super().__init__(self.loc.size(), validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """The interval from ``loc`` to the end of the density."""
         end = torch.where(self.concentration < 0, self.loc - self.scale / self.concentration, math.inf)
         return constraints.interval(self.loc, end)

@@ -195,14 +195,14 @@ class ComposeTransform(Transform):  # noqa: PLW1641  as above
         return isinstance(other, ComposeTransform) and self.parts == other.parts
 
     @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         if not self.parts:
             return constraints.real
         backwards = [(part.codomain, part.domain) for part in reversed(self.parts)]
         return _with_event_dim(self.parts[0].domain, _event_dim_behind(backwards), "domain")
 
     @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         if not self.parts:
             return constraints.real
         forwards = [(part.domain, part.codomain) for part in self.parts]

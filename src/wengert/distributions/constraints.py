@@ -50,7 +50,7 @@ class Constraint:
         return ""
 
 
-# -------------------------------------------------------------------------------------------- known only to an instance
+# ---- known only to an instance
 class _Dependent(Constraint):
     """Stands for a region that depends on other values: it cannot be checked.
 
@@ -64,13 +64,13 @@ class _Dependent(Constraint):
         super().__init__()
 
     @property
-    def is_discrete(self) -> bool:  # type: ignore[override]
+    def is_discrete(self) -> bool:
         if self._is_discrete is NotImplemented:
             raise NotImplementedError(".is_discrete cannot be determined statically")
         return self._is_discrete
 
     @property
-    def event_dim(self) -> int:  # type: ignore[override]
+    def event_dim(self) -> int:
         if self._event_dim is NotImplemented:
             raise NotImplementedError(".event_dim cannot be determined statically")
         return self._event_dim
@@ -127,7 +127,7 @@ class _DependentProperty(property, _Dependent):
         return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
-# ------------------------------------------------------------------------------------------------------- of one another
+# ---- of one another
 class _Derived(Constraint):
     """A constraint made from another one, and as discrete as that."""
 
@@ -195,7 +195,7 @@ class MixtureSameFamilyConstraint(_Derived):
         return f"{self.__class__.__name__}({self.base_constraint!r})"
 
 
-# -------------------------------------------------------------------------------------------------------------- numbers
+# ---- numbers
 class _Real(Constraint):
     """Any number, infinities too; not nan."""
 
@@ -312,7 +312,7 @@ class _IntegerInterval(_Between):
         return _whole(value) & (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-# -------------------------------------------------------------------------------------------------------------- vectors
+# ---- vectors
 class _OneHot(Constraint):
     """Vectors with one 1 and zeros."""
 
@@ -346,7 +346,7 @@ class _Multinomial(Constraint):
         return (x >= 0).all(dim=-1) & (x.sum(dim=-1) <= self.upper_bound)
 
 
-# ------------------------------------------------------------------------------------------------------------- matrices
+# ---- matrices
 class _Matrix(Constraint):
     """A property of the last two dims."""
 
@@ -413,7 +413,7 @@ class _PositiveDefinite(_Symmetric):
         return torch.linalg.cholesky_ex(value).info.eq(0)
 
 
-# ----------------------------------------------------------------------------------------------------- several in a row
+# ---- several in a row
 class _Joined(Constraint):
     """Constraints, one for each part of a tensor along ``dim``."""
 
@@ -465,7 +465,7 @@ class _Stack(_Joined):
     """Constraints on slices, as ``torch.stack`` puts them together."""
 
     @property
-    def event_dim(self) -> int:  # type: ignore[override]
+    def event_dim(self) -> int:
         dim = super().event_dim
         return dim + 1 if self.dim + dim < 0 else dim
 
@@ -476,7 +476,7 @@ class _Stack(_Joined):
         return torch.stack(self._checks(value), self.dim)
 
 
-# ------------------------------------------------------------------------------------------------------ by their names
+# ---- by their names
 dependent = _Dependent()
 dependent_property = _DependentProperty
 independent = _IndependentConstraint

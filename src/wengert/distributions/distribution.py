@@ -101,7 +101,7 @@ class Distribution:
     def _is_lazy(self, name: str) -> bool:
         return isinstance(getattr(type(self), name, None), lazy_property)
 
-    # ------------------------------------------------------------------------------------------------------- expansion
+    # ---- expansion
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
         """The same distribution for a larger batch, to which its parameters are expanded without a copy.
 
@@ -145,7 +145,7 @@ class Distribution:
             )
         return self.__new__(type(self)) if _instance is None else _instance
 
-    # ---------------------------------------------------------------------------------------------- what it is made of
+    # ---- what it is made of
     @property
     def batch_shape(self) -> Size:
         """The shape of the batch of distributions."""
@@ -186,7 +186,7 @@ class Distribution:
         """The square root of the variance."""
         return self.variance.sqrt()
 
-    # --------------------------------------------------------------------------------------------------------- draws
+    # ---- draws
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """Draws, without a gradient: ``sample_shape + batch_shape + event_shape``."""
         with no_grad():
@@ -209,7 +209,7 @@ class Distribution:
         """
         raise NotImplementedError
 
-    # ----------------------------------------------------------------------------------------------------- functions
+    # ---- functions
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density or of the probability at ``value``, one number for each event."""
         raise NotImplementedError
@@ -230,7 +230,7 @@ class Distribution:
         """The exponential of the entropy."""
         return torch.exp(self.entropy())
 
-    # --------------------------------------------------------------------------------------------------- for subclasses
+    # ---- for subclasses
     def _extended_shape(self, sample_shape: Sequence[int] = Size()) -> Size:
         """The shape of ``sample(sample_shape)``."""
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))

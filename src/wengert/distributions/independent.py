@@ -51,11 +51,11 @@ class Independent(Distribution, Generic[D]):
     has_rsample = computed(lambda self: self.base_dist.has_rsample)
 
     @property
-    def has_enumerate_support(self) -> bool:  # type: ignore[override]
+    def has_enumerate_support(self) -> bool:
         return not self.reinterpreted_batch_ndims and self.base_dist.has_enumerate_support
 
     @constraints.dependent_property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """That of the base distribution, for each part of the event."""
         support, extra = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(support, extra) if extra else support  # type: ignore[arg-type]

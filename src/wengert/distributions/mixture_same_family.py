@@ -74,7 +74,7 @@ class MixtureSameFamily(Distribution):
         return components
 
     @constraints.dependent_property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """The components' support."""
         return constraints.MixtureSameFamilyConstraint(self._component_distribution.support)  # type: ignore[arg-type]
 

@@ -78,7 +78,7 @@ class TransformedDistribution(Distribution):
         return new
 
     @constraints.dependent_property(is_discrete=False)
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """The codomain of the last transform."""
         if not self.transforms:
             return self.base_dist.support

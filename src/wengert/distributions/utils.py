@@ -156,7 +156,7 @@ class _Computed(property):
     fget: Any
 
     def __set_name__(self, owner: type, name: str) -> None:
-        super().__set_name__(owner, name)  # type: ignore[misc]
+        super().__set_name__(owner, name)
         self.fget.__name__, self.fget.__qualname__ = name, f"{owner.__qualname__}.{name}"
 
 

@@ -184,10 +184,10 @@ def _assigned(name: str, place: _Place) -> list[_Place]:
             found.append(node)
     if not found:
         return []
-    last = max(found, key=lambda node: node.lineno)  # type: ignore[attr-defined]
+    last = max(found, key=lambda node: node.lineno)
     below = [node for node in found if isinstance(node, ast.AugAssign)]
     places = [last, *(node for node in below if node is not last)]
-    return [_Place(n.value, n.lineno, place.scope, place.values) for n in places]  # type: ignore[attr-defined]
+    return [_Place(n.value, n.lineno, place.scope, place.values) for n in places]
 
 
 def _into(tree: ast.AST, call: ast.Call, place: _Place) -> list[_Place]:

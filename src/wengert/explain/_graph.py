@@ -115,7 +115,7 @@ def graph(x: Tensor, *, fold: bool | None = None, title: str = "") -> Picture:
     return Picture(x, names, fold, title or f"The graph behind {names.get(id(x), 'the tensor')}")
 
 
-# -------------------------------------------------------------------------------------------------------------- folding
+# ---- folding
 def _single(nodes: list[Any], names: Mapping[int, str]) -> list[Box]:
     return [
         Box(leaf_title(n, names), "", True, [n]) if is_leaf(n) else Box(short_name(n), _place(n), False, [n])
@@ -199,7 +199,7 @@ def _without_circles(wanted: dict[int, list[int]]) -> dict[int, list[int]]:
     return {key: kept[key] for key in reversed(finished)}
 
 
-# ----------------------------------------------------------------------------------------------------------------- text
+# ---- text
 def _tree(boxes: list[Box], children: dict[int, list[int]]) -> list[str]:
     """The graph as an indented list: a chain goes straight down, branches are indented, repeats are marked."""
     rows: list[str] = []

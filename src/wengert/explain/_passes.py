@@ -100,7 +100,7 @@ def _as_tensor(a: Any) -> Tensor | None:
     return wrap(a) if isinstance(a, np.ndarray) else a if isinstance(a, Tensor) else None
 
 
-# ------------------------------------------------------------------------------------------------------------------ nan
+# ---- nan
 def nan(loss: Tensor) -> Answer:
     """The first value that is not finite, among the values that the graph has saved, then in the backward pass.
 
@@ -188,7 +188,7 @@ def _backward(step: Step, k: int, mask: Tensor, where: str, kept: list[tuple[str
     )
 
 
-# ----------------------------------------------------------------------------------------------------------------- zero
+# ---- zero
 def zero(loss: Tensor, model: Module | None = None) -> Answer:
     """Where gradients become zero: the operations that turn a gradient that is not zero into zeros.
 

@@ -28,7 +28,7 @@ def method(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-# ------------------------------------------------------------------------------------------- functions of nn.functional
+# ---- functions of nn.functional
 def _activation(name: str, parameters: str = "", *defaults: Any) -> None:
     """A function with ``inplace``, which names another operator."""
 
@@ -258,7 +258,7 @@ def norm(
     return r.operator("linalg_vector_norm", input, ord, *([None, keepdim] if dim is None else [dim, keepdim]), **kwargs)
 
 
-# --------------------------------------------------------------------------------------------------------------- losses
+# ---- losses
 def _loss(name: str, operator: str, order: str, **defaults: Any) -> None:
     """A loss: its parameters in the operator's order, the reduction as a number."""
     placed = order.split()
@@ -310,7 +310,7 @@ def kl_div(r: Any, input: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
     return result / input.size(0) if batch and input.dim() else result
 
 
-# --------------------------------------------------------------------------------------------------- methods of tensors
+# ---- methods of tensors
 @composed
 def __rtruediv__(r: Any, self: Any, other: Any) -> Any:
     return r.operator("mul", r.operator("reciprocal", self), other)

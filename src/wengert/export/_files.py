@@ -114,7 +114,7 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, **_: Any) -> Expo
     return _Reader(read).program()
 
 
-# ------------------------------------------------------------------------------------------------------------- writing
+# ---- writing
 def _written_node(node: Node, places: dict[Node, int]) -> dict[str, Any]:
     meta = node.meta.get("val")
     made: dict[str, Any] = {"name": node.name, "op": node.op}
@@ -193,7 +193,7 @@ def _written_tree(tree: Any) -> Any:
     raise ValueError(f"torch.export.save: a container of type {type(tree).__name__} cannot be saved")
 
 
-# ------------------------------------------------------------------------------------------------------------- reading
+# ---- reading
 def _refuse(what: str) -> NoReturn:
     raise RuntimeError(f"torch.export.load: the file is damaged: {what}")
 

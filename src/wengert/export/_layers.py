@@ -117,9 +117,9 @@ def _recurrent(r: Any) -> Any:
 def layers_replaced(r: Any) -> Iterator[None]:
     """A context in which recurrent layers are PyTorch's, and batch norms count by an operator."""
     plain, count = RNNBase.forward, batchnorm._count
-    RNNBase.forward = _recurrent(r)  # type: ignore[method-assign]
+    RNNBase.forward = _recurrent(r)
     batchnorm._count = lambda tracked: tracked.add_(1)
     try:
         yield
     finally:
-        RNNBase.forward, batchnorm._count = plain, count  # type: ignore[method-assign]
+        RNNBase.forward, batchnorm._count = plain, count

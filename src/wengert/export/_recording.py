@@ -100,7 +100,7 @@ class Recorder(PythonKeyTracer):
         ):
             yield
 
-    # ------------------------------------------------------------------------------------------------ tensors and nodes
+    # ---- tensors and nodes
     def note(self, tensor: Tensor, node: Node) -> None:
         """A tensor's value is this node's from now on."""
         node.meta["val"] = _without_data(tensor)
@@ -145,7 +145,7 @@ class Recorder(PythonKeyTracer):
             results = tuple(results)
         super().note_results(results, node)
 
-    # ------------------------------------------------------------------------------------------------------------ calls
+    # ---- calls
     def operator(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Run an operator of PyTorch, and write it.
 

@@ -126,7 +126,7 @@ def refuse_value(name: str, tensor: Tensor) -> None:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------ one run
+# ---- one run
 def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None]) -> Trace:
     """Run a module on these inputs."""
     recorder = Recorder(on_value)

@@ -141,7 +141,7 @@ class ExportedProgram:
         """
         self.graph.lint()
 
-    # ---------------------------------------------------------------------------------------------------------- running
+    # ---- running
     def module(self, check_guards: bool = True) -> GraphModule:
         """The program as a module that is called as the exported one was, and shares its parameters.
 
@@ -210,7 +210,7 @@ def _place(root: Module, target: str, tensor: Any, spec: Any) -> None:
     for part in path:
         if not isinstance(root._modules.get(part), Module):
             root.add_module(part, Module())
-        root = root._modules[part]  # type: ignore[assignment]
+        root = root._modules[part]
     if spec.kind is InputKind.PARAMETER:
         root._parameters[name] = tensor
     else:

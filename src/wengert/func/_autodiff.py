@@ -47,7 +47,7 @@ Argnums = int | tuple[int, ...]
 _P = ParamSpec("_P")
 
 
-# --------------------------------------------------------------------------------------------------------- reverse mode
+# ---- reverse mode
 class _Tape:
     """The variables of one use of reverse mode, and the backward pass to them."""
 
@@ -107,7 +107,7 @@ class _Tape:
             record = self.recording and (
                 not only_leads_to([n for n, _ in live], self.own) or any(current_fn(g) is not None for _, g in live)
             )
-            roots = [(n, g if record else g._payload) for n, g in live]  # type: ignore[misc]
+            roots = [(n, g if record else g._payload) for n, g in live]
         found: Any = [None] * len(wanted)
         if roots and wanted:
             with grad_mode(self.recording):
@@ -130,7 +130,7 @@ class _Tape:
         return g if tracked else bare(g)
 
 
-# ------------------------------------------------------------------------------------------------------------ arguments
+# ---- arguments
 def _positions(argnums: Any, count: int) -> tuple[int, ...]:
     """The chosen arguments' positions, from 0."""
     if isinstance(argnums, bool) or not isinstance(argnums, (int, tuple)):
@@ -172,7 +172,7 @@ class _Chosen:
         return results[0] if self.single else results
 
 
-# --------------------------------------------------------------------------------------------------------- grad and vjp
+# ---- grad and vjp
 def grad_and_value(
     func: Callable[_P, Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[_P, tuple[Any, Any]]:
@@ -302,7 +302,7 @@ def _check_outputs(outs: list[Any], who: str) -> None:
             raise RuntimeError(f"{who}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
 
 
-# --------------------------------------------------------------------------------------------------------- forward mode
+# ---- forward mode
 _JVP = "jvp(f, primals, tangents)"
 
 
@@ -428,7 +428,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     return out, jvp_fn
 
 
-# ------------------------------------------------------------------------------------------------------------ Jacobians
+# ---- Jacobians
 def _basis(x: Tensor) -> Tensor:
     """The standard basis of a tensor's space, with the basis vectors along a new first dim."""
     n = math.prod(x.shape)

@@ -78,7 +78,7 @@ def _vmap(func: Any, in_dims: Any = 0, out_dims: Any = 0, allow_none_pass_throug
     return wrapped
 
 
-# --------------------------------------------------------------------------------------------------- the caller's slips
+# ---- the caller's slips
 def _name(func: Any) -> str:
     if hasattr(func, "__name__"):
         return func.__name__
@@ -153,7 +153,7 @@ def _size(flat: list[Any], dims: list[int | None]) -> int:
     return sizes[0]
 
 
-# -------------------------------------------------------------------------------------------------------------- running
+# ---- running
 def _run(func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any, size: int, randomness: str) -> Any:
     with undone(transform()) as inside, inside, entered() as tag:
         inner = [x if d is None else _enter(x, d, tag) for x, d in zip(flat, dims, strict=True)]
@@ -191,7 +191,7 @@ def _write_back(changed: list[tuple[Tensor, Tensor, int]], tag: int) -> None:
             continue
         if not holds(inner, Batched, tag):
             continue
-        x.copy_(_to_place(tensor(inner._payload.v), d))  # type: ignore[attr-defined]
+        x.copy_(_to_place(tensor(inner._payload.v), d))
 
 
 def _to_place(t: Tensor, d: int) -> Tensor:

@@ -182,7 +182,7 @@ class _Writer:
         self.globals[name] = obj
         return name
 
-    # -------------------------------------------------------------------------------------------------------- values
+    # ---- values
     def type_repr(self, o: Any) -> str:
         """An annotation, its classes among the globals."""
         if o == ():
@@ -193,7 +193,7 @@ class _Writer:
         origin = getattr(o, "__origin__", None)
         if not origin:
             return self.add_global(name, o)
-        if isinstance(o, typing._GenericAlias):  # type: ignore[attr-defined]
+        if isinstance(o, typing._GenericAlias):
             origin = _TYPING.get(origin, origin)
         origin_name = self.add_global(type_text(origin), origin)
         args = [self.type_repr(arg) for arg in typing.get_args(o)]
@@ -222,7 +222,7 @@ class _Writer:
     def call(self, args: Iterable[Any], kwargs: dict[str, Any]) -> str:
         return ", ".join([*map(self.value, args), *[f"{k} = {self.value(v)}" for k, v in kwargs.items()]])
 
-    # --------------------------------------------------------------------------------------------------------- lines
+    # ---- lines
     def annotation(self, node: Node) -> str:
         meta = node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
         if self.verbose and isinstance(meta, torch.Tensor):
@@ -328,7 +328,7 @@ class _Writer:
         text = " = ".join([*map(repr, gone), "None"])
         self.body.append(f";  {self.colour('dim', text)}\n" if gone else "\n")
 
-    # -------------------------------------------------------------------------------------------------- the function
+    # ---- the function
     def write(self) -> PythonCode:
         for name, (_, obj) in CUSTOM_BUILTINS.items():
             self.globals[self.namespace.create_name(name, obj)] = obj

@@ -87,7 +87,7 @@ class _LazyGraphModule(GraphModule):
     @classmethod
     def recompile(cls) -> None:  # type: ignore[override]
         """Note that the code is stale."""
-        cls.forward = cls._lazy_forward  # type: ignore[method-assign]
+        cls.forward = cls._lazy_forward
 
     @property
     def code(self) -> str:

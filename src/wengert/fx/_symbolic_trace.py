@@ -82,7 +82,7 @@ class ProxyableClassMeta(type):
         proxy = _find_proxy(args, kwargs) if is_fx_tracing() else None
         if proxy is not None:
             return proxy.tracer.create_proxy("call_function", cls, args, kwargs)
-        cls.__init__(instance, *args, **kwargs)  # type: ignore[misc]
+        cls.__init__(instance, *args, **kwargs)
         return instance
 
 
@@ -180,7 +180,7 @@ class Tracer(TracerBase):
         self._qualname_counter[prefix] = i + 1
         return f"{prefix}{i}"
 
-    # ------------------------------------------------------------------------------------------------------ arguments
+    # ---- arguments
     def create_arg(self, a: Any) -> Any:
         """An object as a node's argument; parameters, buffers and constant tensors become ``get_attr`` nodes.
 
@@ -212,7 +212,7 @@ class Tracer(TracerBase):
             return self.create_node("get_attr", name, (), {})
         return super().create_arg(a)
 
-    # -------------------------------------------------------------------------------------------------------- modules
+    # ---- modules
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Whether a call of a module is one node; by default that of a layer of ``torch.nn``, but for Sequential."""
         home = type(m).__module__.split(".")
@@ -272,7 +272,7 @@ class Tracer(TracerBase):
 
         return self.create_proxy("get_attr", name, (), {}, proxy_factory_fn=made)
 
-    # --------------------------------------------------------------------------------------------------------- inputs
+    # ---- inputs
     def create_args_for_root(self, root_fn: Any, is_module: bool, concrete_args: Any = None) -> tuple[Any, list[Any]]:
         """The placeholders for a function's parameters; the function, changed so that it can be called with them."""
         unwrapped = inspect.unwrap(root_fn)
@@ -357,7 +357,7 @@ class Tracer(TracerBase):
                 "to the user to make sure that your inputs match the inputs you specialized the function with."
             )
 
-    # -------------------------------------------------------------------------------------------------------- tracing
+    # ---- tracing
     def trace(self, root: Any, concrete_args: Any = None) -> Graph:
         """The graph of a module's ``forward``, or of a function.
 
@@ -461,7 +461,7 @@ def _with_parameters(fn: Any) -> Any:
 _CALLERS: dict[str, Any] = {"sigmoid": lambda input: input.sigmoid(), "tanh": lambda input: input.tanh()}
 
 
-# ---------------------------------------------------------------------------------------------------------- wrapping
+# ---- wrapping
 _wrapped_fns_to_patch: dict[tuple[int, str], dict[str, Any]] = {}  # (id of a module's globals, name) -> the globals
 _wrapped_methods_to_patch: list[tuple[type, str]] = []
 

@@ -155,7 +155,7 @@ class Graph:
         nodes = self._find_nodes_lookup_table.find_nodes(op=op, target=target)
         return sorted(nodes) if sort else nodes
 
-    # ------------------------------------------------------------------------------------------------------- copying
+    # ---- copying
     def graph_copy(self, g: Graph, val_map: dict[Node, Any], return_output_node: bool = False) -> Any:
         """Copy all nodes of another graph to the place where nodes are inserted.
 
@@ -191,7 +191,7 @@ class Graph:
         copied.meta = copy.copy(node.meta)
         return copied
 
-    # ------------------------------------------------------------------------------------------------- making nodes
+    # ---- making nodes
     def create_node(
         self,
         op: str,
@@ -265,7 +265,7 @@ class Graph:
         """The return statement."""
         return self.create_node(op="output", target="output", args=(result,), type_expr=type_expr)
 
-    # ------------------------------------------------------------------------------------------------------ changing
+    # ---- changing
     def inserting_before(self, n: Node | None = None) -> _InsertPoint:
         """A context in which new nodes are put before a node; without one, at the beginning."""
         if n is None:
@@ -331,7 +331,7 @@ class Graph:
                     child.recompile()
         return changed
 
-    # ------------------------------------------------------------------------------------------------------ checking
+    # ---- checking
     def lint(self) -> None:
         """Check that the graph is sound: nodes of this graph in an order that defines before it uses, unique names.
 
@@ -370,7 +370,7 @@ class Graph:
                 f"the graph are topologically ordered\n{self}"
             )
 
-    # ---------------------------------------------------------------------------------------------------------- text
+    # ---- text
     def python_code(self, root_module: str, **how: Any) -> PythonCode:
         """The graph as the Python function ``forward``.
 

@@ -35,7 +35,7 @@ _USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
 _HOOKS = ("_replace_hooks", "_create_node_hooks", "_erase_node_hooks", "_deepcopy_hooks")
 
 
-# ----------------------------------------------------------------------------------------------------------- the code
+# ---- the code
 class _EvalCacheLoader:
     """Gives ``linecache`` the text of generated code, so that tracebacks show it."""
 
@@ -84,7 +84,7 @@ def _method_from_src(
 ) -> Callable[..., Any]:
     scope = globals.copy()
     _exec_with_source(src, scope, co_fields)
-    return scope.pop(method_name)  # type: ignore[no-any-return]
+    return scope.pop(method_name)
 
 
 def _forward_from_src(src: str, globals: dict[str, Any], co_fields: Any = None) -> Callable[..., Any]:
@@ -110,7 +110,7 @@ def _format_import_block(globals: dict[str, Any]) -> str:
     return "\n".join(sorted({_format_import_statement(name, obj) for name, obj in globals.items()}))
 
 
-# ---------------------------------------------------------------------------------------------------------- unpickling
+# ---- unpickling
 class _CodeOnlyModule(Module):
     """A module whose ``forward`` is put on the class: a tracer takes the function from there."""
 
@@ -133,7 +133,7 @@ def _deserialize_graph_module(
     if tracer_cls is None:
         from ._symbolic_trace import Tracer as tracer_cls
 
-    class KeepModules(tracer_cls):  # type: ignore[misc]
+    class KeepModules(tracer_cls):
         """Traces code in which every module is one call already."""
 
         def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
@@ -154,7 +154,7 @@ def _deserialize_graph_module(
     return gm
 
 
-# ----------------------------------------------------------------------------------------------------------- attributes
+# ---- attributes
 def _set(module: Module, name: str, value: Any) -> None:
     """Set an attribute; a tensor that is no parameter becomes a buffer."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
@@ -214,7 +214,7 @@ def _has_attr(model: Any, attr_name: str) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------------------------------------------- the class
+# ---- the class
 def _is_compiled(frame: Any) -> bool:
     """Whether a frame is one of a function that PyTorch compiles."""
     module, name = module_of_frame(frame), frame.f_code.co_name
@@ -247,7 +247,7 @@ class _WrappedCall:
         try:
             if self.cls_call is not None:
                 return self.cls_call(obj, *args, **kwargs)
-            return super(self.cls, obj).__call__(*args, **kwargs)  # type: ignore[arg-type,misc]
+            return super(self.cls, obj).__call__(*args, **kwargs)  # type: ignore[arg-type]
         except Exception as e:
             frames = list(traceback.walk_tb(e.__traceback__))
             while len(frames) > 1 and _is_compiled(frames[-1][0]):
@@ -289,7 +289,7 @@ class GraphModule(Module):
     def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
         base = next(c for c in cls.__mro__ if c.__qualname__.split(".")[-1] != "GraphModuleImpl")
 
-        class GraphModuleImpl(base):  # type: ignore[misc,valid-type]
+        class GraphModuleImpl(base):  # type: ignore[valid-type]
             """Holds the code of one graph module."""
 
         return super().__new__(GraphModuleImpl)
@@ -369,7 +369,7 @@ class GraphModule(Module):
     def _recompile_submodules(self) -> list[tuple[str, PythonCode]]:
         return [(name, mod.recompile()) for name, mod in self.named_children() if isinstance(mod, GraphModule)]
 
-    # ---------------------------------------------------------------------------------------------------- submodules
+    # ---- submodules
     def add_submodule(self, target: str, m: Module) -> bool:
         """Put a module under a dotted name, making empty modules on the way; False if something else is there."""
         *path, field = target.split(".")
@@ -405,7 +405,7 @@ class GraphModule(Module):
         for name in [name for name, _ in self.named_modules() if name not in used]:
             self.delete_submodule(name)
 
-    # ----------------------------------------------------------------------------------------------- copies and files
+    # ---- copies and files
     def _replicate_for_data_parallel(self) -> GraphModule:
         replica = copy.copy(self)
         object.__setattr__(replica, "_is_replica", True)
@@ -484,7 +484,7 @@ class GraphModule(Module):
                 f"{pickled}"
             )
 
-    # ----------------------------------------------------------------------------------------------------------- text
+    # ---- text
     def print_readable(
         self, print_output: bool = True, include_stride: bool = False, include_device: bool = False,
         colored: bool = False, *, fast_sympy_print: bool = False, expanded_def: bool = False,
@@ -516,7 +516,7 @@ class GraphModule(Module):
         reminder = "# To see more debug info, please use `graph_module.print_readable()`"
         return "\n".join([super().__str__(), self._code, reminder])
 
-    # ---------------------------------------------------------------------------------------------------------- hooks
+    # ---- hooks
     @contextlib.contextmanager
     def _set_replace_hook(self, f: Callable[..., object]) -> Iterator[None]:
         """A context in which a function is called for each node that is replaced or renamed."""

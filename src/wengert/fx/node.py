@@ -159,7 +159,7 @@ class Node:
     _args: tuple[Any, ...]
     _kwargs: dict[str, Any]
 
-    # ----------------------------------------------------------------------------------------------------- arguments
+    # ---- arguments
     def _update_args_kwargs(self, args: Any, kwargs: Any) -> None:
         def use(n: Node) -> Node:
             self._input_nodes.setdefault(n)
@@ -259,7 +259,7 @@ class Node:
     def _hooks(self, name: str) -> list[Any]:
         return getattr(self.graph.owning_module, name, None) or []
 
-    # --------------------------------------------------------------------------------------------- place in the graph
+    # ---- place in the graph
     @property
     def next(self) -> Node:
         """The node after this one."""
@@ -327,7 +327,7 @@ class Node:
             self.name = space.create_name(candidate, None)
             space._rename_object(self, self.name)
 
-    # --------------------------------------------------------------------------------------------- what it is and does
+    # ---- what it is and does
     @property
     def stack_trace(self) -> str | None:
         """The lines that made the node, if the tracer recorded them."""
@@ -365,7 +365,7 @@ class Node:
             return normalize_module(root, self.target, self.args, self.kwargs, normalize_to_only_use_kwargs)
         return None
 
-    # ---------------------------------------------------------------------------------------------------------- text
+    # ---- text
     def __repr__(self) -> str:
         return self._repr_fn(self) if self._repr_fn else self.name
 

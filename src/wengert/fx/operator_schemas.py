@@ -75,7 +75,7 @@ def _type(kind: str) -> Any:
     if kind.endswith("?"):
         return typing.Optional[_type(kind[:-1])]  # noqa: UP045 - `type_matches` looks for `typing.Union`
     if kind.endswith("]"):
-        return typing.List[_type(kind[: kind.rindex("[")])]  # type: ignore[misc]  # noqa: UP006
+        return typing.List[_type(kind[: kind.rindex("[")])]  # noqa: UP006
     return _TYPES[kind]
 
 

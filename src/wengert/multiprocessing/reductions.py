@@ -34,14 +34,14 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
                 "crossing process boundaries.  If you just want to transfer the data, call detach() on the tensor "
                 "before serializing (e.g., putting it on the queue)."
             ),
-            f"Why: it was made by {tensor.grad_fn.name()}, and its history stays in this process.",  # type: ignore[union-attr]
+            f"Why: it was made by {tensor.grad_fn.name()}, and its history stays in this process.",
         )
     a = tensor._payload
     root = memory_root(a) if isinstance(a, np.ndarray) else None
     if not isinstance(root, SharedMemory):
-        return tensor.__reduce_ex__(5)  # type: ignore[return-value]
+        return tensor.__reduce_ex__(5)
     place = address_of(a) - address_of(np.frombuffer(root, np.uint8))
-    _, (kind, _, requires_grad), *attributes = tensor.__reduce_ex__(5)  # type: ignore[misc]
+    _, (kind, _, requires_grad), *attributes = tensor.__reduce_ex__(5)
     layout = (a.shape, a.dtype, place, a.strides)
     return (_attached, (kind, DupFd(root.fd), len(root), layout, requires_grad), *attributes)
 

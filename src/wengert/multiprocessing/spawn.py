@@ -124,7 +124,7 @@ class ProcessContext:
         if not self.sentinels:
             return True
         for sentinel in multiprocessing.connection.wait(list(self.sentinels), timeout):
-            index = self.sentinels.pop(sentinel)  # type: ignore[call-overload]
+            index = self.sentinels.pop(sentinel)
             self.processes[index].join()
             if self.processes[index].exitcode != 0:
                 self._end_all(grace_period)

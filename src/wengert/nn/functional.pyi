@@ -1,29 +1,10 @@
 # Made by tools/make_stubs.py; do not edit.
-from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
-from typing_extensions import TypeIs
-
-from .. import return_types as _return_types
-from .._base.constants import Size as _Size
-from .._base.constants import device as _device
-from .._base.constants import layout as _layout
-from .._base.constants import memory_format as _memory_format
+from builtins import bool as _bool, float as _float, int as _int, str as _str, tuple as _tuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, overload
 from .._base.dtypes import dtype as _dtype
-from .._tape.node import Node as _Node
-from .._tape.node import RemovableHandle as _RemovableHandle
-from .._tensor_api.storage import TypedStorage as _TypedStorage
-from .._tensor_api.storage import UntypedStorage as _UntypedStorage
+from .._tape.tensor import Ints, Number, Tensor
 from ..random import Generator as _Generator
-from .._tape.tensor import Tensor as Tensor
-
-Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
 def adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
@@ -34,35 +15,32 @@ def adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int | None]
 def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False]=False) -> Tensor:
     """The largest elements of parts of signals."""
 @overload
-def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
-    """The largest elements of parts of signals."""
+def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Any:
     """``adaptive_max_pool1d``: the maxima and their indices, whatever ``return_indices`` is."""
 @overload
 def adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False]=False) -> Tensor:
     """The largest elements of ``output_size`` parts of each image."""
 @overload
-def adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
-    """The largest elements of ``output_size`` parts of each image."""
+def adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
 def adaptive_max_pool2d_with_indices(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Any:
     """``adaptive_max_pool2d``: the maxima and their indices, whatever ``return_indices`` is."""
 @overload
 def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False]=False) -> Tensor:
     """The largest elements of parts of volumes."""
 @overload
-def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
-    """The largest elements of parts of volumes."""
+def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Any:
     """``adaptive_max_pool3d``: the maxima and their indices, whatever ``return_indices`` is."""
-def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: _bool | None = None) -> Tensor:
+def affine_grid(theta: Tensor, size: Ints, align_corners: _bool | None = None) -> Tensor:
     """The places for ``grid_sample`` that apply affine maps ``(N, 2, 3)`` to images of ``size`` ``(N, C, H, W)``."""
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
     """Dropout for SELU: dropped elements become its lower limit; mean and variance are unchanged."""
-def avg_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+def avg_pool1d(input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
-def avg_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+def avg_pool2d(input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """The mean of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
-def avg_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+def avg_pool3d(input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """The mean of each window of volumes; see ``avg_pool2d``."""
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-05) -> Tensor:
     """Each channel of ``(N, C, *)`` standardised over the batch (``training``) or by the running statistics."""
@@ -78,19 +56,19 @@ def celu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``celu``."""
 def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, dilation: Ints = 1, groups: _int = 1) -> Tensor:
     """Convolution of signals ``(N, C, L)`` or ``(C, L)`` with filters ``(O, C / groups, k)``; see ``conv2d``."""
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, dilation: Ints = 1, groups: _int = 1) -> Tensor:
     """Convolution (as a cross-correlation) of images ``(N, C, H, W)`` with filters ``(O, C / groups, kh, kw)``."""
-def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, dilation: Ints = 1, groups: _int = 1) -> Tensor:
     """Convolution of volumes ``(N, C, D, H, W)`` with filters ``(O, C / groups, kd, kh, kw)``; see ``conv2d``."""
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
     """``conv1d`` of (time, batch, channels) with a weight (width, channels in, channels out)."""
-def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, output_padding: Ints = 0, groups: _int = 1, dilation: Ints = 1) -> Tensor:
     """The transpose of ``conv1d``: ``(N, C, L)`` with filters ``(C, O / groups, k)``; see ``conv_transpose2d``."""
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, output_padding: Ints = 0, groups: _int = 1, dilation: Ints = 1) -> Tensor:
     """The transpose of ``conv2d`` of the same geometry: ``(N, C, H, W)`` with filters ``(C, O / groups, kh, kw)``."""
-def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, output_padding: Ints = 0, groups: _int = 1, dilation: Ints = 1) -> Tensor:
     """The transpose of ``conv3d``; see ``conv_transpose2d``."""
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """``1 - cos(x1, x2)`` where the target is 1, ``max(0, cos(x1, x2) - margin)`` where it is -1."""
@@ -118,23 +96,21 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     """The sum, mean or maximum of the rows of a matrix at the indices of each bag."""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
     """``alpha_dropout`` of whole channels (dimension 1)."""
-def fold(input: Tensor, output_size: _int | Sequence[_int | None] | None, kernel_size: _int | Sequence[_int], dilation: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, stride: _int | Sequence[_int] = 1) -> Tensor:
+def fold(input: Tensor, output_size: _int | Sequence[_int | None] | None, kernel_size: Ints, dilation: Ints = 1, padding: _str | Ints = 0, stride: Ints = 1) -> Tensor:
     """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``."""
 @overload
-def fractional_max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int] | None=None, output_ratio: _float | Sequence[_float] | None=None, return_indices: Literal[False]=False, _random_samples: Tensor | None=None) -> Tensor:
+def fractional_max_pool2d(input: Tensor, kernel_size: Ints, output_size: Ints | None=None, output_ratio: _float | Sequence[_float] | None=None, return_indices: Literal[False]=False, _random_samples: Tensor | None=None) -> Tensor:
     """The largest elements of windows at random places of images ``(N, C, H, W)`` or ``(C, H, W)``."""
 @overload
-def fractional_max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int] | None=None, output_ratio: _float | Sequence[_float] | None=None, *, return_indices: Literal[True], _random_samples: Tensor | None=None) -> _tuple[Tensor, Tensor]:
-    """The largest elements of windows at random places of images ``(N, C, H, W)`` or ``(C, H, W)``."""
-def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int | None] | None = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Any:
+def fractional_max_pool2d(input: Tensor, kernel_size: Ints, output_size: Ints | None=None, output_ratio: _float | Sequence[_float] | None=None, *, return_indices: Literal[True], _random_samples: Tensor | None=None) -> _tuple[Tensor, Tensor]: ...
+def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: Ints, output_size: _int | Sequence[_int | None] | None = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Any:
     """``fractional_max_pool2d`` with ``return_indices=True``."""
 @overload
-def fractional_max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int] | None=None, output_ratio: _float | Sequence[_float] | None=None, return_indices: Literal[False]=False, _random_samples: Tensor | None=None) -> Tensor:
+def fractional_max_pool3d(input: Tensor, kernel_size: Ints, output_size: Ints | None=None, output_ratio: _float | Sequence[_float] | None=None, return_indices: Literal[False]=False, _random_samples: Tensor | None=None) -> Tensor:
     """The largest elements of windows at random places of volumes; see ``fractional_max_pool2d``."""
 @overload
-def fractional_max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int] | None=None, output_ratio: _float | Sequence[_float] | None=None, *, return_indices: Literal[True], _random_samples: Tensor | None=None) -> _tuple[Tensor, Tensor]:
-    """The largest elements of windows at random places of volumes; see ``fractional_max_pool2d``."""
-def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int | None] | None = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Any:
+def fractional_max_pool3d(input: Tensor, kernel_size: Ints, output_size: Ints | None=None, output_ratio: _float | Sequence[_float] | None=None, *, return_indices: Literal[True], _random_samples: Tensor | None=None) -> _tuple[Tensor, Tensor]: ...
+def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: Ints, output_size: _int | Sequence[_int | None] | None = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Any:
     """``fractional_max_pool3d`` with ``return_indices=True``."""
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean') -> Tensor:
     """Negative log-likelihood under normal distributions with means ``input`` and variances ``var`` (at least eps)."""
@@ -164,13 +140,13 @@ def huber_loss(input: Tensor, target: Tensor, reduction: _str = 'mean', delta: _
     """``0.5 d^2`` where ``|d| <= delta``, ``delta (|d| - 0.5 delta)`` elsewhere."""
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-05) -> Tensor:
     """Each channel of each sample of ``(N, C, *)`` standardised by itself."""
-def interpolate(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None, antialias: _bool = False) -> Tensor:
+def interpolate(input: Tensor, size: Ints | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None, antialias: _bool = False) -> Tensor:
     """A batch of signals, images or volumes ``(N, C, ...)`` resampled to ``size``, or by ``scale_factor``."""
 def kl_div(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', log_target: _bool = False) -> Tensor:
     """``target * (log(target) - input)`` for log-probabilities input; "batchmean" divides by the size of the batch."""
 def l1_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', weight: Tensor | None = None) -> Tensor:
     """Mean of the absolute differences of input and target."""
-def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
+def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
     """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted."""
 def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
     """Each element, times ``negative_slope`` if it is negative."""
@@ -186,43 +162,40 @@ def log_softmax(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, d
     """Logarithm of softmax along a dim; see ``nn.functional.softmax`` for a missing ``dim``."""
 def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of ``sigmoid``, without overflow."""
-def lp_pool1d(input: Tensor, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, ceil_mode: _bool = False) -> Tensor:
+def lp_pool1d(input: Tensor, norm_type: _float, kernel_size: Ints, stride: Ints | None = None, ceil_mode: _bool = False) -> Tensor:
     """The p-norm of each window of signals, p being ``norm_type``."""
-def lp_pool2d(input: Tensor, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, ceil_mode: _bool = False) -> Tensor:
+def lp_pool2d(input: Tensor, norm_type: _float, kernel_size: Ints, stride: Ints | None = None, ceil_mode: _bool = False) -> Tensor:
     """The p-norm of each window of images."""
-def lp_pool3d(input: Tensor, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, ceil_mode: _bool = False) -> Tensor:
+def lp_pool3d(input: Tensor, norm_type: _float, kernel_size: Ints, stride: Ints | None = None, ceil_mode: _bool = False) -> Tensor:
     """The p-norm of each window of volumes."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """``max(0, -target * (input1 - input2) + margin)``."""
 @overload
-def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
+def max_pool1d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
 @overload
-def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
-    """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
-def max_pool1d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
+def max_pool1d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
+def max_pool1d_with_indices(input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, dilation: Ints = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
     """``nn.functional.max_pool1d``: the maxima and their indices."""
 @overload
-def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
+def max_pool2d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
 @overload
-def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
-    """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
+def max_pool2d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
 def max_pool2d_with_indices(*args: Any, **kwargs: Any) -> Any:
     """``max_pool2d`` with ``return_indices=True``."""
 @overload
-def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
+def max_pool3d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
     """The largest element of each window of volumes; see ``max_pool2d``."""
 @overload
-def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
-    """The largest element of each window of volumes; see ``max_pool2d``."""
+def max_pool3d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
 def max_pool3d_with_indices(*args: Any, **kwargs: Any) -> Any:
     """``max_pool3d`` with ``return_indices=True``."""
-def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
+def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
     """The maxima of ``max_pool1d`` put back where its indices say."""
-def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
+def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
     """The maxima of ``max_pool2d`` put back where its indices say, zeros elsewhere."""
-def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
+def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
     """The maxima of ``max_pool3d`` put back where its indices say."""
 def mish(input: Tensor, inplace: _bool = False) -> Tensor:
     """``x * tanh(softplus(x))`` (Misra 2019)."""
@@ -240,11 +213,11 @@ def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, ignore_index: _int = -100, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """Negative log-likelihood: minus the element of ``input`` that each target names."""
-def normalize(input: Tensor, p: _float = 2.0, dim: _int | Sequence[_int] = 1, eps: _float = 1e-12, *, out: Tensor | None = None) -> Tensor:
+def normalize(input: Tensor, p: _float = 2.0, dim: Ints = 1, eps: _float = 1e-12, *, out: Tensor | None = None) -> Tensor:
     """The vectors along ``dim`` divided by their p-norm, or by ``eps`` if that is larger."""
 def one_hot(tensor: Tensor, num_classes: _int = -1) -> Tensor:
     """A vector for each class number, with a one at that index and zeros elsewhere."""
-def pad(input: Tensor, pad: _int | Sequence[_int], mode: _str = 'constant', value: _float | None = None) -> Tensor:
+def pad(input: Tensor, pad: Ints, mode: _str = 'constant', value: _float | None = None) -> Tensor:
     """The tensor padded: ``pad`` is (left, right) for the last dimension, then for the one before it, and so on."""
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
     """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
@@ -264,7 +237,7 @@ def relu6(input: Tensor, inplace: _bool = False) -> Tensor:
     """``min(max(0, x), 6)``."""
 def relu_(input: Tensor) -> Tensor:
     """In-place form of ``relu``."""
-def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: _Generator | None = None) -> Tensor:
     """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds."""
@@ -306,143 +279,11 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
     """``max(0, margin + d(anchor, positive) - d(anchor, negative))`` with d the ``pairwise_distance``."""
 def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: _float = 1.0, swap: _bool = False, reduction: _str = 'mean') -> Tensor:
     """``triplet_margin_loss`` with a given distance function."""
-def unfold(input: Tensor, kernel_size: _int | Sequence[_int], dilation: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, stride: _int | Sequence[_int] = 1) -> Tensor:
+def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: _str | Ints = 0, stride: Ints = 1) -> Tensor:
     """The windows of images ``(N, C, H, W)`` as columns: ``(N, C * kernel elements, windows)``."""
-def upsample(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: _bool | None = None) -> Tensor:
+def upsample(input: Tensor, size: Ints | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: _bool | None = None) -> Tensor:
     """Deprecated in PyTorch: see ``interpolate``."""
-def upsample_bilinear(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None) -> Tensor:
+def upsample_bilinear(input: Tensor, size: Ints | None = None, scale_factor: Any = None) -> Tensor:
     """Deprecated in PyTorch: ``interpolate`` with ``mode="bilinear", align_corners=True``."""
-def upsample_nearest(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None) -> Tensor:
+def upsample_nearest(input: Tensor, size: Ints | None = None, scale_factor: Any = None) -> Tensor:
     """Deprecated in PyTorch: see ``interpolate``."""
-
-__all__ = [
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "adaptive_avg_pool3d",
-    "adaptive_max_pool1d",
-    "adaptive_max_pool1d_with_indices",
-    "adaptive_max_pool2d",
-    "adaptive_max_pool2d_with_indices",
-    "adaptive_max_pool3d",
-    "adaptive_max_pool3d_with_indices",
-    "affine_grid",
-    "alpha_dropout",
-    "avg_pool1d",
-    "avg_pool2d",
-    "avg_pool3d",
-    "batch_norm",
-    "bilinear",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "celu",
-    "celu_",
-    "channel_shuffle",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "conv_tbc",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "conv_transpose3d",
-    "cosine_embedding_loss",
-    "cosine_similarity",
-    "cross_entropy",
-    "ctc_loss",
-    "dropout",
-    "dropout1d",
-    "dropout2d",
-    "dropout3d",
-    "elu",
-    "elu_",
-    "embedding",
-    "embedding_bag",
-    "feature_alpha_dropout",
-    "fold",
-    "fractional_max_pool2d",
-    "fractional_max_pool2d_with_indices",
-    "fractional_max_pool3d",
-    "fractional_max_pool3d_with_indices",
-    "gaussian_nll_loss",
-    "gelu",
-    "glu",
-    "grid_sample",
-    "group_norm",
-    "gumbel_softmax",
-    "hardshrink",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "hardtanh_",
-    "hinge_embedding_loss",
-    "huber_loss",
-    "instance_norm",
-    "interpolate",
-    "kl_div",
-    "l1_loss",
-    "layer_norm",
-    "leaky_relu",
-    "leaky_relu_",
-    "linear",
-    "linear_cross_entropy",
-    "local_response_norm",
-    "log_softmax",
-    "logsigmoid",
-    "lp_pool1d",
-    "lp_pool2d",
-    "lp_pool3d",
-    "margin_ranking_loss",
-    "max_pool1d",
-    "max_pool1d_with_indices",
-    "max_pool2d",
-    "max_pool2d_with_indices",
-    "max_pool3d",
-    "max_pool3d_with_indices",
-    "max_unpool1d",
-    "max_unpool2d",
-    "max_unpool3d",
-    "mish",
-    "mse_loss",
-    "multi_head_attention_forward",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "multilabel_soft_margin_loss",
-    "native_channel_shuffle",
-    "nll_loss",
-    "normalize",
-    "one_hot",
-    "pad",
-    "pairwise_distance",
-    "pdist",
-    "pixel_shuffle",
-    "pixel_unshuffle",
-    "poisson_nll_loss",
-    "prelu",
-    "relu",
-    "relu6",
-    "relu_",
-    "rms_norm",
-    "rrelu",
-    "rrelu_",
-    "scaled_dot_product_attention",
-    "selu",
-    "selu_",
-    "sigmoid",
-    "silu",
-    "smooth_l1_loss",
-    "soft_margin_loss",
-    "softmax",
-    "softmin",
-    "softplus",
-    "softshrink",
-    "softsign",
-    "tanh",
-    "tanhshrink",
-    "threshold",
-    "threshold_",
-    "triplet_margin_loss",
-    "triplet_margin_with_distance_loss",
-    "unfold",
-    "upsample",
-    "upsample_bilinear",
-    "upsample_nearest",
-]

@@ -46,7 +46,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     return math.sqrt(2.0 / (1 + slope**2))
 
 
-# ------------------------------------------------------------------------------------------------------- plain fillings
+# ---- plain fillings
 @add_function
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with uniform random numbers on [a, b)."""
@@ -105,7 +105,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return tensor
 
 
-# ---------------------------------------------------------------------------------------------------- truncated normals
+# ---- truncated normals
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
@@ -166,7 +166,7 @@ def _by_uniforms(tensor: Tensor, mean: float, std: float, a: float, b: float, ge
     return tensor
 
 
-# ---------------------------------------------------------------------------------------------- by the number of inputs
+# ---- by the number of inputs
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
@@ -228,7 +228,7 @@ def _kaiming_deviation(tensor: Tensor, a: float, mode: str, nonlinearity: str) -
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
-# ------------------------------------------------------------------------------------------------------------- matrices
+# ---- matrices
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """Fill with a random (semi-)orthogonal matrix; dimensions after the first are flattened."""
     if tensor.ndimension() < 2:
@@ -258,7 +258,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     return tensor
 
 
-# ------------------------------------------------------------------------------------------------------ names until 0.4
+# ---- names until 0.4
 def _deprecated(fn: Any) -> Any:
     old = fn.__name__[:-1]
 

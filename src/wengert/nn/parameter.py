@@ -97,7 +97,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        Tensor.data.fset(self, value)  # type: ignore[attr-defined]
+        Tensor.data.fset(self, value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         known = memo.get(id(self))

@@ -84,7 +84,7 @@ class Builder:
         self.known: dict[Any, str] = {}
         self.node: Any = None  # that is being emitted
 
-    # ------------------------------------------------------------------------------------------------------------ names
+    # ---- names
     def fresh(self, hint: str) -> str:
         """A name that is not there yet."""
         count = self.used.get(hint, -1) + 1
@@ -118,7 +118,7 @@ class Builder:
             self.known[key] = made
         return made
 
-    # ----------------------------------------------------------------------------------------------------------- values
+    # ---- values
     def element_type(self, dtype: Any) -> int:
         """ONNX's number of a dtype."""
         if dtype == torch.bfloat16:
@@ -181,7 +181,7 @@ class Builder:
             "What to do: compute it with other operators; docs/export.md lists those that are written.",
         )
 
-    # ------------------------------------------------------------------------------------------------------------ nodes
+    # ---- nodes
     def run(self, node: Node) -> None:
         """Emit what a node of the exported program computes."""
         self.node = node
@@ -259,7 +259,7 @@ class Builder:
             computed = target(*given[0], **given[1]).numpy()
         return Value(self.const(computed, name=node.name), meta.dtype, tuple(meta.shape), computed)
 
-    # -------------------------------------------------------------------------------------------------- writes in place
+    # ---- writes in place
     def place(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
         """The node that made the memory of a value, and the views that lead from there to it."""
         return self.places.get(node, (node, ()))

@@ -120,7 +120,7 @@ def nan_to_num(b: Builder, x: Value, nan: Any = None, posinf: Any = None, neginf
     return b.emit("Where", b.emit("IsInf", y, detect_positive=0), b.const(low, x.dtype), y)
 
 
-# ---------------------------------------------------------------------------------------------------------- activations
+# ---- activations
 @emits("silu")
 def silu(b: Builder, x: Value) -> Any:
     return b.emit("Mul", x, b.emit("Sigmoid", x))
@@ -233,7 +233,7 @@ def log_softmax(b: Builder, x: Value, dim: int, dtype: Any = None) -> Any:
     return b.emit("LogSoftmax", floats(b, x), axis=dim)
 
 
-# --------------------------------------------------------------------------------------------------------- two operands
+# ---- two operands
 def binary(b: Builder, op: str, x: Any, y: Any, dtype: Any = None) -> str:
     """An operator on two operands of one dtype, by default the result's."""
     dtype = result_dtype(b) if dtype is None else dtype
@@ -420,7 +420,7 @@ def to(b: Builder, x: Value, *_: Any, **__: Any) -> Any:
     return b.cast(x, result_dtype(b)) if x.dtype != result_dtype(b) else b.emit("Identity", x)
 
 
-# ----------------------------------------------------------------------------------------------------------- reductions
+# ---- reductions
 def axes_of(x: Value, dim: Any) -> list[int] | None:
     """Dims as ONNX takes them; None: all."""
     if dim is None or (isinstance(dim, list) and not dim):

@@ -16,7 +16,7 @@ from ._shapes import transpose
 _END = 9223372036854775807
 
 
-# ------------------------------------------------------------------------------------------------------------- products
+# ---- products
 @emits("linear")
 def linear(b: Builder, x: Value, weight: Value, bias: Any = None) -> Any:
     if x.rank == 2 and weight.rank == 2:
@@ -58,7 +58,7 @@ def cosine_similarity(b: Builder, x: Value, y: Value, dim: int = 1, eps: float =
     return b.reduce("ReduceSum", product, axes, False)
 
 
-# --------------------------------------------------------------------------------------------- convolutions and pooling
+# ---- convolutions and pooling
 def _each(value: Any, n: int) -> list[int]:
     values = list(value) if isinstance(value, (list, tuple)) else [value]
     return values * n if len(values) == 1 else values
@@ -215,7 +215,7 @@ def grid_sampler(b: Builder, x: Value, grid: Value, mode: int, padding: int, ali
     )  # fmt: skip
 
 
-# -------------------------------------------------------------------------------------------------------- normalization
+# ---- normalization
 @emits("batch_norm")
 def batch_norm(
     b: Builder, x: Value, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float,
@@ -291,7 +291,7 @@ def embedding(b: Builder, weight: Value, indices: Value, *_: Any) -> Any:
     return b.emit("Gather", weight, indices, axis=0)
 
 
-# ----------------------------------------------------------------------------------------------------- recurrent layers
+# ---- recurrent layers
 _ORDERS = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}  # ONNX's gates by their places in PyTorch's weights
 
 
@@ -399,7 +399,7 @@ def gru_cell(b: Builder, x: Value, h: Value, w_ih: Value, w_hh: Value, b_ih: Any
     return b.emit("Add", n, b.emit("Mul", z, b.emit("Sub", h, n)))
 
 
-# ------------------------------------------------------------------------------------------------------------ attention
+# ---- attention
 @emits("scaled_dot_product_attention")
 def attention(
     b: Builder, query: Value, key: Value, value: Value, attn_mask: Any = None, dropout_p: float = 0.0,

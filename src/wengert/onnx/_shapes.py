@@ -248,7 +248,7 @@ def channel_shuffle(b: Builder, x: Value, groups: int) -> Any:
     return b.emit("Reshape", turned, b.ints(sizes))
 
 
-# ------------------------------------------------------------------------------------------------------ taking, putting
+# ---- taking, putting
 @emits("index _unsafe_index")
 def index(b: Builder, x: Value, indices: list[Any]) -> Any:
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
@@ -366,7 +366,7 @@ def sym_size(b: Builder, x: Value, dim: int) -> Any:
     return b.emit("Gather", b.emit("Shape", x), b.const(dim, INT))
 
 
-# --------------------------------------------------------------------------------------------------------------- making
+# ---- making
 def filled(b: Builder, shape: str, value: Any, dtype: Any) -> Any:
     """A tensor of one value."""
     return b.emit("Expand", b.cast(value, dtype), shape)

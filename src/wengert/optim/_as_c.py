@@ -99,17 +99,17 @@ class Recorder(Library):
     def where(self, condition: Any, a: Any, b: Any) -> Any:
         return self.made(f"{self.text(condition)} ? {self.text(a)} : {self.text(b)}")
 
-    def add_scaled(self, a: Any, b: Any, factor: Any, t: Any) -> Any:  # type: ignore[override]
+    def add_scaled(self, a: Any, b: Any, factor: Any, t: Any) -> Any:
         return self.made(f"{self.text(a)} + {self.text(b)} * {self.text(factor)}")
 
     def lerp(self, start: Any, end: Any, weight: Any, t: Any) -> Any:  # type: ignore[override]
-        return Library.lerp.__func__(self, start, end, weight, t)  # type: ignore[attr-defined]
+        return Library.lerp.__func__(self, start, end, weight, t)
 
     def ema_of_squares(self, average: Any, g: Any, decay: Any, t: Any) -> Any:  # type: ignore[override]
-        return Library.ema_of_squares.__func__(self, average, g, decay, t)  # type: ignore[attr-defined]
+        return Library.ema_of_squares.__func__(self, average, g, decay, t)
 
     def quotient_step(self, p: Any, n: Any, size: Any, d: Any, t: Any) -> Any:  # type: ignore[override]
-        return Library.quotient_step.__func__(self, p, n, size, d, t)  # type: ignore[attr-defined]
+        return Library.quotient_step.__func__(self, p, n, size, d, t)
 
 
 def written(

@@ -225,7 +225,7 @@ class ElementwiseOptimizer(Optimizer):
             for p in group["params"]:
                 known = self.state.get(p)
                 for name in self._late_numbers if known else ():
-                    if name in known and not isinstance(known[name], Tensor):  # type: ignore[operator,index]
+                    if name in known and not isinstance(known[name], Tensor):  # type: ignore[index]
                         known[name] = new_step(float(known[name]), group.get("fused"))  # type: ignore[index]
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:

@@ -106,10 +106,10 @@ def _notice_steps(optimizer: Any) -> None:
     @functools.wraps(step)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         optimizer = reference()
-        optimizer._opt_called = True  # type: ignore[union-attr]
+        optimizer._opt_called = True
         return step(optimizer, *args, **kwargs)
 
-    wrapper._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
+    wrapper._wrapped_by_lr_sched = True
     optimizer.step = wrapper
 
 

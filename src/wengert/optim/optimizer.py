@@ -113,7 +113,7 @@ def _with_step_hooks(step: Any) -> Any:
                 hook(self, given, kwargs)
         return out
 
-    wrapper.hooked = True  # type: ignore[attr-defined]
+    wrapper.hooked = True
     return wrapper
 
 
@@ -224,14 +224,14 @@ class Optimizer:
     def _patch_step_function(self) -> None:
         cls = type(self)
         if not getattr(cls.step, "hooked", None):
-            cls.step = _with_step_hooks(cls.step)  # type: ignore[method-assign]
+            cls.step = _with_step_hooks(cls.step)
 
     @staticmethod
     def profile_hook_step(func: Any) -> Any:
         """The step function, wrapped with the hooks."""
         return _with_step_hooks(func)
 
-    # ------------------------------------------------------------------------------------------------------- hooks
+    # ---- hooks
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step; it may return new (args, kwargs)."""
         return _register(self._optimizer_step_pre_hooks, hook)
@@ -256,7 +256,7 @@ class Optimizer:
         """Call ``hook(optimizer)`` after ``load_state_dict``."""
         return _register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
-    # ------------------------------------------------------------------------------------------------- checkpoints
+    # ---- checkpoints
     def state_dict(self) -> StateDict:
         """``{"state": {index: state}, "param_groups": [options with the indices of the params]}``.
 
@@ -337,7 +337,7 @@ class Optimizer:
             return {name: inside(part, name) for name, part in value.items()}
         return type(value)(map(inside, value)) if isinstance(value, Iterable) else value  # type: ignore[call-arg]
 
-    # ------------------------------------------------------------------------------------------------------ the rest
+    # ---- the rest
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or fill them with zeros in place if not ``set_to_none``."""
         for group in self.param_groups:

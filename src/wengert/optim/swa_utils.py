@@ -66,7 +66,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Tensor]:
 
     @no_grad()
     def ema_update(ema_param: Tensor, current_param: Tensor, num_averaged: Any) -> Tensor:
-        return decay * ema_param + (1 - decay) * current_param  # type: ignore[operator]
+        return decay * ema_param + (1 - decay) * current_param
 
     return ema_update
 
@@ -76,7 +76,7 @@ def get_swa_avg_fn() -> Callable[..., Tensor]:
 
     @no_grad()
     def swa_update(averaged_param: Tensor, current_param: Tensor, num_averaged: Any) -> Tensor:
-        return averaged_param + (current_param - averaged_param) / (num_averaged + 1)  # type: ignore[operator]
+        return averaged_param + (current_param - averaged_param) / (num_averaged + 1)
 
     return swa_update
 

@@ -203,7 +203,7 @@ class profile:
             )
         return action
 
-    # ------------------------------------------------------------------------------------------------------- recording
+    # ---- recording
     def __enter__(self) -> profile:
         self.start()
         return self
@@ -297,7 +297,7 @@ class profile:
         if self.profiler is not None:
             self.profiler.toggle_collection_dynamic(enable, activities)
 
-    # --------------------------------------------------------------------------------------------------------- results
+    # ---- results
     def _results(self, what: str) -> _autograd.profile:
         if self.profiler is None:
             raise AssertionError(f"Profiler must be initialized before {what}")

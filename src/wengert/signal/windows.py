@@ -67,13 +67,13 @@ def _window(one: bool, name: str | None = None) -> Callable[[Any], Callable[...,
             def numbers(start: float, end: float) -> Tensor:
                 return linspace(start, end, M, **made)
 
-            numbers.made = made  # type: ignore[attr-defined]
+            numbers.made = made
             values = formula(M, numbers, sym=sym, **kwargs)
             if M == 0:
                 return empty((0,), **made)
             return ones((1,), **made) if M == 1 and one else values()
 
-        form.__signature__ = _public_signature(formula, form)  # type: ignore[attr-defined]
+        form.__signature__ = _public_signature(formula, form)
         return form
 
     return decorate

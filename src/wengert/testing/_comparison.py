@@ -175,7 +175,7 @@ def default_tolerances(
     return max(rtol for rtol, _ in found), max(atol for _, atol in found)
 
 
-# ------------------------------------------------------------------------------------------------------------- pairing
+# ---- pairing
 def _pair_up(
     actual: Any, expected: Any, path: Path, sequences: Any = Sequence, mappings: Any = Mapping, texts: Any = str
 ) -> Iterator[tuple[Path, Any, Any]]:
@@ -253,7 +253,7 @@ def _as_tensors(actual: Any, expected: Any, options: _Options) -> tuple[Tensor, 
         return None
 
 
-# ----------------------------------------------------------------------------------------------------------- comparing
+# ---- comparing
 def _compare_identity(kind: str, actual: Any, expected: Any) -> None:
     if actual is not expected:
         raise _Mismatch(AssertionError, f"{kind} mismatch: {actual} is not {expected}")
@@ -348,7 +348,7 @@ def _of_one_dtype(actual: Tensor, expected: Tensor) -> tuple[Tensor, Tensor]:
     return actual.to(dtype), expected.to(dtype)
 
 
-# --------------------------------------------------------------------------------------------------------------- texts
+# ---- texts
 def _number_text(actual: Any, expected: Any, rtol: float, atol: float) -> str:
     difference = abs(actual - expected)
     relative = float("inf") if expected == 0 else difference / abs(expected)

@@ -121,7 +121,7 @@ class _Run:
             found = re.compile(wanted).search(self.text, start)
             if found is None:
                 self.fail("find regex", wanted, start, f"{kind}: {wanted}")
-            return found.span()  # type: ignore[union-attr]
+            return found.span()
         at = self.text.find(wanted, start)
         if kind == "CHECK-SOURCE-HIGHLIGHTED":
             while at >= 0 and not self.marked(at, wanted):

@@ -44,7 +44,7 @@ def swap_tensors(t1: Any, t2: Any) -> None:
         own = type(t._node) is AccumulateGrad and t._node.ref() is t
         if getweakrefcount(t) > own:
             raise RuntimeError(f"Cannot swap t{i} because it has weakref associated with it")
-    names = [set(copyreg._slotnames(type(t))) for t in (t1, t2)]  # type: ignore[attr-defined]
+    names = [set(copyreg._slotnames(type(t))) for t in (t1, t2)]
     if names[0] != names[1]:
         raise RuntimeError("Cannot swap t1 and t2 if they have different slots")
     t1.__class__, t2.__class__ = t2.__class__, t1.__class__

@@ -24,7 +24,7 @@ _INTERPOLATIONS = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
 
 
-# --------------------------------------------------------------------------------------------------- shapes and indices
+# ---- shapes and indices
 def slice(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     return self[(_ALL,) * (dim % self.ndim) + (builtins.slice(start, end, step),)]
 
@@ -131,7 +131,7 @@ def sym_size(self: Any, dim: int | None = None) -> Any:
     return self.shape if dim is None else self.shape[dim]
 
 
-# ---------------------------------------------------------------------------------------------------------- elementwise
+# ---- elementwise
 def elu(self: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
     result = F.elu(self * input_scale if input_scale != 1 else self, alpha)
     return result * scale if scale != 1 else result
@@ -157,7 +157,7 @@ def _log_softmax(self: Any, dim: int, half_to_float: bool) -> Any:
     return self.log_softmax(dim)
 
 
-# --------------------------------------------------------------------------------------------------------------- losses
+# ---- losses
 def _loss(name: str) -> Any:
     """A loss whose reduction is a number, at the place where PyTorch's operator has it."""
     function = getattr(F, name)
@@ -234,7 +234,7 @@ hinge_embedding_loss, margin_ranking_loss = _mean("hinge_embedding_loss", 3), _m
 triplet_margin_loss = _mean("triplet_margin_loss", 7)
 
 
-# --------------------------------------------------------------------------------------------------------------- layers
+# ---- layers
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
     rstd = (input.var(dims, correction=0, keepdim=True) + eps).rsqrt()
@@ -377,7 +377,7 @@ def repeat_interleave_Tensor(repeats: Any, *, output_size: Any = None) -> Any:
     return torch.arange(len(repeats)).repeat_interleave(repeats)
 
 
-# -------------------------------------------------------------------------------------- what formulas of PyTorch's call
+# ---- what formulas of PyTorch's call
 def convolution_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -407,21 +407,21 @@ def convolution_backward(
         pair = (grad_output, input) if transposed else (input, grad_output)
         w = TENSORS.conv_weight(*pair, kernel, *geometry, groups)
     if output_mask[2]:
-        b = grad_output.sum((0, *range(2, n + 2)))  # type: ignore[attr-defined]
+        b = grad_output.sum((0, *range(2, n + 2)))
     return x, w, b
 
 
 def _new_zeros_with_same_feature_meta(self: Tensor, other: Tensor, *, self_num_batch_dims: int = 0) -> Tensor:
     """Zeros of ``other``'s geometry for each of the leading ``self_num_batch_dims`` dimensions of ``self``."""
     sizes = tuple(self.shape[:self_num_batch_dims])
-    held = other.untyped_storage().nbytes() // other._payload.itemsize  # type: ignore[attr-defined]
+    held = other.untyped_storage().nbytes() // other._payload.itemsize
     steps = tuple(math.prod(sizes[k + 1 :]) * held for k in range(len(sizes)))
     memory = wrap(np.zeros(math.prod(sizes) * held, other._payload.dtype))
-    return memory.as_strided((*sizes, *other.shape), (*steps, *other.stride()), other.storage_offset())  # type: ignore[no-any-return,attr-defined]
+    return memory.as_strided((*sizes, *other.shape), (*steps, *other.stride()), other.storage_offset())
 
 
 def slice_inverse(
     self: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
     """The tensor of ``src``'s geometry of whose memory ``self`` shows a slice."""
-    return self.as_strided(src.shape, src.stride(), src.storage_offset())  # type: ignore[no-any-return,attr-defined]
+    return self.as_strided(src.shape, src.stride(), src.storage_offset())

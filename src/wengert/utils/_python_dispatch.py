@@ -120,7 +120,7 @@ def _payload(x: Any) -> Any:
     return x._payload if isinstance(x, Tensor) else x
 
 
-# ------------------------------------------------------------------------------------------------------------ the stack
+# ---- the stack
 def _get_current_dispatch_mode() -> Any:
     """The innermost mode, ``None`` outside of any."""
     stack = _stack.get()

@@ -90,7 +90,7 @@ __all__ = [
 ]
 
 
-# --------------------------------------------------------------------------------------------------------------- specs
+# ---- specs
 class TreeSpec:
     """The structure of a tree, made by ``tree_flatten``, with which ``tree_unflatten`` rebuilds it from its leaves.
 
@@ -298,7 +298,7 @@ def treespec_pprint(treespec: TreeSpec) -> str:
     return repr(treespec.unflatten([_Star("*")] * treespec.num_leaves))
 
 
-# ------------------------------------------------------------------------------------------------------ apart, together
+# ---- apart, together
 def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
     """The leaves of a tree, in order, and its spec. ``is_leaf`` may stop it at what is a container.
 
@@ -394,7 +394,7 @@ def tree_flatten_with_path(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[t
     return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
 
 
-# ----------------------------------------------------------------------------------------------------------------- maps
+# ---- maps
 def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None) -> PyTree:
     """The tree with ``func`` applied to every leaf and to the subtrees at the same position in ``rests``.
 
@@ -496,7 +496,7 @@ def broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: IsLeaf =
 _broadcast_to_and_flatten = broadcast_to_and_flatten
 
 
-# ---------------------------------------------------------------------------------------------------------------- texts
+# ---- texts
 _PROTOCOL = 1
 
 

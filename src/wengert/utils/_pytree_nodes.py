@@ -26,7 +26,7 @@ FlattenFunc, UnflattenFunc = FlattenFn, UnflattenFn
 IsLeaf: TypeAlias = Callable[[PyTree], bool] | None
 
 
-# ---------------------------------------------------------------------------------------------------------- key paths
+# ---- key paths
 @dataclasses.dataclass(frozen=True, slots=True)
 class SequenceKey:
     """A place in a sequence."""
@@ -94,7 +94,7 @@ def key_get(obj: Any, kp: KeyPath) -> Any:
     return obj
 
 
-# ---------------------------------------------------------------------------------------------------------- containers
+# ---- containers
 class NodeDef(NamedTuple):
     """The functions that flatten and rebuild a container."""
 
@@ -272,7 +272,7 @@ def is_constant_class(cls: type[Any]) -> bool:
     return isinstance(cls, type) and cls in CONSTANT_NODES
 
 
-# ----------------------------------------------------------------------------------------------------- the usual ones
+# ---- the usual ones
 def is_namedtuple_class(cls: type) -> bool:
     """Whether a class is a named tuple's."""
     fields = getattr(cls, "_fields", None)
@@ -458,7 +458,7 @@ def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     return (is_leaf is not None and bool(is_leaf(tree))) or _get_node_type(tree) not in SUPPORTED_NODES
 
 
-# -------------------------------------------------------------------------------------------------------------- enums
+# ---- enums
 class EnumEncoder(json.JSONEncoder):
     def default(self, o: object) -> Any:
         if isinstance(o, Enum):

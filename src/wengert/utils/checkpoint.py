@@ -68,7 +68,7 @@ def noop_context_fn() -> Contexts:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
-# --------------------------------------------------------------------------------------------------- for all of a block
+# ---- for all of a block
 _set: dict[str, bool | None] = {"early_stop": None, "debug": None}  # in place of every checkpoint's own argument
 
 
@@ -142,7 +142,7 @@ class GraphExecGroup:
         return _group.get()
 
 
-# --------------------------------------------------------------------------------------------------------- the function
+# ---- the function
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
@@ -241,7 +241,7 @@ def _one_after_the_other(steps: list[Any]) -> Callable[[Any], Any]:
     return forward
 
 
-# --------------------------------------------------------------------------------------------------------- what is kept
+# ---- what is kept
 class _Inputs(Node):
     """The arguments of a region, saved as by a node: checked for writes in place, passed to the hooks around it."""
 
@@ -345,7 +345,7 @@ class _Region:
         self.places: list[weakref.ref[_Place]] = []
         self.facts: list[Any] = []
 
-    # ------------------------------------------------------------------------------------------------- the first run
+    # ---- the first run
     def run(self, args: tuple[Any, ...], first: AbstractContextManager[Any], again: AbstractContextManager[Any]) -> Any:
         """Run the function; ``again`` is entered around later runs."""
         if not is_grad_enabled():
@@ -372,7 +372,7 @@ class _Region:
         self.facts.append(self.facts_of(x))
         return place
 
-    # ------------------------------------------------------------------------------------------------- in backward
+    # ---- in backward
     def get(self, place: _Place) -> Tensor:
         """The unpack hook: the value of a place, recomputed with all others if this pass has not done so yet."""
         try:
@@ -401,7 +401,7 @@ class _Region:
             raise noted(
                 RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"[{value.type()} {list(value.shape)}] is at version {cell.version}; expected version {version} "  # type: ignore[attr-defined]
+                    f"[{value.type()} {list(value.shape)}] is at version {cell.version}; expected version {version} "
                     "instead."
                 ),
                 "Why: the checkpoint's function overwrites a value that a derivative needs.",
@@ -441,7 +441,7 @@ class _Region:
         """The pack hook of a later run: its values belong to the places, in order."""
 
         def put_back(x: Tensor) -> Tensor:
-            x = x.detach() if x.requires_grad else x  # type: ignore[attr-defined]
+            x = x.detach() if x.requires_grad else x
             k = replay.count
             replay.count += 1
             if k >= len(self.places):
@@ -490,7 +490,7 @@ _TIP = (
 )
 
 
-# ------------------------------------------------------------------------------------------------------ the old variant
+# ---- the old variant
 class CheckpointFunction(Function):
     """The variant ``use_reentrant=True``: backward runs the function again, recorded, and a nested backward pass."""
 
@@ -551,7 +551,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
-# ------------------------------------------------------------------------------------------------------------- devices
+# ---- devices
 class DefaultDeviceType:
     """The device type whose random state is kept if no argument determines it; wengert has only the CPU."""
 

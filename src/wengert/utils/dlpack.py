@@ -65,7 +65,7 @@ def to_dlpack(tensor: Tensor) -> Any:
     >>> t
     tensor([1., 0.])
     """
-    return tensor.detach().__dlpack__()  # type: ignore[operator]
+    return tensor.detach().__dlpack__()
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:

@@ -141,7 +141,7 @@ class FlopCounterMode:
         if self.display:
             print(self.get_table(self.depth))  # noqa: T201  what display=True is for
 
-    # --------------------------------------------------------------------------------------------------------- counting
+    # ---- counting
     def _count(self, func: Any, args: Any, out: Any) -> None:
         modules = self._in_backward[-1] if self._in_backward else self.mod_tracker.parents
         if isinstance(out, Tensor) and out._node is not None:
@@ -166,7 +166,7 @@ class FlopCounterMode:
         finally:
             self._in_backward.pop()
 
-    # ---------------------------------------------------------------------------------------------------------- results
+    # ---- results
     def get_total_flops(self) -> int:
         """Of all operators."""
         return sum(self.flop_counts["Global"].values())

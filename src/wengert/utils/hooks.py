@@ -16,7 +16,7 @@ F = TypeVar("F")
 
 def unserializable_hook(f: F) -> F:
     """Decorator of a hook that is known not to be saved with its tensor: ``warn_if_has_hooks`` is silent about it."""
-    f.__torch_unserializable__ = True  # type: ignore[attr-defined]
+    f.__torch_unserializable__ = True
     return f
 
 

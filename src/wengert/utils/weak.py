@@ -63,7 +63,7 @@ class WeakIdKeyDictionary(MutableMapping[K, V], Generic[K, V]):
             self.update(dict)
 
     def __getitem__(self, key: K) -> V:
-        return self.data[self.ref_type(key)]  # type: ignore[no-any-return]
+        return self.data[self.ref_type(key)]
 
     def __setitem__(self, key: K, value: V) -> None:
         self.data[self.ref_type(key, self._remove)] = value

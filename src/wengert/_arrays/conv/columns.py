@@ -51,7 +51,7 @@ def out_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: In
     )
 
 
-# ------------------------------------------------------------------------------------------------------------- geometry
+# ---- geometry
 class Phase(NamedTuple):
     """One phase of the input and the elements of a window that lie in it."""
 
@@ -160,7 +160,7 @@ def junk(g: Geometry) -> float:
     return math.inf if g.strided else (g.run - g.places) * g.out[-1] / g.places
 
 
-# --------------------------------------------------------------------------------------------------------------- blocks
+# ---- blocks
 class Cut(NamedTuple):
     """The parts of the work: samples, groups and rows of places that are done at a time."""
 
@@ -259,7 +259,7 @@ def run_buffer(lead: Ints, g: Geometry, rows: slice, dtype: Any) -> tuple[Any, A
     return buffer.reshape(*lead, -1)[..., : run.stop - run.start], buffer[(..., *(slice(o) for o in g.out[1:]))]
 
 
-# -------------------------------------------------------------------------------------------------------- windows alone
+# ---- windows alone
 def padded(x: Any, padding: Ints) -> Any:
     """Zeros around the last dimensions; contiguous."""
     if not any(padding):

@@ -140,7 +140,7 @@ def _kept(c: _Convolution, kind: Any) -> list[Any]:
     return []
 
 
-# --------------------------------------------------------------------------------------------------- the three products
+# ---- the three products
 @with_kernel("compiled_windows.convolve", least=_COMPILED)
 def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int, bias: Any = None) -> Any:
     """Every filter applied at every place, plus a bias for each filter."""
@@ -245,7 +245,7 @@ def _parted(a: Any, step: int) -> Any:
     return a.reshape(*a.shape[:-1], -1, step).swapaxes(-2, -3)
 
 
-# ------------------------------------------------------------------------------------------------------------ in blocks
+# ---- in blocks
 class _Forward:
     """Filters times columns."""
 

@@ -565,7 +565,7 @@ class DefaultGenerator(Generator):
         # called for attributes that are not set: all of them, before the first use
         with _making:
             if name.startswith("_") and not name.startswith("__") and "_next_float_normal" not in self.__dict__:
-                self.__init__()  # type: ignore[misc]
+                self.__init__()
                 self.seed()
         try:
             return self.__dict__[name]

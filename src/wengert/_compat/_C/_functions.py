@@ -22,7 +22,7 @@ from wengert._tape.tensor import current_fn
 __all__ = ["AccumulateGrad", "DelayedError", "UndefinedGrad"]
 
 
-class DelayedError(Error):  # type: ignore[misc,valid-type]  # made by type()
+class DelayedError(Error):  # made by type()
     """Returns tensors unchanged; their backward raises an error with this message."""
 
     kind: Any = Error

@@ -35,7 +35,7 @@ class FunctionalModuleWithBuffers(Module):
 class FunctionalModule(FunctionalModuleWithBuffers):
     """``func(params, *args)``: the result of a module with these parameters."""
 
-    def forward(self, params: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+    def forward(self, params: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:
         """Call the module with ``params`` in place of its own parameters."""
         return super().forward(params, (), *args, **kwargs)
 

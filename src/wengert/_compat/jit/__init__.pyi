@@ -1,29 +1,10 @@
 # Made by tools/make_stubs.py; do not edit.
-from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
-from typing_extensions import TypeIs
-
-from ... import return_types as _return_types
-from ..._base.constants import Size as _Size
-from ..._base.constants import device as _device
-from ..._base.constants import layout as _layout
-from ..._base.constants import memory_format as _memory_format
-from ..._base.dtypes import dtype as _dtype
-from ..._tape.node import Node as _Node
-from ..._tape.node import RemovableHandle as _RemovableHandle
-from ..._tensor_api.storage import TypedStorage as _TypedStorage
-from ..._tensor_api.storage import UntypedStorage as _UntypedStorage
-from ...random import Generator as _Generator
-from ..._tape.tensor import Tensor as Tensor
+from builtins import bool as _bool
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final as Final
 from wengert._base.errors import noted, warn, warn_once
 from wengert._compat import open_rows
-from ..futures import Future
+from ..futures import Future as Future
 def _notice() -> None:
     ...
 def script(obj: Any, optimize: Any=None, _frames_up: int=0, _rcb: Any=None, example_inputs: Any=None) -> Any:
@@ -53,11 +34,6 @@ def set_module(obj: Any, mod: str) -> None:
     ...
 def _wait(future: Future[Any]) -> Any:
     ...
-
-Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 class Error(RuntimeError): ...
 class ScriptFunction(Any): ...
 from ...nn.modules.module import Module as _Base_ScriptModule
@@ -97,39 +73,3 @@ def unused(fn: Any) -> Any:
     """The function itself."""
 def wait(future: Any) -> Any:
     """The result of a future."""
-
-__all__ = [
-    "Attribute",
-    "Error",
-    "Final",
-    "Future",
-    "ScriptFunction",
-    "ScriptModule",
-    "TracerWarning",
-    "annotate",
-    "enable_onednn_fusion",
-    "export",
-    "fork",
-    "freeze",
-    "fuser",
-    "ignore",
-    "interface",
-    "is_scripting",
-    "is_tracing",
-    "isinstance",
-    "load",
-    "onednn_fusion_enabled",
-    "optimize_for_inference",
-    "optimized_execution",
-    "save",
-    "script",
-    "script_if_tracing",
-    "script_method",
-    "set_fusion_strategy",
-    "set_module",
-    "strict_fusion",
-    "trace",
-    "trace_module",
-    "unused",
-    "wait",
-]

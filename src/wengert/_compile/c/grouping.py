@@ -60,7 +60,7 @@ class Grouping:
             self._place(op)
         self.inside = self._inside()
 
-    # ----------------------------------------------------------------------------------------------------- operands
+    # ---- operands
     def dense(self, a: int) -> bool:
         """Whether a value lies in C order."""
         return self.layout.places[a].dense
@@ -113,7 +113,7 @@ class Grouping:
 
         return ("flat", n) if all(map(is_flat, op.refs())) else ("shape", out.shape)
 
-    # ------------------------------------------------------------------------------------------------------ placing
+    # ---- placing
     def _place(self, op: Op) -> None:
         if self.fuses(op):
             k = self._join(op)
@@ -178,7 +178,7 @@ class Grouping:
         self.groups[k].sums.append(op)
         return k
 
-    # ------------------------------------------------------------------------------------------------------- inside
+    # ---- inside
     def _inside(self) -> set[int]:
         outside = {int(r) for r in self.plan.results} | {int(s) for _, s in self.plan.updates}
         outside |= {self.layout.places[r].memory for r in outside}

@@ -95,7 +95,7 @@ class CProgram:
         self.calls = [s.op.name for s in self._segments if isinstance(s, Call)]
         self._load()
 
-    # ------------------------------------------------------------------------------------------------------- memory
+    # ---- memory
     def _memory(self, grouping: Grouping) -> None:
         """Where each value's memory is: of an input, a constant, a buffer, a result, or an update."""
         plan, layout = self.plan, self.layout
@@ -140,7 +140,7 @@ class CProgram:
         plan, layout = self.plan, self.layout
         stepped = {int(op.outs[0]) for op in plan.ops if op.info is OPTIMIZER_STEP}
         written = {int(old) for old, _ in plan.updates}
-        self.updated = {plan.values[old].source.index for old, _ in plan.updates}  # type: ignore[union-attr]
+        self.updated = {plan.values[old].source.index for old, _ in plan.updates}
         self.early: list[tuple[int, Place]] = []
         self.late: set[int] = set()
         self.strides: list[Any] = []
@@ -196,7 +196,7 @@ class CProgram:
         place = self.layout.places[r]
         return place._replace(memory=self.redirect.get(place.memory, place.memory))
 
-    # ---------------------------------------------------------------------------------------------- for the rules
+    # ---- for the rules
     def scratch(self, n: int, dtype: Any) -> Place:
         """A place that lives as long as one operator runs."""
         at = self._scratch_at
@@ -232,7 +232,7 @@ class CProgram:
             return False
         return any(r == s for _, s in self.plan.updates) is False and readers[0].p[0] % len(self.at(r).shape) == 1
 
-    # ----------------------------------------------------------------------------------------------------- emitting
+    # ---- emitting
     def _emit(self, group: Group) -> None:
         if group.key is not None:
             self._segments += self._loop(group)
@@ -256,7 +256,7 @@ class CProgram:
             if any(p.dtype not in C_TYPES for p in (*given, *outs)) or any(not p.size for p in outs):
                 return None
             if op.name in _RULES:
-                return _RULES[op.name](self, op, args, outs)  # type: ignore[no-any-return]
+                return _RULES[op.name](self, op, args, outs)
             if op.name in _REDUCTIONS:
                 return reduction(op.name, args[0], outs[0], op.p, lambda n: self.scratch(n, np.dtype(np.float64)))
             if op.name in _COPIES and len(given) == 1 and given[0].dtype == outs[0].dtype:
@@ -322,7 +322,7 @@ class CProgram:
             write.append(copy(to, source._replace(shape=to.shape, strides=source.broadcast(to.shape))))
         self._segments += [*read, *write]
 
-    # --------------------------------------------------------------------------------------------------------- text
+    # ---- text
     def _text(self) -> str:
         """The program's C: each distinct piece once, then a function for each stretch between two calls."""
         self.memories: list[int] = []
@@ -398,7 +398,7 @@ class CProgram:
         self._frames: list[_Frame] = []
         self._sources = {v.number: v.source for v in self.plan.values if v.source is not None}
 
-    # ------------------------------------------------------------------------------------------------------ running
+    # ---- running
     def __call__(self, inputs: list[Any]) -> list[Any] | None:
         """The results' arrays; ``None``, with nothing done, if an index is out of range."""
         follow()

@@ -62,12 +62,12 @@ class Tier:
     @property
     def pays(self) -> bool:
         """Whether the program that is there is faster than eager."""
-        return self.c is not None or self.numpy.pays  # type: ignore[no-any-return]
+        return self.c is not None or self.numpy.pays
 
     @property
     def source(self) -> str:
         """The C once it is compiled, before that the Python."""
-        return self.numpy.source if self.c is None else self.c.source  # type: ignore[no-any-return]
+        return self.numpy.source if self.c is None else self.c.source
 
     def __getattr__(self, name: str) -> Any:
         if name in ("numpy", "c"):

@@ -177,7 +177,7 @@ def conv_weight(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piec
     return pieces
 
 
-# -------------------------------------------------------------------------------------------------------------- pooling
+# ---- pooling
 def _two(values: Any, fill: int) -> Ints:
     values = tuple(values)
     return (fill,) * (2 - len(values)) + values

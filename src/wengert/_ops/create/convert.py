@@ -31,7 +31,7 @@ from .create import _empty_in
 _HERE, _PLACE = (CPU, "cpu", None), frozenset(("device", "dtype"))
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 @linear(
     transpose=lambda xp, g, memory_format: g,
     node="CloneBackward0",
@@ -49,7 +49,7 @@ def clone(lib, self, memory_format):
     return r
 
 
-# -------------------------------------------------------------------------------------------------------------- copying
+# ---- copying
 _FORMATS = {
     None: "keep",
     dtypes.preserve_format: "keep",
@@ -116,7 +116,7 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     return self if back.flags.c_contiguous else clone(self, "last")
 
 
-# ----------------------------------------------------------------------------------------------------------- converting
+# ---- converting
 def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: Any = None) -> Tensor:
     """Convert a tensor to another dtype; returns the tensor itself if it has that dtype, unless ``force`` is true."""
     want = dtype.np
@@ -126,9 +126,9 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
         if have is want:
             return self
         if have.kind != "c" and (self._node is None or dtype.is_floating_point):
-            return cast(self, want)  # type: ignore[no-any-return]
+            return cast(self, want)
         if have.kind != "c" and not dtype.is_complex:  # only floating dtypes have derivatives
-            return cast(wrap(a), want)  # type: ignore[no-any-return]
+            return cast(wrap(a), want)
     same = logical_dtype(self) is want
     if same and not force:
         if memory_format is None or memory_format is dtypes.preserve_format:
@@ -343,7 +343,7 @@ for _name in ("cuda", "xpu"):
     _absent(_name)
 
 
-# ------------------------------------------------------------------------------------------------------------ detaching
+# ---- detaching
 def _without_history(a: Any) -> Any:
     """A payload without tangents and without the tape of an outer transform."""
     if isinstance(a, Dual):

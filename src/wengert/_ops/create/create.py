@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..._tensor_api.generator import Generator
 
 
-# ------------------------------------------------------------------------------------------------------------ arguments
+# ---- arguments
 def shape_of(function: str, size: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[int, ...]:
     """The shape from sizes given one by one, as one tuple or list, or as ``size`` in ``kwargs``.
 
@@ -220,7 +220,7 @@ def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
         if out._payload.shape != a.shape:
             resized(out, away.astype(out._payload.dtype))
         elif getattr(away, "is_foreign", False):
-            out._payload.write(away)  # type: ignore[attr-defined]
+            out._payload.write(away)
     elif out._payload.shape == a.shape:
         np.copyto(writable(out), a, casting="unsafe")
     else:
@@ -293,7 +293,7 @@ def filled(shape: tuple[int, ...], value: Any, np_dtype: Any, device: Any = None
     return a
 
 
-# --------------------------------------------------------------------------------------------------- zeros, ones, empty
+# ---- zeros, ones, empty
 def _ones(shape: tuple[int, ...], np_dtype: Any) -> Any:
     a = np.empty(shape, np_dtype)
     a.fill(1)

@@ -32,7 +32,7 @@ from .create import (
 )
 
 
-# -------------------------------------------------------------------------------------------------------- like a tensor
+# ---- like a tensor
 def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) -> Any:
     """An uninitialised array with a tensor's shape, in its memory order unless ``memory_format`` says otherwise."""
     a = in_memory(input._payload)
@@ -169,7 +169,7 @@ def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any
     return a
 
 
-# ----------------------------------------------------------------------------------------------------- methods: new_...
+# ---- methods: new_...
 def _new(function: str, self: Tensor, shape: tuple[int, ...], value: Any, asked: Options | None = None) -> Tensor:
     a = in_memory(self._payload)
     if asked is None and type(a) is np.ndarray:

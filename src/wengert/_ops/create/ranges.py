@@ -80,7 +80,7 @@ def _range_arguments(function: str, args: tuple[Any, ...], kwargs: dict[str, Any
     given.update(kwargs)
     values = (given.get("start", 0), given["end"], given.get("step", 1))
     places = {name: i + 1 for i, name in enumerate(names)}
-    return tuple(  # type: ignore[return-value]
+    return tuple(
         number_of(v, function, n, places.get(n, 3)) for n, v in zip(("start", "end", "step"), values, strict=True)
     )
 

@@ -58,7 +58,7 @@ def not_derived(aten: str) -> Any:
     def formula(xp: Any, g: Any) -> Any:
         raise RuntimeError(f"derivative for aten::{aten} is not implemented")
 
-    formula.underived = True  # type: ignore[attr-defined]
+    formula.underived = True
     return formula
 
 

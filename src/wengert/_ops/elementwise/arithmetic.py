@@ -35,7 +35,7 @@ ONE = 1  # the default of ``alpha``, compared by identity
 ndarray = np.ndarray
 
 
-# ------------------------------------------------------------------------------------------------------ four operations
+# ---- four operations
 @binary(
     self=lambda xp, g, other: g * other,
     other=lambda xp, g, self: g * self,
@@ -397,7 +397,7 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
-# ---------------------------------------------------------------------------------------------------------- other dtype
+# ---- other dtype
 @general(
     grad=lambda xp, g, self_dtype: xp._to_copy(g, self_dtype),
     holomorphic=False,

@@ -78,7 +78,7 @@ def i1e(input):
     """
 
 
-# ----------------------------------------------------------------------------------------------- without a derivative
+# ---- without a derivative
 def _airy(lib: Any, x: Any) -> Any:
     return from_scipy("special").airy(x.astype("float64"))[0].astype(x.dtype)
 

@@ -33,7 +33,7 @@ from ._common import BOOLS, NOTHING, integer_pairs, like, number_or_item, refuse
 LN2 = math.log(2.0)
 
 
-# ------------------------------------------------------------------------------------------------------ angles, lengths
+# ---- angles, lengths
 def _inverse_square(xp: Any, self: Any, other: Any) -> Any:
     """``1 / (self^2 + other^2)``, and 0 at the origin, where PyTorch's gradient of ``atan2`` is 0."""
     square = self * self + other * other
@@ -80,7 +80,7 @@ def hypot(input, other):
     """
 
 
-# ------------------------------------------------------------------------------------------------- sums of exponentials
+# ---- sums of exponentials
 def _logaddexp(lib: Any, x: Any, y: Any) -> Any:
     """``logaddexp`` of complex numbers as PyTorch computes it: factor out the one with the larger real part."""
     first = x.real >= y.real
@@ -128,7 +128,7 @@ def logaddexp2(input, other):
     """
 
 
-# -------------------------------------------------------------------------------------------------------- interpolation
+# ---- interpolation
 def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
     step = end - self
     return lib.where(near, self + weight * step, end - step * (lib.NUMBERS[weight.dtype][1.0] - weight))
@@ -226,7 +226,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     return _lerp_composed(self, end, weight)
 
 
-# ----------------------------------------------------------------------------------------------------- addcmul, addcdiv
+# ---- addcmul, addcdiv
 @general(
     layout=iterated,
     tensors=3,
@@ -371,7 +371,7 @@ publish(_added_inplace(addcmul, lambda b, c, value: value * b * c if value != 1 
 publish(_added_inplace(addcdiv, lambda b, c, value: value * b / c if value != 1 else b / c), "Tensor.addcdiv_")
 
 
-# ---------------------------------------------------------------------------------------------------- signs, neighbours
+# ---- signs, neighbours
 @binary(
     self=lambda xp, g, self, result: xp.where(self == 0, 0, g * (result / self)),
     other=lambda xp, g: xp.zeros_like(g),
@@ -465,7 +465,7 @@ def ldexp(lib, input, other):
     return input * lib.exp2(other)
 
 
-# ------------------------------------------------------------------------------------------------------------- integers
+# ---- integers
 _INTEGERS: dict[str, Any] = {
     "numbers": NOTHING,
     "integers": True,

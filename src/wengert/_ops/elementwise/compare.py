@@ -24,7 +24,7 @@ from ..._tape.tensor import Tensor
 from ._common import BOOLS, NOTHING, integer_pairs, no_complex, python_operator, reflected, refuse, refuse_complex
 
 
-# ---------------------------------------------------------------------------------------------------------- comparisons
+# ---- comparisons
 @binary(symbol=operator.eq, libname="equal", dunder="__eq__", overloads=True, dtypes="fcib")
 def eq(input, other):
     """Whether the elements are equal, as bools.
@@ -113,7 +113,7 @@ def ge(input, other):
     """
 
 
-# ---------------------------------------------------------------------------------------------------------- bits, logic
+# ---- bits, logic
 _BITS: dict[str, Any] = {"fast": NOTHING, "overloads": True, "number_first": True, "samples": integer_pairs}
 _LOGIC: dict[str, Any] = {**_BITS, "check": refuse(INEXACT), "dtypes": "ib"}
 _SHIFT: dict[str, Any] = {**_BITS, "check": refuse(INEXACT, BOOLS), "integers": True, "dtypes": "i"}
@@ -245,7 +245,7 @@ def logical_not(input):
     """
 
 
-# ------------------------------------------------------------------------------------------------------- kinds of value
+# ---- kinds of value
 @unary(to_float=False, inplace=False, dtypes="fcib")
 def isnan(input):
     """Whether each element is nan; a complex element is nan if either part is.
@@ -328,7 +328,7 @@ def signbit(input):
     """
 
 
-# -------------------------------------------------------------------------------------------------- closeness, equality
+# ---- closeness, equality
 @general(
     layout=iterated,
     tensors=2,

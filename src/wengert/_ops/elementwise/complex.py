@@ -46,7 +46,7 @@ def _refuse_real(input: Tensor, name: str, text: str) -> None:
         raise RuntimeError(text)
 
 
-# ------------------------------------------------------------------------------------------------------------ conjugate
+# ---- conjugate
 _CONJUGATE: dict[str, Any] = {
     "grad": lambda xp, g: xp.conj(g),
     "names": "",
@@ -164,7 +164,7 @@ def resolve_neg(input: Tensor) -> Tensor:
     return input.clone() if is_neg(input) else input
 
 
-# ---------------------------------------------------------------------------------------------------------------- parts
+# ---- parts
 _OF_COMPLEX: dict[str, Any] = {"batch": "shape", "dtypes": "c", "samples": complex_samples}
 _OF_PARTS: dict[str, Any] = {
     "tensors": 2,
@@ -276,7 +276,7 @@ def polar_public(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Te
     return polar(abs, angle) if out is None else write_out(out, polar, (abs, angle), None, _SAME_PARTS)
 
 
-# ---------------------------------------------------------------------------------------------------------------- views
+# ---- views
 @linear(transpose=lambda xp, g: xp.view_as_complex(g), view=True, **_OF_COMPLEX)
 def view_as_real(lib, self):
     """A real view with a last dimension of size two, which holds the real and imaginary parts."""
@@ -402,7 +402,7 @@ publish(property(real_public, _set_part(real_public), doc=real_public.__doc__), 
 publish(property(imag_public, _set_part(imag_public), doc=imag_public.__doc__), "Tensor.imag")
 
 
-# ---------------------------------------------------------------------------------------------------------- angle, sign
+# ---- angle, sign
 @unary(
     grad=lambda xp, g, self: (
         xp.where(self == 0, 0, g * (self / xp.abs(self) ** 2 * 1j)) if is_complex(self) else xp.zeros_like(g)

@@ -14,7 +14,7 @@ from ..._tape.tensor import Tensor
 from ._common import not_derived, python_operator, reflected, refuse_complex
 
 
-# ----------------------------------------------------------------------------------------------------- rounded division
+# ---- rounded division
 def _refuse_zero(lib: Any, other: Any) -> None:
     if other == 0 if type(other) is int else lib.count_nonzero(other) < other.size:
         raise RuntimeError("ZeroDivisionError")
@@ -138,8 +138,8 @@ def floor_divide(input, other):
 
 
 # PyTorch's node has one name in ``name()`` and another in its repr.
-REGISTRY["floor_divide"].node.name = lambda n: "torch::autograd::NotImplemented"  # type: ignore[method-assign]
-REGISTRY["floor_divide"].node.__repr__ = lambda n: f"<NotImplemented object at {id(n):#x}>"  # type: ignore[assignment]  # node is a class
+REGISTRY["floor_divide"].node.name = lambda n: "torch::autograd::NotImplemented"
+REGISTRY["floor_divide"].node.__repr__ = lambda n: f"<NotImplemented object at {id(n):#x}>"  # node is a class
 
 
 _REMAINDER: dict[str, Any] = {

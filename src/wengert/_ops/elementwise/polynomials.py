@@ -20,7 +20,7 @@ def _publish(name: str, body: Any, doc: str) -> None:
     real_function(binary, f"special.{name}", half=False, domain_other=(0.0, 6.0), layout=iterated)(body)
 
 
-# ------------------------------------------------------------------------------------------------------------ Chebyshev
+# ---- Chebyshev
 
 
 for _kind in CHEBYSHEV:
@@ -36,7 +36,7 @@ for _kind in CHEBYSHEV:
     )
 
 
-# ------------------------------------------------------------------------------------------ Hermite, Laguerre, Legendre
+# ---- Hermite, Laguerre, Legendre
 def _classical(name: str, series: str, first: First, following: Next, doc: str) -> None:
     def body(lib, input, n):
         values = few_of_low_degree(series, input, n)

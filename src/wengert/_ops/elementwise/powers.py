@@ -22,7 +22,7 @@ from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
 from ._common import like, number_or_item, python_operator
 
-# --------------------------------------------------------------------------------------------------------------- powers
+# ---- powers
 
 _SHORT = {  # the exponents for which PyTorch has products too
     3: lambda x: x * x * x,
@@ -124,9 +124,9 @@ def _saved_by_pow(n: Any, name: str) -> Any:
     return _plain_saved(n, {"exponent": "other"}.get(name, name))
 
 
-_plain_saved = REGISTRY["pow"].node.saved  # type: ignore[attr-defined]
-REGISTRY["pow"].node.saved = _saved_by_pow  # type: ignore[attr-defined]
-REGISTRY["pow"].node.saved_names = ("self", "exponent")  # type: ignore[attr-defined]
+_plain_saved = REGISTRY["pow"].node.saved
+REGISTRY["pow"].node.saved = _saved_by_pow
+REGISTRY["pow"].node.saved_names = ("self", "exponent")
 
 
 def _log(base: Any) -> Any:

@@ -25,7 +25,7 @@ from ._common import NOTHING, plain_number, real_function, refuse_all_but_floats
 SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 
 
-# ------------------------------------------------------------------------------------------------------- error function
+# ---- error function
 @real_function(
     unary,
     "torch.erf Tensor.erf special.erf",
@@ -136,7 +136,7 @@ def log_ndtr(input):
     """
 
 
-# ------------------------------------------------------------------------------------------------------- gamma function
+# ---- gamma function
 @real_function(
     unary,
     "torch.lgamma Tensor.lgamma special.gammaln",
@@ -248,7 +248,7 @@ def _mvlgamma_grad(xp: Any, g: Any, self: Any, p: int) -> Any:
 def _mvlgamma(lib, self, p):
     """The logarithm of the multivariate gamma function of dimension p."""
     lgamma_of = REGISTRY["lgamma"].decl
-    total = sum(lgamma_of(lib, self + shift) for shift in _mvlgamma_terms(p))  # type: ignore[misc]
+    total = sum(lgamma_of(lib, self + shift) for shift in _mvlgamma_terms(p))
     return total + p * (p - 1) / 4 * math.log(math.pi)
 
 
@@ -345,7 +345,7 @@ def igammac(input, other):
     """
 
 
-# -------------------------------------------------------------------------------------------------- entropy, logarithms
+# ---- entropy, logarithms
 @real_function(unary, "special.entr", grad=lambda xp, g, self: g * (-xp.log(self) - 1), domain=(0.2, 2.0))
 def entr(input):
     """``-x log(x)``: 0 at 0 and -inf below.
@@ -414,7 +414,7 @@ def zeta(input, other):
     """
 
 
-# ---------------------------------------------------------------------------------------------------------------- logit
+# ---- logit
 def _logit_grad(xp: Any, g: Any, self: Any, eps: Any) -> Any:
     slope = g / (self * (1 - self))
     if eps is None:

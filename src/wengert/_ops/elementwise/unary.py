@@ -30,7 +30,7 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 FrexpResult = return_type("frexp", "mantissa", "exponent")
 
 
-# ---------------------------------------------------------------------------------------------------------------- roots
+# ---- roots
 @unary(grad=lambda xp, g, result: g / (result * 2), domain=(0.2, 2.0), dtypes="fcib")
 def sqrt(input):
     """The square root of each element; nan for negative elements.
@@ -52,7 +52,7 @@ def rsqrt(lib, input):
     return 1 / lib.sqrt(input)
 
 
-# --------------------------------------------------------------------------------------------- exponentials, logarithms
+# ---- exponentials, logarithms
 @unary(grad=lambda xp, g, result: g * result, dtypes="fcib")
 def exp(input):
     """e to the power of each element.
@@ -137,7 +137,7 @@ def log1p(input):
     """
 
 
-# --------------------------------------------------------------------------------------------------------- trigonometry
+# ---- trigonometry
 @unary(grad=lambda xp, g, self: g * xp.cos(self), dtypes="fcib")
 def sin(input):
     """The sine of each element, an angle in radians.
@@ -352,7 +352,7 @@ def _sinc(lib: Any, x: Any) -> Any:
     return lib.where(x == lib.ZEROS[x.dtype], number[1.0], lib.sin(angle) / angle)
 
 
-# ------------------------------------------------------------------------------------------------------ rounding, signs
+# ---- rounding, signs
 def _real_rounding(name: str) -> Any:
     def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
         if dtype in COMPLEX and name != "round":

@@ -28,7 +28,7 @@ from ..._tape.tensor import Tensor, wrap
 from ._common import NOTHING, no_complex, number_or_item, plain_number
 
 
-# ---------------------------------------------------------------------------------------------------------------- where
+# ---- where
 @general(
     layout=iterated,
     tensors=3,
@@ -128,7 +128,7 @@ def where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return where_public(condition, self, other)
 
 
-# ---------------------------------------------------------------------------------------------------------------- clamp
+# ---- clamp
 def _inside(self: Any, min: Any, max: Any) -> Any:
     if min is None:
         return self <= max
@@ -346,7 +346,7 @@ publish(inplace_of(clamp_min, "clamp_min_"), "torch.clamp_min_ Tensor.clamp_min_
 publish(inplace_of(clamp_max, "clamp_max_"), "torch.clamp_max_ Tensor.clamp_max_")
 
 
-# ----------------------------------------------------------------------------------------------------- maximum, minimum
+# ---- maximum, minimum
 _EXTREMUM: dict[str, Any] = {
     "inplace": False,
     "numbers": NOTHING,
@@ -414,7 +414,7 @@ def fmin(input, other):
     """
 
 
-# ----------------------------------------------------------------------------------------------------------- nan_to_num
+# ---- nan_to_num
 @parametric(
     layout=iterated,
     grad=lambda xp, g, self: g * xp.isfinite(self),

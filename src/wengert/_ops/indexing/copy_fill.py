@@ -32,7 +32,7 @@ from ..shape.views_primitive import payload
 from .index_primitive import write_at
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 def back_to(xp: Any, g: Any, src_shape: tuple[int, ...], src_dtype: Any) -> Any:
     """The cotangent of ``src`` from the cotangent of its broadcast copy in another dtype."""
     if g.shape != src_shape:
@@ -127,14 +127,14 @@ def masked_fill(lib, self, mask, value):
 
 def _fill_edges(n: Any) -> tuple[Any, ...]:
     """The edges without the mask, and without a number, for which PyTorch has another operator."""
-    return n.fx[:1] if n.name() == "MaskedFillBackward0" else n.fx[::2]  # type: ignore[no-any-return]
+    return n.fx[:1] if n.name() == "MaskedFillBackward0" else n.fx[::2]
 
 
 MASKED_FILL = REGISTRY["masked_fill"]
-MASKED_FILL.node._edges = _fill_edges  # type: ignore[attr-defined]
+MASKED_FILL.node._edges = _fill_edges
 
 
-# ---------------------------------------------------------------------------------------------------- writing into self
+# ---- writing into self
 def copy_into(self: Tensor, src: Tensor) -> Tensor:
     """``self.copy_(src)`` with the error of ``expand`` for a shape that does not fit, as in ``x[...] = v``."""
     if not src._payload.ndim and self._payload.ndim:
@@ -177,7 +177,7 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     if type(other._payload) is not type(self._payload):
         here, there = device_of(self._payload), device_of(other._payload)
         if here is not there and META not in (here, there):
-            other = other.to(here)  # type: ignore[attr-defined]
+            other = other.to(here)
     if self._payload.shape != other._payload.shape:
         if self._node is not None or other._node is not None:
             check_inplace(self, True)
@@ -330,7 +330,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
     return fill_number(input, element(value, logical_dtype(input)))
 
 
-# ---------------------------------------------------------------------------------------------------------- masked_fill
+# ---- masked_fill
 @public("torch.masked_fill Tensor.masked_fill")
 def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true.
@@ -349,7 +349,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             if input._node is None:
                 return wrap(r)
             t = result_of(MASKED_FILL, (input._node, None, None), [box_of(mask), (), None], r)
-            t._node.shapes = [a.shape, m.shape, ()]  # type: ignore[union-attr]
+            t._node.shapes = [a.shape, m.shape, ()]
             return t
     if isinstance(value, np.generic):
         value = value.item()
@@ -383,7 +383,7 @@ def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return (not lead and shape == whole) or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
 
 
-assert MASKED_FILL.saves.uses == ("mask", "value_shape", "value_dtype")  # type: ignore[attr-defined]
+assert MASKED_FILL.saves.uses == ("mask", "value_shape", "value_dtype")
 _masked_fill_in_place = inplace_of(masked_fill_public, "masked_fill_")
 
 
@@ -399,4 +399,4 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                 write_at(a, (0,), (m,), value)
             count_write_at(self, getframe(1))
             return self
-    return _masked_fill_in_place(self, mask, value)  # type: ignore[no-any-return]
+    return _masked_fill_in_place(self, mask, value)

@@ -35,7 +35,7 @@ SELECT, SLICE, UNSQUEEZE = (REGISTRY[name] for name in ("select", "slice_dim", "
 SELECT_NODE = SELECT.node
 
 
-# ------------------------------------------------------------------------------------------------------ x[...]: parsing
+# ---- x[...]: parsing
 def getitem(self: Tensor, key: Any) -> Tensor:
     """``x[...]``: a view if the key has only ints, slices, ``None`` and ``...``; else a copy of the selected part."""
     if type(key) is int and not slow_if_recording:  # the hot path: ``select`` without its calls
@@ -57,7 +57,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             n.fx = fx
             n._seq = next(ticks)
             n._hooks = None
-            n.p = (0, key if key >= 0 else key + len(a))
+            n.params = (0, key if key >= 0 else key + len(a))
             n.shape = a.shape
             f = getframe(1)
             n._code = c = f.f_code
@@ -378,7 +378,7 @@ def _is_tuple_in_disguise(key: list[Any]) -> bool:
     return True
 
 
-# -------------------------------------------------------------------------------------------------------- index tensors
+# ---- index tensors
 def is_plain(x: Tensor) -> bool:
     return isinstance(x._payload, (np.ndarray, np.generic))
 
@@ -437,7 +437,7 @@ def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
                 return wrap(r)
             saved = [[box_of(i) for i in indices], [x._payload.shape, *[i.shape for i in arrays]], dims]
             return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)
-        return index([x, *known_masks(indices)], dims)  # type: ignore[no-any-return]
+        return index([x, *known_masks(indices)], dims)
     except IndexError as error:
         raise place_error(error, indices) from None
 
@@ -447,7 +447,7 @@ def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool,
         indices = known_masks(indices)
     plain = all_plain([x, values, *indices])
     try:
-        return index_put([x, values, *indices], dims, accumulate, into and plain)  # type: ignore[no-any-return]
+        return index_put([x, values, *indices], dims, accumulate, into and plain)
     except IndexError as error:
         raise place_error(error, indices) from None
     except ValueError as error:

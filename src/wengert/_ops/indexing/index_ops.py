@@ -41,7 +41,7 @@ from .setitem import assign_at, dtype_error, number, put_into
 index_put_raw = ARRAYS.index_put
 
 
-# ---------------------------------------------------------------------- index_select, index_add, index_copy, index_fill
+# ---- index_select, index_add, index_copy, index_fill
 def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Tensor, Tensor]:
     """Check ``index_select``'s arguments: the dim, the index as a vector, ``self`` with at least one dimension."""
     payload(self, name.rstrip("_"))
@@ -90,7 +90,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
             [4]])
     """
     if out is not None:
-        return write_out(out, index_select, (input, dim, index), None, _SELECTED)  # type: ignore[no-any-return]
+        return write_out(out, index_select, (input, dim, index), None, _SELECTED)
     d = fitting(input, dim, index, 1)
     if d >= 0:
         a, i, fx = input._payload, index._payload, input._node
@@ -321,7 +321,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
             a[COLONS[d] + (index._payload,)] = value
             count_write_at(self, getframe(1))
             return self
-    return _index_fill_in_place(self, dim, index, value)  # type: ignore[no-any-return]
+    return _index_fill_in_place(self, dim, index, value)
 
 
 @public("torch.index_reduce Tensor.index_reduce")
@@ -349,7 +349,7 @@ def index_reduce(
 public("Tensor.index_reduce_")(inplace_of(index_reduce, "index_reduce_"))
 
 
-# ------------------------------------------------------------------------------------------------- index_put, put, take
+# ---- index_put, put, take
 def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor]]:
     """The dims and index tensors of ``index_put``, whose ``indices`` have ``None`` for a whole dimension."""
     if isinstance(indices, Tensor):
@@ -478,7 +478,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     a = payload(input, "take")
     _long(index, "take")
     try:
-        return take_flat(input, index)  # type: ignore[no-any-return]
+        return take_flat(input, index)
     except IndexError:
         raise _out_of_range(index, a.size) from None
 
@@ -531,7 +531,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 public("Tensor.put_")(inplace_of(put, "put_"))
 
 
-# ------------------------------------------------------------------------------------------------------------ embedding
+# ---- embedding
 def _embedding_back(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_idx: Any, scale_grad_by_freq: Any) -> Any:
     if padding_idx >= 0:
         padding = xp.unsqueeze_dim(indices == padding_idx, indices.ndim)
@@ -601,7 +601,7 @@ def torch_embedding(
         if scale_grad_by_freq and weight._node is not None:
             raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
         return sparse_rows(weight, indices, padding_idx, embedding(weight.detach(), indices, padding_idx, False))
-    return embedding(weight, indices, padding_idx, bool(scale_grad_by_freq))  # type: ignore[no-any-return]
+    return embedding(weight, indices, padding_idx, bool(scale_grad_by_freq))
 
 
 @public("nn.functional.embedding")
@@ -630,9 +630,9 @@ def embedding_public(
     n = weight._payload.shape[0]
     if max_norm is None and not (sparse or scale_grad_by_freq) and fitting(weight, 0, input) == 0:
         if padding_idx is None:
-            return embedding(weight, input, -1, False)  # type: ignore[no-any-return]
+            return embedding(weight, input, -1, False)
         if 0 <= padding_idx < n:
-            return embedding(weight, input, padding_idx, False)  # type: ignore[no-any-return]
+            return embedding(weight, input, padding_idx, False)
     if padding_idx is None:
         padding_idx = -1
     elif padding_idx >= n or padding_idx < -n:

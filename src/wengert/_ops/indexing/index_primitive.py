@@ -24,7 +24,7 @@ from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor
 
 
-# ----------------------------------------------------------------------------------------- places of index tensors, raw
+# ---- places of index tensors, raw
 def numpy_key(dims: Any, indices: Any) -> tuple[Any, ...]:
     """The NumPy key for index arrays at these dims; ``dims`` has the first dim of a mask."""
     if len(dims) == 1:
@@ -139,7 +139,7 @@ def write_at(x: Any, dims: tuple[int, ...], indices: Any, values: Any) -> None:
     x[i] = values
 
 
-# ------------------------------------------------------------------------------------------------------- batching rules
+# ---- batching rules
 def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> tuple[Any, Any, Any]:
     """(index tensors, dims, permutation) of the batched form; the index tensors begin at ``first`` in ``inner``.
 
@@ -227,7 +227,7 @@ def _batch_index_put(xp: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     return xp.index_put([x, v, *indices], dims, accumulate, False)
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 _FEW = 128  # up to so many elements ``np.add.at`` is faster than preparing a flat index
 
 
@@ -428,5 +428,5 @@ def plain_index_put(lib, tensors, dims, accumulate, into):
 INDEX = REGISTRY["index"]
 index_raw = ARRAYS.index
 INDEX_PUT = REGISTRY["index_put"]
-assert INDEX.saves.uses == ("tensors_from1", "tensors_shape", "dims")  # type: ignore[attr-defined]
-assert INDEX_PUT.saves.uses == ("tensors_from2", "tensors_shape", "dims", "accumulate", "needs")  # type: ignore[attr-defined]
+assert INDEX.saves.uses == ("tensors_from1", "tensors_shape", "dims")
+assert INDEX_PUT.saves.uses == ("tensors_from2", "tensors_shape", "dims", "accumulate", "needs")

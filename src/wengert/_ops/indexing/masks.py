@@ -29,7 +29,7 @@ from .index_primitive import index
 from .scatter import dtype_name, known_values
 
 
-# ---------------------------------------------------------------------------------------------------------------- masks
+# ---- masks
 def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     a, b = tuple(x._payload.shape), tuple(mask._payload.shape)
     if a == b:
@@ -100,7 +100,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))
 
 
-# ------------------------------------------------------------------------------------------ indices of nonzero elements
+# ---- indices of nonzero elements
 _PLACES = exactly("nonzero: Expected out tensor to have scalar type Long but got scalar type{Out}")
 
 
@@ -146,7 +146,7 @@ def argwhere(input: Tensor) -> Tensor:
     tensor([[0, 1],
             [1, 0]])
     """
-    return nonzero(input)  # type: ignore[no-any-return]
+    return nonzero(input)
 
 
 @public("torch.nonzero_static Tensor.nonzero_static")
@@ -186,7 +186,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             if on_meta(tensor):
                 raise no_item()
             num_classes = int(known_values(tensor, "one_hot without num_classes").max()) + 1
-        return (tensor.unsqueeze(-1) == placed_beside(tensor, np.arange(num_classes))).to(BY_NUMPY[dtype])  # type: ignore[attr-defined,no-any-return]
+        return (tensor.unsqueeze(-1) == placed_beside(tensor, np.arange(num_classes))).to(BY_NUMPY[dtype])
     if not a.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

@@ -41,7 +41,7 @@ from .getitem import is_plain
 from .setitem import number
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 def sample_places(*shape: int) -> Any:
     """Samples of positions from 0 to 2, some of them twice."""
     return np.resize(np.array([0, 2, 1, 1, 0]), shape)
@@ -162,7 +162,7 @@ def plain_scatter_add(lib, self, index, src, dim):
     return r
 
 
-# ------------------------------------------------------------------------------------------------------- scatter_reduce
+# ---- scatter_reduce
 def _ones(xp: Any, x: Any, dtype: Any) -> Any:
     return xp._to_copy(xp.zeros_like(x), dtype) + 1
 
@@ -283,7 +283,7 @@ def _limits(dtype: Any) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-# ------------------------------------------------------------------------------------------------------------ arguments
+# ---- arguments
 def dtype_name(dtype: Any) -> str:
     return BY_NUMPY[dtype].scalar_name
 
@@ -315,7 +315,7 @@ def _index_tensor(index: Any, name: str, position: int = 3) -> Tensor:
     dtype = logical_dtype(expect_tensor(name, "index", position, index))
     if (dtype.kind != "i" or dtype.itemsize < 4) and index._payload.size:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-    return index  # type: ignore[no-any-return]
+    return index
 
 
 def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = None, scatter: bool = False) -> None:
@@ -353,7 +353,7 @@ def _at_least_1d(shape: Any) -> tuple[int, ...]:
     return tuple(shape) or (1,)
 
 
-# --------------------------------------------------------------------------------------------------- gather and scatter
+# ---- gather and scatter
 @public("torch.gather Tensor.gather")
 @with_axis
 def gather_public(
@@ -367,7 +367,7 @@ def gather_public(
             [3]])
     """
     if out is not None:
-        return write_out(out, gather_public, (input, dim, index), None, EXACT)  # type: ignore[no-any-return]
+        return write_out(out, gather_public, (input, dim, index), None, EXACT)
     d = -1 if sparse_grad else _fitting(input, dim, index)
     if d >= 0:
         a, fx = input._payload, input._node
@@ -388,7 +388,7 @@ def gather_public(
         none = gather(vector(input), wrap(np.zeros((0,) * max(ndim, 1), np.int64)), dim)
         return without_view(reshape_public(none, tuple(index._payload.shape)), "GatherBackward0")
     if (ndim and index._payload.ndim) or (is_plain(input) and is_plain(index)):
-        return gather(input, index, dim)  # type: ignore[no-any-return]
+        return gather(input, index, dim)
     # inside a transform the tensors need at least one dimension
     return reshape_public(gather(vector(input), vector(index), dim), tuple(index._payload.shape))
 
@@ -414,8 +414,8 @@ def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
 
 
 GATHER, SCATTER, SCATTER_ADD = REGISTRY["gather"], REGISTRY["scatter"], REGISTRY["scatter_add"]
-assert GATHER.saves.uses == ("self_shape", "index", "dim")  # type: ignore[attr-defined]
-assert SCATTER.saves.uses == SCATTER_ADD.saves.uses == ("index", "dim")  # type: ignore[attr-defined]
+assert GATHER.saves.uses == ("self_shape", "index", "dim")
+assert SCATTER.saves.uses == SCATTER_ADD.saves.uses == ("index", "dim")
 _gather_raw = ARRAYS.gather
 
 
@@ -437,7 +437,7 @@ def _scattered(name: str, self: Tensor, dim: int, index: Any, src: Any, run: Any
         src = slice_all(src, (0,) * max(ndim, 1)) if isinstance(src, Tensor) else src
     index = vector(index)
     if ndim or all(is_plain(x) for x in (self, index, src) if isinstance(x, Tensor)):
-        return run(self, index, src, dim)  # type: ignore[no-any-return]
+        return run(self, index, src, dim)
     return reshape_public(run(vector(self), index, src, 0), ())
 
 
@@ -535,7 +535,7 @@ def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, o
     tensor([2., 0., 1.])
     """
     if out is not None:
-        return write_out(out, scatter_add_public, (input, dim, index, src), None, EXACT)  # type: ignore[no-any-return]
+        return write_out(out, scatter_add_public, (input, dim, index, src), None, EXACT)
     made = _scattered_plainly(SCATTER_ADD, add_along, input, dim, index, src)
     if made is not None:
         return made
@@ -614,7 +614,7 @@ def scatter_(
         if _into(self, dim, index, given, put_along):
             return self
     rest = {} if src is not None else {"value": value}
-    return _scatter_in_place(self, dim, index, *(() if src is None else (src,)), reduce=reduce, **rest)  # type: ignore[no-any-return]
+    return _scatter_in_place(self, dim, index, *(() if src is None else (src,)), reduce=reduce, **rest)
 
 
 @public("Tensor.scatter_add_")
@@ -622,7 +622,7 @@ def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """In-place form of ``scatter_add``."""
     if isinstance(src, Tensor) and _into(self, dim, index, src, add_along):
         return self
-    return _scatter_add_in_place(self, dim, index, src)  # type: ignore[no-any-return]
+    return _scatter_add_in_place(self, dim, index, src)
 
 
 public("Tensor.scatter_reduce_")(inplace_of(scatter_reduce_public, "scatter_reduce_"))

@@ -211,7 +211,7 @@ def _node(info: Any, edges: tuple[Any, ...], saved: list[Any]) -> Any:
     """A node of the operator ``info``, for a write that has been done already."""
     n = info.node()
     n.fx = edges
-    n.s = saved
+    n.values = saved
     n._seq = tick()
     n._hooks = None
     frame = lines.user_frame(getframe(1))

@@ -189,7 +189,7 @@ def affine_outer(lib, vec1, vec2, input, beta, alpha):
     return add_up(lib, vec1.reshape(len(vec1), 1) * vec2, input, beta, alpha)
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 def _unusual(fn: Any, args: tuple[Any, ...], beta: Any, alpha: Any, out: Any) -> Any:
     """Calls with ``out=``, or with beta and alpha among the positional arguments, as PyTorch took them before 0.5."""
     name = fn.__name__

@@ -38,7 +38,7 @@ from .inverses import (
     with_diagonal,
 )
 
-# ------------------------------------------------------------------------------------------------------------- Cholesky
+# ---- Cholesky
 
 
 def _cholesky_grad(xp: Any, g: Any, L: Any) -> Any:
@@ -74,7 +74,7 @@ def cholesky_factor(self, upper):
     """The lower triangular L with ``L L^H = A`` of Hermitian positive-definite matrices, or the upper one, ``L^H``."""
 
 
-# ---------------------------------------------------------------------------------------------------------- eigenvalues
+# ---- eigenvalues
 def _values_part(xp: Any, VhgV: Any, L: Any, g_values: Any) -> Any:
     """``V^H gV / (L_j - L_i)`` off the diagonal, and the cotangent of the values on it."""
     n = L.ndim
@@ -156,7 +156,7 @@ def eigen_general(lib, self):
     return values.astype(dtype, copy=False), vectors.astype(dtype, copy=False)
 
 
-# ------------------------------------------------------------------------------------------------------ singular values
+# ---- singular values
 def _svd_grad(xp: Any, g: Any, result0: Any, result1: Any, result2: Any, full: bool) -> Any:
     """Townsend, Differentiating the singular value decomposition (2016)."""
     gU, gS, gVh = g
@@ -214,7 +214,7 @@ def singular(lib, A, full):
     return tuple(lib.linalg.svd(A, full))
 
 
-# ------------------------------------------------------------------------------------------------------------------- QR
+# ---- QR
 def _qr_square_grad(xp: Any, gQ: Any, gR: Any, Q: Any, R: Any) -> Any:
     """``(gQ + Q copyltu(gR R^H - Q^H gQ)) R^-H`` for at least as many rows as columns."""
     x = None if gR is None else mul(xp, gR, H(xp, R))
@@ -280,7 +280,7 @@ def orthogonal(lib, A, mode):
     return tuple(lib.linalg.qr(A, mode))
 
 
-# ------------------------------------------------------------------------------------------------------------------- LU
+# ---- LU
 def _lu_grad(xp: Any, gL: Any, gU: Any, P: Any, L: Any, U: Any) -> Any:
     """ATen's ``plu_backward``: ``P L^-H (tril(L^H gL, -1) + triu(gU U^H)) U^-H``, with the blocks that stick out."""
     m, n = L.shape[-2], U.shape[-1]
@@ -378,7 +378,7 @@ def plain_permutation_of(lib, pivots, m):
     return (order[..., None, :] == lib.arange(m)[:, None]).astype(np.float64)
 
 
-# ---------------------------------------------------------------------------------------- pseudo-inverses, exponentials
+# ---- pseudo-inverses, exponentials
 def _pinv_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
     """Golub, Pereyra, The differentiation of pseudo-inverses (1973), in ATen's order of products."""
     m, n = self.shape[-2:]

@@ -29,7 +29,7 @@ TENSORDOT = exactly(
 Labels = tuple[int, ...]
 
 
-# -------------------------------------------------------------------------------------------------------- the primitive
+# ---- the primitive
 @functools.lru_cache(1024)
 def _plan(a: Labels, b: Labels, out: Labels) -> tuple[Any, ...]:
     """The permutations of a, b and the result that make a contraction one product of (batches of) matrices."""
@@ -116,7 +116,7 @@ def contract(lib, self, other, a, b, out):
     return r if perm_out is None else r.transpose(perm_out)
 
 
-# --------------------------------------------------------------------------------------------------------------- einsum
+# ---- einsum
 _CAPITALS = {c: i for i, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")}
 _ELLIPSIS = -1
 
@@ -356,7 +356,7 @@ def _numbered(labels: Any) -> Labels:
     return tuple(found)
 
 
-# -------------------------------------------------------------------------------------------- functions on contractions
+# ---- functions on contractions
 def _same_dtype(x: Any, y: Any) -> None:
     if logical_dtype(x) is not logical_dtype(y):
         raise RuntimeError("both inputs should have same dtype")
@@ -430,7 +430,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         product = (
             isinstance(input, Tensor) and isinstance(other, Tensor) and 0 in (input._payload.ndim, other._payload.ndim)
         )
-        return write_out(out, inner, (input, other), None, None if product else TENSORDOT)  # type: ignore[no-any-return]
+        return write_out(out, inner, (input, other), None, None if product else TENSORDOT)
     expect_tensors("inner", input=input, other=other)
     a, b = input._payload, other._payload
     if not a.ndim or not b.ndim:
@@ -513,7 +513,7 @@ def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor 
     return result if bias is None else result + bias
 
 
-# --------------------------------------------------------------------------------------------------- chains of matrices
+# ---- chains of matrices
 @public("linalg.multi_dot")
 @with_out(exactly("multi_dot(): expected out tensor to have dtype {result} but got {out}"))
 def multi_dot(tensors: Any) -> Tensor:

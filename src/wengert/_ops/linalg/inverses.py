@@ -16,7 +16,7 @@ from ..._kinds.general import general
 from ..._tape.saved import is_complex
 
 
-# ------------------------------------------------------------------------------------------------- helpers for formulas
+# ---- helpers for formulas
 def H(xp: Any, a: Any) -> Any:
     """Conjugate transpose."""
     return xp.conj(a.mT) if is_complex(a) else a.mT
@@ -88,7 +88,7 @@ def one_by_one(parameter: Any) -> Any:
     return lambda rng: [((rng.uniform(0.5, 2, s),), (parameter,)) for s in ((1, 1), (3, 1, 1))]
 
 
-# ---------------------------------------------------------------------------------------------------------- the inverse
+# ---- the inverse
 
 
 @general(
@@ -188,7 +188,7 @@ def plain_cholesky_solution(lib, self, input2, upper):
     return lib.triangular_solutions(second, lib.triangular_solutions(first, self, False, False), True, False)
 
 
-# --------------------------------------------------------------------------------------------------------- determinants
+# ---- determinants
 
 
 def _cofactor_grad(xp: Any, g: Any, self: Any) -> Any:

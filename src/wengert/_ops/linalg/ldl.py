@@ -165,7 +165,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
             f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
             f"{list(pivots._payload.shape)} instead"
         )
-    return TENSORS.ldl_apply(LD, pivots.detach(), B, bool(hermitian))  # type: ignore[no-any-return]
+    return TENSORS.ldl_apply(LD, pivots.detach(), B, bool(hermitian))
 
 
 on_host("ldl_compact", "ldl_apply")

@@ -43,7 +43,7 @@ def lobpcg(
     shape = tuple(A._payload.shape)
     m = shape[-1]
     assert shape[-2] == m, f"A must be square, got shape {A.shape}"
-    assert B is None or tuple(B._payload.shape) == shape, f"A and B must have same shape, got {A.shape} vs {B.shape}"  # type: ignore[union-attr]
+    assert B is None or tuple(B._payload.shape) == shape, f"A and B must have same shape, got {A.shape} vs {B.shape}"
     if tracker is not None:
         raise noted(
             NotImplementedError("lobpcg: tracker= is not supported"), "Why: there are no iterations to be tracked."

@@ -48,7 +48,7 @@ def plain_product(lib, a, b):
     return lib.matmul(a, b)
 
 
-# ------------------------------------------------------------------------------------------------------------- refusals
+# ---- refusals
 def dtype_name(t: Any) -> str:
     """A tensor's dtype as PyTorch's C++ messages name it."""
     return BY_NUMPY[logical_dtype(t)].scalar_name
@@ -110,7 +110,7 @@ def refuse_batched(info: Any, x: Any, y: Any, *p: Any) -> Any:
     raise RuntimeError(f"expected scalar type {dtype_name(x)} but found {dtype_name(y)}")
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 def by_labels(a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> Any:
     """The batching rule of a product: ``contract`` with these labels, and one more for the batch."""
 
@@ -298,7 +298,7 @@ shown_as(REGISTRY["matmul_nd"].node, matmul_graph)
 shown_as(REGISTRY["vec_mat"].node, row_graph)
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 @public("torch.matmul Tensor.matmul linalg.matmul")
 @between(REGISTRY["mat_mat"], (2, 2))
 @between(REGISTRY["mat_vec"], (2, 1))

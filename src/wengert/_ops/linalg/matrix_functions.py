@@ -44,7 +44,7 @@ from .public import (
 Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 
 
-# --------------------------------------------------------------------------- least squares, pseudo-inverse, rank, norms
+# ---- least squares, pseudo-inverse, rank, norms
 def _tolerance(t: Any) -> Any:
     return np.asarray(t.detach()._payload) if isinstance(t, Tensor) else t
 
@@ -245,7 +245,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
     return r if p == "nuc" else TENSORS.where(r != r, wrap(np.array(math.inf, logical_dtype(r))), r)
 
 
-# ----------------------------------------------------------------------------------------------------- powers, products
+# ---- powers, products
 @public("linalg.matrix_exp torch.matrix_exp Tensor.matrix_exp")
 @with_out
 def matrix_exp(A: Tensor) -> Tensor:
@@ -392,7 +392,7 @@ def trace(input: Tensor) -> Tensor:
     return TENSORS.trace_of(input)
 
 
-# --------------------------------------------------------------------------------------------------- low-rank estimates
+# ---- low-rank estimates
 def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
     """Orthonormal columns that span most of A's range: Halko, Martinsson, Tropp (2009), algorithm 4.4."""
     from ..._base.registry import PUBLIC
@@ -452,7 +452,7 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
     return svd_lowrank(A, q, niter)
 
 
-# ------------------------------------------------------------------------------------------------------------- the rest
+# ---- the rest
 @public("linalg.vander")
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The powers 0 to N - 1 of each element, along a new last dimension.

@@ -44,7 +44,7 @@ LuUnpack = return_type("lu_unpack", "P", "L", "U")
 TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficient")
 
 
-# --------------------------------------------------------------------------------------------------------------- checks
+# ---- checks
 def matrix_shape(name: str, A: Any, what: str = "A") -> tuple[int, ...]:
     """The shape of A, which must be a matrix or a batch of matrices."""
     if not isinstance(A, Tensor):
@@ -122,7 +122,7 @@ def adjoint(t: Any) -> Any:
     return TENSORS.conj(t.mT) if logical_dtype(t).kind == "c" else t.mT
 
 
-# ------------------------------------------------------------------------------------------------- inverse, determinant
+# ---- inverse, determinant
 @public("linalg.inv torch.inverse torch.linalg_inv Tensor.inverse")
 @with_out(EXACT)
 def inv(A: Tensor) -> Tensor:
@@ -216,7 +216,7 @@ def logdet(input: Tensor) -> Tensor:
     return TENSORS.where(sign == -1.0, wrap(np.array(math.nan, logical_dtype(input))), log)
 
 
-# ------------------------------------------------------------------------------------------------- systems of equations
+# ---- systems of equations
 def _solve_shapes(name: str, A: Any, B: Any, left: bool) -> tuple[Any, Any, bool]:
     """A and B with the same batch, and whether B was a (batch of) vector(s)."""
     square_size(name, A)
@@ -254,7 +254,7 @@ def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
     return tuple(
         t if tuple(t._payload.shape[:-2]) == lead else TENSORS.expand(t, (*lead, *t._payload.shape[-2:]))
         for t in (A, B)
-    )  # type: ignore[return-value]
+    )
 
 
 @public("linalg.solve")
@@ -341,7 +341,7 @@ def triangular_solve(
     return TriangularSolve((X, A.clone()))
 
 
-# ------------------------------------------------------------------------------------------------------------- Cholesky
+# ---- Cholesky
 @public("linalg.cholesky")
 @with_out(EXACT)
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
@@ -435,7 +435,7 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     return cholesky_solve(eye_of(L), L, upper)
 
 
-# ------------------------------------------------------------------------------------------- eigen- and singular values
+# ---- eigen- and singular values
 @public("linalg.eigh")
 @with_out(EXACT)
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
@@ -589,7 +589,7 @@ def old_qr(input: Tensor, some: bool = True) -> Any:
     return OldQr(qr(input, "reduced" if some else "complete"))
 
 
-# ------------------------------------------------------------------------------------------------------------------- LU
+# ---- LU
 def _lu_input(A: Any, name: str) -> None:
     if A._payload.ndim < 2:
         raise RuntimeError(

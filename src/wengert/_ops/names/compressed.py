@@ -39,7 +39,7 @@ from .sparse import CHECKED, is_compressed, recorded_by
 _CONSTRUCTED = "SparseCompressedTensorBackward0"
 
 
-# --------------------------------------------------------------------------------------------------------- constructors
+# ---- constructors
 @public("torch.sparse_compressed_tensor")
 def sparse_compressed_tensor(
     compressed_indices: Any = None,
@@ -154,7 +154,7 @@ def _make(
     check_flag(requires_grad, name)
     ends, minor, values = (part if isinstance(part, Tensor) else tensor(part) for part in parts)
     if dtype is not None:
-        values = values.to(dtype)  # type: ignore[attr-defined]
+        values = values.to(dtype)
     a, b, c = (np.asarray(t._payload) for t in (ends, minor, values))
     shape = _estimate(a, b, c, layout) if size is None else tuple(int(n) for n in size)
     if any(n < 0 for n in shape) and not checked:
@@ -163,7 +163,7 @@ def _make(
     if CHECKED.get() if checked is None else checked:
         check(x)
     t = with_values(x, values, _CONSTRUCTED)
-    return t.requires_grad_() if requires_grad and t._node is None else t  # type: ignore[attr-defined,no-any-return]
+    return t.requires_grad_() if requires_grad and t._node is None else t
 
 
 def _estimate(ends: Any, minor: Any, values: Any, layout: Any) -> tuple[int, ...]:
@@ -185,7 +185,7 @@ def _validate_sparse_csr_tensor_args(crow_indices: Tensor, col_indices: Tensor, 
     check(Compressed(ends, minor, elements, tuple(size)))
 
 
-# ------------------------------------------------------------------------------------------------------------ accessors
+# ---- accessors
 def _indices(name: str, layout: Any, kind: str, slot: str, doc: str) -> None:
     def get(self: Tensor) -> Tensor:
         if getattr(self._payload, "layout", strided) is not layout:
@@ -195,7 +195,7 @@ def _indices(name: str, layout: Any, kind: str, slot: str, doc: str) -> None:
         return wrap(getattr(self._payload, slot))
 
     def copied(input: Tensor) -> Tensor:
-        return get(expect_tensor(f"{name}_copy", "input", 1, input)).clone()  # type: ignore[attr-defined,no-any-return]
+        return get(expect_tensor(f"{name}_copy", "input", 1, input)).clone()
 
     get.__doc__ = doc
     get.__name__, copied.__name__ = name, f"{name}_copy"
@@ -222,7 +222,7 @@ def values_copy(input: Tensor) -> Tensor:
     >>> torch.values_copy(torch.eye(2).to_sparse_csr())
     tensor([1., 1.])
     """
-    return expect_tensor("values_copy", "input", 1, input).values().clone()  # type: ignore[no-any-return]
+    return expect_tensor("values_copy", "input", 1, input).values().clone()
 
 
 def _is_sparse_csr(self: Tensor) -> bool:
@@ -250,8 +250,8 @@ def elements_at(t: Tensor, x: Compressed) -> Tensor:
     if getattr(t._payload, "layout", strided) is not strided:
         return values_of(masked_by(t, x))
     d = x.minor.ndim - 1
-    rows: Any = t.reshape(math.prod(x.shape[:d]), *x.shape[d:])  # type: ignore[attr-defined]
-    return rows[tuple(map(wrap, coordinates(x)))].reshape(x.values.shape)  # type: ignore[no-any-return]
+    rows: Any = t.reshape(math.prod(x.shape[:d]), *x.shape[d:])
+    return rows[tuple(map(wrap, coordinates(x)))].reshape(x.values.shape)
 
 
 def masked_by(t: Tensor, x: Compressed) -> Tensor:
@@ -262,7 +262,7 @@ def masked_by(t: Tensor, x: Compressed) -> Tensor:
     return recorded_by("SparseMaskBackward0", masked(t._payload, x), (t,), lambda g: converted(g, layout))
 
 
-# ---------------------------------------------------------------------------------------------------------- conversions
+# ---- conversions
 def converted(t: Tensor, layout: Any, label: str = "ToSparseBackward1", dense_dim: int | None = None) -> Tensor:
     """A tensor in one of the layouts, recorded."""
     a = t._payload
@@ -284,7 +284,7 @@ def converted(t: Tensor, layout: Any, label: str = "ToSparseBackward1", dense_di
             )
         made = in_layout(a, layout, dense_dim or 0)
     elif layout is sparse_coo:
-        made = to_coo(a) if old is not strided else t.to_sparse()._payload  # type: ignore[attr-defined]
+        made = to_coo(a) if old is not strided else t.to_sparse()._payload
     elif layout is strided:
         made, label = a.to_dense(), "ToDenseBackward0"
     else:
@@ -321,7 +321,7 @@ def dense_of(t: Tensor, masked_grad: bool) -> Tensor:
     return recorded_by("ToDenseBackward0", x.to_dense(), (t,), back)
 
 
-# --------------------------------------------------------------------------------------------------- with dense tensors
+# ---- with dense tensors
 def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
     """The product of matrices (one may be a vector), of which one or both are compressed.
 
@@ -344,19 +344,15 @@ def _of_values(t: Tensor) -> bool:
 
 def _factors(g: Tensor, x: Tensor, y: Tensor, x_values: bool, y_values: bool) -> tuple[Tensor | None, Tensor | None]:
     """The gradients of the factors of ``x @ y``."""
-    column = g if g._payload.ndim == 2 else g.unsqueeze(int(x._payload.ndim == 2))  # type: ignore[attr-defined]
-    left, right = (
-        t if t._payload.ndim == 2 else t.unsqueeze(d)  # type: ignore[attr-defined]
-        for t, d in ((x, 0), (y, 1))
-    )
+    column = g if g._payload.ndim == 2 else g.unsqueeze(int(x._payload.ndim == 2))
+    left, right = (t if t._payload.ndim == 2 else t.unsqueeze(d) for t, d in ((x, 0), (y, 1)))
     dx = dy = None
     if x._node is not None:
         dx = _product_at(x, column, right.mH) if x_values else _matmul(column, right.mH)
     if y._node is not None:
         dy = _product_at(y, left.mH, column) if y_values else _matmul(left.mH, column)
     return tuple(  # type: ignore[return-value]
-        d if d is None or is_compressed(d) else d.reshape(t.shape)  # type: ignore[attr-defined]
-        for d, t in ((dx, x), (dy, y))
+        d if d is None or is_compressed(d) else d.reshape(t.shape) for d, t in ((dx, x), (dy, y))
     )
 
 
@@ -368,7 +364,7 @@ def _product_at(t: Tensor, x: Any, y: Any) -> Tensor:
     """The elements of ``x @ y`` at the indices of t, as a tensor like t."""
     p = t._payload
     if t._node._hooks is not None and type(t._node).__name__ == _CONSTRUCTED:  # somebody may see it
-        return x @ y  # type: ignore[no-any-return]
+        return x @ y
     if any(getattr(f._payload, "layout", strided) is not strided for f in (x, y)):
         return masked_by(x @ y, p)
     return sampled_product(p, x, y)
@@ -380,7 +376,7 @@ def sampled_product(p: Compressed, x: Tensor, y: Tensor) -> Tensor:
 
     def formula(g: Tensor) -> tuple[Any, Any]:
         at = masked_by(g, p)
-        return at @ y.mH, x.mH @ at  # type: ignore[attr-defined]
+        return at @ y.mH, x.mH @ at
 
     return recorded_by("SparseSampledAddmmBackward0", p.like(values), (x, y), formula)
 
@@ -419,7 +415,7 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alph
 
     def formula(g: Any) -> tuple[Any, ...]:
         at = masked_by(g, p)
-        return g * beta, at @ mat2.mH * alpha, mat1.mH @ at * alpha  # type: ignore[attr-defined]
+        return g * beta, at @ mat2.mH * alpha, mat1.mH @ at * alpha
 
     return recorded_by("SparseSampledAddmmBackward0", made, (input, mat1, mat2), formula)
 
@@ -452,7 +448,7 @@ def _promoted(x: Tensor, y: Tensor) -> Any:
 def _sum(x: Tensor, y: Tensor, alpha: Any = 1) -> Tensor:
     x, y = _promoted(x, y)
     made = COMPRESSED.add(x._payload, y._payload, alpha)
-    return recorded_by("AddBackward0", made, (x, y), lambda g: (g, g if alpha == 1 else g * alpha))  # type: ignore[operator]
+    return recorded_by("AddBackward0", made, (x, y), lambda g: (g, g if alpha == 1 else g * alpha))
 
 
 def _product(x: Tensor, y: Tensor) -> Tensor:
@@ -465,9 +461,7 @@ def _product(x: Tensor, y: Tensor) -> Tensor:
             dy = dy.to_dense()
         if not is_compressed(x) and is_compressed(dx):
             dx = dx.to_dense()
-        return tuple(  # type: ignore[return-value]
-            d.sum_to_size(t.shape) if d.shape != t.shape else d for d, t in ((dx, x), (dy, y))
-        )
+        return tuple(d.sum_to_size(t.shape) if d.shape != t.shape else d for d, t in ((dx, x), (dy, y)))
 
     if not is_compressed(x) and not isinstance(x._payload, np.ndarray) and x._payload.ndim:
         raise RuntimeError("Expected result Tensor to be of format CSR")
@@ -502,9 +496,9 @@ def _layer(x: Any, weight: Any, bias: Tensor | None = None) -> Tensor:
     rows = x if x._payload.ndim < 3 else x.reshape(-1, x.shape[-1])
     if rows._payload.ndim == 1:
         y = matrix_product(weight, rows, "MvBackward0")
-        return y if bias is None else y + bias  # type: ignore[no-any-return,operator]
+        return y if bias is None else y + bias
     y = matrix_product(rows, weight.mT) if bias is None else _affine(rows, weight.mT, bias, 1, 1)
-    return y if rows is x else y.reshape(*x.shape[:-1], -1)  # type: ignore[no-any-return,attr-defined]
+    return y if rows is x else y.reshape(*x.shape[:-1], -1)
 
 
 WITH_COMPRESSED.update(

@@ -44,7 +44,7 @@ def _reduction(name: str, code: Any, position: int) -> int:
     return int(code)
 
 
-# ------------------------------------------------------------------------------------------------------------- losses
+# ---- losses
 @public("torch.kl_div")
 def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
     """``nn.functional.kl_div`` with the reduction as a number.
@@ -55,7 +55,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: boo
     """
     code = _reduction("kl_div", reduction, 3)
     first = TENSORS.exp(target) * (target - input) if log_target else TENSORS.xlogy(target, target) - target * input
-    return reduce_values(first, code)  # type: ignore[no-any-return]
+    return reduce_values(first, code)
 
 
 @public("torch.binary_cross_entropy_with_logits")
@@ -73,7 +73,7 @@ def binary_cross_entropy_with_logits(
     tensor([0.6931])
     """
     code = _reduction("binary_cross_entropy_with_logits", reduction, 5)
-    return bernoulli_logits_nll(input, target, weight, pos_weight, code)  # type: ignore[no-any-return]
+    return bernoulli_logits_nll(input, target, weight, pos_weight, code)
 
 
 @public("torch.poisson_nll_loss")
@@ -152,10 +152,10 @@ def torch_triplet_margin_loss(
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = TENSORS.minimum(far, pairwise_distance(positive, negative, p, eps))
-    return reduce_values((margin + near - far).clamp_min(0), code)  # type: ignore[no-any-return]
+    return reduce_values((margin + near - far).clamp_min(0), code)
 
 
-# -------------------------------------------------------------------------------------------------------------- norms
+# ---- norms
 @public("torch.frobenius_norm")
 @with_out
 def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
@@ -204,7 +204,7 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     rank = v._payload.ndim
     kept = normal_dim(dim, rank)
     others = tuple(d for d in range(rank) if d != kept)
-    return vector_norm(v, pow, others, True) if others else TENSORS.abs(v)  # type: ignore[no-any-return]
+    return vector_norm(v, pow, others, True) if others else TENSORS.abs(v)
 
 
 @public("torch._weight_norm")
@@ -213,7 +213,7 @@ def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
     return v * (g / norm_except_dim(v, 2, dim))
 
 
-# ------------------------------------------------------------------------------------------------------------- layers
+# ---- layers
 @public("torch.native_batch_norm")
 @with_out(exactly("expected scalar type {Result} but found {Out}"))
 def native_batch_norm(
@@ -312,7 +312,7 @@ def max_pool1d_with_indices(
     (tensor([[3., 2.]]), tensor([[1, 2]]))
     """
     stride = stride if stride is None or isinstance(stride, int) or len(stride) else None
-    return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)  # type: ignore[no-any-return]
+    return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 def _with_indices(rank: int, pool: Any) -> None:
@@ -328,7 +328,7 @@ for _rank, _pool in enumerate((adaptive_max_pool1d, adaptive_max_pool2d, adaptiv
     _with_indices(_rank, _pool)
 
 
-# ------------------------------------------------------------------------------------------------------------ in place
+# ---- in place
 @public("torch.addmv_")
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """``Tensor.addmv_`` as a function.
@@ -353,7 +353,7 @@ def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type
     return input
 
 
-# --------------------------------------------------------------------------------------------------------- predicates
+# ---- predicates
 @public("torch._is_all_true Tensor._is_all_true")
 def _is_all_true(input: Tensor) -> Tensor:
     """Whether all elements of a bool tensor are True."""
@@ -372,7 +372,7 @@ def _bools(input: Tensor) -> Tensor:
     return input
 
 
-# -------------------------------------------------------------------------------------------------------------- hashes
+# ---- hashes
 @public("torch.hash_tensor Tensor.hash_tensor")
 @with_out(exactly("Expected result to be of dtype uint64, but got {Out}"))
 def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
@@ -409,7 +409,7 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     return wrap(np.asarray(xor(bits, axis=axis, keepdims=keepdim)))
 
 
-# ------------------------------------------------------------------------------------------------------------- unique
+# ---- unique
 @public("torch.unique_dim")
 def unique_dim(
     input: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
@@ -443,10 +443,10 @@ def _unique2(
     return values, inverse if return_inverse else empty, counts if return_counts else empty
 
 
-# ------------------------------------------------------------------------------------------------------- loading state
+# ---- loading state
 @public("Tensor.module_load")
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     """The new value of a parameter: ``other`` if ``assign``, else this tensor with the values of ``other``."""
     if assign:
         return other.detach()
-    return self.copy_(other).detach()  # type: ignore[no-any-return]
+    return self.copy_(other).detach()

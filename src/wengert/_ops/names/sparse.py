@@ -88,7 +88,7 @@ def _sparse_of(t: Any, name: str) -> Any:
     return t._payload
 
 
-# --------------------------------------------------------------------------------------------------------- constructors
+# ---- constructors
 @public("torch.sparse_coo_tensor")
 def sparse_coo_tensor(
     indices: Any = None,
@@ -191,7 +191,7 @@ def stored_at(
 
     def formula(g: Tensor) -> Tensor:
         g = to_dense(g)
-        return g[tuple(map(wrap, indices))] if len(indices) else g.expand(a.shape)  # type: ignore[attr-defined]
+        return g[tuple(map(wrap, indices))] if len(indices) else g.expand(a.shape)
 
     return recorded_by(label, Sparse(indices, a, shape, coalesced), (values,), formula)
 
@@ -266,7 +266,7 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     return recorded_by("SparseMaskBackward0", masked(np.asarray(self._payload), x), (self,), to_dense)
 
 
-# ------------------------------------------------------------------------------------------------------------ accessors
+# ---- accessors
 @public("Tensor.to_dense")
 def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
     """Convert a sparse tensor to a dense one, in ``dtype`` if it is given; a dense tensor is returned itself.
@@ -383,7 +383,7 @@ publish(property(is_sparse), "Tensor.is_sparse")
 publish(property(_layout), "Tensor.layout")
 
 
-# --------------------------------------------------------------------------------------------------- with dense tensors
+# ---- with dense tensors
 def _sum_of(factor: int) -> Callable[[Tensor, Tensor], Tensor]:
     def plus(x: Tensor, y: Tensor) -> Tensor:
         from ..._payloads.sparse import dense_plus
@@ -476,7 +476,7 @@ WITH_SPARSE.update(
 )
 
 
-# ----------------------------------------------------------------------------------------------------- sparse gradients
+# ---- sparse gradients
 def sparse_rows(weight: Tensor, indices: Tensor, padding_idx: int, rows: Tensor) -> Tensor:
     """``rows``, the rows of ``weight`` at ``indices``, recorded with a sparse gradient of ``weight``."""
     where = np.asarray(indices._payload, np.int64).reshape(-1)

@@ -29,7 +29,7 @@ FEW = 4096  # elements up to which finding the largest is faster than choosing e
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
-# ------------------------------------------------------------------------------------------------- exponential branches
+# ---- exponential branches
 def _negative(xp: Any, x: Any) -> Any:
     """The negative elements, else 0: ``exp`` then does not overflow and has no derivative where it is not used."""
     return xp.where(x < 0, x, 0)
@@ -130,7 +130,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _celu(input, alpha)
 
 
-# ------------------------------------------------------------------------------------------------------------- sigmoids
+# ---- sigmoids
 @unary(
     grad=sigmoid_cotangent,
     names="torch.sigmoid Tensor.sigmoid special.expit nn.functional.sigmoid",
@@ -311,7 +311,7 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     return _softplus(input, plain_number(beta), plain_number(threshold))
 
 
-# ----------------------------------------------------------------------------------------------------------------- gelu
+# ---- gelu
 _GELU_A, _GELU_B = math.sqrt(2.0 / math.pi), 0.044715
 
 
@@ -364,7 +364,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     return _gelu(input, approximate)
 
 
-# ------------------------------------------------------------------------------------------------------------------ glu
+# ---- glu
 def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
     half = self.shape[dim] // 2
     a, b = xp.slice_dim(self, dim, 0, half, 1), xp.slice_dim(self, dim, half, 2 * half, 1)

@@ -37,7 +37,7 @@ def _attention_grads(
     xp: Any, g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float, tape: Any
 ) -> tuple[Any, ...]:
     if tape and xp is ARRAYS and not needs[3]:
-        return xp.lib.attention_cotangents(g, query, key, value, mask, needs, causal, scale, tape)  # type: ignore[no-any-return]
+        return xp.lib.attention_cotangents(g, query, key, value, mask, needs, causal, scale, tape)
     p = _weights(xp, query, key, mask, causal, scale)
     gv = xp.matmul_nd(p.mT, g) if needs[2] else None
     gq = gk = gm = None
@@ -169,7 +169,7 @@ def softmax_or_zero(scores):
     """softmax over the last dimension; a row of -inf alone gives zeros."""
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 def additive_mask(mask: Any, query: Any) -> Any:
     """The mask to add for a bool mask, which is true where a query may attend."""
     if mask is None or logical_dtype(mask).kind != "b":

@@ -25,7 +25,7 @@ from .loss import refuse_weight_grad
 from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, norm_groups
 
 
-# ------------------------------------------------------------------------------------------------------------ operators
+# ---- operators
 def _channel_grads(
     xp: Any,
     g: Any,
@@ -40,7 +40,7 @@ def _channel_grads(
     stats: Any,
 ) -> tuple[Any, Any, Any]:
     if stats and xp is ARRAYS:
-        return xp.lib.channel_cotangents(g, input, weight, bias_shape, needs, view, stats)  # type: ignore[no-any-return]
+        return xp.lib.channel_cotangents(g, input, weight, bias_shape, needs, view, stats)
     return _norm_grads(xp, g, input, weight, bias_shape, needs, view, dims, eps, along, None)
 
 
@@ -97,7 +97,7 @@ def norm_by_statistics(lib, input, running_mean, running_var, weight, bias, eps,
     return lib.channels_by_statistics(input, running_mean, running_var, weight, bias, eps)
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 @public("nn.functional.batch_norm")
 def batch_norm(
     input: Tensor,

@@ -28,7 +28,7 @@ from ..random._common import check_elements
 from .loss import reduce_values, reduction_code, refuse_weight_grad
 
 
-# --------------------------------------------------------------------------------------------- negative log-likelihoods
+# ---- negative log-likelihoods
 def _nll_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     """The batching rule: fold vmap's dimension into the samples, and take a mean within each element of the batch."""
     from ..._payloads.batching import loop
@@ -316,7 +316,7 @@ def nll_loss(
     return nll_nd(input, target, weight, reduction_code(reduction, size_average, reduce), ignore_index)
 
 
-# -------------------------------------------------------------------------------------------------------- margin losses
+# ---- margin losses
 def _classes(n: int, like: Tensor) -> Any:
     """The class numbers 0 to n - 1, as a constant."""
     return placed_beside(like, np.arange(n))

@@ -26,7 +26,7 @@ Ints = tuple[int, ...]
 _LONG_ROWS = 128  # places from which adding them up alone is faster than adding them up together with the samples
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 def _wide(product: Any, x: Any, y: Any, *p: Any) -> Any:
     """A product of two arrays; half precision is computed in float32."""
     if x.dtype.itemsize != 2 or x.dtype.kind not in "fV":
@@ -286,7 +286,7 @@ def convolution_transposed(lib, input, weight, bias, size, stride, padding, dila
     return r
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 def per_dim(name: str, value: Any, k: int) -> Ints:
     """A geometry argument as a number for each dimension."""
     if isinstance(value, (tuple, list)):
@@ -458,7 +458,7 @@ def _convolution_in(k: int, doc: str) -> Any:
         dilation: Any = 1,
         groups: int = 1,
     ) -> Tensor:
-        return _convolve(k, input, weight, bias, stride, padding, dilation, groups)  # type: ignore[no-any-return]
+        return _convolve(k, input, weight, bias, stride, padding, dilation, groups)
 
     conv.__doc__ = doc
     return public(f"torch.conv{k}d nn.functional.conv{k}d")(conv)
@@ -544,9 +544,7 @@ def _transposed_in(k: int, doc: str) -> Any:
         groups: int = 1,
         dilation: Any = 1,
     ) -> Tensor:
-        return _transposed(  # type: ignore[no-any-return]
-            k, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
+        return _transposed(k, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
     conv_transpose.__doc__ = doc
     return public(f"torch.conv_transpose{k}d nn.functional.conv_transpose{k}d")(conv_transpose)

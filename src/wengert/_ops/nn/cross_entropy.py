@@ -37,23 +37,23 @@ from .loss import reduction_code
 ndarray = np.ndarray
 
 
-# ------------------------------------------------------------------------------------------------------------- the node
+# ---- the node
 _NLL: Any = REGISTRY["nll"].node
 
 
-class OneStep(_NLL):  # type: ignore[misc]
+class OneStep(_NLL):
     """The node of both operators, NOTE [ One node for two ]; ``outputs_meta``: results of the kernel, the dtype."""
 
     __slots__ = ()
     fx: Any
     outputs_meta: Any
-    s: Any
+    values: Any
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         if xp is not ARRAYS or type(g) is Parts or observers:
             first, d = self.split().backward(xp, g, keep)
-            return first.backward(xp, d, keep)  # type: ignore[no-any-return]  # the pass has not counted `first`
-        _, target, _, reduction, _ = self.s
+            return first.backward(xp, d, keep)  # the pass has not counted `first`
+        _, target, _, reduction, _ = self.values
         cell = target.cell
         if cell is not None and cell._seq > self._seq:
             stale(self, target)
@@ -82,7 +82,7 @@ class OneStep(_NLL):  # type: ignore[misc]
         box = Box()
         box.a = logs.astype(dtype, copy=False)
         box.cell = None
-        first = node_of("log_softmax", self, 0.5, fx=self.fx[:1], s=[box, 1])
+        first = node_of("log_softmax", self, 0.5, fx=self.fx[:1], values=[box, 1])
         self.fx = (first, None, None)
         self.outputs_meta = None
         self.__class__ = _NLL
@@ -113,17 +113,17 @@ def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Ten
     if recorded:
         r._node = n = OneStep()
         n.fx = (fx, None, None)
-        n.s = [a.shape, box_of(target), None, reduction, None]
+        n.values = [a.shape, box_of(target), None, reduction, None]
         n.outputs_meta = (e, sums, a.dtype)
         n._seq = next(ticks)
         n._hooks = None
         frame = lines.user_frame(getframe(2))
         n._code = frame.f_code
         n._lasti = frame.f_lasti
-    return r  # type: ignore[no-any-return]
+    return r
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 @public("nn.functional.cross_entropy")
 def cross_entropy(
     input: Tensor,
@@ -158,7 +158,7 @@ def cross_entropy(
             and type(input) is type(target) is Tensor
         ):
             return _in_one_step(input, target, a, t, code)
-        return nll_nd(TENSORS.log_softmax(input, 1), target, weight, code, ignore_index)  # type: ignore[no-any-return]
+        return nll_nd(TENSORS.log_softmax(input, 1), target, weight, code, ignore_index)
     expect_tensors("cross_entropy_loss", input=input, target=target)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")

@@ -34,7 +34,7 @@ from ..indexing.scatter import known_values
 from ..reduce.sums import unimplemented
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 def _nll_back(
     xp: Any, g: Any, log_probs: Any, chain: Any, lengths: Any, sizes: Any, zero_infinity: Any, normal: Any
 ) -> Any:
@@ -143,7 +143,7 @@ def plain_ctc_within(lib, self, lengths):
     return lib.where((lib.arange(len(self))[:, None] < lengths)[..., None], self, 0)
 
 
-# ------------------------------------------------------------------------------------------------------------ arguments
+# ---- arguments
 _WHILE = "(while checking arguments for ctc_loss_allocate_outputs)"
 
 
@@ -234,7 +234,7 @@ def ctc_loss(
         loss = loss.sum()
     elif alone:
         loss = TENSORS.squeeze_dim(loss, 0)
-    return loss  # type: ignore[no-any-return]
+    return loss
 
 
 @public("nn.functional.ctc_loss")

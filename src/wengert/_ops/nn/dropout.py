@@ -71,7 +71,7 @@ def _dropped(
     return input.mul_(scale).add_(b) if inplace else ordered(input * scale + b, input, scale)
 
 
-# -------------------------------------------------------------------------------------------- torch.dropout and its kin
+# ---- torch.dropout and its kin
 def _low_level(name: str, feature: bool, alpha: bool) -> None:
     def out_of_place(input: Tensor, p: float, train: bool) -> Tensor:
         return _dropped(input, _checked(p, RuntimeError), train, feature, alpha)
@@ -127,7 +127,7 @@ def _native_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:
     return _samplers.native_dropout_mask(generator, shape, p)
 
 
-# -------------------------------------------------------------------------------------------------------- nn.functional
+# ---- nn.functional
 @public("nn.functional.dropout")
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element is zero with probability ``p``, else divided by 1 - p; the input itself unless ``training``.

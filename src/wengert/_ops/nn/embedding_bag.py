@@ -54,7 +54,7 @@ def plain_bag_argmax(lib, rows, starts, bag):
     return first.astype(np.int64)
 
 
-# ----------------------------------------------------------------------------------------------------------- arguments
+# ---- arguments
 def _wrong_type(t: Tensor, position: int, argument: str, wanted: str) -> RuntimeError:
     given = _type_name(np.empty(0, logical_dtype(t)))
     return RuntimeError(
@@ -145,11 +145,11 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
     return padding_idx % rows
 
 
-# ----------------------------------------------------------------------------------------------------------- reductions
+# ---- reductions
 def _sums(rows: Tensor, bag: Any, bags: int, length: int | None) -> Tensor:
     if length:
-        return TENSORS.sum_dim(rows.view(bags, length, rows._payload.shape[1]), (1,), False)  # type: ignore[no-any-return]
-    return TENSORS.index_back([rows, wrap(bag)], (bags, rows._payload.shape[1]), (0,))  # type: ignore[no-any-return]
+        return TENSORS.sum_dim(rows.view(bags, length, rows._payload.shape[1]), (1,), False)
+    return TENSORS.index_back([rows, wrap(bag)], (bags, rows._payload.shape[1]), (0,))
 
 
 def _maxima(rows: Tensor, bag: Any, bags: int) -> Tensor:
@@ -159,8 +159,8 @@ def _maxima(rows: Tensor, bag: Any, bags: int) -> Tensor:
     full, starts, own = np.unique(bag, return_index=True, return_inverse=True)
     largest = TENSORS.gather(rows, TENSORS.bag_argmax(rows.detach(), starts, own), 0)
     if full.size == bags:
-        return largest  # type: ignore[no-any-return]
-    return TENSORS.index_back([largest, wrap(full)], (bags, rows._payload.shape[1]), (0,))  # type: ignore[no-any-return]
+        return largest
+    return TENSORS.index_back([largest, wrap(full)], (bags, rows._payload.shape[1]), (0,))
 
 
 @public("nn.functional.embedding_bag")
@@ -267,7 +267,7 @@ def torch_embedding_bag(
     bags, columns = result._payload.shape
     if mode == 0 and padding_idx is None and logical_dtype(weight).itemsize <= 4:
         starts = offsets._payload.shape[0]
-        return result, *(wrap(np.zeros(n, np.int64)) for n in (0, starts, starts))  # type: ignore[return-value]
+        return result, *(wrap(np.zeros(n, np.int64)) for n in (0, starts, starts))
     rows = _integers(indices).reshape(-1)
     bag, _ = bag_of(_integers(offsets), rows.size, include_last_offset)
     rows = rows[: bag.size]
@@ -282,5 +282,5 @@ def torch_embedding_bag(
         if own.size:
             values = np.asarray(weight.detach()._payload)[rows[counted]]
             inverse = np.searchsorted(own, bag[counted])
-            most[own] = rows[counted][np.asarray(REGISTRY["bag_argmax"].decl(lib, values, first, inverse))]  # type: ignore[misc]
+            most[own] = rows[counted][np.asarray(REGISTRY["bag_argmax"].decl(lib, values, first, inverse))]
     return result, wrap(bag), wrap(sizes), wrap(most)

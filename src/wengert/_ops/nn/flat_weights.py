@@ -23,7 +23,7 @@ def cell(mode: str, input: Tensor, hx: Any, *flat: Any) -> Any:
     return STEPS[mode](linear(input, weights.ih, weights.bias_ih), hx, weights)
 
 
-# ------------------------------------------------------------------------------------------------------ over a sequence
+# ---- over a sequence
 def _packed(
     mode: str, data: Tensor, sizes: list[int], state: Any, weights: Weights, reverse: bool
 ) -> tuple[Tensor, Any]:

@@ -123,7 +123,7 @@ def pixels_to_channels(lib, self, downscale_factor):
     return x.transpose(order).copy().reshape(*lead, c * r * r, h // r, w // r)
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 def _pair(name: str, value: Any) -> Ints:
     if isinstance(value, (tuple, list)):
         if len(value) not in (1, 2):

@@ -79,7 +79,7 @@ def plain_fractional_max(lib, self, samples, kernel, out):
 named_by("fractional_max", "out", lambda out: f"FractionalMaxPool{len(out)}DBackward0")
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 def _each(value: Any, k: int, argument: str) -> Ints:
     if not isinstance(value, (tuple, list)):
         return (int(value),) * k

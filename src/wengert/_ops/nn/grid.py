@@ -27,7 +27,7 @@ from ..create.ranges import _spaced
 from ..linalg.matmul import dtype_name
 
 
-# ------------------------------------------------------------------------------------------------------------ operators
+# ---- operators
 def _place_cotangent(xp: Any, g: Any, input: Any, grid: Any, mode: str, padding: str, align: bool, orders: Ints) -> Any:
     """The cotangent of the grid: for each coordinate the sample of one order more, times g, over the channels."""
     k = len(orders)
@@ -191,7 +191,7 @@ def affine_grid_backward(lib, self, size, align_corners):
     return lib.matmul(g.swapaxes(-1, -2), base)
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 _CHANGED = (
     "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
     "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details."

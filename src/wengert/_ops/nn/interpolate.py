@@ -30,7 +30,7 @@ from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
-# -------------------------------------------------------------------------------------------------------- one dimension
+# ---- one dimension
 
 
 def _kind(mode: str) -> str:
@@ -39,7 +39,7 @@ def _kind(mode: str) -> str:
     return mode
 
 
-# ------------------------------------------------------------------------------------------------------------ operators
+# ---- operators
 _SAMPLES = [
     ((1, 2, 3), ((5,), "nearest", False, (None,))),
     ((1, 2, 3, 4), ((6, 8), "nearest", False, (None, None))),
@@ -137,7 +137,7 @@ def plain_upsample_backward(lib, self, size, mode, align_corners, scales):
 
 
 def _node_name(n: Any) -> str:
-    size, mode = n.p[:2]
+    size, mode = n.params[:2]
     smooth = "Aa" if mode.startswith("smooth ") else ""
     word = "".join(part.capitalize() for part in mode.removeprefix("smooth ").split("-"))
     return f"Upsample{word}{len(size)}D{smooth}Backward0"
@@ -146,7 +146,7 @@ def _node_name(n: Any) -> str:
 REGISTRY["upsample"].node.name = _node_name
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 _RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4, "lanczos": 4}
 
 

@@ -20,7 +20,7 @@ from ..linalg.matmul import dtype_name
 from .loss import loss_batch, reduce_values, reduction_code, refuse_weight_grad, shared
 
 
-# --------------------------------------------------------------------------------------------------- binary likelihoods
+# ---- binary likelihoods
 def _weighted_cotangent(g: Any, weight: Any, reduction: int, shape: Any) -> Any:
     g = shared(g, reduction, shape)
     return g if weight is None else g * weight
@@ -189,7 +189,7 @@ def binary_cross_entropy_with_logits(
     return bernoulli_logits_nll(input, target, weight, pos_weight, code)
 
 
-# ------------------------------------------------------------------------------------------------- composed likelihoods
+# ---- composed likelihoods
 @public("nn.functional.kl_div")
 def kl_div(
     input: Tensor,

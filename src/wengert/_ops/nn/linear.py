@@ -171,5 +171,5 @@ def linear(input, weight, bias):
 LAYER = REGISTRY["linear"]
 shown_as(LAYER.node, layer_graph)
 with_sizes(LAYER.node, "mat1", "mat2", transposed=True, alpha=1, beta=1)
-shown_as(LAYER.node_without, layer_graph)  # type: ignore[attr-defined]
-with_sizes(LAYER.node_without, "self", "mat2", transposed=True)  # type: ignore[attr-defined]
+shown_as(LAYER.node_without, layer_graph)
+with_sizes(LAYER.node_without, "self", "mat2", transposed=True)

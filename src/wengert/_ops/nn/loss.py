@@ -23,7 +23,7 @@ from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
-# ----------------------------------------------------------------------------------------------------------- reductions
+# ---- reductions
 LEGACY_WARNING = "size_average and reduce args will be deprecated, please use reduction='{}' instead."
 
 
@@ -119,7 +119,7 @@ def broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
         shape = np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
     except ValueError:
         raise broadcast_error(x, y) from None
-    return tuple(t if tuple(t.shape) == shape else TENSORS.expand(t, shape) for t in (x, y))  # type: ignore[return-value]
+    return tuple(t if tuple(t.shape) == shape else TENSORS.expand(t, shape) for t in (x, y))
 
 
 def weighted(name: str, losses: Any, weight: Any, input: Any, reduction: str) -> Any:
@@ -150,7 +150,7 @@ def _recording() -> bool:
     return is_grad_enabled()
 
 
-# ---------------------------------------------------------------------------------------------------- squares and lines
+# ---- squares and lines
 def _both(d: Any, needs: Any) -> Any:
     """The cotangents of input and target of a loss of their difference."""
     return d if needs[0] else None, -d if needs[1] else None
@@ -321,7 +321,7 @@ def huber_loss(
     return weighted("huber_loss", losses, weight, input, reduction)
 
 
-# -------------------------------------------------------------------------------------------------------------- margins
+# ---- margins
 @general(
     grad=lambda xp, g, self, target, needs, reduction: (
         -target * xp.sigmoid(-target * self) * shared(g, reduction, self.shape) if needs[0] else None,

@@ -62,10 +62,10 @@ def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tupl
     if key is value and query is key:
         together = TENSORS.linear(query, weight, bias)
         d = together._payload.ndim - 1
-        return tuple(TENSORS.slice_dim(together, d, i * e, (i + 1) * e, 1) for i in range(3))  # type: ignore[return-value]
+        return tuple(TENSORS.slice_dim(together, d, i * e, (i + 1) * e, 1) for i in range(3))
     weights = [TENSORS.slice_dim(weight, 0, i * e, (i + 1) * e, 1) for i in range(3)]
     biases = [None if bias is None else TENSORS.slice_dim(bias, 0, i * e, (i + 1) * e, 1) for i in range(3)]
-    return tuple(TENSORS.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True))  # type: ignore[return-value]
+    return tuple(TENSORS.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True))
 
 
 def _by_heads(x: Any, rows: int, size: int) -> Any:

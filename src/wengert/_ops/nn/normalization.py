@@ -24,7 +24,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
-# ------------------------------------------------------------------------------------------------------------ operators
+# ---- operators
 _SAMPLES = [
     ((3, 4), ((1,), 1e-5, True)),
     ((3, 4), ((1,), 1e-2, False)),
@@ -184,7 +184,7 @@ def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
     return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 def _check_float(t: Any, kernel: str, *others: Any) -> None:
     if logical_dtype(t).kind in "iub":
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(t)}'")
@@ -286,7 +286,7 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
         dtype = logical_dtype(input)
         eps = float(np.finfo(np.float32 if dtype.itemsize == 2 else dtype).eps)
     if weight is not None and logical_dtype(input).itemsize == 2:  # the product is rounded once, and to input's dtype
-        wide = rms_norm(input.float(), normalized_shape, weight.float(), eps)  # type: ignore[attr-defined]
+        wide = rms_norm(input.float(), normalized_shape, weight.float(), eps)
         return wide.to(input.dtype)
     whole = tuple(input._payload.shape)
     if logical_dtype(input).kind == "c":  # PyTorch squares without taking absolute values
@@ -371,7 +371,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     return input / (mean * alpha + k) ** beta
 
 
-# -------------------------------------------------------------------------------------------------- with the statistics
+# ---- with the statistics
 def _with_statistics(
     result: Any, input: Any, view: Ints, dims: Dims, eps: float, shape: Any, differentiable: bool = False
 ) -> Any:
@@ -397,7 +397,7 @@ def native_layer_norm(
     lead = tuple(input._payload.shape[: input._payload.ndim - k])
     view = (math.prod(lead), math.prod(normalized_shape))
     result = layer_norm(input, normalized_shape, weight, bias, eps)
-    return _with_statistics(result, input, view, (1,), eps, (*lead, *(1,) * k))  # type: ignore[no-any-return]
+    return _with_statistics(result, input, view, (1,), eps, (*lead, *(1,) * k))
 
 
 @public("torch.native_group_norm")
@@ -412,4 +412,4 @@ def native_group_norm(
     """
     result = group_norm(input, group, weight, bias, eps)
     view = (N * group, C // group * HxW)
-    return _with_statistics(result, input, view, (1,), eps, (N, group), True)  # type: ignore[no-any-return]
+    return _with_statistics(result, input, view, (1,), eps, (N, group), True)

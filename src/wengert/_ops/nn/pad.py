@@ -158,7 +158,7 @@ def _padded(shape: tuple[int, ...], pad: Pads) -> tuple[int, ...]:
 
 
 def _border_name(n: Any) -> str:
-    pad, mode = n.p
+    pad, mode = n.params
     if mode == "circular":
         return "torch::autograd::CopySlices"  # PyTorch writes the pieces into an empty tensor
     return f"{'Reflection' if mode == 'reflect' else 'Replication'}Pad{len(pad) // 2}DBackward0"
@@ -167,7 +167,7 @@ def _border_name(n: Any) -> str:
 REGISTRY["pad_border"].node.name = _border_name
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 _INTS = frozenset((int,))
 
 

@@ -23,7 +23,7 @@ from ..linalg.matmul import dtype_name
 Ints = tuple[int, ...]
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 _WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
 
 
@@ -222,7 +222,7 @@ def _avg_pool_in(k: int, doc: str) -> Any:
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         kernel, step, pad, _, out = _geometry(name, k, input, kernel_size, stride, padding, 1, ceil_mode)
-        return TENSORS.mean_windows(input, kernel, step, pad, out, bool(count_include_pad), divisor_override)  # type: ignore[no-any-return]
+        return TENSORS.mean_windows(input, kernel, step, pad, out, bool(count_include_pad), divisor_override)
 
     return _of_windows(with_out(EXACT)(avg_pool), k, doc, "nn.functional.avg_pool{k}d")
 
@@ -265,7 +265,7 @@ def avg_pool1d(
     return TENSORS.squeeze_dim(r, d)
 
 
-# ------------------------------------------------------------------------------------------------------------- adaptive
+# ---- adaptive
 def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
     """The output's size; ``None`` keeps a dimension."""
     shape = tuple(input._payload.shape)
@@ -408,7 +408,7 @@ def torch_adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
     return adaptive_max_pool1d(input, output_size, True)
 
 
-# -------------------------------------------------------------------------------------------- unpooling, p-norm pooling
+# ---- unpooling, p-norm pooling
 def _unpooled_size(input: Any, kernel: Ints, stride: Ints, padding: Ints, output_size: Any) -> Ints:
     k = len(kernel)
     default = tuple(

@@ -34,7 +34,7 @@ from ..._base.registry import REGISTRY, plain_body
 from ..._kinds.general import general, named_by
 from ..._kinds.linear import linear
 
-# --------------------------------------------------------------------------------------------------------------- maxima
+# ---- maxima
 
 
 _MAX_SAMPLES = [
@@ -219,7 +219,7 @@ named_by("max_parts", "out", lambda out: f"AdaptiveMaxPool{len(out)}DBackward0")
 named_by("unpool", "size", lambda size: f"MaxUnpool{len(size)}DBackward0")
 
 
-# ---------------------------------------------------------------------------------------------------------------- means
+# ---- means
 
 
 _FEW_MEANS = 1024  # elements up to which windows are copied out and added up by one product
@@ -395,5 +395,5 @@ def plain_mean_parts_backward(lib, self, size):
     return self
 
 
-REGISTRY["mean_windows"].node.name = lambda n: f"AvgPool{len(n.p[0])}DBackward0"
-REGISTRY["mean_parts"].node.name = lambda n: f"AdaptiveAvgPool{len(n.p[0])}DBackward0"
+REGISTRY["mean_windows"].node.name = lambda n: f"AvgPool{len(n.params[0])}DBackward0"
+REGISTRY["mean_parts"].node.name = lambda n: f"AdaptiveAvgPool{len(n.params[0])}DBackward0"

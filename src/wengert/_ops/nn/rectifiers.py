@@ -31,7 +31,7 @@ from ..elementwise._common import activation, floats_only, on_floats, plain_numb
 from ..random._common import closed, opened
 
 
-# ----------------------------------------------------------------------------------------------------- relu and its kin
+# ---- relu and its kin
 def _check_relu(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if dtype is BOOL:
         raise RuntimeError("Boolean inputs not supported for relu")
@@ -359,7 +359,7 @@ def _rrelu_with_noise(lib, self, noise):
     return self * noise
 
 
-# ------------------------------------------------------------------------------------------------------------ piecewise
+# ---- piecewise
 @on_floats(
     "hardsigmoid_cpu",
     grad=lambda xp, g, self: xp.where((self > -3) & (self < 3), g / 6, 0),

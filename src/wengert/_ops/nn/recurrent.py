@@ -20,7 +20,7 @@ from ..._tape.tensor import Tensor, wrap
 _DTYPES = (np.dtype("f4"), np.dtype("f8"))
 
 
-# -------------------------------------------------------------------------------------------------------- composed form
+# ---- composed form
 class Weights:
     """The parameters of one layer in one direction."""
 
@@ -56,15 +56,15 @@ def _gru_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
     r = TENSORS.sigmoid(from_input[0] + from_hidden[0])
     z = TENSORS.sigmoid(from_input[1] + from_hidden[1])
     n = TENSORS.tanh(from_input[2] + r * from_hidden[2])
-    return (h - n) * z + n  # type: ignore[no-any-return]
+    return (h - n) * z + n
 
 
 def _tanh_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
-    return TENSORS.tanh(given + linear(h, weights.hh, weights.bias_hh))  # type: ignore[no-any-return]
+    return TENSORS.tanh(given + linear(h, weights.hh, weights.bias_hh))
 
 
 def _relu_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
-    return TENSORS.relu(given + linear(h, weights.hh, weights.bias_hh))  # type: ignore[no-any-return]
+    return TENSORS.relu(given + linear(h, weights.hh, weights.bias_hh))
 
 
 STEPS = {"LSTM": _lstm_step, "GRU": _gru_step, "RNN_TANH": _tanh_step, "RNN_RELU": _relu_step}
@@ -110,7 +110,7 @@ def layer(
     if mode == "LSTM":
         output, h, c = TENSORS.lstm_layer(*given, mode, reverse, ends, tape)
         return output, (h, c)
-    return TENSORS.recurrent_layer(*given, mode, reverse, ends, tape)  # type: ignore[no-any-return]
+    return TENSORS.recurrent_layer(*given, mode, reverse, ends, tape)
 
 
 def _plain(given: Any) -> bool:
@@ -124,7 +124,7 @@ def _plain(given: Any) -> bool:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------ operators
+# ---- operators
 def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: bool, ends: Any) -> list[Any]:
     """The cotangents of all operands through the composed form, for a derivative that is differentiated again.
 
@@ -147,10 +147,10 @@ def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: 
         roots = [
             (y._node, wrap(OwnTape(a, tag)))
             for y, a in zip(outputs, g, strict=True)
-            if a is not None and y._node is not None  # type: ignore[union-attr]
+            if a is not None and y._node is not None
         ]
         wanted = [leaf._node for leaf in leaves if leaf is not None and leaf._node is not None]
-        found = iter(run(roots, keep=True, create_graph=True, inputs=wanted) or ())  # type: ignore[arg-type]
+        found = iter(run(roots, keep=True, create_graph=True, inputs=wanted) or ())
         ds = [next(found) if leaf is not None and leaf._node is not None else None for leaf in leaves]
     return [
         None if d is None else d._payload.v if isinstance(d._payload, OwnTape) and d._payload.tag == tag else d._payload
@@ -166,9 +166,9 @@ def _cotangents(
         input, *_, w_ih, w_hh, bias, _ = operands
         biased = bias is not None
         if mode == "LSTM":
-            return xp.lib.lstm_cotangents(g, input, w_ih, w_hh, biased, needs, reverse, ends, tape)  # type: ignore[no-any-return]
+            return xp.lib.lstm_cotangents(g, input, w_ih, w_hh, biased, needs, reverse, ends, tape)
         back = xp.lib.gru_cotangents if mode == "GRU" else xp.lib.rnn_cotangents
-        return back(g, w_ih, w_hh, biased, needs, mode, reverse, ends, tape)  # type: ignore[no-any-return]
+        return back(g, w_ih, w_hh, biased, needs, mode, reverse, ends, tape)
     ds = _composed_cotangents(g, operands, needs, mode, reverse, ends)
     return tuple(wrap(d) if xp is TENSORS and d is not None and not isinstance(d, Tensor) else d for d in ds)
 
@@ -276,6 +276,6 @@ def plain_recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, 
 
 
 # PyTorch has one operator for float32 only; for other dtypes the outputs come from a stack
-REGISTRY["lstm_layer"].node.name = lambda n: (  # type: ignore[method-assign, assignment]
+REGISTRY["lstm_layer"].node.name = lambda n: (
     "MkldnnRnnLayerBackward0" if n.outputs_meta[0][1] == np.float32 else "StackBackward0"
 )

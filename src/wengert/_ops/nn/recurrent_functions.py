@@ -134,7 +134,7 @@ def lstm_cell(
     >>> torch.lstm_cell(x, (h, h), w, w)
     (tensor([[0.3696]]), tensor([[0.5568]]))
     """
-    return _cell("LSTM", input, hx, w_ih, w_hh, b_ih, b_hh)  # type: ignore[no-any-return]
+    return _cell("LSTM", input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def _cell_of_one_state(name: str, doc: str) -> None:
@@ -143,7 +143,7 @@ def _cell_of_one_state(name: str, doc: str) -> None:
     def cell(
         input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
     ) -> Tensor:
-        return _cell(name.upper(), input, hx, w_ih, w_hh, b_ih, b_hh)  # type: ignore[no-any-return]
+        return _cell(name.upper(), input, hx, w_ih, w_hh, b_ih, b_hh)
 
     cell.__doc__ = doc
     public(f"torch.{name}_cell")(cell)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..._base.dtypes import dtype as DType
 
 
-# -------------------------------------------------------------------------------------------------------------- softmax
+# ---- softmax
 _SAMPLES = [((3, 4), (1,)), ((3, 4), (0,)), ((2, 3, 2), (1,)), ((0,), (0,))]
 
 
@@ -94,7 +94,7 @@ def _log_softmax_backward_data(lib, grad_output, output, dim):
     return lib.log_softmax_backward_rows(grad_output, output, dim)
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 @reduction("torch.softmax Tensor.softmax special.softmax", out_rule=EXACT, one_dim=("softmax", "dim", NOT_FLOATING))
 def softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """exp(x) over its sum along a dim: positive numbers that add up to one. The input is converted to ``dtype`` first.
@@ -183,7 +183,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     return _along(softmax, "softmax", -input, dim, dtype)
 
 
-# ------------------------------------------------------------------------------------------------------------ logsumexp
+# ---- logsumexp
 def _logsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     g = restored(xp, g, self.shape, dim, keepdim)
     result = restored(xp, result, self.shape, dim, keepdim)

@@ -20,7 +20,7 @@ from ..._tensor_api.generator import Generator, default_generator
 Sampler = Callable[..., Any]
 
 
-# ------------------------------------------------------------------------------------------------------- zero gradients
+# ---- zero gradients
 def zero_grad(name: str, node: str, tensors: int = 1) -> Any:
     """An operator that returns values drawn beforehand, with zeros as the gradient of the tensors it was drawn for."""
 
@@ -70,7 +70,7 @@ def needs(*tensors: Any) -> bool:
     return any(isinstance(t, Tensor) and t._node is not None for t in tensors) and is_grad_enabled()
 
 
-# -------------------------------------------------------------------------------------------------------------- drawing
+# ---- drawing
 def source_of(generator: Any, function: str) -> Generator:
     if generator is None:
         return default_generator

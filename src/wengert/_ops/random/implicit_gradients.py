@@ -62,7 +62,7 @@ def _of_shape(lib: Any, values: Any, self: Any) -> Any:
     return values if values.shape == self.shape else values + lib.zeros(self.shape, values.dtype)
 
 
-# ---------------------------------------------------------------------------------------------------------------- gamma
+# ---- gamma
 @public("torch._standard_gamma")
 def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Draws of the gamma distributions of scale 1 with the shape parameters that ``input`` holds, float32 or float64.
@@ -128,7 +128,7 @@ def _standard_gamma_grad(lib, self, output):
     return piecewise(pieces, lib, alpha, x).astype(dtype)
 
 
-# ------------------------------------------------------------------------------------------------------------ Dirichlet
+# ---- Dirichlet
 @public("torch._sample_dirichlet")
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Draws of the Dirichlet distributions with the concentrations along the last dim of ``input``, float32 or float64.

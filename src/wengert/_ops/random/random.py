@@ -37,7 +37,7 @@ from . import _common as zero
 from ._common import Sampler, drawn, needs, source_of
 
 
-# ------------------------------------------------------------------------------------------------------- filling memory
+# ---- filling memory
 def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args: Any) -> Tensor:
     """Write draws into a tensor, in the order of its memory; the gradient of its former value is zeros."""
     a = self._payload
@@ -202,7 +202,7 @@ def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwar
     return fill(self, zero.RANDOM_FROM_TO, _samplers.randint, source, operator.index(low), operator.index(high))
 
 
-# ---------------------------------------------------------------------------------------------------------- new tensors
+# ---- new tensors
 def new_random(
     function: str, shape: tuple[int, ...], asked: Options, default: Any, sampler: Sampler, *args: Any
 ) -> Tensor:

@@ -27,7 +27,7 @@ HistogramResult = return_type("histogram", "hist", "bin_edges")
 HistogramddResult = return_type("histogramdd", "hist", "bin_edges")
 
 
-# ------------------------------------------------------------------------------------------------------------- bincount
+# ---- bincount
 @general(
     tensors=2,
     batch="loop",
@@ -63,7 +63,7 @@ def bincount_public(input: Tensor, weights: Tensor | None = None, minlength: int
     return bincount(input, weights, minlength)
 
 
-# ---------------------------------------------------------------------------------------------------------------- histc
+# ---- histc
 
 
 @general(batch="loop", dtypes="f", no_derivative="it counts", samples=[((10,), (4, 0.0, 1.0)), ((3, 4), (5, 0.0, 0.0))])
@@ -110,7 +110,7 @@ def histc_public(input: Tensor, bins: int = 100, min: float = 0, max: float = 0)
     return histc(input, bins, min, max)
 
 
-# ------------------------------------------------------------------------------------------------------------ histogram
+# ---- histogram
 
 
 def _histogram(name: str, points: Any, bins: list[Any], limits: list[Any], weight: Tensor | None, density: bool) -> Any:

@@ -32,7 +32,7 @@ def diff(
         if more is not None:
             _check_attached(input, more, dim)
     if n == 0:
-        return input.clone()  # type: ignore[no-any-return]
+        return input.clone()
     if prepend is not None or append is not None:
         input = TENSORS.cat([t for t in (prepend, input, append) if t is not None], dim)
     for _ in range(min(n, input._payload.shape[dim])):
@@ -69,11 +69,11 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim
     """
     dim = _check_trapezoid("trapezoid", y, x, dim)
     if not y._payload.shape[dim]:
-        return to_default(TENSORS.sum_dim(y, (dim,), False))  # type: ignore[no-any-return]
+        return to_default(TENSORS.sum_dim(y, (dim,), False))
     if x is None and not isinstance(dx, Tensor):
-        return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * float(dx)  # type: ignore[no-any-return]
+        return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * float(dx)
     after, before = _neighbours(y, dim)
-    return ((before + after) * _spacing("trapezoid", y, x, dx, dim)).sum(dim) / 2.0  # type: ignore[no-any-return]
+    return ((before + after) * _spacing("trapezoid", y, x, dx, dim)).sum(dim) / 2.0
 
 
 @reduction("torch.cumulative_trapezoid")
@@ -89,9 +89,9 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tens
         return to_default(y)
     after, before = _neighbours(y, dim)
     if x is None and not isinstance(dx, Tensor):
-        return cumsum_public(dx / 2.0 * (before + after), dim)  # type: ignore[no-any-return]
+        return cumsum_public(dx / 2.0 * (before + after), dim)
     total = cumsum_public(_spacing("cumulative_trapezoid", y, x, dx, dim) * (before + after), dim)
-    return total / 2.0  # type: ignore[no-any-return]
+    return total / 2.0
 
 
 def _check_trapezoid(name: str, y: Tensor, x: Tensor | None, dim: int) -> int:
@@ -119,7 +119,7 @@ def _spacing(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Any:
     return diff(x, dim=dim)
 
 
-# -------------------------------------------------------------------------------------------------- numerical gradients
+# ---- numerical gradients
 @public("torch.gradient")
 def gradient(input: Tensor, *, spacing: Any = None, dim: Dims = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """Numerical derivative along each dim: central differences inside, one-sided differences at the edges.
@@ -172,7 +172,7 @@ def _at(t: Tensor, dim: int, start: int, stop: int) -> Tensor:
 
 
 def _joined(before: Tensor, centre: Tensor, after: Tensor, dim: int) -> Tensor:
-    return TENSORS.cat([before, centre, after], dim)  # type: ignore[no-any-return]
+    return TENSORS.cat([before, centre, after], dim)
 
 
 def _slopes(t: Tensor, step: float, dim: int, edge_order: int) -> Tensor:

@@ -43,7 +43,7 @@ MinResult = return_type("min", "values", "indices")
 AminmaxResult = return_type("aminmax", "min", "max")
 
 
-# --------------------------------------------------------------------------------------- elements along a dim, by index
+# ---- elements along a dim, by index
 
 
 @general(
@@ -98,7 +98,7 @@ def put_all(xp: Any, g: Any, indices: Any, dim: int, self_shape: tuple[int, ...]
     return xp._put_along(g, indices, dim, self_shape[dim], True)
 
 
-# ------------------------------------------------------------------------------------------------------- sharing evenly
+# ---- sharing evenly
 @general(tensors=2, batch="elementwise", no_derivative="a comparison", samples=[((3,), (3,), (True,))], dtypes="fib")
 def _ties(lib, self, result, nan):
     """A mask of the elements equal to the result; with ``nan``, nan equals nan."""
@@ -137,7 +137,7 @@ def shared_by_all(xp: Any, g: Any, self: Any, result: Any) -> Any:
     return xp.where(mask, g / xp._tie_count(mask, self, tuple(range(self.ndim))), 0.0)
 
 
-# --------------------------------------------------------------------------------------------------- max and min of all
+# ---- max and min of all
 def _batch_all(name: str) -> Callable[..., Any]:
     return lambda U, info, inner, mine, p: getattr(U, name)(inner[0], tuple(range(1, inner[0].ndim)), False)
 
@@ -165,7 +165,7 @@ def min_all(lib, self):
     return lib.minimum.reduce(self, None) if self.size < LARGE else reduce_all(lib.minimum, self)
 
 
-# ---------------------------------------------------------------------------------------------- max and min along a dim
+# ---- max and min along a dim
 _DIM_SAMPLES = lambda rng: [
     ((rng.standard_normal(s),), (d, keep)) for s, d in (((3, 4), 1), ((3, 4), 0), ((5,), 0)) for keep in (False, True)
 ]
@@ -280,14 +280,14 @@ def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[
 def along(op: Any, input: Tensor, dim: int, *p: Any) -> tuple[Tensor, ...]:
     """Call an operator with several outputs along one dim; a 0-dimensional tensor becomes a vector of one element."""
     if input._payload.ndim:
-        return op(input, dim, *p)  # type: ignore[no-any-return]
+        return op(input, dim, *p)
     return tuple(map(without_dim, op(TENSORS.reshape(input, (1,)), 0, *p)))
 
 
 def along_one(op: Any, input: Tensor, dim: int, *p: Any) -> Tensor:
     """``along`` for an operator with one output."""
     if input._payload.ndim:
-        return op(input, dim, *p)  # type: ignore[no-any-return]
+        return op(input, dim, *p)
     return without_dim(op(TENSORS.reshape(input, (1,)), 0, *p))
 
 
@@ -297,7 +297,7 @@ def without_dim(result: Tensor) -> Tensor:
     return without_view(TENSORS.reshape(result, ()), node.name() if node else None)
 
 
-# -------------------------------------------------------------------------------------------------------- amax and amin
+# ---- amax and amin
 _OVER_DIMS: dict[str, Any] = {
     "batch": ("dim", ("dim",)),
     "dtypes": "fib",
@@ -402,7 +402,7 @@ def aminmax_public(input: Tensor, *, dim: int | None = None, keepdim: bool = Fal
     return AminmaxResult._make(aminmax(input, dims, keepdim))
 
 
-# ---------------------------------------------------------------------------------------------------- argmax and argmin
+# ---- argmax and argmin
 _PLACE: dict[str, Any] = {
     "batch": ("dim", ("dim",)),
     "dtypes": "fi",
@@ -466,7 +466,7 @@ def _arg_extremum(op: Any, name: str, input: Tensor, dim: Any, keepdim: bool) ->
                 wrap(input._payload.reshape(-1)) if type(input._payload) is np.ndarray else TENSORS.reshape(input, (n,))
             )
         found = op(flat, 0, False)
-        return TENSORS.reshape(found, (1,) * ndim) if keepdim and ndim else found  # type: ignore[no-any-return]
+        return TENSORS.reshape(found, (1,) * ndim) if keepdim and ndim else found
     dim = normal_dim(dim, ndim, name)
     if ndim:
         nonempty_dims(shape, (dim,), name)

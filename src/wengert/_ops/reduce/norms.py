@@ -33,7 +33,7 @@ INF = float("inf")
 Order = int | float
 
 
-# ---------------------------------------------------------------------------------------------------------- the formula
+# ---- the formula
 def norm_grad(xp: Any, g: Any, self: Any, result: Any, ord: Order, dim: tuple[int, ...], keepdim: bool) -> Any:
     """The cotangent of a vector norm (PyTorch's ``norm_backward``, with no division by zero at any order)."""
     if ord == 0:
@@ -105,7 +105,7 @@ def linalg_vector_norm(lib, self, ord, dim, keepdim):
     return vector_norm_over(lib, self, ord, dim, keepdim)
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 def _vector_norm(x: Tensor, ord: Any, dim: Dims, keepdim: bool, dtype: DType | None = None) -> Tensor:
     dims = wanted_dims(dim, rank(x, "linalg_vector_norm"), "linalg_vector_norm")
     order = _order(ord)
@@ -158,9 +158,9 @@ def _order(ord: Any) -> Order:
     if isinstance(ord, (int, float)) and not isinstance(ord, (bool, np.generic)):
         return ord
     if isinstance(ord, Tensor) and not ord._payload.ndim:
-        return ord._payload.item()  # type: ignore[no-any-return]
+        return ord._payload.item()
     if hasattr(ord, "item") and not isinstance(ord, Tensor):
-        return ord.item()  # type: ignore[no-any-return]
+        return ord.item()
     raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type_name(ord)}")
 
 
@@ -236,7 +236,7 @@ def linalg_norm(
 def _matrix_norm(A: Tensor, ord: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any) -> Tensor:
     if len(dims) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dims))}")
-    return PUBLIC["linalg"]["matrix_norm"](A, ord, dims, keepdim, dtype=dtype)  # type: ignore[no-any-return]
+    return PUBLIC["linalg"]["matrix_norm"](A, ord, dims, keepdim, dtype=dtype)
 
 
 def _dist_grad(xp: Any, g: Any, self: Any, other: Any, p: Order, result: Any) -> tuple[Any, Any]:

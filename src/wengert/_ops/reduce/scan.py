@@ -35,7 +35,7 @@ CummaxResult = return_type("cummax", "values", "indices")
 CumminResult = return_type("cummin", "values", "indices")
 
 
-# ----------------------------------------------------------------------------------------------------------------- sums
+# ---- sums
 @linear(
     layout=rows,
     transpose=lambda xp, g, dim: xp._cumsum_reverse(g, dim),
@@ -73,7 +73,7 @@ def cumsum_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Ten
     return in_dtype(along_one(cumsum, in_dtype(input, dtype, "cumsum"), dim), dtype, "cumsum")
 
 
-# ------------------------------------------------------------------------------------------------------------- products
+# ---- products
 @general(
     layout=rows,
     grad=lambda xp, g, self, dim: xp._cumprod_before(self, dim, False) * xp._recurrence(self, g, dim, True),
@@ -164,7 +164,7 @@ publish(inplace_of(cumsum_public, "cumsum_"), "Tensor.cumsum_")
 publish(inplace_of(cumprod_public, "cumprod_"), "Tensor.cumprod_")
 
 
-# -------------------------------------------------------------------------------------------------------------- extrema
+# ---- extrema
 
 
 _RUNNING: dict[str, Any] = {
@@ -214,7 +214,7 @@ def cummin_public(input: Tensor, dim: int) -> Any:
     return CumminResult._make(along(cummin, input, dim))
 
 
-# --------------------------------------------------------------------------------------------------------- log-sum-exps
+# ---- log-sum-exps
 def _logcumsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: int) -> Any:
     # u[t] = sum over k >= t of g[k] exp(result[t] - result[k]): a recurrence whose coefficients lie in [0, 1]
     before = xp._delay(result, dim, 1)

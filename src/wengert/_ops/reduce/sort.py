@@ -38,7 +38,7 @@ TopkResult = return_type("topk", "values", "indices")
 KthvalueResult = return_type("kthvalue", "values", "indices")
 
 
-# ----------------------------------------------------------------------------------------------------------------- sort
+# ---- sort
 @with_places(
     put_all, layout=like, dtypes="fib", samples=[((3, 4), (1, False)), ((3, 4), (0, True)), ((0,), (0, False))]
 )
@@ -102,10 +102,10 @@ def msort(input: Tensor) -> Tensor:
     tensor([[2., 1.],
             [3., 4.]])
     """
-    return sort_public(input, 0).values  # type: ignore[no-any-return]
+    return sort_public(input, 0).values
 
 
-# ------------------------------------------------------------------------------------------------------- topk, kthvalue
+# ---- topk, kthvalue
 @with_places(
     put_all,
     layout=always_rows,
@@ -173,7 +173,7 @@ def kthvalue_public(input: Tensor, k: int, dim: int = -1, keepdim: bool = False)
     return KthvalueResult._make(kthvalue(input, k, dim, keepdim))
 
 
-# --------------------------------------------------------------------------------------------------------------- unique
+# ---- unique
 def _no_derivative(name: str) -> Callable[..., Any]:
     def grad(xp: Any, g: Any) -> Any:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
@@ -310,7 +310,7 @@ def unique_consecutive(
     return _asked(unique_dim_consecutive(input, dim), return_inverse, return_counts)
 
 
-# ------------------------------------------------------------------------------------------- searching sorted sequences
+# ---- searching sorted sequences
 @general(
     tensors=2,
     promote=True,
@@ -374,7 +374,7 @@ def _search(rows: Tensor, values: Tensor, right: bool) -> Tensor:
         return _searchsorted(rows, values, right)
     shape = tuple(values.shape)
     n = values._payload.size
-    return TENSORS.reshape(_searchsorted(rows, TENSORS.reshape(values, (n,)), right), shape)  # type: ignore[no-any-return]
+    return TENSORS.reshape(_searchsorted(rows, TENSORS.reshape(values, (n,)), right), shape)
 
 
 def _as_values(input: Any, like: Tensor) -> Tensor:
@@ -422,10 +422,10 @@ def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = Fa
     """
     if rank(boundaries, "bucketize") != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)  # type: ignore[no-any-return]
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
-# ----------------------------------------------------------------------------------------------------------------- isin
+# ---- isin
 _FEW_PAIRS = 4096  # up to so many pairs comparing is faster than sorting
 
 

@@ -31,7 +31,7 @@ NanmedianResult = return_type("nanmedian", "values", "indices")
 ModeResult = return_type("mode", "values", "indices")
 
 
-# --------------------------------------------------------------------------------------------------------------- spread
+# ---- spread
 
 
 def _variance_grad(xp: Any, g: Any, self: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
@@ -159,7 +159,7 @@ def var_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     >>> x.var(), x.var(unbiased=False), x.var(0, correction=0)
     (tensor(1.6667), tensor(1.2500), tensor(1.2500))
     """
-    return _spread(var, "var", input, args, kwargs)  # type: ignore[no-any-return]
+    return _spread(var, "var", input, args, kwargs)
 
 
 @reduction("torch.std Tensor.std", one_dim=("std", *_SPREAD))
@@ -170,7 +170,7 @@ def std_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     >>> torch.std(torch.tensor([1., 2., 3., 4.]))
     tensor(1.2910)
     """
-    return _spread(std, "std", input, args, kwargs)  # type: ignore[no-any-return]
+    return _spread(std, "std", input, args, kwargs)
 
 
 @reduction("torch.var_mean", one_dim=("var_mean", *_SPREAD))
@@ -195,7 +195,7 @@ def std_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     return _spread(std_mean, "std_mean", input, args, kwargs)
 
 
-# --------------------------------------------------------------------------------------------------------------- median
+# ---- median
 
 
 def _all_declaration(node: str, by_dim: str) -> dict[str, Any]:
@@ -271,7 +271,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
     return _median(input, dim, keepdim, nanmedian_all, nanmedian_dim, NanmedianResult)
 
 
-# ----------------------------------------------------------------------------------------------------------------- mode
+# ---- mode
 @with_places(layout=always_rows, **_ALONG)
 def mode(lib, self, dim, keepdim):
     """The most frequent element along a dim (the smallest of several), and its last index."""
@@ -301,7 +301,7 @@ def mode_public(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     return ModeResult(along(mode, input, dim, keepdim))
 
 
-# ------------------------------------------------------------------------------------------------------------ quantiles
+# ---- quantiles
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
@@ -381,9 +381,9 @@ def _interpolated(values: Tensor, q: Tensor, interpolation: str, ignore_nan: boo
     floor = positions.detach().floor()
     below = TENSORS._take_along(values, cast(floor, np.dtype(np.int64)), last, False)
     if interpolation not in ("linear", "midpoint"):
-        return below  # type: ignore[no-any-return]
+        return below
     above = TENSORS._take_along(values, cast(positions.detach().ceil(), np.dtype(np.int64)), last, False)
-    return below.lerp(above, 0.5 if interpolation == "midpoint" else positions - floor)  # type: ignore[no-any-return]
+    return below.lerp(above, 0.5 if interpolation == "midpoint" else positions - floor)
 
 
 def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
@@ -420,7 +420,7 @@ def _check_quantiles(a: Any, text: str) -> None:
         raise RuntimeError(text + "q values must be in the range [0, 1]")
 
 
-# ---------------------------------------------------------------------------------------------------------- correlation
+# ---- correlation
 @public("torch.cov Tensor.cov")
 def cov(
     input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
@@ -458,7 +458,7 @@ def cov(
         freedom = 0.0
     centred = input - mean.reshape(-1, 1)
     scaled = centred if weights is None else centred * weights
-    return (centred.matmul(scaled.t().conj()) / freedom).squeeze()  # type: ignore[no-any-return]
+    return (centred.matmul(scaled.t().conj()) / freedom).squeeze()
 
 
 def _weights(name: str, w: Tensor | None, n: int, kinds: str, what: str) -> Tensor | None:
@@ -497,10 +497,10 @@ def corrcoef(input: Tensor) -> Tensor:
         )
     c = cov(input)
     if not c.ndim:
-        return c / c  # type: ignore[no-any-return]
+        return c / c
     variances = c.diagonal()
     deviations = (variances.real if is_kind(c, "c") else variances).sqrt()
     c = c / deviations.reshape(-1, 1) / deviations.reshape(1, -1)
     if is_kind(c, "c"):
-        return TENSORS.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))  # type: ignore[no-any-return]
-    return c.clamp(-1, 1)  # type: ignore[no-any-return]
+        return TENSORS.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))
+    return c.clamp(-1, 1)

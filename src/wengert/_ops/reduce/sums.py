@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Dims = int | Sequence[int] | None
 
 
-# --------------------------------------------------------------------------------------------------------- common parts
+# ---- common parts
 def kept(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:
     """The shape with the reduced dims set to one."""
     if not shape:
@@ -141,7 +141,7 @@ def wanted_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
     return normal_dims(dim, ndim, name)
 
 
-# ------------------------------------------------------------------------------------------------------------------ sum
+# ---- sum
 def sum(
     input: Tensor,
     dim: Dims = None,
@@ -246,7 +246,7 @@ def nansum_public(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dty
     return in_dtype(nansum(in_dtype(input, dtype, "nansum"), dims, keepdim), dtype, "nansum")
 
 
-# ----------------------------------------------------------------------------------------------------------------- mean
+# ---- mean
 def mean(
     input: Tensor,
     dim: Dims = None,
@@ -339,7 +339,7 @@ def _not_nan_count(lib, self, dim, keepdim):
     return lib.cast(lib.add.reduce(self == self, dim, None, None, keepdim), self.dtype)
 
 
-# -------------------------------------------------------------------------------------------------------------- product
+# ---- product
 
 
 def _others(xp: Any, x: Any, dim: int) -> Any:
@@ -407,7 +407,7 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
     return in_dtype(product, dtype, "prod")
 
 
-# --------------------------------------------------------------------------------------------------- truth and counting
+# ---- truth and counting
 @general(
     layout=rows,
     batch=("dim", ("dim",)),

@@ -19,7 +19,7 @@ from .views import unsqueeze, view_public
 from .views_primitive import EXPAND, expand, expanded, ints, one_int, payload, shape_of_other
 
 
-# --------------------------------------------------------------------------------------------------------- broadcasting
+# ---- broadcasting
 def expand_size(size: tuple[int, ...], a: Any) -> tuple[int, ...]:
     """Check the size given to ``expand`` for the payload ``a``, and replace every -1."""
     shape = tuple(a.shape)

@@ -68,7 +68,7 @@ def block_diag(*tensors: Any) -> Tensor:
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has "
                 f"{x._payload.ndim} dimensions"
             )
-    return blocks([row(x) for x in tensors])  # type: ignore[no-any-return]
+    return blocks([row(x) for x in tensors])
 
 
 @public("torch.meshgrid")
@@ -123,9 +123,9 @@ def cartesian_prod(*tensors: Any) -> Tensor:
         if x._payload.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._payload.shape)}")
     if len(tensors) == 1:
-        return tensors[0]  # type: ignore[no-any-return]
+        return tensors[0]
     grids = meshgrid(*tensors, indexing="ij")
-    return stack([reshape_public(x, (x._payload.size,)) for x in grids], 1)  # type: ignore[no-any-return]
+    return stack([reshape_public(x, (x._payload.size,)) for x in grids], 1)
 
 
 @public("torch.combinations")
@@ -147,4 +147,4 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     n = input._payload.size
     rows = np.fromiter(itertools.chain.from_iterable(choose(range(n), r)), np.int64).reshape(-1, r)
-    return stack([index([input, wrap(rows[:, k].copy())], (0,)) for k in range(r)], 1)  # type: ignore[no-any-return]
+    return stack([index([input, wrap(rows[:, k].copy())], (0,)) for k in range(r)], 1)

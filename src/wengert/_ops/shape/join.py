@@ -29,7 +29,7 @@ from .views_primitive import ints, lifted_dims, one_int, payload
 _CONCATENATED = convertible("torch.cat(): input types can't be cast to the desired output type {Out}", TypeError)
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 def _cat_back(xp: Any, g: Any, tensors_shape: Any, dim: Any, needs: Any) -> Any:
     legacy = [len(shape) != g.ndim for shape in tensors_shape]
     sizes = [0 if skip else shape[dim] for skip, shape in zip(legacy, tensors_shape, strict=True)]
@@ -172,10 +172,10 @@ def unbind(lib, self, dim):
 CAT, STACK, SPLIT, SPLIT_WITH_SIZES, UNBIND = (
     REGISTRY[name] for name in ("cat", "stack", "split", "split_with_sizes", "unbind")
 )
-assert CAT.saves.uses == ("tensors_shape", "dim", "needs")  # type: ignore[attr-defined]
+assert CAT.saves.uses == ("tensors_shape", "dim", "needs")
 
 
-# -------------------------------------------------------------------------------------------------------------- joining
+# ---- joining
 def tensor_list(tensors: Any, name: str) -> list[Tensor]:
     """Check a function's sequence of tensors and return it as a list."""
     if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
@@ -220,7 +220,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     tensor([1., 1., 0.])
     """
     if out is not None:
-        return write_out(out, cat_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)  # type: ignore[no-any-return]
+        return write_out(out, cat_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)
     if axis is not None:
         dim = axis
     arrays = _plain_arrays(tensors)
@@ -290,7 +290,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
             [0., 1.]])
     """
     if out is not None:
-        return write_out(out, stack_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)  # type: ignore[no-any-return]
+        return write_out(out, stack_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)
     if axis is not None:
         dim = axis
     arrays = _plain_arrays(tensors)
@@ -387,7 +387,7 @@ def _column(x: Tensor) -> Tensor:
     return x if x._payload.ndim > 1 else reshape_public(x, (x._payload.size, 1))
 
 
-# ------------------------------------------------------------------------------------------------------------ splitting
+# ---- splitting
 def _sized(tensor: Tensor, dim: int, name: str) -> tuple[int, int]:
     shape = payload(tensor, name).shape
     if not shape:
@@ -418,7 +418,7 @@ def split_public(
 def _views(info: Operator, x: Tensor, *p: Any) -> tuple[Tensor, ...]:
     """The results of an operator on plain arrays without the operator's own calls; ``p`` ends with the dim."""
     if slow_if_recording or type(x._payload) is not np.ndarray:
-        return info.op(x, *p)  # type: ignore[no-any-return]
+        return info.op(x, *p)
     return view_results(info, x, p, getattr(ARRAYS, info.name)(x._payload, *p), [p[-1]])
 
 
@@ -473,7 +473,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """
     split_size, _, dim = _chunks(input, chunks, dim)
     if not split_size:  # an empty dimension gives ``chunks`` pieces
-        return split_with_sizes(input, (0,) * chunks, dim)  # type: ignore[no-any-return]
+        return split_with_sizes(input, (0,) * chunks, dim)
     return _views(SPLIT, input, split_size, dim)
 
 

@@ -40,7 +40,7 @@ from .views import reshape_public, view_public
 from .views_primitive import expand, ints, one_int, payload, unsqueeze_dim
 
 
-# ---------------------------------------------------------------------------------------------- flips, rolls, triangles
+# ---- flips, rolls, triangles
 @linear(
     transpose=lambda xp, g, dims: xp.flip_dims(g, dims),
     node="FlipBackward0",
@@ -263,7 +263,7 @@ def _triangle(name: str, op: Any, part: str, what: str) -> Any:
     def triangle(input: Tensor, diagonal: int = 0) -> Tensor:
         if payload(input, name).ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        return op(input, as_int(diagonal, name, argument="diagonal"))  # type: ignore[no-any-return]
+        return op(input, as_int(diagonal, name, argument="diagonal"))
 
     triangle.__name__ = triangle.__qualname__ = name
     triangle.__doc__ = f"""A copy with zeros {what} a diagonal (0: the main one) of the last two dimensions.
@@ -286,7 +286,7 @@ def _triangle(name: str, op: Any, part: str, what: str) -> Any:
                 copyto(a, _zero(a.dtype), where=_outside(a.shape[-2], a.shape[-1], diagonal, name == "tril"))
                 count_write_at(self, getframe(1))
                 return self
-        return in_place(self, diagonal)  # type: ignore[no-any-return]
+        return in_place(self, diagonal)
 
     public(f"Tensor.{name}_")(direct)
     return triangle
@@ -328,7 +328,7 @@ _triangle_indices("tril_indices", np.tril_indices)
 _triangle_indices("triu_indices", np.triu_indices)
 
 
-# ------------------------------------------------------------------------------------------------------------ diagonals
+# ---- diagonals
 @linear(
     transpose=lambda xp, g, offset, dim1, dim2: xp.diagonal_view(g, offset, dim1, dim2),
     node="DiagEmbedBackward0",
@@ -422,7 +422,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     return self
 
 
-# ---------------------------------------------------------------------------------------------------------- repetitions
+# ---- repetitions
 def _interleaved(shape: tuple[int, ...], repeats: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The shapes of the result and of the input, with each dimension's repetitions in front of it."""
     padded = (1,) * (len(repeats) - len(shape)) + shape
@@ -555,7 +555,7 @@ def _counted(counts: Any, dtype: Any, output_size: int | None) -> Any:
     return r
 
 
-# -------------------------------------------------------------------------------------------------------------- indices
+# ---- indices
 
 
 @public("torch.unravel_index")

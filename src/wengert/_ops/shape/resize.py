@@ -25,7 +25,7 @@ from .views import reshape_public, squeeze, transpose, unsqueeze
 from .views_primitive import ints, matrix_t
 
 
-# ------------------------------------------------------------------------------------------------ other shape, in place
+# ---- other shape, in place
 def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
     """Give a tensor another array; nodes that saved the tensor keep the old array."""
     reshaped_in_place.append("another array")
@@ -61,7 +61,7 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
     if recorded:
         self._node = with_node_name(result, name)._node
     _new_payload(self, result._payload, cell)
-    count_write(self, self._node._seq if recorded else None)  # type: ignore[union-attr]
+    count_write(self, self._node._seq if recorded else None)
     return self
 
 

@@ -31,7 +31,7 @@ from .view_chain import view_scatter
 from .views_primitive import Lifted, ints, lifted_dims, one_int, payload
 
 
-# ------------------------------------------------------------------------------------------------- one index, one slice
+# ---- one index, one slice
 @linear(
     transpose=lambda xp, g, self_shape, dim, index: xp.select_backward(g, self_shape, dim, index),
     view=True,
@@ -79,7 +79,7 @@ def slice_backward(lib, self, size, dim, start, end, step):
     return r
 
 
-# ------------------------------------------------------------------------------------------------------------ diagonals
+# ---- diagonals
 @linear(
     transpose=lambda xp, g, self_shape, offset, dim1, dim2: xp.diagonal_backward(g, self_shape, offset, dim1, dim2),
     view=True,
@@ -121,7 +121,7 @@ def plain_diagonal_backward(lib, self, size, offset, dim1, dim2):
     return r
 
 
-# ------------------------------------------------------------------------------------------------------ sliding windows
+# ---- sliding windows
 def _windows(a: Any, dim: int, size: int, step: int, writeable: bool, strided: Any = None) -> Any:
     """A view of the windows of ``a`` along a dimension, with their elements in a new last dimension."""
     if not a.ndim:
@@ -191,7 +191,7 @@ def plain_unfold_backward(lib, self, size, dimension, width, step):
     return r
 
 
-# ------------------------------------------------------------------------------------------------------ strides by hand
+# ---- strides by hand
 def at_strides(a: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
     """The view of a's memory with this size and strides (in elements), from ``offset`` elements after a's first on."""
     step = a.itemsize
@@ -302,7 +302,7 @@ def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own
     return memory[mine]
 
 
-# ----------------------------------------------------------------------------------------------------- public functions
+# ---- public functions
 @public("torch.select Tensor.select")
 @with_axis
 def select_public(input: Tensor, dim: int, index: int) -> Tensor:

@@ -91,20 +91,20 @@ narrow_copy = _copy_form(
 public("Tensor.narrow_copy")(narrow_copy)
 
 
-# ---------------------------------------------------------------------------------------------- pieces, their copies
+# ---- pieces, their copies
 def _pieces(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
     """The results of a view operator as tensors that share the memory and are no views: writes are not followed."""
     if pieces and type(pieces[0]._node) is NoHistory:
         return tuple(wrap(piece._payload) for piece in pieces)
     if pieces and pieces[0]._node is not None:
-        named(pieces[0]._node.fx, name)  # type: ignore[union-attr]
+        named(pieces[0]._node.fx, name)
     return tuple(map(without_view, pieces))
 
 
 def _copies(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
     """Copies of the results of a view operator; its one node, which they keep, gets this name."""
     if pieces and type(pieces[0]._node) is Port:
-        named(pieces[0]._node.fx, name)  # type: ignore[arg-type]
+        named(pieces[0]._node.fx, name)
     return tuple(_copy_of(piece) for piece in pieces)
 
 

@@ -45,7 +45,7 @@ from .views_primitive import (
 )
 
 
-# ----------------------------------------------------------------------------------------------------- view and reshape
+# ---- view and reshape
 @public("torch.reshape Tensor.reshape")
 def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     """Reshape to ``size``: a view where the memory allows it, else a copy.
@@ -252,7 +252,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     return view_public(input, shape[:dim] + sizes + shape[dim + 1 :])
 
 
-# ----------------------------------------------------------------------------------------------- dimensions of size one
+# ---- dimensions of size one
 @public("torch.unsqueeze Tensor.unsqueeze")
 def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
     """A view with a dimension of size one at position ``dim``.
@@ -302,7 +302,7 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     return squeeze_dim(input, normal_dim(dim, ndim, "squeeze"))
 
 
-# -------------------------------------------------------------------------------------------------- order of dimensions
+# ---- order of dimensions
 @public("torch.transpose Tensor.transpose torch.swapdims Tensor.swapdims")
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions exchanged.

@@ -24,7 +24,7 @@ from ..._kinds.linear import linear
 from ..._tape.error_text import expect_tensor, not_a_tensor
 
 
-# ------------------------------------------------------------------------------------------- batching of view operators
+# ---- batching of view operators
 class Lifted:
     """The batching rule of a view operator, as steps that a chain of views can replay too.
 
@@ -59,7 +59,7 @@ def lifted_size(name: str, shape: Any, p: Any, size: int) -> Any:
     return ((name, ((size, *p[0]), *p[1:])),)
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 @linear(
     transpose=lambda xp, g, self_shape, size: xp.reshape(g, self_shape),
     view=True,
@@ -254,7 +254,7 @@ def squeeze_dims(lib, self, dim):
     return self.squeeze(ones) if ones else self[...]
 
 
-# ------------------------------------------------------------------------------------------------- arguments and errors
+# ---- arguments and errors
 def payload(input: Any, name: str) -> Any:
     """The payload of a function's first argument, which must be a Tensor."""
     try:

@@ -26,7 +26,7 @@ from ..linalg.matmul import dtype_name
 Ints = tuple[int, ...]
 
 
-# ----------------------------------------------------------------------------------------------------------- primitives
+# ---- primitives
 def _scaled(r: Any, scale: float, dtype: Any) -> Any:
     if scale != 1:
         r *= dtype.type(scale)
@@ -103,7 +103,7 @@ def fft_c2r(lib, self, dims, size, scale):
     return _scaled(lib.fft.irfftn(self, sizes, dims, norm="forward"), scale, self.real.dtype)
 
 
-# ------------------------------------------------------------------------------------------------------------ arguments
+# ---- arguments
 def _scale(norm: str | None, n: int, forward: bool) -> float:
     if norm not in (None, "forward", "backward", "ortho"):
         raise RuntimeError(f'Invalid normalization mode: "{norm}"')
@@ -180,7 +180,7 @@ def _sizes(x: Any, s: Any, dim: Any, last_doubles: bool = False) -> tuple[Ints, 
     return dims, tuple(shape)
 
 
-# -------------------------------------------------------------------------------------------------------- one dimension
+# ---- one dimension
 def _c2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     x = _inexact(x)
     d = _dim(x, dim)
@@ -223,7 +223,7 @@ def _one(name: str, run: Callable[..., Any], forward: bool, doc: str) -> Any:
     """A transform along one dim."""
 
     def transform(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-        return run(name, input, n, dim, norm, forward)  # type: ignore[no-any-return]
+        return run(name, input, n, dim, norm, forward)
 
     transform.__doc__ = doc
     return public(f"fft.{name}")(with_out(_out_rule(name, name))(transform))
@@ -249,7 +249,7 @@ _one("hfft", _c2r, True, "The real transform of a signal given by its first half
 _one("ihfft", _r2c, False, "The inverse of ``hfft``.")
 
 
-# --------------------------------------------------------------------------------------------------- several dimensions
+# ---- several dimensions
 def _c2cn(x: Any, s: Any, dim: Any, norm: str | None, forward: bool) -> Any:
     x = _complex(_inexact(x))
     dims, sizes = _sizes(x, s, dim)
@@ -312,7 +312,7 @@ _several("hfft", _c2rn, True, "The real transform of a Hermitian signal, of whic
 _several("ihfft", _r2cn, False, "The inverse of the transform of a Hermitian signal")
 
 
-# -------------------------------------------------------------------------------------------------- frequencies, shifts
+# ---- frequencies, shifts
 def _frequencies(values: Any, dtype: Any, requires_grad: bool, device: Any) -> Any:
     t = wrap(placed(values.astype(default_np() if dtype is None else dtype.np), device))
     return t.requires_grad_() if requires_grad else t

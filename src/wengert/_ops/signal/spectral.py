@@ -49,7 +49,7 @@ def _padded_window(window: Tensor | None, width: int, n_fft: int, dtype: Any) ->
     if window is None:
         window = wrap(np.ones(width, dtype))
     left = (n_fft - width) // 2
-    return TENSORS.constant_pad_nd(window, (left, n_fft - width - left), 0)  # type: ignore[no-any-return]
+    return TENSORS.constant_pad_nd(window, (left, n_fft - width - left), 0)
 
 
 @public("torch.stft Tensor.stft")
@@ -125,7 +125,7 @@ def stft(
     result = without_view(TENSORS.transpose_dims(spectrum, 1, 2), "TransposeBackward1")
     if single:
         result = without_view(TENSORS.squeeze_dim(result, 0), "SqueezeBackward4")
-    return result if return_complex else TENSORS.view_as_real(result)  # type: ignore[no-any-return]
+    return result if return_complex else TENSORS.view_as_real(result)
 
 
 def _reflected(input: Tensor, by: int, mode: str) -> Tensor:
@@ -133,7 +133,7 @@ def _reflected(input: Tensor, by: int, mode: str) -> Tensor:
     rank = input._payload.ndim
     shape = tuple(input._payload.shape)
     padded = pad_by(TENSORS.view(input, (1,) * (3 - rank) + shape), (by, by), mode)
-    return TENSORS.view(padded, (*shape[:-1], padded._payload.shape[-1]))  # type: ignore[no-any-return]
+    return TENSORS.view(padded, (*shape[:-1], padded._payload.shape[-1]))
 
 
 def _whether_complex(input: Tensor, window: Tensor | None, asked: bool | None) -> bool:
@@ -237,7 +237,7 @@ def istft(
             "tail. Please check your center, window and hop_length settings"
         )
         signal = TENSORS.constant_pad_nd(signal, (0, missing), 0)
-    return signal  # type: ignore[no-any-return]
+    return signal
 
 
 def _values(t: Any) -> Any:

@@ -55,7 +55,7 @@ class _StorageInfo:
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
-# -------------------------------------------------------------------------------------------------------------- writing
+# ---- writing
 class FileSystemWriter:
     """Writes a checkpoint into a folder, which is made if it is not there.
 
@@ -116,7 +116,7 @@ class FileSystemWriter:
                 os.unlink(os.path.join(self.path, name))
 
 
-# -------------------------------------------------------------------------------------------------------------- reading
+# ---- reading
 def _path(*parts: Any) -> str:
     """A folder's name, in place of an object of pathlib."""
     texts = [part for part in parts if type(part) is str]
@@ -169,7 +169,7 @@ class _MetadataUnpickler(WeightsUnpickler):
 
 def _with_version_4() -> None:
     added = ("frame", "short_binunicode", "stack_global", "memoize")
-    codes = {fn.__name__: code for code, fn in pickle._Unpickler.dispatch.items()}  # type: ignore[attr-defined]
+    codes = {fn.__name__: code for code, fn in pickle._Unpickler.dispatch.items()}
     _MetadataUnpickler.dispatch = type(WeightsUnpickler.dispatch)(WeightsUnpickler.dispatch)
     for name in (f"load_{n}" for n in added):
         _MetadataUnpickler.dispatch[codes[name]] = getattr(_MetadataUnpickler, name)
@@ -205,7 +205,7 @@ class FileSystemReader:
         with open(path, "rb") as file:
             found = _MetadataUnpickler(file, os.fstat(file.fileno()).st_size).load()
         _check(found)
-        return found  # type: ignore[no-any-return]
+        return found
 
     def read(self, info: _StorageInfo) -> Any:
         """A record."""

@@ -106,7 +106,7 @@ def get_model_state_dict(
         frozen = {name for name, p in model.named_parameters() if not p.requires_grad}
         state = {name: value for name, value in state.items() if name not in frozen}
     state = type(state)((_own_name(model, name), value) for name, value in state.items())
-    return _told(state, options)  # type: ignore[no-any-return]
+    return _told(state, options)
 
 
 def set_model_state_dict(model: Any, model_state_dict: Any, *, options: StateDictOptions | None = None) -> Any:
@@ -131,7 +131,7 @@ def set_model_state_dict(model: Any, model_state_dict: Any, *, options: StateDic
     return model.load_state_dict(state, strict=options.strict, assign=assign)
 
 
-# ---------------------------------------------------------------------------------------------------------- optimizers
+# ---- optimizers
 def _listed(optimizers: Any) -> tuple[Any, ...]:
     return (optimizers,) if isinstance(optimizers, torch.optim.Optimizer) else tuple(optimizers)
 
@@ -184,7 +184,7 @@ def get_optimizer_state_dict(
         whole["state"].update({names[place]: value for place, value in state["state"].items()})
         for group in state["param_groups"]:
             whole["param_groups"].append({**group, "params": [names[place] for place in group["params"]]})
-    return _told(_flat(whole) if options.flatten_optimizer_state_dict else whole, options)  # type: ignore[no-any-return]
+    return _told(_flat(whole) if options.flatten_optimizer_state_dict else whole, options)
 
 
 def _flat(state: dict[str, Any]) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class _Sharded:
         return sizes
 
     def dim(self) -> int:
-        return next(p.dim for p in self.part.placements if isinstance(p, Shard))  # type: ignore[no-any-return]
+        return next(p.dim for p in self.part.placements if isinstance(p, Shard))
 
 
 class _Group:
@@ -214,10 +214,10 @@ def _filled(one: _Sharded, count: int, dtype: Any) -> Tensor:
     """A part in the size of the largest."""
     local, sizes = one.part.to_local().detach().to(dtype), one.padded(count)
     if list(local.shape) == sizes:
-        return local  # type: ignore[no-any-return]
+        return local
     whole = local.new_zeros(sizes)
     whole.narrow(one.dim(), 0, local.shape[one.dim()]).copy_(local)
-    return whole  # type: ignore[no-any-return]
+    return whole
 
 
 def _in_rows(one: _Sharded, count: int, dtype: Any) -> Tensor:
@@ -243,7 +243,7 @@ class FSDPModule:
         return made
 
     def _groups(self, recurse: bool = True) -> list[_Group]:
-        modules = self.modules() if recurse else [self]  # type: ignore[attr-defined]
+        modules = self.modules() if recurse else [self]
         return list(dict.fromkeys(g for g in (m.__dict__.get("_fsdp_group") for m in modules) if g is not None))
 
     def unshard(self, async_op: bool = False) -> UnshardHandle | None:
@@ -302,7 +302,7 @@ class FSDPModule:
     def _apply(self, *args: Any, **kwargs: Any) -> Any:
         for group in self._groups():
             group.reshard()
-        return super()._apply(*args, **kwargs)  # type: ignore[misc]
+        return super()._apply(*args, **kwargs)
 
     def __deepcopy__(self, memo: Any) -> Any:
         raise AssertionError("FSDP does not support deepcopy. Please use state dict for serialization.")

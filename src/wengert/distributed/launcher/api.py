@@ -51,7 +51,7 @@ class _Process:
         self._process, self.pid = process, process.pid
 
     def poll(self) -> int | None:
-        return self._process.exitcode  # type: ignore[no-any-return]
+        return self._process.exitcode
 
     returncode = property(poll)
 

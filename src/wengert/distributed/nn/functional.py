@@ -30,45 +30,45 @@ def _old(name: str, new: str | None = None) -> None:
 def broadcast(tensor: Tensor, src: int, group: Any = None) -> Tensor:
     """The tensor of rank ``src``; its gradient is the sum of all ranks'."""
     _old("broadcast")
-    return _Broadcast.apply(src, group, tensor)  # type: ignore[no-any-return]
+    return _Broadcast.apply(src, group, tensor)
 
 
 def gather(tensor: Tensor, dst: int = 0, group: Any = None) -> tuple[Tensor, ...]:
     """The tensors of all ranks, on rank ``dst``; zeros on the others."""
-    return _Gather.apply(dst, group, tensor)  # type: ignore[no-any-return]
+    return _Gather.apply(dst, group, tensor)
 
 
 def scatter(tensors: list[Tensor], src: int = 0, group: Any = None) -> Tensor:
     """The tensor that rank ``src`` has for this rank."""
-    return _Scatter.apply(src, group, *tensors)  # type: ignore[no-any-return]
+    return _Scatter.apply(src, group, *tensors)
 
 
 def reduce(tensor: Tensor, dst: int, op: Any = ReduceOp.SUM, group: Any = None) -> Tensor:
     """The sum of all ranks' tensors on rank ``dst``, the tensor itself on the others."""
-    return _Reduce.apply(dst, op, group, tensor)  # type: ignore[no-any-return]
+    return _Reduce.apply(dst, op, group, tensor)
 
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: Any = ReduceOp.SUM, group: Any = None) -> Tensor:
     """The sum of what all ranks have for this rank, in ``output``."""
     _old("reduce_scatter", "reduce_scatter_single")
-    return _ReduceScatter.apply(op, group, output, *input_list)  # type: ignore[no-any-return]
+    return _ReduceScatter.apply(op, group, output, *input_list)
 
 
 def all_gather(tensor: Tensor, group: Any = None) -> tuple[Tensor, ...]:
     """The tensors of all ranks."""
     _old("all_gather", "all_gather_single")
-    return _AllGather.apply(group, tensor)  # type: ignore[no-any-return]
+    return _AllGather.apply(group, tensor)
 
 
 def _all_gather_base(output_tensor: Tensor, input_tensor: Tensor, group: Any = None) -> Tensor:
-    return _AllGatherBase.apply(output_tensor, input_tensor, group)  # type: ignore[no-any-return]
+    return _AllGatherBase.apply(output_tensor, input_tensor, group)
 
 
 def all_to_all(
     output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Any = None
 ) -> tuple[Tensor, ...]:
     """What all ranks have for this rank, in ``output_tensor_list``."""
-    return _AllToAll.apply(group, output_tensor_list, *input_tensor_list)  # type: ignore[no-any-return]
+    return _AllToAll.apply(group, output_tensor_list, *input_tensor_list)
 
 
 def all_to_all_single(
@@ -77,13 +77,13 @@ def all_to_all_single(
 ) -> Tensor:  # fmt: skip
     """The parts of dimension 0 that all ranks have for this rank, in ``output``."""
     _old("all_to_all_single")
-    return _AllToAllSingle.apply(group, output, output_split_sizes, input_split_sizes, input)  # type: ignore[no-any-return]
+    return _AllToAllSingle.apply(group, output, output_split_sizes, input_split_sizes, input)
 
 
 def all_reduce(tensor: Tensor, op: Any = ReduceOp.SUM, group: Any = None) -> Tensor:
     """The sum of all ranks' tensors; its gradient is the sum of all ranks' cotangents."""
     _old("all_reduce")
-    return _AllReduce.apply(op, group, tensor)  # type: ignore[no-any-return]
+    return _AllReduce.apply(op, group, tensor)
 
 
 class _Broadcast(Function):

@@ -161,7 +161,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
             for p, part in zip(received, flat.split([p.numel() for p in received]) if received else (), strict=True):
                 p.detach().copy_(part.view_as(p))
 
-    # ------------------------------------------------------------------------------------------------------------ state
+    # ---- state
     def consolidate_state_dict(self, to: int = 0) -> None:
         """Collect the state of all processes on one, for ``state_dict``; called on all."""
         _copy_options(self.param_groups, self.optim.param_groups)
@@ -203,7 +203,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         _copy_options(state_dict["param_groups"], self.param_groups)
         _copy_options(self.param_groups, self.optim.param_groups)
 
-    # ---------------------------------------------------------------------------------------------------- uneven inputs
+    # ---- uneven inputs
     def join_hook(self, **kwargs: Any) -> JoinHook:
         """What a process without inputs does."""
         return _ZeROJoinHook(self)
@@ -211,7 +211,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
     @property
     def join_device(self) -> torch.device:
         """The device of the parameters."""
-        return self._all_params()[0].device  # type: ignore[no-any-return]
+        return self._all_params()[0].device
 
     @property
     def join_process_group(self) -> Any:

@@ -148,14 +148,14 @@ class DTensor(Tensor):
             subclassed.run(DTensor)
         made: Any = DISABLED(Tensor.as_subclass, (), (local, DTensor))
         made._mesh, made._places, made._whole = mesh, tuple(placements), torch.Size(shape)
-        return made  # type: ignore[no-any-return]
+        return made
 
     def _like(self, local: Tensor) -> DTensor:
         return DTensor._wrap(local, self._mesh, self._places, self._whole)
 
     @property
     def _local_tensor(self) -> Tensor:
-        return DISABLED(Tensor.as_subclass, (), (self, Tensor))  # type: ignore[no-any-return]
+        return DISABLED(Tensor.as_subclass, (), (self, Tensor))
 
     @staticmethod
     def from_local(
@@ -183,16 +183,16 @@ class DTensor(Tensor):
         return self._places
 
     @property
-    def shape(self) -> torch.Size:  # type: ignore[override]
+    def shape(self) -> torch.Size:
         """The shape of the whole tensor."""
         return self._whole
 
     @property
-    def ndim(self) -> int:  # type: ignore[override]
+    def ndim(self) -> int:
         """The number of dimensions."""
         return len(self._whole)
 
-    def size(self, dim: int | None = None) -> Any:  # type: ignore[override]
+    def size(self, dim: int | None = None) -> Any:
         """The shape of the whole tensor, or one size of it."""
         return self._whole if dim is None else self._whole[dim]
 
@@ -206,7 +206,7 @@ class DTensor(Tensor):
 
     nelement = numel
 
-    def stride(self, dim: int | None = None) -> Any:  # type: ignore[override]
+    def stride(self, dim: int | None = None) -> Any:
         """The strides of the whole tensor, which are those of a contiguous one."""
         strides = tuple(math.prod(self._whole[i + 1 :]) for i in range(len(self._whole)))
         return strides if dim is None else strides[dim]
@@ -220,24 +220,24 @@ class DTensor(Tensor):
         return f"DTensor(local_tensor={shown}, device_mesh={self._mesh}, placements={self._places})"
 
     @property
-    def data(self) -> Any:  # type: ignore[override]
+    def data(self) -> Any:
         """The tensor without history, on the same memory."""
         return self._like(self._local_tensor.detach())
 
     @data.setter
     def data(self, value: Any) -> None:
-        DISABLED(Tensor.data.__set__, (), (self, value._local_tensor if isinstance(value, DTensor) else value))  # type: ignore[attr-defined]
+        DISABLED(Tensor.data.__set__, (), (self, value._local_tensor if isinstance(value, DTensor) else value))
 
     @property
-    def grad(self) -> Any:  # type: ignore[override]
+    def grad(self) -> Any:
         """The gradient, in the same parts."""
-        grad = DISABLED(Tensor.grad.__get__, (), (self,))  # type: ignore[attr-defined]
+        grad = DISABLED(Tensor.grad.__get__, (), (self,))
         return grad if grad is None or isinstance(grad, DTensor) else self._like(grad)
 
     @grad.setter
     def grad(self, value: Any) -> None:
         value = value if value is None or isinstance(value, DTensor) else self._like(value)
-        DISABLED(Tensor.grad.__set__, (), (self, value))  # type: ignore[attr-defined]
+        DISABLED(Tensor.grad.__set__, (), (self, value))
 
     @grad.deleter
     def grad(self) -> None:
@@ -252,7 +252,7 @@ class DTensor(Tensor):
         """The whole tensor, on all processes."""
         if all(isinstance(place, Replicate) for place in self._places):
             return self._local_tensor
-        return _Whole.apply(self._local_tensor, self._whole, self._mesh, self._places)  # type: ignore[no-any-return]
+        return _Whole.apply(self._local_tensor, self._whole, self._mesh, self._places)
 
     def redistribute(
         self, device_mesh: Any = None, placements: Any = None, *, async_op: bool = False, **dtypes: Any
@@ -374,7 +374,7 @@ def _norm(t: DTensor, func: Any, args: Any, kwargs: Any) -> DTensor:
     return DTensor._wrap(total, t._mesh, [Replicate()] * t._mesh.ndim, ())
 
 
-# ------------------------------------------------------------------------------------------------------ making them
+# ---- making them
 def _spec(mesh: Any, placements: Any) -> tuple[Any, list[Any]]:
     if mesh is None:
         mesh = init_device_mesh("cpu", (dist.get_world_size(),))
@@ -408,7 +408,7 @@ def distribute_tensor(
     made.requires_grad_(tensor.requires_grad)
     if isinstance(tensor, torch.nn.Parameter):
         made = torch.nn.Parameter(made, tensor.requires_grad)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def distribute_module(*args: Any, **kwargs: Any) -> Any:

@@ -356,7 +356,7 @@ def _aten(name: str, args: Any) -> Any:
     return getattr(getattr(torch.ops.aten, name, None), overload, None)
 
 
-# ------------------------------------------------------------------------------------------------------------- tracing
+# ---- tracing
 _current: list[ProxyTorchDispatchMode] = []
 
 
@@ -382,11 +382,11 @@ def _sums_written(mode: ProxyTorchDispatchMode) -> Any:
         return copied
 
     own_plainly = delivery._own
-    Pass.add, delivery._own = add, own  # type: ignore[method-assign]
+    Pass.add, delivery._own = add, own
     try:
         yield
     finally:
-        Pass.add, delivery._own = plain, own_plainly  # type: ignore[method-assign]
+        Pass.add, delivery._own = plain, own_plainly
 
 
 def get_proxy_mode() -> ProxyTorchDispatchMode | None:

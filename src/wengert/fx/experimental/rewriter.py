@@ -68,5 +68,5 @@ def _rewritten(fn: Any) -> Any:
             for key, value in vars(original).items():
                 self.__dict__[key] = copy.copy(_rewritten(value) if isinstance(value, Module) else value)
 
-    RewrittenModule.forward = AST_Rewriter().rewrite(fn.forward)  # type: ignore[method-assign]
+    RewrittenModule.forward = AST_Rewriter().rewrite(fn.forward)
     return RewrittenModule(fn)

@@ -44,7 +44,7 @@ def get_node_target(submodules: Mapping[str, Any], node: Node) -> str:
     if node.op == "call_module":
         return _type_name(submodules[node.target])
     if node.op == "call_function":
-        name = qualified_name(node.target)  # type: ignore[arg-type]
+        name = qualified_name(node.target)
         return f"acc_ops.{name.rpartition('.')[2]}" if "acc_ops" in name else name
     return str(node.target)
 

@@ -55,7 +55,7 @@ class AuxOutput(NamedTuple):
     max_scores: Tensor | None = None
 
 
-# ----------------------------------------------------------------------------------------------- functions of positions
+# ---- functions of positions
 class _Kind(enum.Enum):
     SCORE = 5
     MASK = 4
@@ -158,7 +158,7 @@ def create_mask(
     return ~torch.isneginf(scores)
 
 
-# --------------------------------------------------------------------------------------------------------------- blocks
+# ---- blocks
 def _to_dense(num_blocks: Tensor, indices: Tensor, columns: int) -> Tensor:
     """1 where a row's list of ``num_blocks`` column indices names the column, of shape (..., rows, columns)."""
     listed = torch.arange(indices.shape[-1]) < num_blocks.unsqueeze(-1)
@@ -418,7 +418,7 @@ def create_block_mask(
     return BlockMask.from_kv_blocks(*lists, (rows, columns), mask_mod, (Q_LEN, KV_LEN))
 
 
-# ------------------------------------------------------------------------------------------------------------ attention
+# ---- attention
 def flex_attention(
     query: Tensor,
     key: Tensor,

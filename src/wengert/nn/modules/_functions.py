@@ -25,7 +25,7 @@ class SyncBatchNorm(Function):
     """
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any,
         input: Tensor,
         weight: Tensor | None,
@@ -65,7 +65,7 @@ class SyncBatchNorm(Function):
         return (x * _by_channel(scale, x) + _by_channel(shift, x)).to(input.dtype)
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad_output: Tensor) -> Any:
         input, weight, mean, invstd, total = ctx.saved_tensors
         g, x = grad_output.to(mean.dtype), input.to(mean.dtype)
         dims = [d for d in range(x.dim()) if d != 1]

@@ -31,7 +31,7 @@ global_parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 global_is_full: list[bool | None] = [None]
 
 
-# ------------------------------------------------------------------------------------------------ hooks of every module
+# ---- hooks of every module
 def register_module_forward_pre_hook(hook: Any) -> RemovableHandle:
     """Call ``hook(module, args)`` before every module's forward."""
     return add_hook(global_forward_pre_hooks, hook)
@@ -84,7 +84,7 @@ def register_module_parameter_registration_hook(hook: Any) -> RemovableHandle:
     return add_hook(global_parameter_registration_hooks, hook)
 
 
-# -------------------------------------------------------------------------------------------------- hooks of one module
+# ---- hooks of one module
 class Hooked:
     """The part of ``Module`` that registers and calls hooks."""
 
@@ -175,7 +175,7 @@ class Hooked:
     def _get_backward_pre_hooks(self) -> list[Any]:
         return [*global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
 
-    # --------------------------------------------------------------------------------------------------------- the call
+    # ---- the call
     def _has_hooks(self) -> bool:
         return bool(
             self._forward_hooks

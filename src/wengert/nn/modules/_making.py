@@ -44,7 +44,7 @@ class FunctionLayer(Module):
         if function:
             cls._function = function
             if "forward" not in cls.__dict__:
-                cls.forward = _own_form(cls, cls.forward)  # type: ignore[method-assign]
+                cls.forward = _own_form(cls, cls.forward)
         if dims:
             cls._dims = dims
         if options is not None:

@@ -102,7 +102,7 @@ class Named:
             if module is not None:
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
-    # ------------------------------------------------------------------------------------------------- one, by its name
+    # ---- one, by its name
     def get_submodule(self, target: str) -> Module:
         """The submodule at a dotted name such as ``"encoder.0"``; the module itself for ``""``."""
         from .module import Module

@@ -51,7 +51,7 @@ class Stateful:
         """Restore the result of ``get_extra_state``."""
         raise RuntimeError(_NEVER.format("set"))
 
-    # ------------------------------------------------------------------------------------------------------------ hooks
+    # ---- hooks
     def register_state_dict_pre_hook(self, hook: Any) -> RemovableHandle:
         """Call ``hook(module, prefix, keep_vars)`` before ``state_dict`` reads the module."""
         return add_hook(self._state_dict_pre_hooks, hook)
@@ -80,7 +80,7 @@ class Stateful:
         """Call ``hook(module, incompatible_keys)`` after loading; it may change the lists in place."""
         return add_hook(self._load_state_dict_post_hooks, hook)
 
-    # ----------------------------------------------------------------------------------------------------------- saving
+    # ---- saving
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class Stateful:
         if type(self).get_extra_state is not Stateful.get_extra_state:
             destination[prefix + EXTRA_STATE] = self.get_extra_state()
 
-    # ---------------------------------------------------------------------------------------------------------- loading
+    # ---- loading
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> _IncompatibleKeys:

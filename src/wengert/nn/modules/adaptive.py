@@ -66,7 +66,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         """Draw new initial values."""
         self.head.reset_parameters()
         for pair in self.tail:
-            for layer in pair:  # type: ignore[attr-defined]
+            for layer in pair:
                 layer.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:

@@ -213,7 +213,7 @@ class SyncBatchNorm(_BatchNorm):
                 factor = 1.0 / float(self.num_batches_tracked)  # type: ignore[arg-type]
         from ._functions import SyncBatchNorm as over_processes
 
-        return over_processes.apply(input, self.weight, self.bias, mean, var, self.eps, factor, group, size)  # type: ignore[no-any-return]
+        return over_processes.apply(input, self.weight, self.bias, mean, var, self.eps, factor, group, size)
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
@@ -238,7 +238,7 @@ class SyncBatchNorm(_BatchNorm):
         return converted
 
 
-# ----------------------------------------------------------------------------------------------------------------- lazy
+# ---- lazy
 class _LazyNormBase(LazyModuleMixin, _NormBase):
     """Base of normalisations that take ``num_features`` from the channels of the first input."""
 
@@ -268,7 +268,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Tensor) -> None:
         """Take the number of channels from the first input."""
         if not self.has_uninitialized_params():
             return

@@ -247,7 +247,7 @@ class ConvTranspose3d(_ConvTranspose, function="conv_transpose3d", dims=3):
     """Transposed convolution over (N, C, D, H, W) or (C, D, H, W)."""
 
 
-# ----------------------------------------------------------------------------------------------------------------- lazy
+# ---- lazy
 class _LazyConvXdMixin(LazyModuleMixin):
     """Base of convolutions that take ``in_channels`` from the first input."""
 
@@ -275,9 +275,9 @@ class _LazyConvXdMixin(LazyModuleMixin):
         """Draw new initial values if the shapes are known."""
         this: Any = self
         if not self.has_uninitialized_params() and this.in_channels != 0:
-            super().reset_parameters()  # type: ignore[misc]
+            super().reset_parameters()
 
-    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Take the shapes from the first input."""
         this: Any = self
         if not self.has_uninitialized_params():
@@ -297,30 +297,30 @@ class _LazyConvXdMixin(LazyModuleMixin):
         return input.shape[input.dim() - unbatched]
 
     def _get_num_spatial_dims(self) -> int:
-        return self._dims  # type: ignore[attr-defined]
+        return self._dims
 
 
-class LazyConv1d(_LazyConvXdMixin, Conv1d, becomes=Conv1d):  # type: ignore[misc]
+class LazyConv1d(_LazyConvXdMixin, Conv1d, becomes=Conv1d):
     """``Conv1d`` that takes ``in_channels`` from its first input."""
 
 
-class LazyConv2d(_LazyConvXdMixin, Conv2d, becomes=Conv2d):  # type: ignore[misc]
+class LazyConv2d(_LazyConvXdMixin, Conv2d, becomes=Conv2d):
     """``Conv2d`` that takes ``in_channels`` from its first input."""
 
 
-class LazyConv3d(_LazyConvXdMixin, Conv3d, becomes=Conv3d):  # type: ignore[misc]
+class LazyConv3d(_LazyConvXdMixin, Conv3d, becomes=Conv3d):
     """``Conv3d`` that takes ``in_channels`` from its first input."""
 
 
-class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d, becomes=ConvTranspose1d):  # type: ignore[misc]
+class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d, becomes=ConvTranspose1d):
     """``ConvTranspose1d`` that takes ``in_channels`` from its first input."""
 
 
-class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d, becomes=ConvTranspose2d):  # type: ignore[misc]
+class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d, becomes=ConvTranspose2d):
     """``ConvTranspose2d`` that takes ``in_channels`` from its first input."""
 
 
-class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d, becomes=ConvTranspose3d):  # type: ignore[misc]
+class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d, becomes=ConvTranspose3d):
     """``ConvTranspose3d`` that takes ``in_channels`` from its first input."""
 
 

@@ -74,7 +74,7 @@ class Linear(Module):
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)
         if cls.__getattr__ is not Module.__getattr__ and cls.forward is Linear.forward:
-            cls.forward = _by_attributes  # type: ignore[method-assign,assignment]
+            cls.forward = _by_attributes
 
     def extra_repr(self) -> str:
         """The sizes."""
@@ -152,7 +152,7 @@ class LazyLinear(LazyModuleMixin, Linear, becomes=Linear):
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Tensor) -> None:
         """Take the shapes from the first input."""
         found = input.shape[-1]
         if self.has_uninitialized_params():

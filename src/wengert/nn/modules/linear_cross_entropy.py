@@ -99,7 +99,7 @@ class LinearCrossEntropyOptions:
         wide = self.dtype_for(input.dtype)
         losses = _Chunked.apply(size, wide, ignored, input, linear_weight, target, bias, weight)
         if reduction == "none":
-            return losses.squeeze(0) if single else losses  # type: ignore[no-any-return]
+            return losses.squeeze(0) if single else losses
         total = losses.to(wide).sum()
         if reduction == "mean":
             valid = target != ignored
@@ -107,7 +107,7 @@ class LinearCrossEntropyOptions:
                 total = total / valid.sum()
             else:
                 total = total / (weight.to(wide)[target.masked_fill(~valid, 0)] * valid).sum()
-        return total.to(input.dtype)  # type: ignore[no-any-return]
+        return total.to(input.dtype)
 
 
 class _Chunked(torch.autograd.Function):

@@ -48,7 +48,7 @@ class _Pairwise(FunctionLayer):
     extra_repr = Module.extra_repr
 
 
-# ----------------------------------------------------------------------------------------------------------- regression
+# ---- regression
 class L1Loss(_Pairwise, _Loss, function="l1_loss", options="reduction"):
     """``|input - target|``, reduced by mean, sum or not at all."""
 
@@ -123,7 +123,7 @@ class GaussianNLLLoss(_Loss):
         return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
 
 
-# ------------------------------------------------------------------------------------------------------- classification
+# ---- classification
 class NLLLoss(_Pairwise, _WeightedLoss, function="nll_loss", options="weight ignore_index reduction"):
     """Minus the log-probability of the target class: input (N, C, ...), target (N, ...)."""
 
@@ -249,7 +249,7 @@ class MultiMarginLoss(_Pairwise, _WeightedLoss, function="multi_margin_loss", op
         self.p, self.margin = p, margin
 
 
-# ---------------------------------------------------------------------------------------------------------- comparisons
+# ---- comparisons
 class _MarginLoss(_Loss):
     margin: float
 

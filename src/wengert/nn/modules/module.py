@@ -150,7 +150,7 @@ class Module(Hooked, Stateful, Named):
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    # --------------------------------------------------------------------------------------------------------- the call
+    # ---- the call
     def __call__(self: _Forward[_R_co], *args: Any, **kwargs: Any) -> _R_co:
         if seen and self._has_hooks():  # see NOTE [ A call without hooks ]
             return self._call_with_hooks(args, kwargs)
@@ -172,7 +172,7 @@ class Module(Hooked, Stateful, Named):
 
         wengert.compiler.compile_module(self, *args, **kwargs)
 
-    # ----------------------------------------------------------------------------------------------------- registration
+    # ---- registration
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Register a tensor that is part of the state and not trained; ``persistent=False``: not in ``state_dict``."""
         if "_buffers" not in self.__dict__:
@@ -235,7 +235,7 @@ class Module(Hooked, Stateful, Named):
         """The same as ``add_module``."""
         self.add_module(name, module)
 
-    # ------------------------------------------------------------------------------------------------------- attributes
+    # ---- attributes
     def __getattr__(self, name: str) -> Tensor | Module:
         own = self.__dict__
         space = own.get("_parameters")
@@ -334,7 +334,7 @@ class Module(Hooked, Stateful, Named):
             elif own[hooks] and not seen:  # saved hooks may be in one of PyTorch's plain dicts, to which handles refer
                 seen.append(True)
 
-    # ------------------------------------------------------------------------------------------------------ conversions
+    # ---- conversions
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
         """Replace every parameter, gradient and buffer ``t`` by ``fn(t)``; parameters stay the same objects.
 
@@ -457,7 +457,7 @@ class Module(Hooked, Stateful, Named):
         """Move parameters and buffers to shared memory."""
         return self._apply(lambda t: t.share_memory_())
 
-    # --------------------------------------------------------------------------------------------------------- training
+    # ---- training
     def train(self, mode: bool = True) -> Self:
         """Set training mode, which affects dropout and batch normalisation, in this module and all submodules."""
         if not isinstance(mode, bool):
@@ -502,7 +502,7 @@ class Module(Hooked, Stateful, Named):
         )
         return replica
 
-    # --------------------------------------------------------------------------------------------------------- printing
+    # ---- printing
     def _get_name(self) -> str:
         return type(self).__name__
 

@@ -11,7 +11,7 @@ from ._making import FunctionLayer
 from .utils import _ntuple
 
 
-# -------------------------------------------------------------------------------------------------------------- maximum
+# ---- maximum
 class _MaxPoolNd(FunctionLayer, shown="kernel_size stride padding dilation ceil_mode"):
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
 
@@ -84,7 +84,7 @@ class MaxUnpool3d(_MaxUnpoolNd, function="max_unpool3d", dims=3):
     """Inverts ``MaxPool3d``: puts the maxima back at their indices, with zeros elsewhere."""
 
 
-# ------------------------------------------------------------------------------------------------------------- averages
+# ---- averages
 class _AvgPoolNd(
     FunctionLayer, options="kernel_size stride padding ceil_mode count_include_pad", shown="kernel_size stride padding"
 ):
@@ -143,7 +143,7 @@ class AvgPool3d(_AvgPoolWithDivisor, function="avg_pool3d"):
     """The mean of each window of (N, C, D, H, W)."""
 
 
-# ----------------------------------------------------------------------------------------------- other kinds of windows
+# ---- other kinds of windows
 class _FractionalMaxPoolNd(FunctionLayer, options="kernel_size return_indices output_size output_ratio", shown=""):
     def __init__(
         self,
@@ -212,7 +212,7 @@ class LPPool3d(_LPPoolNd, function="lp_pool3d"):
     """The p-norm of each window of (N, C, D, H, W)."""
 
 
-# ----------------------------------------------------------------------------------------------- windows by output size
+# ---- windows by output size
 class _AdaptiveAvgPoolNd(FunctionLayer, options="output_size"):
     def __init__(self, output_size: Any) -> None:
         super().__init__()

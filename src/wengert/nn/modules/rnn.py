@@ -33,11 +33,11 @@ def _check_arguments(
     dropout: Any,
     proj_size: int,
 ) -> None:
-    if isinstance(dropout, bool) or not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1:  # type: ignore[operator]
+    if isinstance(dropout, bool) or not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1:
         raise ValueError(
             "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
         )
-    if dropout > 0 and num_layers == 1:  # type: ignore[operator]
+    if dropout > 0 and num_layers == 1:
         warnings.warn(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
             f"greater than 1, but got dropout={dropout} and num_layers={num_layers}",
@@ -171,7 +171,7 @@ class RNNBase(_Recurrent):
     def flatten_parameters(self) -> None:
         """Does nothing: only CUDA benefits from contiguous parameters."""
 
-    # ----------------------------------------------------------------------------------------------------------- checks
+    # ---- checks
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """Raise an error unless the input's dtype and shape are those of this module."""
         own = getattr(self, self._all_weights[0][0]).dtype
@@ -220,7 +220,7 @@ class RNNBase(_Recurrent):
             kind = "batched 3-D" if input.dim() == 3 else "unbatched 2-D"
             raise RuntimeError(f"For {kind} input, hx should also be {input.dim()}-D but got {hx.dim()}-D tensor")
 
-    # ---------------------------------------------------------------------------------------------------------- forward
+    # ---- forward
     def _zero_states(self, input: Tensor, batch_sizes: Tensor | None) -> list[Any]:
         """The initial states of all layers and directions: one tensor of zeros."""
         count, *shape = self.get_expected_hidden_size(input, batch_sizes)
@@ -425,7 +425,7 @@ class GRU(RNNBase):
         super().__init__("GRU", *args, **kwargs)
 
 
-# ---------------------------------------------------------------------------------------------------------------- cells
+# ---- cells
 class RNNCellBase(_Recurrent):
     """What the cells share."""
 

@@ -62,7 +62,7 @@ class _Table(FunctionLayer):
         if table.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = table.shape
-        return cls(num_embeddings=rows, embedding_dim=columns, _weight=table, **options)  # type: ignore[call-arg]
+        return cls(num_embeddings=rows, embedding_dim=columns, _weight=table, **options)
 
 
 class Embedding(
@@ -159,9 +159,7 @@ class EmbeddingBag(
         self.mode, self.include_last_offset = mode, include_last_offset
         self._make_weight(_weight, True, device, dtype)
 
-    def forward(  # type: ignore[override]
-        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """One vector per bag: the rows of a 2-d input, or the parts of a 1-d one that start at ``offsets``."""
         return F.embedding_bag(
             input,

@@ -78,7 +78,7 @@ class _DDPSink(Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, wrapper: Any, *inputs: Any) -> Any:  # type: ignore[override]
+    def forward(ctx: Any, wrapper: Any, *inputs: Any) -> Any:
         ctx.set_materialize_grads(False)
         ctx.wrapper = wrapper
         if not wrapper()._ddp_sink_clone:
@@ -86,7 +86,7 @@ class _DDPSink(Function):
         return tuple(x.clone() if isinstance(x, torch.Tensor) else x for x in inputs)
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
         wrapper = ctx.wrapper()
         if wrapper.static_graph and not wrapper._static_graph_delay_allreduce_enqueued:
             Variable._execution_engine.queue_callback(wrapper.reducer._delay_all_reduce)
@@ -228,7 +228,7 @@ class DistributedDataParallel(Module, Joinable):
         if static_graph:
             self._set_static_graph()
 
-    # ----------------------------------------------------------------------------------------------- making the reducer
+    # ---- making the reducer
     def _choose_buffers(self, broadcast: bool | None, forward_sync: bool | None) -> bool:
         """Set whether buffers are sent before each pass; whether they are at the start."""
         if broadcast is not None:
@@ -317,7 +317,7 @@ class DistributedDataParallel(Module, Joinable):
     def broadcast_buffers(self, value: bool) -> None:
         self.forward_sync_buffers = value
 
-    # ----------------------------------------------------------------------------------------------------- an iteration
+    # ---- an iteration
     @contextmanager
     def no_sync(self) -> Iterator[None]:
         """A context in which gradients stay on their process and add up; the next pass outside of it averages the sums.
@@ -386,7 +386,7 @@ class DistributedDataParallel(Module, Joinable):
         """The results of several devices as one."""
         return gather(outputs, output_device, dim=self.dim)
 
-    # ---------------------------------------------------------------------------------------------------------- buffers
+    # ---- buffers
     def will_sync_module_buffers(self) -> bool:
         """Whether the next forward pass sends buffers."""
         return self.require_forward_param_sync and self.forward_sync_buffers and len(self.modules_buffers) > 0
@@ -437,7 +437,7 @@ class DistributedDataParallel(Module, Joinable):
             raise TypeError("Communication hook must be callable.")
         self.buffer_hook = _BufferCommHook(hook, state, comm_hook_location)
 
-    # ---------------------------------------------------------------------------------------------- communication hooks
+    # ---- communication hooks
     def register_comm_hook(self, state: object, hook: Callable[..., Any]) -> None:
         """Call ``hook(state, bucket)`` in place of averaging each bucket.
 
@@ -458,7 +458,7 @@ class DistributedDataParallel(Module, Joinable):
         hooks = {"ALLREDUCE": default_hooks.allreduce_hook, "FP16_COMPRESS": default_hooks.fp16_compress_hook}
         self.reducer.register_hook(self.process_group, hooks[comm_hook_type.name], str(comm_hook_type))
 
-    # ---------------------------------------------------------------------------------------------------- uneven inputs
+    # ---- uneven inputs
     def join(
         self, divide_by_initial_world_size: bool = True, enable: bool = True, throw_on_early_termination: bool = False
     ) -> Join:
@@ -504,7 +504,7 @@ class DistributedDataParallel(Module, Joinable):
             raise ValueError("BUG! Expected rank_cond to be true for at least one process.")
         return int(rank.item())
 
-    # --------------------------------------------------------------------------------------------------------- settings
+    # ---- settings
     def _set_static_graph(self) -> None:
         if self.static_graph:
             warn("You've set static_graph to be True, no need to set it again.")

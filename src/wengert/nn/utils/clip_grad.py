@@ -28,7 +28,7 @@ def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     return [p.grad for p in parameters if p.grad is not None]
 
 
-@no_grad()  # type: ignore[untyped-decorator]
+@no_grad()
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor],
     norm_type: float = 2.0,
@@ -51,7 +51,7 @@ def get_total_norm(
     return total
 
 
-@no_grad()  # type: ignore[untyped-decorator]
+@no_grad()
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:

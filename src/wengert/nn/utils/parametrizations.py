@@ -26,7 +26,7 @@ def _tensor_of(module: Any, name: str) -> Tensor:
     return weight
 
 
-# ------------------------------------------------------------------------------------------------- length and direction
+# ---- length and direction
 def norm_except_dim(v: Tensor, pow: float = 2, dim: int = 0) -> Tensor:
     """The norms over all dimensions but one (-1: over all), in a shape that broadcasts to ``v``."""
     if dim == -1:
@@ -78,7 +78,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     return module
 
 
-# -------------------------------------------------------------------------------------------------------- spectral norm
+# ---- spectral norm
 class _SpectralNorm(Module):
     _u: Any
     _v: Any
@@ -104,7 +104,7 @@ class _SpectralNorm(Module):
             weight = weight.permute(self.dim, *(d for d in range(weight.dim()) if d != self.dim))
         return weight.flatten(1)
 
-    @no_grad()  # type: ignore[untyped-decorator]
+    @no_grad()
     def _power_method(self, matrix: Tensor, n_power_iterations: int) -> None:
         for _ in range(n_power_iterations):
             self._u.copy_(F.normalize(torch.mv(matrix, self._v), dim=0, eps=self.eps))
@@ -134,7 +134,7 @@ def spectral_norm(
     return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, along, eps))
 
 
-# ----------------------------------------------------------------------------------------------------------- orthogonal
+# ---- orthogonal
 _MAPS = ("matrix_exp", "cayley", "householder")
 
 
@@ -206,7 +206,7 @@ class _Orthogonal(Module):
             q = torch.linalg.solve(identity - 0.5 * a, identity + 0.5 * a)
         return q[..., :k] if n != k else q
 
-    @no_grad()  # type: ignore[untyped-decorator]
+    @no_grad()
     def right_inverse(self, q: Tensor) -> Tensor:
         """What is mapped to ``q``."""
         if q.shape != self.shape:

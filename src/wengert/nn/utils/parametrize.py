@@ -76,7 +76,7 @@ class ParametrizationList(ModuleList):
         if not unsafe:
             self._check_result(shape, dtype)
 
-    @no_grad()  # type: ignore[untyped-decorator]
+    @no_grad()
     def _start(self, value: Any) -> Any:
         """The originals for ``value``, by the right inverses of the parametrizations that have one."""
         for module in reversed(list(self)):
@@ -179,7 +179,7 @@ def _own_class(module: Module) -> None:
         kind: Any = type(self)
         replica = memo[id(self)] = kind.__new__(kind)
         replica.__dict__.update(copy.deepcopy(self.__dict__, memo))
-        for slot in copyreg._slotnames(type(self)):  # type: ignore[attr-defined]
+        for slot in copyreg._slotnames(type(self)):
             if hasattr(self, slot):
                 setattr(replica, slot, copy.deepcopy(getattr(self, slot), memo))
         return replica

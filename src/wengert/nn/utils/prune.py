@@ -30,7 +30,7 @@ from ..modules.module import Module
 Amount = int | float
 
 
-# ---------------------------------------------------------------------------------------------------------- the methods
+# ---- the methods
 class BasePruningMethod(ABC):
     """Base of pruning methods, which define ``compute_mask`` and ``PRUNING_TYPE``: unstructured, structured, global."""
 
@@ -87,7 +87,7 @@ class BasePruningMethod(ABC):
             mask = whole.compute_mask(importance_scores.detach(), default_mask=default_mask)
         except Exception:
             if before and whole is old:
-                whole._pruning_methods = whole._pruning_methods[:-1]  # type: ignore[attr-defined]
+                whole._pruning_methods = whole._pruning_methods[:-1]
             raise
         if before:
             del module._forward_pre_hooks[key]
@@ -158,7 +158,7 @@ class PruningContainer(BasePruningMethod):
                 f"Can only add pruning methods acting on the parameter named '{self._tensor_name}' to "
                 f"PruningContainer {self}. Found '{method._tensor_name}'"
             )
-        self._pruning_methods += (method,)  # type: ignore[assignment]
+        self._pruning_methods += (method,)
 
     def __len__(self) -> int:
         return len(self._pruning_methods)
@@ -317,7 +317,7 @@ class CustomFromMask(BasePruningMethod):
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
 
-# -------------------------------------------------------------------------------------------------------------- amounts
+# ---- amounts
 def _check_amount(amount: Any) -> None:
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
@@ -334,7 +334,7 @@ def _count(amount: Amount, size: int) -> int:
     return int(amount)
 
 
-# ------------------------------------------------------------------------------------------------------------ functions
+# ---- functions
 def identity(module: Module, name: str) -> Module:
     """Add a mask of ones to a parameter; change the module in place and return it."""
     Identity.apply(module, name)

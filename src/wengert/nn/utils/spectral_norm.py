@@ -79,7 +79,7 @@ class SpectralNorm:
         module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(hook))
         return hook
 
-    @no_grad()  # type: ignore[untyped-decorator]
+    @no_grad()
     def _first_vectors(self, weight: Any) -> list[Tensor]:
         sizes = self.reshape_weight_to_matrix(weight).size()
         return [F.normalize(weight.new_empty(n).normal_(0, 1), dim=0, eps=self.eps) for n in sizes]

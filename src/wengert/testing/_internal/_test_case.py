@@ -70,7 +70,7 @@ class TestCase(unittest.TestCase):
         if self._default_dtype_check_enabled and torch.get_default_dtype() is not torch.float32:
             raise AssertionError("the default dtype is not float32 at the beginning of a test")
 
-    # ---------------------------------------------------------------------------------------------------- equality
+    # ---- equality
     def assertEqual(
         self,
         x: Any,
@@ -153,7 +153,7 @@ class TestCase(unittest.TestCase):
         rtol, atol = _tolerances(*dtypes, options=options, path=())
         return max(rtol, self.rel_tol), max(atol, self.precision)
 
-    # ------------------------------------------------------------------------------------------- warnings and errors
+    # ---- warnings and errors
     @contextlib.contextmanager
     def assertWarnsOnceRegex(self, category: type[Warning], regex: str = "") -> Iterator[None]:
         """Fail unless the block gives a warning of this class, and one whose text begins with the expression."""
@@ -201,7 +201,7 @@ class TestCase(unittest.TestCase):
         """A context that checks nothing: there is no CUDA."""
         return contextlib.nullcontext()
 
-    # --------------------------------------------------------------------------------------------------- what tests use
+    # ---- what tests use
     def genSparseTensor(
         self, size: Any, sparse_dim: int, nnz: int, is_uncoalesced: bool, device: Any, dtype: Any
     ) -> tuple[Tensor, Tensor, Tensor]:

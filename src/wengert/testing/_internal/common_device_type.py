@@ -148,7 +148,7 @@ def _tolerances(function: Any, dtype: Any, before: tuple[float, float]) -> tuple
     return before
 
 
-# ---------------------------------------------------------------------------------------------------------- decorators
+# ---- decorators
 class dtypes:
     """The dtypes with which a test runs, single ones or tuples."""
 

@@ -41,7 +41,7 @@ from ._test_case import set_warn_always_context as set_warn_always_context  # no
 __all__: list[str] = []
 TestCaseBase = TestCase
 
-# ---------------------------------------------------------------------------------------------- where the tests run
+# ---- where the tests run
 IS_LINUX = sys.platform == "linux"
 IS_WINDOWS = sys.platform == "win32"
 IS_MACOS = sys.platform == "darwin"
@@ -106,7 +106,7 @@ def has_corresponding_torch_dtype(np_dtype: Any) -> bool:
     return np.dtype(np_dtype).type in numpy_to_torch_dtype_dict
 
 
-# ------------------------------------------------------------------------------------------------------------- skips
+# ---- skips
 def lazy_skip_if(condition_fn: Callable[[], bool], reason: str) -> Any:
     """Skip a test if the condition holds when it runs."""
 
@@ -196,7 +196,7 @@ def scoped_load_inline(func: Any) -> Any:
     return unittest.skip("there is no C++ in wengert")(func)
 
 
-# ---------------------------------------------------------------------------------------------------------- contexts
+# ---- contexts
 def freeze_rng_state() -> Any:
     """A context that restores the state of the random generator at its end."""
     return torch.random.fork_rng()
@@ -308,7 +308,7 @@ def suppress_warnings(fn: Any) -> Any:
     return wrapper
 
 
-# ----------------------------------------------------------------------------------------------------------- gradients
+# ---- gradients
 def gradcheck(fn: Any, inputs: Any, **kwargs: Any) -> bool:
     """``autograd.gradcheck``, by default in fast mode and with batched gradients."""
     return torch.autograd.gradcheck(fn, inputs, **_checks(kwargs))
@@ -350,7 +350,7 @@ def compare_equal_outs_and_grads(test: Any, m1: Any, m2: Any, inps: Any) -> None
     test.assertEqual(one_grads, other_grads)
 
 
-# ------------------------------------------------------------------------------------------------------------- helpers
+# ---- helpers
 def find_library_location(lib_name: str) -> Path:
     """The place of a library of C++ examples of PyTorch's tests. ``torch.ops.load_library`` lets it be missing."""
     return LIBRARIES_OF_TESTS / lib_name

@@ -136,7 +136,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         for _ in range(self._prefetch_factor * n):
             self._try_put_index()
 
-    # ------------------------------------------------------------------------------------------------------- tasks
+    # ---- tasks
     def _try_put_index(self) -> None:
         """Send the next task to the next worker, if there is one."""
         try:
@@ -193,7 +193,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._check(*asked)
         return None
 
-    # ---------------------------------------------------------------------------------------------------- channels
+    # ---- channels
     def _send(self, worker: int, message: Any) -> None:
         with contextlib.suppress(Closed):  # if it died, the wait for its answer raises the error
             self._pool.channels[worker].send(message)

@@ -221,7 +221,7 @@ _WITHOUT_PROCESSES = ("emscripten", "wasi")  # a browser
 _FIXED = frozenset(("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"))
 
 
-# ------------------------------------------------------------------------------------------------------------- options
+# ---- options
 def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None, persistent: bool) -> None:
     if num_workers < 0:
         raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
@@ -286,7 +286,7 @@ def _checked_context(context: Any, num_workers: int) -> Any:
     return context
 
 
-# ----------------------------------------------------------------------------------------------------------- iterators
+# ---- iterators
 class _BaseDataLoaderIter:
     """One pass over a loader."""
 

@@ -45,7 +45,7 @@ def _refuse(what: str) -> NotImplementedError:
     )
 
 
-class SummaryWriter(tensorboardX.SummaryWriter):  # type: ignore[misc]
+class SummaryWriter(tensorboardX.SummaryWriter):
     """Writes scalars, histograms, images, texts, ... for TensorBoard to show.
 
     Args:

@@ -39,7 +39,7 @@ def hook_with_zero_step(hook: Hook, ddp: Any, zero: Any, shard_buckets: bool = F
                 Variable._execution_engine.queue_callback(step)
         return future
 
-    with_step.communicates_once = getattr(hook, "communicates_once", False)  # type: ignore[attr-defined]
+    with_step.communicates_once = getattr(hook, "communicates_once", False)
     return with_step
 
 

@@ -50,7 +50,7 @@ def bf16_compress_hook(process_group: Any, bucket: Any) -> Any:
 
 
 for _hook in (allreduce_hook, fp16_compress_hook, bf16_compress_hook):
-    _hook.communicates_once = True  # type: ignore[attr-defined]
+    _hook.communicates_once = True
 
 
 def _compress_wrapper(dtype: torch.dtype, hook: Hook) -> Hook:

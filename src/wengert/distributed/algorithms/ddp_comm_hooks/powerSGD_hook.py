@@ -102,7 +102,7 @@ class PowerSGDState:
         before, after = self.total_numel_before_compression, self.total_numel_after_compression
         return before / after if after else 0, before, after
 
-    # ----------------------------------------------------------------------------------------- the steps of both hooks
+    # ---- the steps of both hooks
     def _with_error(self, key: int, gradients: torch.Tensor) -> Any:
         """Add what the last iteration lost; a copy of the sum."""
         if not self.use_error_feedback:
@@ -217,7 +217,7 @@ def powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:
             for original, matrix in zip(originals, batch, strict=False):
                 original.copy_(matrix)
         state._done(key, gradients, before, bucket)
-        return gradients  # type: ignore[no-any-return]
+        return gradients
 
     first = _sum(flat, group).then(unpack if as_they_are else lambda future: future.value())
     return _low_rank(state, key, group, [batch for batch, _ in batches], first).then(finish)
@@ -241,7 +241,7 @@ def batched_powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:
     def finish(future: Any) -> torch.Tensor:
         future.value()
         state._done(key, padded, before, bucket)
-        return gradients.copy_(padded[:length])  # type: ignore[no-any-return]
+        return gradients.copy_(padded[:length])
 
     ready: Any = torch.futures.Future()
     ready.set_result(None)

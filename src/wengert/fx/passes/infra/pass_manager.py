@@ -125,7 +125,7 @@ class PassManager:
         """Set the function that checks the module."""
         if len(inspect.signature(check).parameters) != 1:
             raise TypeError("PassManager check function should only take in one variable, a module")
-        self.check = check  # type: ignore[method-assign,assignment]
+        self.check = check  # type: ignore[assignment]
 
     def check(self, module: Any) -> None:
         """Check the module; see ``add_checks``."""

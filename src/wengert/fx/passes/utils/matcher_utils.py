@@ -70,7 +70,7 @@ class SubgraphMatcher:
         self.pattern_returning_nodes: list[Node] = output.all_input_nodes
         self.pattern_anchors = [output] if match_output else [n for n in output.all_input_nodes if len(n.users) == 1]
 
-    # --------------------------------------------------------------------------------------------------- single nodes
+    # ---- single nodes
     def _match_attributes(self, pn: Node, gn: Node) -> bool:
         from ...graph_module import _get_attr
 
@@ -131,7 +131,7 @@ class SubgraphMatcher:
             return False
         return self._match_args(ours, others, match)
 
-    # --------------------------------------------------------------------------------------------------------- graphs
+    # ---- graphs
     def _is_contained(self, nodes_map: dict[Node, Any]) -> bool:
         """Whether only the results are used outside of the match."""
         inside = {gn: pn for pn, gn in nodes_map.items() if pn.op != "placeholder"}

@@ -16,7 +16,7 @@ __all__ = ["SubgraphMatcherWithNameNodeMap"]
 def _split_to_graph_and_name_node_map(gm: GraphModule) -> tuple[GraphModule, dict[str, Node]]:
     """Take the dict of names from what a pattern returns."""
     node = gm.graph.output_node()
-    info = gm.graph._codegen.pytree_info  # type: ignore[attr-defined]
+    info = gm.graph._codegen.pytree_info
     output = tree_unflatten(list(node.args[0]), info.out_spec)
     if not isinstance(output, tuple):
         raise AssertionError("Expecting the pattern graph to return a tuple")
@@ -27,7 +27,7 @@ def _split_to_graph_and_name_node_map(gm: GraphModule) -> tuple[GraphModule, dic
         raise AssertionError("Expecting the input graph to have a dict output as the last element")
     leaves, spec = tree_flatten(out)
     node.args = (leaves,)
-    gm.graph._codegen.pytree_info = info._replace(out_spec=spec)  # type: ignore[attr-defined]
+    gm.graph._codegen.pytree_info = info._replace(out_spec=spec)
     gm.recompile()
     return gm, names
 

@@ -102,7 +102,7 @@ class Channel:
         """Close this process's copy of an end; the channel stays open."""
         self._socket.close()
 
-    # ----------------------------------------------------------------------------------------------------- waiting
+    # ---- waiting
     def _ready(self, read: bool, write: bool, seconds: float | None) -> tuple[bool, bool]:
         """Wait until the socket can be read or written, and return which of the two. A closed end counts as both."""
         if hasattr(select, "poll"):
@@ -119,7 +119,7 @@ class Channel:
         """Whether a message (or the end) arrives within the time."""
         return bool(self._waiting) or self._ready(True, False, seconds)[0]
 
-    # ----------------------------------------------------------------------------------------------------- sending
+    # ---- sending
     def send(self, message: Any) -> None:
         """Send an object.
 
@@ -160,7 +160,7 @@ class Channel:
             extra = []
             _advance(todo, sent)
 
-    # --------------------------------------------------------------------------------------------------- receiving
+    # ---- receiving
     def receive(self) -> Any:
         """Wait for the next object and return it.
 
@@ -217,7 +217,7 @@ def first_ready(channels: list[Channel], seconds: float) -> Channel | None:
     return ready[0][0].fileobj if ready else None  # type: ignore[return-value]
 
 
-# ------------------------------------------------------------------------------------------------------------- bytes
+# ---- bytes
 def _pickled(message: Any) -> tuple[tuple[int, int], bytes, list[memoryview]]:
     """Number of buffers and bytes of pickle; their places and the pickle; the buffers with padding between them."""
     buffers: list[memoryview] = []
@@ -230,7 +230,7 @@ def _pickled(message: Any) -> tuple[tuple[int, int], bytes, list[memoryview]]:
         return False
 
     file = io.BytesIO()
-    ForkingPickler(file, 5, True, leave_out).dump(message)  # type: ignore[call-arg]
+    ForkingPickler(file, 5, True, leave_out).dump(message)
     places, data, end = [], [], 0
     for view in buffers:
         places.append(_PLACE.pack(end, view.nbytes))

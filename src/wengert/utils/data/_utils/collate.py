@@ -29,7 +29,7 @@ default_collate_err_msg_format = (
 )
 
 
-# ------------------------------------------------------------------------------------------------------- containers
+# ---- containers
 def _is_namedtuple(x: Any) -> bool:
     return isinstance(x, tuple) and hasattr(x, "_fields")
 
@@ -127,7 +127,7 @@ def _columns(batch: Any, size: int) -> list[tuple[Any, ...]]:
     return list(zip(*batch, strict=False))
 
 
-# ------------------------------------------------------------------------------------------------------------ contents
+# ---- contents
 def stacked(arrays: Any) -> Any:
     """NumPy arrays one above the other, as one new array; None unless they are of one dtype and one shape."""
     first = arrays[0]

@@ -65,7 +65,7 @@ def iterable_fetcher(dataset: Any, batched: bool, collate_fn: Callable[[Any], An
     return fetch
 
 
-# ------------------------------------------------------------------------------------------- rows of a TensorDataset
+# ---- rows of a TensorDataset
 # The rows of a TensorDataset can be taken one by one and stacked, or gathered at once. They are gathered if the
 # program cannot see the difference: no user code is in between, and no mode intercepts the operators.
 def _rows_of(dataset: Any) -> TensorDataset | None:
