@@ -16,6 +16,7 @@ from typing import Any
 from .._base.errors import noted
 from .._base.forks import reopened
 from .._base.grad_mode import grad_mode
+from .._base.modes import MODE
 from .._base.registry import TENSORS
 from .node import FREED, AccumulateGrad, Box, Node, Port, Version
 from .saved import tensor_of, unbox
@@ -33,9 +34,13 @@ class PackedBox(Box):
     unpack_hook: Any
 
     def unpack(self) -> Tensor:
-        """The result of the unpack hook."""
-        with grad_mode(False):
-            tensor = self.unpack_hook(self.packed)
+        """The result of the unpack hook, which leaves no mode behind."""
+        before = MODE.get()
+        try:
+            with grad_mode(False):
+                tensor = self.unpack_hook(self.packed)
+        finally:
+            MODE.set(before)
         if not isinstance(tensor, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
@@ -293,16 +298,21 @@ _NOT_GIVEN: Any = object()
 
 
 class SavedTensor:
-    """One saved value of a node, ``grad_fn._raw_saved_NAME``: hooks can be registered on it."""
+    """One saved value of a node, ``grad_fn._raw_saved_NAME``: hooks can be registered on it.
 
-    def __init__(self, node: Any = None, name: str | None = None) -> None:
+    ``k``: its position, if it is one of several of this name; -1 for a dim of an index that has no tensor.
+    """
+
+    def __init__(self, node: Any = None, name: str | None = None, k: int | None = None) -> None:
         if name is None:
             raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
         self._node = node
         self._name = name
+        self._at = k
 
     def _place(self) -> Place | None:
-        return place_of(self._node, self._name)
+        place = place_of(self._node, self._name) if self._at != -1 else None
+        return place if place is None or self._at is None else (*place, self._at)
 
     def _box(self) -> Any:
         place = self._place()
@@ -318,7 +328,10 @@ class SavedTensor:
 
     def unpack(self) -> Any:
         """The saved tensor, unpacked."""
-        return self._node.saved(self._name)
+        if self._at == -1:
+            return None
+        found = self._node.saved(self._name)
+        return found if self._at is None else found[self._at]
 
     @property
     def unpack_hook(self) -> Any:
