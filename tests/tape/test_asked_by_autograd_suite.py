@@ -455,3 +455,23 @@ def test_random_sparse_tensors_of_test_cases() -> None:
         assert indices.shape == (2, count) and values.shape == (count,)
     with pytest.raises(AssertionError, match="invalid arguments"):
         case.genSparseTensor((2, 0), 2, 1, False, "cpu", torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("operator", "message"),
+    [
+        (lambda x, m: x.sin(), r"The size of tensor a \(3\) must match the size of tensor b \(6\) at non-singleton"),
+        (lambda x, m: x / x, "The size of tensor a"),
+        (lambda x, m: m @ m, r"mat1 and mat2 shapes cannot be multiplied \(3x6 and 3x3\)"),
+        (lambda x, m: x.prod(), "returned an invalid gradient at index 0 - got"),
+        (lambda x, m: x[torch.tensor([0, 1])], "shape mismatch"),
+    ],
+)
+def test_an_unpack_hook_that_changes_a_shape(operator: Any, message: str) -> None:
+    """An error of PyTorch's, not of NumPy's."""
+    x, m = torch.ones(3, requires_grad=True), torch.ones(3, 3, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: torch.cat([t, t])):
+        y = operator(x, m).sum()
+    with pytest.raises(RuntimeError, match=message):
+        y.backward()
+    assert x.grad is None and m.grad is None
