@@ -1305,7 +1305,7 @@ def tensor_split(input: Tensor, indices_or_sections: Tensor | Ints | None = None
     """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list."""
 def tensordot(a: Tensor, b: Tensor, dims: Ints = 2, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over some dimensions of a and as many of b."""
-def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def threshold(input: Tensor, threshold: Any, value: Tensor | Number, inplace: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold."""
 def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``threshold``."""

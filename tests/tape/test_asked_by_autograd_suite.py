@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import wengert as torch
+from wengert.testing._internal.common_utils import TestCase
 
 VIEW_OPERATORS: list[Any] = [
     lambda v: v.as_strided_((1, 0), (2, 2)), lambda v: v.transpose_(0, 0), lambda v: v.t_(), lambda v: v.squeeze_(0),
@@ -351,3 +352,126 @@ def test_functions_without_half_precision_in_transforms(name: str) -> None:
     assert torch.vmap(fn)(x[None]).tolist() == fn(x[None]).tolist()
     with pytest.raises(NotImplementedError, match="not implemented for 'Half'"):
         fn(x.half())
+
+
+def test_volatile_warns_where_none_is() -> None:
+    with pytest.warns(UserWarning, match=r"volatile was removed \(Variable.volatile is always False\)"):
+        assert not torch.ones(1).volatile
+    x = torch.ones(1)
+    x.volatile = True
+    assert (x * 2).volatile
+    assert not torch.ones(1).volatile  # no warning in a program that has such
+
+
+def test_an_unpack_hook_leaves_no_mode() -> None:
+    def unpack(t: torch.Tensor) -> torch.Tensor:
+        context.__enter__()
+        torch.set_grad_enabled(False)
+        return t
+
+    context = torch.autograd.graph.saved_tensors_hooks(lambda t: t, unpack)
+    x = torch.ones(2, requires_grad=True)
+    with context:
+        y = x.sin().sum()
+    y.backward()
+    assert torch.is_grad_enabled()
+    assert x.sin().grad_fn._raw_saved_self.unpack_hook is None
+
+
+def test_saved_tensors_of_an_index_take_hooks() -> None:
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x[:, torch.tensor([1, 0])]
+    first, second = y.grad_fn._raw_saved_indices
+    assert first.unpack() is None and first.data is None
+    assert second.unpack().tolist() == [1, 0]
+    with pytest.raises(RuntimeError, match="value None is forbidden"):
+        first.register_hooks(lambda t: t, lambda t: t)
+    second.register_hooks(lambda t: t, lambda t: t.flip(0))
+    (y * torch.tensor([1.0, 10.0])).sum().backward()
+    assert x.grad.tolist() == [[1.0, 10.0], [1.0, 10.0]]
+
+
+def test_saved_names_of_sizes_and_modes() -> None:
+    x = torch.ones(1, 1, 3, 3, requires_grad=True)
+    assert torch.nn.Conv2d(1, 2, 3)(x).grad_fn._saved_bias_sym_sizes_opt == (2,)
+    assert torch.nn.Conv2d(1, 2, 3, bias=False)(x).grad_fn._saved_bias_sym_sizes_opt == (0,)
+    unfolded = torch.nn.functional.unfold(x, 2).grad_fn
+    assert (unfolded._saved_self_sym_argsize_minus_2, unfolded._saved_self_sym_argsize_minus_1) == (3, 3)
+    a = torch.ones(2, 3, 4, requires_grad=True)
+    product = torch.addbmm(torch.ones(3, 3), a, a.mT).grad_fn
+    assert (product._saved_batch1_sym_argsize_0, product._saved_batch1_sym_argsize_1) == (2, 3)
+    assert product._saved_batch2_sym_argsize_2 == 3
+    for mode in ("trunc", "floor", None):
+        assert torch.div(a, 2.0, rounding_mode=mode).grad_fn._saved_rounding_mode == mode
+    assert a.as_strided((3,), (1,), 1).grad_fn._saved_storage_offset == 1
+    assert a.as_strided((3,), (1,)).grad_fn._saved_storage_offset is None
+
+
+def test_threshold_takes_any_number() -> None:
+    x = torch.tensor([0.0, 2.0], requires_grad=True)
+    for threshold in (1 + 0j, 1.0, 1, True):
+        y = torch.threshold(x, threshold, 1 + 0j)
+        assert type(y.grad_fn._saved_threshold) is type(threshold) and y.tolist() == [1.0, 2.0]
+        assert torch.autograd.grad(y.sum(), x)[0].tolist() == [0.0, 1.0]
+    for threshold, value in ((1j, 0), (0, 1j)):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type float without overflow"):
+            torch.threshold(x, threshold, value)
+    with pytest.raises(TypeError, match=r"argument 'threshold' \(position 2\) must be Number, not Tensor"):
+        torch.threshold(x, torch.tensor([1.0]), 2)
+
+
+def test_a_backward_may_warn() -> None:
+    with pytest.warns(UserWarning, match="Warn from backward"):
+        torch._C._nn._test_warn_in_autograd(torch.zeros((), requires_grad=True)).backward()
+
+
+def test_a_dispatch_mode_is_given_the_operators_themselves() -> None:
+    from wengert.utils._python_dispatch import TorchDispatchMode
+
+    aten = torch.ops.aten
+    seen = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            seen.append(func)
+            if func is aten.sum.dim_IntList:
+                assert aten.sum.dim_IntList(torch.ones(2, 3), [0]).tolist() == [2.0, 2.0, 2.0]  # another call of it
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2, 3)
+    with Mode():
+        assert (x.sin() * 2).sum(1).shape == (2,)
+    assert all(f is g for f, g in zip(seen, (aten.sin.default, aten.mul.Tensor, aten.sum.dim_IntList), strict=True))
+    with Mode(), Mode():
+        x.sin()
+    assert seen[3] is seen[4] is aten.sin.default
+
+
+def test_random_sparse_tensors_of_test_cases() -> None:
+    case = TestCase()
+    for shape, count in (((2, 0), 0), ((2, 3), 4)):
+        made, indices, values = case.genSparseTensor(shape, 2, count, True, "cpu", torch.float64)
+        assert not made.is_coalesced() and made.shape == shape
+        assert indices.shape == (2, count) and values.shape == (count,)
+    with pytest.raises(AssertionError, match="invalid arguments"):
+        case.genSparseTensor((2, 0), 2, 1, False, "cpu", torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("operator", "message"),
+    [
+        (lambda x, m: x.sin(), r"The size of tensor a \(3\) must match the size of tensor b \(6\) at non-singleton"),
+        (lambda x, m: x / x, "The size of tensor a"),
+        (lambda x, m: m @ m, r"mat1 and mat2 shapes cannot be multiplied \(3x6 and 3x3\)"),
+        (lambda x, m: x.prod(), "returned an invalid gradient at index 0 - got"),
+        (lambda x, m: x[torch.tensor([0, 1])], "shape mismatch"),
+    ],
+)
+def test_an_unpack_hook_that_changes_a_shape(operator: Any, message: str) -> None:
+    """An error of PyTorch's, not of NumPy's."""
+    x, m = torch.ones(3, requires_grad=True), torch.ones(3, 3, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: torch.cat([t, t])):
+        y = operator(x, m).sum()
+    with pytest.raises(RuntimeError, match=message):
+        y.backward()
+    assert x.grad is None and m.grad is None

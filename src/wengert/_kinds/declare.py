@@ -153,6 +153,7 @@ def slotted(
         "_edges": _EDGES[order or stepped], "_release": lambda n: _release(n, kept),
         "backward": backward_step(info.name, calls, holomorphic, **(step or {})),
         "saved": saved_for(sources, views or {}), "saved_names": tuple(sources), "piecewise": info.piecewise,
+        "operator": info.name,
     }  # fmt: skip
     return node_class(node or camel(info.name) + "Backward0", (*edges, *kept), **{**usual, **members})
 

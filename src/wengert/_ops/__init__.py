@@ -6,6 +6,8 @@ None is imported before one of its names is asked for: ``index_of_names`` tells 
 """
 
 import gc
+import os
+import sys
 from collections.abc import Iterable
 from importlib import import_module
 
@@ -69,6 +71,10 @@ def _import(modules: Iterable[str]) -> None:
         if was_on:
             gc.enable()
     settle()
+    if "logging" in sys.modules or "TORCH_LOGS" in os.environ:
+        from .._tape.log_lines import watch
+
+        watch()
 
 
 def _expect_names() -> None:

@@ -8,15 +8,20 @@ unpack hook's result. As in PyTorch, packed values are not checked for writes in
 from __future__ import annotations
 
 import functools
+import re
 import threading
 import weakref
 from collections.abc import Callable
+from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 from .._base.errors import noted
 from .._base.forks import reopened
 from .._base.grad_mode import grad_mode
+from .._base.modes import MODE
 from .._base.registry import TENSORS
+from .error_text import broadcast_error
 from .node import FREED, AccumulateGrad, Box, Node, Port, Version
 from .saved import tensor_of, unbox
 from .tensor import Tensor, wrap
@@ -33,9 +38,13 @@ class PackedBox(Box):
     unpack_hook: Any
 
     def unpack(self) -> Tensor:
-        """The result of the unpack hook."""
-        with grad_mode(False):
-            tensor = self.unpack_hook(self.packed)
+        """The result of the unpack hook, which leaves no mode behind."""
+        before = MODE.get()
+        try:
+            with grad_mode(False):
+                tensor = self.unpack_hook(self.packed)
+        finally:
+            MODE.set(before)
         if not isinstance(tensor, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
@@ -171,7 +180,11 @@ def _packed_class(cls: Any) -> Any:
             for place, _, box in opened:
                 _put(n, place, box)
             try:
-                pairs = cls.backward(n, xp, g, keep)
+                try:
+                    pairs = cls.backward(n, xp, g, keep)
+                except ValueError as error:  # NumPy's: a hook gave another shape than was saved
+                    raise _of_shapes(error) from None
+                _expect_shapes(n, pairs)
                 if n._hooks is not None and n._hooks.post and not hooked:  # an unpack hook has registered them
                     pairs = n.call_posthooks(pairs, xp is TENSORS)
                 return pairs
@@ -192,6 +205,32 @@ def _packed_class(cls: Any) -> Any:
 
     members = {"__slots__": (), "__module__": cls.__module__, "backward": backward, "saved": saved, "unpacks": True}
     return type(cls.__name__, (cls,), members)
+
+
+_SHAPES = re.compile(r"\((\d*(?:,\d*)*)\)")
+
+
+def _of_shapes(error: ValueError) -> RuntimeError:
+    """PyTorch's error in place of NumPy's, for values that an unpack hook gave another shape."""
+    shapes = [tuple(int(n) for n in found.split(",") if n) for found in _SHAPES.findall(str(error))]
+    note = "Why: an unpack hook returned a tensor of another shape than the one that was saved."
+    if "not aligned" in str(error) and len(shapes) > 1:
+        a, b = ("x".join(map(str, shape)) for shape in shapes[:2])
+        return noted(RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a} and {b})"), note)
+    for x, y in combinations(shapes, 2):
+        if any(n != m and 1 not in (n, m) for n, m in zip(x[::-1], y[::-1], strict=False)):
+            return noted(broadcast_error(SimpleNamespace(shape=x), SimpleNamespace(shape=y)), note)
+    return noted(RuntimeError("shape mismatch between a saved tensor and the gradient"), note)
+
+
+def _expect_shapes(n: Any, pairs: tuple[Any, ...]) -> None:
+    """Raise PyTorch's error for a gradient of another shape than its leaf's."""
+    for i, (m, g) in enumerate(zip(pairs[::2], pairs[1::2], strict=True)):
+        if type(m) is AccumulateGrad and g is not None and tuple(g.shape) != tuple(m.box.a.shape):
+            raise RuntimeError(
+                f"Function {n.name()} returned an invalid gradient at index {i} - got {list(g.shape)} but expected "
+                f"shape compatible with {list(m.box.a.shape)}"
+            )
 
 
 def place_of(n: Any, name: str) -> Place | None:
@@ -293,16 +332,21 @@ _NOT_GIVEN: Any = object()
 
 
 class SavedTensor:
-    """One saved value of a node, ``grad_fn._raw_saved_NAME``: hooks can be registered on it."""
+    """One saved value of a node, ``grad_fn._raw_saved_NAME``: hooks can be registered on it.
 
-    def __init__(self, node: Any = None, name: str | None = None) -> None:
+    ``k``: its position, if it is one of several of this name; -1 for a dim of an index that has no tensor.
+    """
+
+    def __init__(self, node: Any = None, name: str | None = None, k: int | None = None) -> None:
         if name is None:
             raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
         self._node = node
         self._name = name
+        self._at = k
 
     def _place(self) -> Place | None:
-        return place_of(self._node, self._name)
+        place = place_of(self._node, self._name) if self._at != -1 else None
+        return place if place is None or self._at is None else (*place, self._at)
 
     def _box(self) -> Any:
         place = self._place()
@@ -318,7 +362,10 @@ class SavedTensor:
 
     def unpack(self) -> Any:
         """The saved tensor, unpacked."""
-        return self._node.saved(self._name)
+        if self._at == -1:
+            return None
+        found = self._node.saved(self._name)
+        return found if self._at is None else found[self._at]
 
     @property
     def unpack_hook(self) -> Any:

@@ -53,11 +53,12 @@ _PAD = ("padding<pad",)
 _POOL = ("ceil_mode", "dilation", "kernel_size<kernel", "padding", "result1", "stride")
 
 # node -> its names: NAME, NAME<SOURCE for a value saved under another name, (NAME, source, function), (NAME, value);
-# a source may be several, a value is that of a node that has not saved its own
+# a source may be several, or "" for the node itself; a value is that of a node that has not saved its own
 _NAMES: dict[str, tuple[Any, ...]] = {
     "AddBackward0": (("alpha", 1),),
     "SubBackward0": (("alpha", 1),),
     "RsubBackward0": (("alpha", 1),),
+    "DivBackward0": ("other", "self", ("rounding_mode", None)),
     "MeanBackward0": (("self_sym_numel", "self_sym_sizes", math.prod), "self_sym_sizes"),
     "MeanBackward1": ("dim", "keepdim", ("self_sym_numel", "self_sym_sizes", math.prod), "self_sym_sizes"),
     "ViewBackward0": _SIZE_ONLY,
@@ -92,7 +93,25 @@ _NAMES: dict[str, tuple[Any, ...]] = {
     "TakeBackward0": ("index",),
     "FmodBackward0": (),
     "RemainderBackward0": (),
-    "AsStridedBackward0": ("size", "storage_offset", "stride"),
+    "AsStridedBackward0": ("size", ("storage_offset", "storage_offset", lambda k: k or None), "stride"),
+    "Im2ColBackward0": (
+        "dilation",
+        "kernel_size",
+        "padding",
+        "stride",
+        ("self_sym_argsize_minus_2", "self_sym_sizes", itemgetter(-2)),
+        ("self_sym_argsize_minus_1", "self_sym_sizes", itemgetter(-1)),
+    ),
+    "AddbmmBackward0": (
+        "alpha",
+        "batch1",
+        "batch2",
+        "beta",
+        ("batch1_sym_argsize_0", "batch1", lambda t: t.shape[0]),
+        ("batch1_sym_argsize_1", "batch1", lambda t: t.shape[1]),
+        ("batch2_sym_argsize_2", "batch2", lambda t: t.shape[2]),
+    ),
+    "DivBackward2": (("rounding_mode", "", lambda n: n.operator.removeprefix("_div_")),),
     "PdistBackward0": (("p", "ord", float), "result"),
     "CdistBackward0": (("p", "ord", float), "result", "x1", "x2"),
     "LinalgDetBackward0": ("A<self",),
@@ -151,13 +170,12 @@ _NAMES: dict[str, tuple[Any, ...]] = {
     "NllLossBackward0": (("ignore_index", "ignore_index", _whole), "reduction", "target", "weight"),
     "NllLoss2DBackward0": (("ignore_index", "ignore_index", _whole), "reduction", "target", "weight"),
 }
-_NAMES["DivBackward2"] = ()
 
 
 def _entries(n: Any) -> dict[str, Any]:
     """PyTorch's name -> (source, function) or (value,)."""
     listed = _NAMES.get(n.name())
-    if listed is None or "alpha" in n.saved_names:
+    if listed is None or (len(listed) == 1 and "alpha" in n.saved_names):
         names = [name for name in n.saved_names if name not in _INTERNAL]
         if "self_shape" in n.saved_names or (hasattr(n, "shape") and type(n).__name__ not in _NO_SIZES):
             names.append("self_sym_sizes")
@@ -202,9 +220,13 @@ def named_value(n: Any, name: str) -> Any:
 
 
 def _kept(n: Any, name: str) -> Any:
+    if not name:
+        return n
     try:
         return n.saved(name)
     except AttributeError:
+        if name == "bias_shape":
+            return getattr(n, "c", None)
         if name != "self_sym_sizes":
             raise
     if hasattr(n, "shape"):  # the linear kind saves the shape there
@@ -248,6 +270,11 @@ class _RawSaved(_Saved):
 
         node = getattr(node, "keeper", node)  # a node whose graph was made (``unfused``)
         if place_of(node, self.key) is None:
+            source = _entries(node).get(self.key, ("",))[0]
+            if isinstance(source, tuple):  # the tensors of an index
+                dims, of = source
+                known = dict(zip(node.saved(dims), range(len(node.saved(dims))), strict=True))
+                return tuple(SavedTensor(node, of, known.get(d, -1)) for d in range(max(known) + 1))
             raise AttributeError(f"'{type(node).__name__}' object has no attribute '_raw_saved_{self.key}'")
         return SavedTensor(node, self.key)
 
@@ -261,11 +288,5 @@ def name_saved(*keys: str) -> None:
 
 
 name_saved("self", "other", "result", "input", "exponent", "self_sym_sizes")
-name_saved(  # names in this module that no formula uses
-    "alpha", "self_sym_numel", "sparse", "weight_sym_argsize_0", "training", "indices", "inverse", "L", "Q", "R", "S",
-    "U", "Vh", "S_sym_argsize_minus_1", "eigenvalues", "eigenvectors", "full_matrices", "kernel_size", "split_size",
-    "ceil_mode", "normalized_shape", "output_size", "scales", "scales_d", "scales_h", "scales_w", "p", "A",
-    "sparse_grad", "bias_sym_sizes_opt", "output_padding", "transposed", "count_include_pad", "divisor_override",
-    "align_corners", "interpolation_mode", "padding_mode",
-)  # fmt: skip
+name_saved(*(e[0] if type(e) is tuple else e.partition("<")[0] for names in _NAMES.values() for e in names))
 Node.__dir__ = _dir  # type: ignore[assignment]

@@ -1496,7 +1496,7 @@ class Tensor(metaclass=TensorMeta):
         """``self.view(other.shape)``."""
     @property
     def volatile(self) -> _bool:
-        """Whether a tensor was made with ``volatile=True`` or computed from one that was (legacy)."""
+        """Whether the tensor was made with ``volatile=True`` or computed from one that was; PyTorch's warning, if none was."""
     @volatile.setter
     def volatile(self, value: _bool) -> None: ...
     def vsplit(self, indices_or_sections: Tensor | Ints | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:

@@ -99,7 +99,7 @@ def attach() -> None:
     Tensor.retains_grad = property(properties.retains_grad)  # type: ignore[assignment]  # the stub shows the value
     Tensor.grad_dtype = property(properties.grad_dtype, properties.set_grad_dtype)  # type: ignore[assignment]  # as above
     Tensor.reinforce = stochastic.reinforce
-    Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
+    Tensor.volatile = property(_volatile.get_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
 
 
 def settle() -> None:

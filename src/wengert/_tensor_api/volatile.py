@@ -9,6 +9,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from .._base.errors import warn
 from .._base.modes import unwatch_operators, watch_operators
 from .._base.registry import Operator
 from .._kinds.slow_path import quiet
@@ -16,13 +17,22 @@ from .._tape.tensor import Tensor
 
 
 def is_volatile(t: Any) -> bool:
-    """Whether a tensor was made with ``volatile=True`` or computed from one that was (legacy).
+    """Whether a tensor was made with ``volatile=True`` or computed from one that was (legacy)."""
+    return isinstance(t, Tensor) and bool(t.__dict__.get("_volatile", False))
+
+
+def get_volatile(t: Tensor) -> bool:
+    """Whether the tensor was made with ``volatile=True`` or computed from one that was; PyTorch's warning, if none was.
 
     >>> import wengert as torch
-    >>> torch.ones(1).volatile
-    False
+    >>> x = torch.ones(1)
+    >>> x.volatile = True
+    >>> x.exp().volatile
+    True
     """
-    return isinstance(t, Tensor) and bool(t.__dict__.get("_volatile", False))
+    if not _alive:
+        warn("volatile was removed (Variable.volatile is always False)", UserWarning)
+    return is_volatile(t)
 
 
 _alive: dict[int, weakref.ref[Tensor]] = {}

@@ -271,7 +271,7 @@ def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent of each element."""
 def tanhshrink(input: Tensor) -> Tensor:
     """``x - tanh(x)``."""
-def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def threshold(input: Tensor, threshold: Any, value: Tensor | Number, inplace: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold."""
 def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``threshold``."""

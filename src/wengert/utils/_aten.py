@@ -7,6 +7,7 @@ packet compute the same; they have PyTorch's names for comparisons such as ``fun
 from __future__ import annotations
 
 import re
+from contextvars import ContextVar
 from typing import Any
 
 from .._base.aten_names import aten_name
@@ -73,17 +74,26 @@ class OpOverloadPacket:
         return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
 
 
+intercepted: ContextVar[tuple[Any, Any, tuple[Any, ...]]] = ContextVar("wengert_intercepted", default=(None, None, ()))
+"""The call that a dispatch mode is asked about: its overload, wengert's operator and wengert's arguments."""
+
+
+def _stands_for(given: Any, original: Any) -> bool:
+    """Whether an argument may have taken the place of an intercepted call's: the same object, or other tensors."""
+    kinds = (Tensor, list, tuple)
+    return given is original or (isinstance(given, kinds) and isinstance(original, kinds))
+
+
 class OpOverload:
     """One overload of an operator: ``torch.ops.aten.mul.Tensor``. Overloads with the same names are equal."""
 
     namespace = "aten"
 
-    def __init__(self, packet: OpOverloadPacket, overload: str, info: Operator | None = None) -> None:
+    def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
         self._overloadpacket = self.overloadpacket = packet
         self._overloadname = overload
         self.__module__ = "torch._ops.aten"
         self.__name__ = f"{packet.__name__}.{overload}"
-        self.info = info  # the operator of wengert; None for a name that only the program uses
 
     def name(self) -> str:
         """``"aten::mul.Tensor"``, ``"aten::mm"``."""
@@ -106,8 +116,9 @@ class OpOverload:
         found = _overriding(args, kwargs)
         if found:
             return ask(self, found, args, kwargs)
-        if self.info is not None:
-            return self.info.op(*args, **kwargs)
+        op, info, given = intercepted.get()
+        if op is self and not kwargs and len(args) == len(given) and all(map(_stands_for, args, given)):
+            return info.op(*args)
         return _public(self._overloadpacket.__name__, self._overloadname)(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
@@ -151,7 +162,7 @@ aten = _Namespace()
 
 def overload_of(info: Operator, args: tuple[Any, ...]) -> OpOverload:
     """The object that represents this call of an operator."""
-    return OpOverload(getattr(aten, aten_name(info)), overload_name(info, args), info)
+    return getattr(getattr(aten, aten_name(info)), overload_name(info, args))  # type: ignore[no-any-return]
 
 
 def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

@@ -19,7 +19,7 @@ from .._base.registry import TENSORS
 from .._tape import engine
 from .._tape.node import Parts, Port
 from .._tape.tensor import Tensor, wrap
-from ._aten import overload_of
+from ._aten import intercepted, overload_of
 
 __all__ = ["TorchDispatchMode", "is_in_torch_dispatch_mode"]
 
@@ -38,11 +38,14 @@ class _Entered:
         stack = _stack.get()
         if not stack or stack[-1] is not self:
             return proceed()
+        op, before = overload_of(info, args), intercepted.get()
         try:
             _stack.set(stack[:-1])
-            return self.mode.__torch_dispatch__(overload_of(info, args), (), args, {})
+            intercepted.set((op, info, args))
+            return self.mode.__torch_dispatch__(op, (), args, {})
         finally:
             _stack.set(stack)
+            intercepted.set(before)
 
 
 class TorchDispatchMode:

@@ -13,6 +13,7 @@ import weakref
 from typing import Any
 
 from wengert._base.dtypes import Size, device, dtype, layout, memory_format
+from wengert._base.errors import warn
 from wengert._base.grad_mode import set_grad_enabled
 from wengert._base.modes import enter
 from wengert._base.registry import PUBLIC
@@ -126,6 +127,23 @@ class _nn(metaclass=_Compiled):
         flags = [a for a in args if isinstance(a, bool)]
         non_blocking = bool(flags[0] if flags else kwargs.get("non_blocking", False))
         return where, found, non_blocking, kept
+
+    @staticmethod
+    def _test_warn_in_autograd(input: Any) -> Any:
+        """A copy of a tensor whose backward warns, for tests."""
+        from wengert.autograd.function import Function
+
+        class TestWarnInAutograd(Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                return x.clone()
+
+            @staticmethod
+            def backward(ctx: Any, g: Any) -> Any:
+                warn("Warn from backward")
+                return g
+
+        return TestWarnInAutograd.apply(input)
 
 
 _stashed = threading.local()

@@ -27,6 +27,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import placed_beside
 from ..._tensor_api.generator import Generator
+from ..create.create import number_of
 from ..elementwise._common import activation, floats_only, on_floats, plain_number
 from ..random._common import closed, opened
 
@@ -261,7 +262,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 
 @parametric(
-    grad=lambda xp, g, self, threshold, value: xp._threshold_backward(g, self, threshold),
+    grad=lambda xp, g, self, threshold, value: xp._threshold_backward(g, self, threshold.real),
     node="ThresholdBackward0",
     dtypes="fi",
     samples=[((3, 4), (0.5, 2.0)), ((2,), (0.0, 0.0))],
@@ -269,21 +270,24 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 )
 def _threshold(lib, self, threshold, value):
     """Each element, or ``value`` if it is not above the threshold."""
-    return lib.where(self <= threshold, value, self).astype(self.dtype)
+    return lib.where(self <= threshold.real, value, self).astype(self.dtype)
 
 
 @activation("torch.threshold nn.functional.threshold", "torch.threshold_ nn.functional.threshold_")
 @with_out(SAME)
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+def threshold(input: Tensor, threshold: Any, value: Any, inplace: bool = False) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold.
 
     >>> import wengert as torch
     >>> torch.threshold(torch.tensor([-1., 2.]), 0, 9)
     tensor([9., 2.])
     """
+    threshold, value = number_of(threshold, "threshold", "threshold", 2), number_of(value, "threshold", "value", 3)
+    if complex in (type(threshold), type(value)) and (threshold.imag or value.imag):
+        raise RuntimeError("value cannot be converted to type float without overflow")
     if inplace:
-        return apply_composed_inplace(_threshold_of, input, (threshold, value))
-    return _threshold_of(input, threshold, value)
+        return apply_composed_inplace(_threshold_of, input, (threshold, value.real))
+    return _threshold_of(input, threshold, value.real)
 
 
 def _threshold_of(input: Tensor, threshold: float, value: float) -> Tensor:

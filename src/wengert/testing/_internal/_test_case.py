@@ -208,18 +208,16 @@ class TestCase(unittest.TestCase):
         """A random sparse COO tensor, its indices and its values."""
         from .._creation import make_tensor
 
-        if nnz == 0 and is_uncoalesced and sparse_dim > 0:
-            raise AssertionError("invalid arguments")
+        if nnz and not all(size[d] > 0 for d in range(sparse_dim)):
+            raise AssertionError(f"invalid arguments: size={size}, sparse_dim={sparse_dim}, nnz={nnz}")
         values = make_tensor([nnz, *size[sparse_dim:]], device=device, dtype=dtype, low=-1, high=1)
         indices = torch.rand(sparse_dim, nnz)
         indices.mul_(torch.tensor(size[:sparse_dim]).unsqueeze(1).to(indices))
         indices = indices.to(torch.long)
         if is_uncoalesced:
-            values = torch.cat([values, torch.randn_like(values)], 0)
-            indices = torch.cat([indices, indices], 1)
+            indices = torch.cat([indices[:, : nnz // 2], indices[:, : (nnz + 1) // 2]], 1)
         made = torch.sparse_coo_tensor(indices, values, torch.Size(size), dtype=dtype)
-        if not is_uncoalesced:
-            made = made.coalesce()
+        made = made.detach().clone()._coalesced_(False) if is_uncoalesced else made.coalesce()
         return made, made._indices().clone(), made._values().clone()
 
     def safeToDense(self, t: Tensor) -> Tensor:
