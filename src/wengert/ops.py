@@ -1,7 +1,10 @@
 """``torch.ops``: operators as objects (``torch.ops.aten``) and custom operators (``torch.ops.NAMESPACE``)."""
 
 import sys
+from functools import cache
 from importlib import import_module
+
+from . import _ops
 
 
 def __getattr__(name: str) -> object:
@@ -19,3 +22,18 @@ def __getattr__(name: str) -> object:
     if library is not None:
         return library.namespace(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _of_dispatcher(name: str) -> object:
+    """What PyTorch has in ``torch._ops``, which is here the room of the operators."""
+    if name in ("OpOverload", "OpOverloadPacket"):
+        return getattr(import_module(".utils._aten", __package__), name)
+    if name in ("HigherOrderOperator", "TorchBindOpOverload"):  # none is here
+        return import_module("._base.absent", __package__).absent_class(name)
+    if name == "ops":
+        return sys.modules[__name__]
+    raise AttributeError(f"module 'torch._ops' has no attribute {name!r}")
+
+
+vars(_ops)["__getattr__"] = _of_dispatcher

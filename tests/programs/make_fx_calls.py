@@ -228,6 +228,38 @@ x: x.expand_as(x)
 x: x.swapaxes(0,1)
 x: x.ravel()
 x: x.square()
+im: F.batch_norm(im,None,None,training=True)
+im: F.batch_norm(im,torch.zeros(3),torch.ones(3))
+x: x.mT
+x: F.selu(x)
+im: F.avg_pool2d(im,2)
+im: F.max_pool2d(im,2)
+z: torch.linalg.qr(z)[0]
+z: torch.linalg.matrix_norm(z)
+x: F.relu6(x)
+x: F.logsigmoid(x)
+x: F.pad(x,(1,1))
+x: F.pad(x,(1,1),value=2.)
+x: x.norm()
+x: x.std()
+x: x.H if x.ndim==2 else x.mH
+x: x.T if x.ndim==2 else x.permute(2,1,0)
+x: x.clip(0,1)
+x: x.hypot(x)
+im: F.conv_transpose2d(im,torch.ones(3,2,2,2))
+im: F.max_pool2d(im,2,return_indices=True)[1]
+x: x.new_ones(3)
+x: x.add_(1)
+x: x.exp_()
+x: x.relu_()
+x: x.cumprod(0)
+x: torch.bincount(torch.tensor([1,2]))
+x: x.unfold(1,2,1)
+x: torch.vstack([x,x])
+x: torch.nan_to_num(x)
+x: x.histc(3)
+x: torch.block_diag(x[0],x[1])
+x: F.fold(F.unfold(torch.ones(1,1,4,4),2),(4,4),2)*x.sum()
 """
 # Functions of which ``torch.autograd.grad`` of the sum is taken: the graph has the backward pass too.
 SLOPES = """
@@ -245,6 +277,125 @@ x: F.dropout(x,0.5,False)
 x: x.permute(2,0,1)
 x: x.reshape(6,4)
 x: x.cos()
+x: x.exp()
+x: x.sqrt()
+x: x.relu()
+x: F.leaky_relu(x)
+x: x.sigmoid()
+x: x.tanh()
+x: x.softmax(-1)
+x: F.log_softmax(x,-1)
+x: x**2
+x: x**3
+x: x/(x+3)
+x: 1/x
+x: x-x*2
+x: x.mean()
+x: x.sum(1)
+x: x.mean(1)
+x: x.var(1)
+x: x.std(1)
+x: x.max(1)[0]
+x: x.amax(1)
+x: x.max()
+x: x[:,1:]
+x: x[0]
+x: x[:,0]
+x: x.select(1,0)
+x: torch.cat([x,x*2],1)
+x: torch.stack([x,x])
+x: x.expand(2,2,3,4)
+x: x.unsqueeze(0)
+x: x.squeeze()
+x: x.flatten(1)
+x: F.gelu(x)
+x: F.gelu(x,approximate='tanh')
+x: F.silu(x)
+x: F.elu(x)
+x: F.softplus(x)
+x: F.hardtanh(x)
+x: F.hardswish(x)
+x: F.hardsigmoid(x)
+x: F.logsigmoid(x)
+x: F.mish(x)
+x: F.selu(x)
+x: F.celu(x)
+x: F.relu6(x)
+x: F.softsign(x)
+x: x.clamp(0,1)
+x: x.clamp_min(0)
+x: torch.where(x>0,x,x*2)
+x: x.masked_fill(x>0,0.)
+x: x.cumsum(1)
+x: x.prod(1)
+x: x.logsumexp(1)
+x: x.norm()
+x: x.norm(dim=1)
+x: x.topk(2)[0]
+x: x.sort(1)[0]
+x: x.gather(1,torch.zeros(2,1,4,dtype=torch.int64))
+x: x.index_select(1,torch.tensor([0,1]))
+x: x[:,torch.tensor([0,1])]
+x: x.repeat(1,2,1)
+x: x.roll(1,1)
+x: x.flip(1)
+x: F.pad(x,(1,1))
+x: x.split(2,1)[0]
+x: x.chunk(2,-1)[1]
+x: x.unbind(0)[0]
+x: x.tril()
+x: x.diagonal(0,1,2)
+x: torch.matmul(x,x.transpose(1,2))
+x: torch.bmm(x,x.transpose(1,2))
+x,z: F.linear(x,z)
+z,c: F.linear(z,z,z[:,0])
+z,c: z@z.t()
+z,c: z.mv(z[0])
+z,c: z[0].dot(z[1])
+z,c: torch.addmm(z[:,0],z,z.t())
+z,c: F.cross_entropy(z,c)
+z,c: F.nll_loss(z,c)
+z,c: F.mse_loss(z,z*2)
+z,c: F.l1_loss(z,z*2)
+z,c: F.smooth_l1_loss(z,z*2)
+z,c: F.huber_loss(z,z*2)
+z,c: F.binary_cross_entropy_with_logits(z,z.detach())
+z,c: F.embedding(c[:2],z)
+x: F.layer_norm(x,(4,))
+x,z: F.layer_norm(x,(4,),z[0],z[1])
+im: F.group_norm(im,3)
+im: F.batch_norm(im,None,None,training=True)
+im: F.batch_norm(im,torch.zeros(3),torch.ones(3))
+im,k: F.conv2d(im,k)
+k,im: F.conv2d(im,k,padding=1)
+im,k: F.conv_transpose2d(im,k[:3])
+im: F.max_pool2d(im,2)
+im: F.avg_pool2d(im,2)
+im: F.adaptive_avg_pool2d(im,2)
+im: F.adaptive_max_pool2d(im,2)
+im: F.interpolate(im,scale_factor=2)
+im: F.interpolate(im,scale_factor=2,mode='bilinear')
+im: F.pixel_shuffle(im.repeat(1,4,1,1),2)
+im: F.unfold(im,2)
+x: x.double()
+x: x.clone()
+x: x.detach()*x
+x: torch.einsum('bij,bkj->bik',x,x)
+x: F.prelu(x,torch.tensor([0.2]))
+x: F.glu(x)
+x: x.erf()
+x: x.rsqrt()
+x: x.reciprocal()
+x: x.tan()
+x: x.atan2(x*2)
+x: x.minimum(x*2)
+x: torch.lerp(x,x*2,0.5)
+x: torch.addcmul(x,x,x)
+x: x.expm1()
+x: x.log1p()
+x: x.pow(x.detach())
+x: 2**x
+x: F.threshold(x,0.1,20)
 """
 
 
@@ -256,9 +407,11 @@ def graph_of(call, slope=False):
         "z": torch.randn(3, 4), "c": torch.tensor([0, 1, 3]), "i": torch.tensor([0, 1]),
     }  # fmt: skip
     names, _, expression = call.partition(": ")
-    expression = f"torch.autograd.grad(({expression}).sum(), x)" if slope else expression
+    expression = f"torch.autograd.grad(({expression}).sum(), {names.split(',')[0]})" if slope else expression
     function = eval(f"lambda {names}: {expression}", {"torch": torch, "F": torch.nn.functional})
-    given = [inputs[name].requires_grad_() if slope else inputs[name] for name in names.split(",")]
+    given = [inputs[name] for name in names.split(",")]
+    if slope:
+        given[0].requires_grad_()
     graph = make_fx(function)(*given)
     torch.testing.assert_close(graph(*given), function(*given), equal_nan=True)
     lines = [f"{n.name} = {n.target} {n.args} {n.kwargs}" for n in graph.graph.nodes if n.op == "call_function"]

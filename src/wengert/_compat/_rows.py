@@ -426,6 +426,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_functorch.eager_transforms": ("", aliases("func", "functionalize hessian jacfwd jacrev jvp linearize vjp")),
     "_functorch.functorch.experimental": (
         "", aliases("func", "functionalize hessian jacfwd jvp replace_all_batch_norm_modules_")),
+    "_functorch.functorch.experimental.control_flow": ("", aliases("_higher_order_ops", "cond map")),
     "_functorch.vmap": ("", aliases("func", "vmap")),
     "_sparse": ("where pickles find it.", aliases("_payloads.sparse", "Sparse")),
     "_VF": ("the functions that PyTorch defines in C++.", aliases("", "gru lstm rnn_relu rnn_tanh stft unique_dim")),

@@ -14,7 +14,7 @@ from .._base.constants import LAYOUTS, device, layout, memory_format
 from .._base.dtypes import dtype
 from .._base.grad_mode import set_grad_enabled
 from .._tape.tensor import Tensor
-from ..autograd.profiler import _record_function_enter, _record_function_exit
+from ..autograd.profiler import _record_function_enter, _record_function_enter_new, _record_function_exit
 from ..utils._aten import OpOverload
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._naming import function_name, is_ours, qualified_name, type_text
@@ -32,7 +32,7 @@ _get_qualified_name = qualified_name
 _type_repr = type_text
 
 _side_effectful_functions: set[Any] = {
-    operator.setitem, set_grad_enabled, _record_function_enter, _record_function_exit
+    operator.setitem, set_grad_enabled, _record_function_enter, _record_function_enter_new, _record_function_exit
 }  # fmt: skip
 _RANDOM = frozenset({"bernoulli", "multinomial", "normal", "poisson", "rand", "randint", "randn", "randperm"})
 _RANDOM |= {"rand_like", "randint_like", "randn_like"}

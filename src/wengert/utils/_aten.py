@@ -174,7 +174,7 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
 
 
 def _find_public(name: str, overload: str = "default") -> Any:
-    from . import _aten_bodies
+    from . import _aten_backward, _aten_bodies
 
     body = getattr(_aten_bodies, f"{name}_{overload}", None) or getattr(_aten_bodies, name, None)
     if getattr(body, "__module__", None) == _aten_bodies.__name__:
@@ -187,7 +187,7 @@ def _find_public(name: str, overload: str = "default") -> Any:
         for short in (name, name.lstrip("_"), name.removeprefix(f"{space}_")):
             if short in PUBLIC.get(space, {}):
                 return PUBLIC[space][short]
-    return None
+    return _aten_backward.body(name) if "_backward" in name else None
 
 
 def _public(name: str, overload: str = "default") -> Any:

@@ -133,8 +133,7 @@ def sym_size(self: Any, dim: int | None = None) -> Any:
 
 # ---- elementwise
 def elu(self: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
-    result = F.elu(self * input_scale if input_scale != 1 else self, alpha)
-    return result * scale if scale != 1 else result
+    return TENSORS._elu(self, alpha, scale, input_scale)
 
 
 def log_sigmoid_forward(self: Any) -> Any:
@@ -235,6 +234,15 @@ triplet_margin_loss = _mean("triplet_margin_loss", 7)
 
 
 # ---- layers
+def native_dropout(input: Any, p: float, train: bool | None) -> Any:
+    kept = F.dropout(torch.ones_like(input), p, train is not False)
+    return input * kept, kept != 0
+
+
+def native_dropout_backward(grad_output: Any, mask: Any, scale: float) -> Any:
+    return grad_output * mask * scale
+
+
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
     rstd = (input.var(dims, correction=0, keepdim=True) + eps).rsqrt()

@@ -404,6 +404,49 @@ uniform_: default(T self,float from=0.,float to=1.,*,Gen? generator=None)
 normal_: default(T self,float mean=0.,float std=1.,*,Gen? generator=None)
 polygamma: default(int n,T self)
 _unique2: default(T self,bool sorted=True,bool return_inverse=False,bool return_counts=False)
+_adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward hardsigmoid_backward hardswish_backward mish_backward
+  silu_backward: default(T grad_output,T self)
+sigmoid_backward tanh_backward: default(T grad_output,T output)
+_log_softmax_backward_data _softmax_backward_data: default(T grad_output,T output,int dim,dtype input_dtype)
+nll_loss2d_backward nll_loss_backward: default(T grad_output,T self,T target,T? weight,int reduction,int
+  ignore_index,T total_weight)
+upsample_bicubic2d_backward upsample_bilinear2d_backward: default(T grad_output,int[2] output_size,int[4]
+  input_size,bool align_corners,float? scales_h=None,float? scales_w=None)
+threshold_backward: default(T grad_output,T self,S threshold)
+leaky_relu_backward: default(T grad_output,T self,S negative_slope,bool self_is_result)
+elu_backward: default(T grad_output,S alpha,S scale,S input_scale,bool is_result,T self_or_result)
+gelu_backward: default(T grad_output,T self,*,str approximate="none")
+softplus_backward: default(T grad_output,T self,S beta,S threshold)
+hardtanh_backward: default(T grad_output,T self,S min_val,S max_val)
+log_sigmoid_backward: default(T grad_output,T self,T buffer)
+native_layer_norm_backward: default(T grad_out,T input,int[] normalized_shape,T mean,T rstd,T? weight,T? bias,bool[]
+  output_mask)
+native_group_norm_backward: default(T grad_out,T input,T mean,T rstd,T? weight,int N,int C,int HxW,int group,bool[]
+  output_mask)
+native_batch_norm_backward: default(T grad_out,T input,T? weight,T? running_mean,T? running_var,T? save_mean,T?
+  save_invstd,bool train,float eps,bool[] output_mask)
+convolution_backward: default(T grad_output,T input,T weight,int[]? bias_sizes,int[] stride,int[] padding,int[]
+  dilation,bool transposed,int[] output_padding,int groups,bool[] output_mask)
+embedding_dense_backward: default(T grad_output,T indices,int num_weights,int padding_idx,bool scale_grad_by_freq)
+mse_loss_backward: default(T grad_output,T self,T target,int reduction)
+smooth_l1_loss_backward: default(T grad_output,T self,T target,int reduction,float beta)
+huber_loss_backward: default(T grad_output,T self,T target,int reduction,float delta)
+slice_backward: default(T grad_output,int[] input_sizes,int dim,int start,int end,int step)
+select_backward: default(T grad_output,int[] input_sizes,int dim,int index)
+diagonal_backward: default(T grad_output,int[] input_sizes,int offset,int dim1,int dim2)
+max_pool2d_with_indices_backward: default(T grad_output,T self,int[2] kernel_size,int[2] stride,int[2] padding,int[2]
+  dilation,bool ceil_mode,T indices)
+avg_pool2d_backward: default(T grad_output,T self,int[2] kernel_size,int[2] stride,int[2] padding,bool ceil_mode,bool
+  count_include_pad,int? divisor_override)
+adaptive_max_pool2d_backward: default(T grad_output,T self,T indices)
+upsample_nearest2d_backward: default(T grad_output,int[2] output_size,int[4] input_size,float? scales_h=None,float?
+  scales_w=None)
+_prelu_kernel_backward: default(T grad_output,T self,T weight)
+glu_backward: default(T grad_output,T self,int dim)
+binary_cross_entropy_backward: default(T grad_output,T self,T target,T? weight=None,int reduction=1)
+_safe_softmax: default(T self,int dim,dtype? dtype=None)
+native_dropout: default(T input,float p,bool? train)
+native_dropout_backward: default(T grad_output,T mask,float scale)
 _assert_tensor_metadata: default(T a,int[]? size=None,int[]? stride=None,dtype? dtype=None,*,Device? device=None,
   Layout? layout=None)
 """

@@ -27,7 +27,9 @@ def cond(
     >>> torch.cond(x.sum() > 0, lambda x: x.cos(), lambda x: -x, (x,))
     tensor([-1.,  2.])
     """
-    if not (isinstance(pred, (bool, int, float)) or (isinstance(pred, Tensor) and pred.numel() == 1)):
+    if not isinstance(pred, (bool, int, float, Tensor)):
+        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")
+    if isinstance(pred, Tensor) and pred.numel() != 1:
         raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
     for fn in (true_fn, false_fn):
         if not callable(fn):

@@ -59,6 +59,10 @@ def as_written(
     name, overload, placed, named, count = found
     if function in _OTHERWISE:
         return found
+    shown = _left_out(name, function, args, kwargs, placed)
+    if shown is not None:
+        again = matching(name, shown, {} if len(shown) == 1 else named)
+        return found if again is None else (name, *again, count)
     negative = {v for v in _numbers((args[1:], kwargs)) if v < 0}
     if function == "ravel" or (function in _LAST and len(args) == 1 and "dim" not in kwargs):
         negative.add(-1)
@@ -83,6 +87,22 @@ def as_written(
                 values[i] = [-1]
     again = matching(name, tuple(values), named)
     return found if again is None else (name, *again, count)
+
+
+def _left_out(name: str, function: str, args: Any, kwargs: Any, placed: Any) -> Any:
+    """The arguments of a call whose defaults PyTorch hands on in another form, or None."""
+    if "pool" in name and len(placed) > 2 and function.partition("_with")[0] in name and "adaptive" not in function:
+        given = (*args, None, None, None)[2] if "stride" not in kwargs else kwargs["stride"]
+        return (*placed[:2], [], *placed[3:]) if given is None else None  # the kernel's size
+    if function in ("norm", "std", "var") and len(args) == 1 and not kwargs:
+        return placed[:1]
+    if function == "relu6":
+        return (placed[0], 0, 6)
+    if name == "constant_pad_nd" and len(placed) == 2:
+        return (*placed, 0.0)
+    if function == "__get__" and name == "transpose":  # mT, mH
+        return (placed[0], -2, -1)
+    return None
 
 
 def _less(value: Any, n: int, negative: set[int]) -> Any:
@@ -256,6 +276,11 @@ def _glu(x: Any, dim: int) -> Call:
 @_call
 def _rpow(x: Any, base: Any) -> Call:
     return "pow", (base, x), {}, 1
+
+
+@_call
+def _log_sigmoid(x: Any) -> Call:
+    return "log_sigmoid_forward", (x,), {}, 2
 
 
 @_call

@@ -24,7 +24,9 @@ import wengert as torch
 from ..._base.errors import noted
 from ..._base.heap import living
 from ..._tape import delivery
-from ..._tape.node import Parts
+from ..._tape.engine import current_pass, observers
+from ..._tape.graph import edge_node
+from ..._tape.node import Parts, Port
 from ..._tape.passes import Pass
 from ..._tape.tensor import Tensor, wrap
 from ...nn.modules.module import Module
@@ -41,6 +43,7 @@ from ..graph import Graph
 from ..graph_module import GraphModule
 from ..node import Node
 from ._aten_calls import as_written, call_of
+from ._derivatives import Unknown, derived, saved_results
 from ._einsum import einsum, tensordot
 
 __all__ = ["ProxyTorchDispatchMode", "PythonKeyTracer", "get_proxy_mode", "make_fx"]
@@ -75,19 +78,41 @@ class PythonKeyTracer(Tracer):
         if outside is None:
             outside = {_memory(t): t for t in living() if issubclass(type(t), Tensor)}
         self.outside = outside
+        self.payloads: dict[int, tuple[Any, Node]] = {}  # the same by object: parts of a broadcast share their memory
+        self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
+
+    def record(self, args: Any, result: Any, last: Node | None) -> None:
+        """Note how a call with a history was written: the nodes after ``last``."""
+        outputs = {}
+        for k, t in enumerate(result if isinstance(result, (tuple, list)) else [result]):
+            if isinstance(t, Tensor) and t.requires_grad:
+                n: Any = edge_node(t)
+                outputs[k], made = self.node_of(t), n.fx if type(n) is Port else n
+        if not outputs:
+            return
+        nodes: list[Node] = []
+        for node in reversed(self.graph.nodes):
+            if node is last:
+                break
+            nodes.insert(0, node)
+        nodes = [node for node in nodes if node.op == "call_function"]
+        inputs = [(edge_node(t), self.node_of(t)) for t in pytree.tree_leaves(args) if _has_history(t)]
+        results = [r for node in nodes for r in saved_results(node)]
+        saved = {r: self.call(torch.ops.aten.detach.default, (r,), {}) for r in results}
+        self.recorded[made] = nodes, saved, outputs, inputs
 
     def knows(self, tensor: Tensor) -> bool:
         """Whether a tensor has a node, or may get one as an attribute."""
-        return _memory(tensor) in self.nodes or _memory(tensor) in self.outside
+        return id(tensor._payload) in self.payloads or _memory(tensor) in self.nodes or _memory(tensor) in self.outside
 
     def note(self, tensor: Tensor, node: Node) -> None:
         """A tensor's value is this node's from now on."""
         node.meta.setdefault("val", tensor.detach())
-        self.nodes[_memory(tensor)] = (tensor._payload, node)
+        self.nodes[_memory(tensor)] = self.payloads[id(tensor._payload)] = (tensor._payload, node)
 
     def node_of(self, tensor: Tensor) -> Node:
         """The node of a tensor's value; one that the function took from outside becomes an attribute."""
-        known = self.nodes.get(_memory(tensor))
+        known = self.payloads.get(id(tensor._payload)) or self.nodes.get(_memory(tensor))
         if known is None and self.numbers and tensor.ndim == 0 and _memory(tensor) not in self.outside:
             how: dict[str, Any] = {"dtype": tensor.dtype, "layout": tensor.layout, "device": tensor.device}
             return self.call(torch.ops.aten.scalar_tensor.default, (tensor.item(),), how)
@@ -130,6 +155,29 @@ class PythonKeyTracer(Tracer):
             for i, item in enumerate(results):
                 if isinstance(item, (Tensor, tuple, list)):
                     self.note_results(item, self.create_node("call_function", operator.getitem, (node, i), {}))
+
+
+def _has_history(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def _placed(pairs: Any, inputs: Any, found: Any) -> list[Node] | None:
+    """The node of each cotangent of a step, or None if one is not among the written ones."""
+    placed, left = [], list(found)
+    for edge, payload in zip(pairs[::2], pairs[1::2], strict=True):
+        nodes = [node for e, node in inputs if e is edge]
+        for owner, written in left if payload is not None else ():
+            if owner in nodes and _near(written.value, wrap(payload)):
+                placed.append(written.node)
+                left.remove((owner, written))
+                break
+        else:
+            return None
+    return placed
+
+
+def _near(a: Tensor, b: Tensor) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, 1e-3, 1e-5, equal_nan=True)
 
 
 def _memory(tensor: Tensor) -> Any:
@@ -192,8 +240,39 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         result = func(*args, **(kwargs or {}))
         if not self.quiet:
             with self.silent():
+                last = next(iter(reversed(self.tracer.graph.nodes)), None)
                 _write(self.tracer, func, args, result, self.called)
+                self.tracer.record(args, result, last)
         return result
+
+    def step(self, n: Any, g: Any, step: Any) -> Any:
+        """A backward step: an observer of passes, which writes PyTorch's formula if it computes the same."""
+        call = None if self.quiet or isinstance(g, Tensor) else self.tracer.recorded.get(n)
+        now = current_pass()
+        if call is None or now is None:
+            return step()
+        now.keep = True  # the step may run again
+        tracer, (nodes, saved, outputs, inputs) = self.tracer, call
+        with self.silent():
+            parts = g.parts if type(g) is Parts else dict.fromkeys(outputs, g)
+            grads = {outputs[k]: (tracer.node_of(wrap(p)), wrap(p)) for k, p in parts.items()}
+            pairs = step()
+            wanted = {node for edge, node in inputs if edge in pairs[::2]}
+            try:
+                writer, found = derived(tracer, nodes, saved, grads, wanted)
+            except Unknown:
+                found = []
+            placed = _placed(pairs, inputs, found)
+            if found and placed is None:
+                writer.undo()
+        if placed is None:
+            return step()
+        noted_pairs: list[Any] = []
+        for edge, payload, node in zip(pairs[::2], pairs[1::2], placed, strict=True):
+            tensor = wrap(payload)
+            tracer.note(tensor, node)
+            noted_pairs += (edge, tensor._payload)
+        return tuple(noted_pairs)
 
     @contextmanager
     def silent(self) -> Any:
@@ -234,6 +313,9 @@ def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any, called: A
 
 def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any, called: Any) -> Node | None:
     """The last node of an operator that PyTorch computes in several steps, or None if it is none."""
+    if name in ("norm_channels", "norm_by_statistics"):  # what cuDNN would need
+        how = {"dtype": torch.uint8, "layout": torch.strided, "device": torch.device("cpu")}
+        tracer.call(torch.ops.aten.empty.memory_format, ([0],), how)
     aten, call, node_of = torch.ops.aten, tracer.call, tracer.node_of
     if name == "linear" and args[1].ndim == 2 and args[0].ndim >= 2:
         x, weight, bias = (*args, None)[:3]
@@ -286,6 +368,10 @@ class _Makers(TorchFunctionMode):
                 "What to do: return torch.autograd.grad(loss, leaves).",
             )
         in_place = name in _WRITES or (name[-1:] == "_" and name[-2:] != "__" and name not in _LEAVES_ALONE)
+        if name == "detach":
+            return self._detached(func(*args, **kwargs), args[0])
+        if name == "dropout" and (result := self._dropped(*args, **kwargs)) is not None:
+            return result
         if name in _CONSTANTS:
             return self._constant(func(*args, **kwargs))
         if name in _IN_STEPS:
@@ -313,17 +399,42 @@ class _Makers(TorchFunctionMode):
             call = getattr(getattr(torch.ops.aten, name), found[0]), *(tracer.create_arg(v) for v in found[1:])
         tracer.note_results(result, tracer.call(*call))
 
+    def _dropped(self, x: Any, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None) -> Any:
+        """What dropout gives in training, with its mask: the operator is random, so it is not run twice."""
+        tracer, train = self.mode.tracer, training if train is None else train
+        if not train or inplace or not isinstance(x, Tensor):
+            return None
+        last = next(iter(reversed(tracer.graph.nodes)), None)
+        op = torch.ops.aten.native_dropout.default
+        node = tracer.call(op, (tracer.node_of(x), float(p), True), {})
+        with self.mode.silent():
+            results = op(x, p, True)
+        tracer.note_results(results, node)
+        tracer.record((x,), results, last)
+        return results[0]
+
+    def _detached(self, result: Tensor, tensor: Tensor) -> Tensor:
+        """A detached tensor: another node on the same memory."""
+        tracer, payload = self.mode.tracer, result._payload
+        if type(payload).__name__ == "ndarray" and tracer.knows(tensor):
+            node = tracer.call(torch.ops.aten.detach.default, (tracer.node_of(tensor),), {})
+            result._payload = payload.view()
+            tracer.payloads[id(result._payload)] = (result._payload, node)
+            node.meta["val"] = result
+        return result
+
     def _constant(self, result: Tensor) -> Tensor:
         """A tensor made of numbers, as an attribute and its copy."""
         tracer = self.mode.tracer
         tracer.outside[_memory(result)] = result
         copied = tracer.call(torch.ops.aten.lift_fresh_copy.default, (tracer.node_of(result),), {})
-        tracer.nodes[_memory(result)] = (result._payload, copied)
+        tracer.note(result, copied)
         return result
 
     def _whole(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
         """One node for a call, whatever operators it runs."""
         tracer = self.mode.tracer
+        last = next(iter(reversed(tracer.graph.nodes)), None)
         given, named = tracer.create_arg(tuple(args)), tracer.create_arg(dict(kwargs))
         with self.mode.silent():
             result = func(*args, **kwargs)
@@ -344,6 +455,8 @@ class _Makers(TorchFunctionMode):
         node = tracer.call(target, given, named)
         written = kwargs.get("out") if kwargs.get("out") is not None else args[0] if name == "__setitem__" else result
         tracer.note_results(written, node)
+        if name in _AS_CALLED:
+            tracer.record(args, result, last)
         return result
 
 
@@ -366,10 +479,10 @@ def _sums_written(mode: ProxyTorchDispatchMode) -> Any:
     plain, tracer = Pass.add, mode.tracer
 
     def add(self: Pass, node: Any, old: Any, new: Any) -> Any:
-        if old is None or type(old) is Parts:
+        if old is None or type(old) is Parts or mode.quiet:
             return plain(self, node, old, new)
         with mode.silent():
-            given = tuple([tracer.node_of(x if isinstance(x, Tensor) else wrap(x)) for x in (new, old)])
+            given = tuple([tracer.node_of(x if isinstance(x, Tensor) else wrap(x)) for x in (old, new)])
             result = plain(self, node, old, new)
             written = tracer.call(torch.ops.aten.add.Tensor, given, {})
             tracer.note(result if isinstance(result, Tensor) else wrap(result), written)
@@ -377,16 +490,19 @@ def _sums_written(mode: ProxyTorchDispatchMode) -> Any:
 
     def own(g: Any) -> Any:  # the tracer refers to all arrays, so a result is always copied: it stays the same node's
         copied = own_plainly(g)
-        if copied is not g:
+        if copied is not g and not mode.quiet:
             tracer.note(wrap(copied), tracer.node_of(wrap(g)))
         return copied
 
     own_plainly = delivery._own
+    step = mode.step
     Pass.add, delivery._own = add, own
+    observers.append(step)
     try:
         yield
     finally:
         Pass.add, delivery._own = plain, own_plainly
+        observers.remove(step)
 
 
 def get_proxy_mode() -> ProxyTorchDispatchMode | None:

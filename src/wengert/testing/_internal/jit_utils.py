@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -19,8 +20,37 @@ enable_cpu_fuser = enable_cpu_fuser_if = _trace = _inline_everything = _tmp_dono
 inline_everything_mode = set_fusion_group_inlining = disable_autodiff_subgraph_inlining = nullcontext
 
 
+class _Captured(list[str]):
+    """What is written to a stream inside of a ``with``: its text, once it has ended."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name, self.written = name, io.StringIO()
+
+    def __enter__(self) -> _Captured:
+        self.former = getattr(sys, self.name)
+        setattr(sys, self.name, self.written)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.append(self.written.getvalue())
+        setattr(sys, self.name, self.former)
+
+
 class JitTestCase(TestCase):
     """A test case whose checks of scripts and traces compare what runs with what was given."""
+
+    def capture_stdout(self) -> _Captured:
+        """A context that gives a list, whose item is what was printed."""
+        return _Captured("stdout")
+
+    def capture_stderr(self) -> _Captured:
+        """``capture_stdout`` of the other stream."""
+        return _Captured("stderr")
+
+    def assertRaisesRegexWithHighlight(self, exception: Any, regex: str, highlight: str) -> Any:
+        """``assertRaisesRegex``; there is no source of a script to be highlighted."""
+        return self.assertRaisesRegex(exception, regex)
 
     def getExportImportCopy(self, m: Any, also_test_file: bool = True, map_location: Any = None) -> Any:
         """A copy of a trace by its file."""
@@ -48,8 +78,6 @@ class JitTestCase(TestCase):
 
 def make_global(*args: Any) -> None:
     """Make functions or classes globals of their modules."""
-    import sys
-
     for arg in args:
         setattr(sys.modules[arg.__module__], arg.__name__, arg)
 
