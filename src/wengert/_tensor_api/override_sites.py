@@ -102,10 +102,14 @@ class Site:
         self.guarded: Any = None
         self.checked: Any = None
         self.primitive = primitive  # whether it finds overriding arguments itself
-        self.unchanged = _copy_of(function)  # the function behind the guard and the check
         self.written = _written(function)
         decorated = hasattr(function, "__wrapped__") or self.plain.co_flags & STAR
         self.named = self.written.__code__ if decorated else self.plain
+
+    @functools.cached_property
+    def unchanged(self) -> Any:
+        """The function behind the guard and the check."""
+        return _copy_of(self.function, self.plain)
 
     @property
     def func(self) -> Any:
@@ -214,10 +218,10 @@ def _written(fn: Any) -> Any:
     return fn
 
 
-def _copy_of(fn: Any) -> Any:
+def _copy_of(fn: Any, code: types.CodeType) -> Any:
     if first_call_of(fn):
         return variant(fn)
-    copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
+    copy = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
     copy.__kwdefaults__ = fn.__kwdefaults__
     copy.__qualname__, copy.__module__ = fn.__qualname__, fn.__module__  # for errors
     copy.__annotations__ = fn.__annotations__
@@ -325,7 +329,7 @@ def _methods_of_their_own(members: dict[str, Any], shared: set[int]) -> dict[str
 def _copy_throughout(fn: Any) -> Any:
     """A copy of a function and of the functions inside its decorators."""
     inner = _inner(fn)
-    copy = _copy_of(fn)
+    copy = _copy_of(fn, fn.__code__)
     if inner is not None and first_call_of(fn):
         inner_copy = _copy_throughout(inner)
         copy = variant(fn, otherwise=inner_copy)
