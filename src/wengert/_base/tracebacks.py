@@ -23,7 +23,7 @@ import sys
 import types
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from .errors import INTERNAL
 
@@ -100,11 +100,11 @@ def was_raised(tb: types.TracebackType) -> bool:
 class Exit:
     """The constant of a handler: ``-constant`` is a call that needs no name, local variable or cache."""
 
-    def __init__(self, run: Callable[[Any], None]) -> None:
+    def __init__(self, run: Callable[[Any], Any]) -> None:
         self.run = run
 
-    def __neg__(self) -> None:
-        self.run(sys._getframe(1))
+    def __neg__(self) -> Any:
+        return self.run(sys._getframe(1))
 
 
 _SHORTEN = Exit(shorten)
@@ -138,7 +138,7 @@ _METHODS = frozenset((types.FunctionType, staticmethod, classmethod))
 def with_handler(code: types.CodeType, leaving: Exit = _SHORTEN) -> types.CodeType:
     """The code with the last handler; the same code if it has one or can have none."""
     constants = code.co_consts
-    if not _KNOWN or code.co_flags & _NO_HANDLER or (constants and type(constants[-1]) is Exit):
+    if not _KNOWN or code.co_flags & _NO_HANDLER or (constants and isinstance(constants[-1], Exit)):
         return code
     body, table = code.co_code, code.co_exceptiontable
     added, lines = _handler(len(constants))
@@ -154,6 +154,101 @@ def with_handler(code: types.CodeType, leaving: Exit = _SHORTEN) -> types.CodeTy
     )
 
 
+class Rescue(Exit):
+    """The constant of a handler that may return a result in place of the error: see ``with_rescue``."""
+
+    def __neg__(self) -> Any:
+        try:
+            result = self.run(sys._getframe(1))
+        except Exception as error:  # noqa: BLE001  it replaces the first one
+            return _Raised(error)
+        if result is None:
+            raise LookupError
+        return Exit(result)
+
+
+class _Raised(NamedTuple):
+    error: Exception
+
+    def __neg__(self) -> None:
+        raise self.error
+
+
+REBINDS = [opcode.opmap[name] for name in ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF")]
+
+
+def can_rescue(code: types.CodeType, parameters: int) -> bool:
+    """Whether the parameters keep the caller's arguments until the function ends.
+
+    An instruction is two bytes. What looks like one, but is two halves, costs a function its handler and no more.
+    """
+    rebound = any([bytes((op, k)) in code.co_code for op in REBINDS for k in range(parameters)])  # noqa: C419  faster so
+    known = _KNOWN and "STORE_FAST_STORE_FAST" not in opcode.opmap and len(code.co_consts) < 255
+    return known and not rebound and not code.co_flags & _NO_HANDLER
+
+
+def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] | None]) -> types.CodeType:
+    """The code with a handler that runs ``run(frame)``, and what that returns, a function of a frame, in its place.
+
+    If it returns ``None``, the handler of ``with_handler`` follows.
+    """
+    code = _without_handler(code)
+    rescue, shorter = len(code.co_consts), len(code.co_consts) + 1
+    begin = len(code.co_code) // 2
+    table = code.co_exceptiontable
+    units = bytes(
+        part for name, arg in _RESCUE for part in (opcode.opmap[name], (rescue, shorter, arg)[min(arg + 2, 2)])
+    )
+    return code.replace(
+        co_code=code.co_code + units,
+        co_consts=(*code.co_consts, Rescue(run), _SHORTEN),
+        co_exceptiontable=(_filled(table, begin) if table else _row(0, begin, begin, 0))
+        + b"".join([_row(begin + at, count, begin + to, depth, lasti) for at, count, to, depth, lasti in _RESCUE_ROWS]),
+        co_linetable=code.co_linetable + _no_lines(len(_RESCUE)),
+        co_stacksize=max(code.co_stacksize, _STACK),
+    )
+
+
+def _without_handler(code: types.CodeType) -> types.CodeType:
+    """The code that ``with_handler`` was given."""
+    if not code.co_consts or not isinstance(code.co_consts[-1], Exit):
+        return code
+    added, lines = _handler(len(code.co_consts) - 1)
+    body = code.co_code[: -len(added)]
+    return code.replace(
+        co_code=body,
+        co_consts=code.co_consts[:-1],
+        co_exceptiontable=b"".join(
+            row for row in _ROWS.findall(code.co_exceptiontable) if not _is_last(row, len(body))
+        ),
+        co_linetable=code.co_linetable[: -len(lines)],
+    )
+
+
+def _is_last(row: bytes, size: int) -> bool:
+    """Whether a row leads to the handler behind so many bytes, or is that handler's."""
+    start, at = _number(row, 0)
+    target, _ = _number(row, _number(row, at)[1])
+    return 2 * target == size or 2 * start >= size
+
+
+_TAIL = (("LOAD_CONST", -1), ("UNARY_NEGATIVE", 0), ("POP_TOP", 0), ("RERAISE", 2))
+_RESCUE: tuple[tuple[str, int], ...] = (
+    ("PUSH_EXC_INFO", 0), ("LOAD_CONST", -2), ("UNARY_NEGATIVE", 0),  # fails if there is nothing in place of the error
+    ("SWAP", 2), ("POP_TOP", 0), ("SWAP", 2), ("POP_EXCEPT", 0), ("SWAP", 2), ("POP_TOP", 0),
+    ("UNARY_NEGATIVE", 0), ("RETURN_VALUE", 0),
+    ("POP_TOP", 0), *_TAIL,  # nothing: the first error goes on
+    ("PUSH_EXC_INFO", 0), *_TAIL,  # what was run in its place has failed
+    ("COPY", 3), ("POP_EXCEPT", 0), ("RERAISE", 1),
+)  # fmt: skip  # the constants are numbered from the end
+_RESCUE_ROWS = ((2, 1, 11, 3, 0), (9, 2, 16, 0, 1), (11, 5, 21, 2, 1), (16, 5, 21, 2, 1))
+
+
+def _no_lines(units: int) -> bytes:
+    """Rows of the table of lines for instructions that have none."""
+    return bytes(0x80 | 15 << 3 | min(units - k, 8) - 1 for k in range(0, units, 8))
+
+
 @lru_cache(None)
 def _handler(constant: int) -> tuple[bytes, bytes]:
     """``except: -constant; raise``, and the end of an ``except`` clause that is left by an error, as compiled.
@@ -164,9 +259,7 @@ def _handler(constant: int) -> tuple[bytes, bytes]:
     steps += [("EXTENDED_ARG", constant >> 8)] * (constant > 255)
     steps += [("LOAD_CONST", constant & 255), ("UNARY_NEGATIVE", 0), ("POP_TOP", 0), ("RERAISE", 2)]
     steps += [("COPY", 3), ("POP_EXCEPT", 0), ("RERAISE", 1)]
-    units = len(steps)
-    lines = bytes(0x80 | 15 << 3 | min(units - k, 8) - 1 for k in range(0, units, 8))
-    return bytes(part for name, arg in steps for part in (opcode.opmap[name], arg)), lines
+    return bytes(part for name, arg in steps for part in (opcode.opmap[name], arg)), _no_lines(len(steps))
 
 
 # A table of exceptions has rows of four numbers: where a ``try`` begins, its length, where its handler is, and twice
@@ -175,7 +268,7 @@ def _handler(constant: int) -> tuple[bytes, bytes]:
 _ROWS = re.compile(rb"[\x80-\xff][^\x80-\xff]*")
 
 
-def _row(start: int, length: int, target: int, depth: int) -> bytes:
+def _row(start: int, length: int, target: int, depth: int, lasti: int = 1) -> bytes:
     numbers = (
         start >> 12 | 192,
         start >> 6 & 63 | 64,
@@ -184,7 +277,7 @@ def _row(start: int, length: int, target: int, depth: int) -> bytes:
         length >> 6 & 63 | 64,
         length & 63,
     )
-    return bytes((*numbers, target >> 12 | 64, target >> 6 & 63 | 64, target & 63, depth << 1 | 1))
+    return bytes((*numbers, target >> 12 | 64, target >> 6 & 63 | 64, target & 63, depth << 1 | lasti))
 
 
 def _filled(table: bytes, end: int) -> bytes:

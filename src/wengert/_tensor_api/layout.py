@@ -32,7 +32,6 @@ from .._tape.views import base_of, check_inplace, count_write, writable
 from .legacy_types import dtype_of_type, name_of_type
 from .protocol import array_of, attribute
 
-
 CONTIGUOUS = dtypes.contiguous_format
 
 
