@@ -907,3 +907,19 @@ def test_conjugate_views_leave_nothing_behind(no_gc: None) -> None:
     assert len(base._box.cell.followers) < 40  # references that are dead are dropped
     view = weakref.ref(base.conj())
     assert view() is None
+
+
+def test_no_view_has_an_array_that_owns_its_memory() -> None:
+    """``view_of`` reads the slot of a view only where the array is one."""
+    x = T.arange(24.0).reshape(2, 3, 4).clone()
+    c = T.complex(x, x)
+    views = [x[0], x[:, 1:2], x[None], x[..., 0, 0], x[:0], x.mT, x.view(-1), x.expand(5, 2, 3, 4)]
+    views += [*x.unbind(), *x.split(2, 2), x.diagonal(0, 1, 2), x.permute(2, 0, 1), x.squeeze(), x.view_as(x)]
+    views += [T.zeros(0, 3).view(3, 0), T.zeros(1, 1).squeeze(), x.as_strided((2,), (3,)), x.unfold(1, 2, 1)]
+    views += [c.real, c.imag, c.conj(), c.conj().conj(), T.view_as_real(c)]
+    moved = x[1]
+    moved.data = T.ones(3, 4)
+    for view in [*views, moved]:
+        assert view._is_view()
+        assert view._payload.base is not None
+    assert not T.ones(2).detach()._is_view()

@@ -20,12 +20,12 @@ class _AtAddress:
 def address_of(a: Any) -> int:
     """The address of an array's first element."""
     try:
-        return ctypes.addressof(_from_buffer(a))
+        return _addressof(_from_buffer(a))
     except (TypeError, ValueError):  # empty, read-only or not contiguous: the general way takes five times as long
         return a.__array_interface__["data"][0]
 
 
-_from_buffer = ctypes.c_char.from_buffer
+_from_buffer, _addressof = ctypes.c_char.from_buffer, ctypes.addressof
 
 
 def owner_of(a: Any) -> Any:

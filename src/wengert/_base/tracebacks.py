@@ -18,9 +18,11 @@ from __future__ import annotations
 import inspect
 import opcode
 import os
+import re
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from .errors import INTERNAL
@@ -98,11 +100,11 @@ def was_raised(tb: types.TracebackType) -> bool:
 class Exit:
     """The constant of a handler: ``-constant`` is a call that needs no name, local variable or cache."""
 
-    def __init__(self, run: Callable[[Any], None]) -> None:
+    def __init__(self, run: Callable[[Any], Any]) -> None:
         self.run = run
 
-    def __neg__(self) -> None:
-        self.run(sys._getframe(1))
+    def __neg__(self) -> Any:
+        return self.run(sys._getframe(1))
 
 
 _SHORTEN = Exit(shorten)
@@ -122,82 +124,181 @@ def shortens(fn: F) -> F:
 def shortens_methods(cls: F) -> F:
     """``shortens`` for a class's own methods and the getters and setters of its properties."""
     for member in list(vars(cls).values()):
-        for fn in (member.fget, member.fset) if isinstance(member, property) else (member,):
-            shortens(getattr(fn, "__func__", fn))
+        if type(member) is property:
+            shortens(member.fget)
+            shortens(member.fset)
+        elif type(member) in _METHODS:
+            shortens(getattr(member, "__func__", member))
     return cls
+
+
+_METHODS = frozenset((types.FunctionType, staticmethod, classmethod))
 
 
 def with_handler(code: types.CodeType, leaving: Exit = _SHORTEN) -> types.CodeType:
     """The code with the last handler; the same code if it has one or can have none."""
-    if not _KNOWN or code.co_flags & _NO_HANDLER or (code.co_consts and type(code.co_consts[-1]) is Exit):
+    constants = code.co_consts
+    if not _KNOWN or code.co_flags & _NO_HANDLER or (constants and isinstance(constants[-1], Exit)):
         return code
-    begin, added = len(code.co_code) // 2, _handler(len(code.co_consts))
-    units = len(added) // 2
-    cleanup = begin + units - 3
-    table = [*_filled(_entries(code.co_exceptiontable), begin), _Entry(begin, cleanup - begin, cleanup, 2, True)]
-    lines = bytes(0x80 | 15 << 3 | min(units - k, 8) - 1 for k in range(0, units, 8))  # instructions without a line
+    body, table = code.co_code, code.co_exceptiontable
+    added, lines = _handler(len(constants))
+    begin = len(body) // 2
+    cleanup = begin + len(added) // 2 - 3
+    covered = _filled(table, begin) if table else _row(0, begin, begin, 0)
     return code.replace(
-        co_code=code.co_code + added,
-        co_consts=(*code.co_consts, leaving),
-        co_exceptiontable=b"".join(map(_encoded, table)),
+        co_code=body + added,
+        co_consts=(*constants, leaving),
+        co_exceptiontable=covered + _row(begin, cleanup - begin, cleanup, 2),
         co_linetable=code.co_linetable + lines,
         co_stacksize=max(code.co_stacksize, _STACK),
     )
 
 
-def _handler(constant: int) -> bytes:
-    """``except: -constant; raise``, and the end of an ``except`` clause that is left by an error, as compiled."""
+class Rescue(Exit):
+    """The constant of a handler that may return a result in place of the error: see ``with_rescue``."""
+
+    def __neg__(self) -> Any:
+        try:
+            result = self.run(sys._getframe(1))
+        except Exception as error:  # noqa: BLE001  it replaces the first one
+            return _Raised(error)
+        if result is None:
+            raise LookupError
+        return Exit(result)
+
+
+class _Raised(NamedTuple):
+    error: Exception
+
+    def __neg__(self) -> None:
+        raise self.error
+
+
+REBINDS = [opcode.opmap[name] for name in ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF")]
+
+
+def can_rescue(code: types.CodeType, parameters: int) -> bool:
+    """Whether the parameters keep the caller's arguments until the function ends.
+
+    An instruction is two bytes. What looks like one, but is two halves, costs a function its handler and no more.
+    """
+    rebound = any([bytes((op, k)) in code.co_code for op in REBINDS for k in range(parameters)])  # noqa: C419  faster so
+    known = _KNOWN and "STORE_FAST_STORE_FAST" not in opcode.opmap and len(code.co_consts) < 255
+    return known and not rebound and not code.co_flags & _NO_HANDLER
+
+
+def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] | None]) -> types.CodeType:
+    """The code with a handler that runs ``run(frame)``, and what that returns, a function of a frame, in its place.
+
+    If it returns ``None``, the handler of ``with_handler`` follows.
+    """
+    code = _without_handler(code)
+    rescue, shorter = len(code.co_consts), len(code.co_consts) + 1
+    begin = len(code.co_code) // 2
+    table = code.co_exceptiontable
+    units = bytes(
+        part for name, arg in _RESCUE for part in (opcode.opmap[name], (rescue, shorter, arg)[min(arg + 2, 2)])
+    )
+    return code.replace(
+        co_code=code.co_code + units,
+        co_consts=(*code.co_consts, Rescue(run), _SHORTEN),
+        co_exceptiontable=(_filled(table, begin) if table else _row(0, begin, begin, 0))
+        + b"".join([_row(begin + at, count, begin + to, depth, lasti) for at, count, to, depth, lasti in _RESCUE_ROWS]),
+        co_linetable=code.co_linetable + _no_lines(len(_RESCUE)),
+        co_stacksize=max(code.co_stacksize, _STACK),
+    )
+
+
+def _without_handler(code: types.CodeType) -> types.CodeType:
+    """The code that ``with_handler`` was given."""
+    if not code.co_consts or not isinstance(code.co_consts[-1], Exit):
+        return code
+    added, lines = _handler(len(code.co_consts) - 1)
+    body = code.co_code[: -len(added)]
+    return code.replace(
+        co_code=body,
+        co_consts=code.co_consts[:-1],
+        co_exceptiontable=b"".join(
+            row for row in _ROWS.findall(code.co_exceptiontable) if not _is_last(row, len(body))
+        ),
+        co_linetable=code.co_linetable[: -len(lines)],
+    )
+
+
+def _is_last(row: bytes, size: int) -> bool:
+    """Whether a row leads to the handler behind so many bytes, or is that handler's."""
+    start, at = _number(row, 0)
+    target, _ = _number(row, _number(row, at)[1])
+    return 2 * target == size or 2 * start >= size
+
+
+_TAIL = (("LOAD_CONST", -1), ("UNARY_NEGATIVE", 0), ("POP_TOP", 0), ("RERAISE", 2))
+_RESCUE: tuple[tuple[str, int], ...] = (
+    ("PUSH_EXC_INFO", 0), ("LOAD_CONST", -2), ("UNARY_NEGATIVE", 0),  # fails if there is nothing in place of the error
+    ("SWAP", 2), ("POP_TOP", 0), ("SWAP", 2), ("POP_EXCEPT", 0), ("SWAP", 2), ("POP_TOP", 0),
+    ("UNARY_NEGATIVE", 0), ("RETURN_VALUE", 0),
+    ("POP_TOP", 0), *_TAIL,  # nothing: the first error goes on
+    ("PUSH_EXC_INFO", 0), *_TAIL,  # what was run in its place has failed
+    ("COPY", 3), ("POP_EXCEPT", 0), ("RERAISE", 1),
+)  # fmt: skip  # the constants are numbered from the end
+_RESCUE_ROWS = ((2, 1, 11, 3, 0), (9, 2, 16, 0, 1), (11, 5, 21, 2, 1), (16, 5, 21, 2, 1))
+
+
+def _no_lines(units: int) -> bytes:
+    """Rows of the table of lines for instructions that have none."""
+    return bytes(0x80 | 15 << 3 | min(units - k, 8) - 1 for k in range(0, units, 8))
+
+
+@lru_cache(None)
+def _handler(constant: int) -> tuple[bytes, bytes]:
+    """``except: -constant; raise``, and the end of an ``except`` clause that is left by an error, as compiled.
+
+    With it, rows of the table of lines: its instructions have none.
+    """
     steps: list[tuple[str, int]] = [("PUSH_EXC_INFO", 0)]
     steps += [("EXTENDED_ARG", constant >> 8)] * (constant > 255)
     steps += [("LOAD_CONST", constant & 255), ("UNARY_NEGATIVE", 0), ("POP_TOP", 0), ("RERAISE", 2)]
     steps += [("COPY", 3), ("POP_EXCEPT", 0), ("RERAISE", 1)]
-    return bytes(part for name, arg in steps for part in (opcode.opmap[name], arg))
+    return bytes(part for name, arg in steps for part in (opcode.opmap[name], arg)), _no_lines(len(steps))
 
 
-class _Entry(NamedTuple):
-    """A row of a table of exceptions, in instructions: where its ``try`` is and where the handler is."""
-
-    start: int
-    length: int
-    target: int
-    depth: int  # of the stack that the handler finds
-    lasti: bool  # whether the place of the error is put onto it
+# A table of exceptions has rows of four numbers: where a ``try`` begins, its length, where its handler is, and twice
+# the depth of the stack that the handler finds, plus one if the place of the error is put onto it. A number is written
+# in base 64, with bit 64 set if more digits follow (zeros may lead); the first byte of a row has bit 128 set.
+_ROWS = re.compile(rb"[\x80-\xff][^\x80-\xff]*")
 
 
-def _entries(table: bytes) -> Iterator[_Entry]:
-    """The rows of a table: numbers in base 64, bit 64 set if more digits follow."""
-    numbers: list[int] = []
-    value = 0
-    for byte in table:
-        value = value << 6 | byte & 63
-        if not byte & 64:
-            numbers.append(value)
-            value = 0
-        if len(numbers) == 4:
-            start, length, target, rest = numbers
-            yield _Entry(start, length, target, rest >> 1, bool(rest & 1))
-            numbers = []
+def _row(start: int, length: int, target: int, depth: int, lasti: int = 1) -> bytes:
+    numbers = (
+        start >> 12 | 192,
+        start >> 6 & 63 | 64,
+        start & 63,
+        length >> 12 | 64,
+        length >> 6 & 63 | 64,
+        length & 63,
+    )
+    return bytes((*numbers, target >> 12 | 64, target >> 6 & 63 | 64, target & 63, depth << 1 | lasti))
 
 
-def _filled(entries: Iterator[_Entry], end: int) -> Iterator[_Entry]:
-    """The rows of a function of ``end`` instructions, with rows between them that lead to its last handler."""
+def _filled(table: bytes, end: int) -> bytes:
+    """The table of a function of ``end`` instructions, with rows between its rows that lead to the last handler."""
+    rows = []
     place = 0
-    for entry in entries:
-        if entry.start > place:
-            yield _Entry(place, entry.start - place, end, 0, True)
-        yield entry
-        place = entry.start + entry.length
+    for row in _ROWS.findall(table):
+        start, at = _number(row, 0)
+        if start > place:
+            rows.append(_row(place, start - place, end, 0))
+        rows.append(row)
+        place = start + _number(row, at)[0]
     if place < end:
-        yield _Entry(place, end - place, end, 0, True)
+        rows.append(_row(place, end - place, end, 0))
+    return b"".join(rows)
 
 
-def _encoded(entry: _Entry) -> bytes:
-    out = bytearray()
-    for number in (entry.start, entry.length, entry.target, entry.depth << 1 | entry.lasti):
-        digits = [number & 63]
-        while number := number >> 6:
-            digits.append(number & 63 | 64)
-        out += bytes(reversed(digits))
-        if len(out) == len(digits):
-            out[0] |= 128  # marks the first number of a row
-    return bytes(out)
+def _number(table: bytes, at: int) -> tuple[int, int]:
+    """The number that begins there, and where the next one does."""
+    value = table[at] & 63
+    while table[at] & 64:
+        at += 1
+        value = value << 6 | table[at] & 63
+    return value, at + 1

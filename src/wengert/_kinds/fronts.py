@@ -54,7 +54,7 @@ def in_one_dim(
         texts = _with_values(own.shape, values.replace("=", "").replace("dims", "dim"))
         for key in ("outputs", "plain_outputs") if result is not None else ():
             texts[key] = texts[key].replace("return t0, t1", "return named((t0, t1))")
-        return texts | read_dim(keepdim, by_name, whole, unless and f" or {unless}")
+        return texts | read_dim(by_name, whole, unless and f" or {unless}")
 
     flags = {"modes": False, "dims": whole, "whole": whole, "keepdim": keepdim, "without": alone is not None}
     shape = Shape("one", ONE_DIM, "input, *args, **kwargs", parts, **{**own.shape.flags, **flags})

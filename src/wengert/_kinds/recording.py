@@ -176,12 +176,19 @@ if not (args or kwargs):  #? without
 return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
 """  # a public function along one dim
 PIECES["front"] = """
-dim = args[0] if args else kwargs.get("dim")
-count = len(args) + len(kwargs)
+keepdim = False  #? keepdim
+if not kwargs and len(args) < 2:
+    dim = args[0] if args else None
+elif not args and len(kwargs) == 1:
+    dim = kwargs.get("dim")
+else:
+    dim = args[0] if args else kwargs.get("dim")  #? keepdim
+    keepdim = {second}kwargs.get("keepdim")  #? keepdim
+    if len(args) + len(kwargs) > 2 or type(keepdim) is not bool:  #? keepdim
+        dim = ...  # not one
+    dim = ...  # not one  #? not keepdim
 if {asked} and not slow_always:
-    keepdim = False if count < 2 else {second}kwargs.get("keepdim")  #? keepdim
-    if {counted}:
-        @body(front="yes", one_dim="yes", unless=not_one_dim, passed="input, *args, **kwargs")
+    @body(front="yes", one_dim="yes", unless=not_one_dim, passed="input, *args, **kwargs")
 """
 USUAL = """
 if {unusual}:
@@ -262,13 +269,12 @@ def parameters(info: Operator) -> dict[str, str]:
     return {"p": "".join(f", {name}" for name in names), "ps": f"({', '.join(names)},)" if names else "()"}
 
 
-def read_dim(keepdim: bool = True, by_name: bool = False, whole: bool = False, unless: str = "") -> dict[str, str]:
+def read_dim(by_name: bool = False, whole: bool = False, unless: str = "") -> dict[str, str]:
     """The texts that tell a call with one dim."""
     in_range = "(dim is None or -a.ndim <= dim < a.ndim)" if whole else "-a.ndim <= dim < a.ndim"
     return {
-        "asked": "(type(dim) is int or not count)" if whole else "type(dim) is int",
+        "asked": "(type(dim) is int or not (args or kwargs))" if whole else "type(dim) is int",
         "second": "" if by_name else "args[1] if len(args) > 1 else ",
-        "counted": "count < 3 and type(keepdim) is bool" if keepdim else "count == 1",
         "not_one_dim": f" or not {in_range}{unless}",
     }
 

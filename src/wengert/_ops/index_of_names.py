@@ -11,6 +11,12 @@ INDEX: dict[str, dict[str, str]] = {
         "Tensor": ("new new_empty new_empty_strided new_full new_ones new_tensor new_zeros"),
     },
     "create.ranges": {"torch": "arange linspace logspace range"},
+    "random.values": {
+        "operators": ("bernoulli_values bernoulli_values_of_number bernoulli_values_of_tensor binomial_values "
+                      "cauchy_values exponential_values geometric_values log_normal_values normal_values "
+                      "normal_values_of_both normal_values_of_mean normal_values_of_std poisson_values random_values "
+                      "random_values_from_to random_values_to uniform_values"),
+    },
     "random.random": {
         "torch": ("rand rand_like randint randint_like randn randn_like randperm"),
         "Tensor": ("cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_"),
@@ -485,12 +491,6 @@ INDEX: dict[str, dict[str, str]] = {
                    "is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_pinned is_quantized is_same_size "
                    "is_set_to is_signed is_vulkan is_xla is_xpu itemsize map2_ map_ name nbytes ndimension nelement "
                    "numel pin_memory size storage_offset stride type"),
-    },
-    "random._common": {
-        "operators": ("bernoulli_values bernoulli_values_of_number bernoulli_values_of_tensor binomial_values "
-                      "cauchy_values exponential_values geometric_values log_normal_values normal_values "
-                      "normal_values_of_both normal_values_of_mean normal_values_of_std poisson_values random_values "
-                      "random_values_from_to random_values_to uniform_values"),
     },
     "._tensor_api.settings": {
         "torch": ("_assert _check _check_index _check_not_implemented _check_type _check_value "

@@ -74,6 +74,7 @@ def conjugate_view(parent: Tensor, view: Tensor, info: Any, ufunc: Any) -> Tenso
         r = alias_payload(view)
     if not type(a) is type(r) is np.ndarray:
         return view
+    r = view._payload = r[...]  # not the array that owns its memory: ``view_of``
     cell: Any = version_of(parent)
     if type(cell) is Version:
         cell.__class__ = FollowedVersion

@@ -25,6 +25,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from numpy import ndarray
+
 from .._base.forks import new_lock
 from .._base.modes import Marks
 
@@ -396,32 +398,34 @@ def box_of(tensor: Any) -> Box:
     box = tensor._box
     if box is None:
         box = Box()
-        box.a = tensor._payload
+        box.a = a = tensor._payload
         box.cell = None
-        try:
-            parent = tensor._view[0]
-        except AttributeError:
-            pass
-        else:
-            box.cell = version_of(parent)
+        if type(a) is not ndarray or a.base is not None:  # as in ``view_of``
+            view = getattr(tensor, "_view", None)
+            if view is not None:
+                box.cell = version_of(view[0])
         tensor._box = box
     return box
 
 
 def version_of(tensor: Any) -> Version:
     """The version cell that the tensor shares with its base, views and detached aliases."""
-    chain = []
+    box = tensor._box
+    if box is not None and box.cell is not None:
+        return box.cell  # type: ignore[no-any-return]
+    chain = [tensor]
     while True:  # a loop, not recursion: a chain of views may be long
+        a = tensor._payload
+        view = None if type(a) is ndarray and a.base is None else getattr(tensor, "_view", None)  # as in ``view_of``
+        if view is None:
+            cell = Version()
+            break
+        tensor = view[0]
         box = tensor._box
         if box is not None and box.cell is not None:
             cell = box.cell
             break
         chain.append(tensor)
-        view = getattr(tensor, "_view", None)
-        if view is None:
-            cell = Version()
-            break
-        tensor = view[0]
     for t in chain:
         box = t._box
         if box is None:
@@ -432,5 +436,9 @@ def version_of(tensor: Any) -> Version:
 
 
 def view_of(tensor: Any) -> tuple[Any, ...] | None:
-    """``(parent, operator, parameters, creation)`` of a view, ``None`` for any other tensor."""
-    return getattr(tensor, "_view", None)
+    """``(parent, operator, parameters, creation)`` of a view, ``None`` for any other tensor.
+
+    A view's array is one in NumPy too; to read an unset slot takes ten times as long as to look at that.
+    """
+    a = tensor._payload
+    return None if type(a) is ndarray and a.base is None else getattr(tensor, "_view", None)

@@ -20,7 +20,7 @@ from .._base.errors import noted, refuse_unknown, refuses_unknown, where
 from .._base.modes import in_transform, is_inference_mode_enabled, transforms
 from .error_text import cpp_name
 from .inference import is_inference
-from .node import LEAVES, AccumulateGrad, Node, RemovableHandle, add_hook, hooks_of, leaf_node
+from .node import LEAVES, AccumulateGrad, Node, RemovableHandle, add_hook, hooks_of, leaf_node, view_of
 from .tensor import Tensor, current_fn, device_of, given_away, make, new, shared_payload
 from .view_chain import reshaped_in_place
 
@@ -127,7 +127,9 @@ def grad_of_other(self: Tensor) -> Tensor | None:
 def grad(self: Tensor) -> Tensor | None:
     """The gradient that backward passes have accumulated; ``None`` before the first pass."""
     fn = self._node
-    return fn.grad if type(fn) is AccumulateGrad else grad_of_other(self)
+    if type(fn) is AccumulateGrad:
+        return fn.grad
+    return grad_of_other(self) if fn is not None or "_grad" in self.__dict__ else None
 
 
 def set_grad(self: Tensor, value: Tensor | None) -> None:
@@ -258,6 +260,8 @@ def set_data(self: Tensor, value: Tensor) -> None:
     if fn is not None and (a.dtype.kind not in "fcV"):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     reshaped_in_place.append("data")
+    if view_of(self) is not None and isinstance(a, np.ndarray):
+        a = a[...]
     self._payload = a
     if self._box is not None:
         self._box.a = a

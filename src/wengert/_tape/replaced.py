@@ -39,6 +39,7 @@ def replace_payload(self: Tensor, a: Any, held: int = 0, counted: bool = True) -
         _note_views(self, held)
     if view_of(self) is not None:
         _replace_base(self, a, held, counted)
+        a = a[...] if type(a) is np.ndarray else a
     inside = in_transform()
     if inside is not None and getattr(self._payload, "tag", None) != getattr(a, "tag", None):
         inside.rebound.append((weakref.ref(self), self._payload, self._node))

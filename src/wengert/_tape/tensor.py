@@ -20,6 +20,7 @@ import weakref
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._base.dtypes import BY_NUMPY, device, make_size
 from .._base.hooks import hook
@@ -87,7 +88,7 @@ def _of_recorded(view: tuple[Any, ...]) -> bool:
     Such a view was made under ``no_grad``, or before its base required grad. Operators on it are not recorded.
     """
     base = view[0]
-    while (further := getattr(base, "_view", None)) is not None:
+    while (further := view_of(base)) is not None:
         base = further[0]
     return base._node is not None and not (base._box is not None and getattr(base._box.cell, "read_only", False))
 
@@ -142,16 +143,16 @@ class Tensor(metaclass=TensorMeta):
     @property
     def device(self) -> device:
         """The tensor's device: ``device(type='cpu')``, or ``device(type='meta')`` for a tensor without data."""
-        return CPU if type(self._payload) is np.ndarray else device_of(self._payload)
+        return CPU if type(self._payload) is ndarray else device_of(self._payload)
 
     @property
     def requires_grad(self) -> bool:
         """Whether operators on this tensor are recorded."""
+        a = self._payload
+        if type(a) is not ndarray or a.base is None:  # not a view
+            return (current_fn(self) if stale_views else self._node) is not None
         if self._node is not None and not stale_views:
             return True
-        a = self._payload
-        if type(a) is not np.ndarray or a.base is None:  # not a view; reading an unset slot takes ten times as long
-            return (current_fn(self) if stale_views else self._node) is not None
         view = view_of(self)
         if view is None:
             return self._node is not None
@@ -167,14 +168,12 @@ class Tensor(metaclass=TensorMeta):
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
         fn = current_fn(self) if stale_views else self._node
-        owned = type(self._payload) is not np.ndarray or self._payload.base is None
-        if not owned and type(fn) in LEAVES:  # as in requires_grad
+        if type(fn) in LEAVES:
             view = view_of(self)
             if view is not None and _of_recorded(view):
                 from .views import refuse_written
 
                 refuse_written(self)
-        if fn is None or type(fn) in LEAVES:
             return None
         return fn.fx if type(fn) is Port else fn.looked_at()
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._arrays.layouts import known_strides, row_major_strides
 from .._arrays.memory import address_of, offset_of
@@ -30,6 +31,8 @@ from .._tape.view_chain import chain_of
 from .._tape.views import base_of, check_inplace, count_write, writable
 from .legacy_types import dtype_of_type, name_of_type
 from .protocol import array_of, attribute
+
+CONTIGUOUS = dtypes.contiguous_format
 
 
 def as_function(method: Callable[..., Any], name: str) -> None:
@@ -101,6 +104,8 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
     ((3, 1), 3)
     """
     a = self._payload
+    if dim is None and type(a) is ndarray and a.size and 0 not in (strides := a.strides):
+        return _in_elements(strides, a.itemsize)
     strides = strides_of(a)
     if type(a) is np.ndarray and (not a.size or (0 in strides and 1 in a.shape)):
         base, chain = chain_of(self)  # NumPy knows no strides of empty arrays and of new dims of size 1
@@ -122,7 +127,7 @@ def _in_elements(strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 
 @method("Tensor.is_contiguous")
-def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -> bool:
+def is_contiguous(self: Tensor, memory_format: Any = CONTIGUOUS) -> bool:
     """Whether the elements are in row-major order in memory, or in the order of ``memory_format``.
 
     >>> import wengert as torch
@@ -130,7 +135,7 @@ def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -
     (True, False)
     """
     a = self._payload
-    if memory_format is dtypes.contiguous_format and type(a) is np.ndarray:
+    if memory_format is CONTIGUOUS and type(a) is ndarray:
         return a.flags.c_contiguous
     a = in_memory(a)
     if not isinstance(a, np.ndarray):
@@ -177,6 +182,8 @@ def get_device(self: Tensor) -> int:
     >>> torch.get_device(torch.ones(1))
     -1
     """
+    if type(self._payload) is ndarray:
+        return -1
     index: int | None = device_of(self._payload).index
     return -1 if index is None else index
 
@@ -215,12 +222,14 @@ def cdata(self: Tensor) -> int:
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 if there is none."""
     a = self._payload
-    if type(a) is not np.ndarray:
+    if type(a) is not ndarray:
         if device_of(a) is META:
             return 0
         array_of(self)
         a = alias_payload(self)
-    return address_of(a) if a.size and isinstance(a, np.ndarray) else 0
+        if not isinstance(a, ndarray):
+            return 0
+    return address_of(a) if a.size else 0
 
 
 @method("Tensor.storage_offset")
@@ -232,9 +241,11 @@ def storage_offset(self: Tensor) -> int:
     3
     """
     a = self._payload
+    if type(a) is ndarray and a.base is None:
+        return 0
     if type(a) is Meta:
         return a.offset // a.itemsize
-    if not isinstance(a, np.ndarray) or a.base is None:
+    if not isinstance(a, ndarray):
         return 0
     return offset_of(a)
 

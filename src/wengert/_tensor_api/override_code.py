@@ -13,7 +13,7 @@ from typing import Any
 STAR, STARS = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
 
 
-def _count(code: types.CodeType) -> int:
+def parameter_count(code: types.CodeType) -> int:
     """The number of a function's parameters, with ``*args`` and ``**kwargs``."""
     return code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & STAR) + bool(code.co_flags & STARS)
 
@@ -24,7 +24,7 @@ def by_position(fn: Any) -> Any:
     The interpreter calls such a function in a few nanoseconds; forwarding keywords takes about a hundred.
     """
     code = fn.__code__
-    count = _count(code)
+    count = parameter_count(code)
     flags = code.co_flags & ~(STAR | STARS)
     code = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
     return types.FunctionType(code, fn.__globals__, fn.__name__, None, fn.__closure__)
@@ -120,7 +120,7 @@ def with_constants(
     names = template.co_varnames
     real: tuple[str, ...] = ()
     if keep_names:
-        real = original.co_varnames[: _count(original)]
+        real = original.co_varnames[: parameter_count(original)]
     renamed = dict(zip(names, real, strict=False))
 
     def constant(c: Any) -> Any:

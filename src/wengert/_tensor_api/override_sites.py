@@ -39,12 +39,12 @@ from .._base.torch_function import (
     refused_in_place,
     subclassed,
 )
-from .._base.tracebacks import shortens, shortens_methods, with_handler
+from .._base.tracebacks import can_rescue, shortens, shortens_methods, with_handler, with_rescue
 from .._kinds.templates import first_call_of, variant
 from .._tape import graph
 from .._tape.tensor import Tensor
 from .construct import FACTORIES
-from .override_code import STAR, by_position, check_code, guard_code, with_constants
+from .override_code import STAR, STARS, by_position, check_code, guard_code, parameter_count, with_constants
 from .torch_function import ask, of_another_library, overrides, overriding
 
 NOTHING, DUCKS, EVERYTHING, _UNSURE = range(4)  # the sets of checked functions
@@ -102,10 +102,14 @@ class Site:
         self.guarded: Any = None
         self.checked: Any = None
         self.primitive = primitive  # whether it finds overriding arguments itself
-        self.unchanged = _copy_of(function)  # the function behind the guard and the check
         self.written = _written(function)
         decorated = hasattr(function, "__wrapped__") or self.plain.co_flags & STAR
         self.named = self.written.__code__ if decorated else self.plain
+
+    @functools.cached_property
+    def unchanged(self) -> Any:
+        """The function behind the guard and the check."""
+        return _copy_of(self.function, self.plain)
 
     @property
     def func(self) -> Any:
@@ -122,12 +126,35 @@ class Site:
         if code.co_filename.startswith(KINDS) or id(inner) in _guarded:
             return
         _guarded.add(id(inner))
+        if not self.operator and can_rescue(code, parameter_count(code)):
+            inner.__code__ = with_rescue(code, self.rescue)
+            _guarded_codes[id(inner.__code__)] = inner.__code__
+            if inner is self.function:
+                self.guarded = inner.__code__
+            return
         body = by_position(inner)
         _guarded_codes.update((id(c), c) for c in (code, body.__code__))
         values = {"<body>": body, "<recover>": self.recover}
         inner.__code__ = with_handler(with_constants(guard_code(code, self.operator), code, values))
         if inner is self.function:
             self.guarded = inner.__code__
+
+    def rescue(self, frame: Any) -> Any:
+        """``recover`` for a function that keeps its arguments, whose last handler it is: no call for a guard."""
+        if not isinstance(sys.exception(), Exception):
+            return None
+        code, values = frame.f_code, frame.f_locals
+        names, first = code.co_varnames, code.co_argcount
+        last = first + code.co_kwonlyargcount
+        args = tuple([values[name] for name in names[:first]])
+        kwargs = {name: values[name] for name in names[first:last]}
+        if code.co_flags & STAR:
+            args += values[names[last]]
+            last += 1
+        if code.co_flags & STARS:
+            kwargs |= values[names[last]]
+        instead = self.recover(args, kwargs, frame.f_back)
+        return instead and (lambda _: instead())
 
     def check(self, everything: bool) -> None:
         """Turn the check of the function's arguments on or off."""
@@ -214,10 +241,10 @@ def _written(fn: Any) -> Any:
     return fn
 
 
-def _copy_of(fn: Any) -> Any:
+def _copy_of(fn: Any, code: types.CodeType) -> Any:
     if first_call_of(fn):
         return variant(fn)
-    copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
+    copy = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
     copy.__kwdefaults__ = fn.__kwdefaults__
     copy.__qualname__, copy.__module__ = fn.__qualname__, fn.__module__  # for errors
     copy.__annotations__ = fn.__annotations__
@@ -325,7 +352,7 @@ def _methods_of_their_own(members: dict[str, Any], shared: set[int]) -> dict[str
 def _copy_throughout(fn: Any) -> Any:
     """A copy of a function and of the functions inside its decorators."""
     inner = _inner(fn)
-    copy = _copy_of(fn)
+    copy = _copy_of(fn, fn.__code__)
     if inner is not None and first_call_of(fn):
         inner_copy = _copy_throughout(inner)
         copy = variant(fn, otherwise=inner_copy)

@@ -97,6 +97,8 @@ _C = dtypes.contiguous_format
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """Return the tensor itself if it is contiguous in ``memory_format`` (row-major by default), else a copy that is."""
     a = self._payload
+    if type(a) is np.ndarray and memory_format is None:
+        return self if a.flags.c_contiguous else clone(self, "C")
     if type(a) is Meta:
         return self if laid_out(a, memory_format) else clone(self, _order(memory_format or _C, a.ndim))
     if type(a) is not np.ndarray:

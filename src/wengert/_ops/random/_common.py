@@ -1,4 +1,4 @@
-"""Common parts of random operators: nodes whose gradient is zero, and draws inside of vmaps."""
+"""Common parts of random functions: their sources, and draws inside of vmaps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from ..._base.dtypes import type_name
 from ..._base.modes import is_grad_enabled
 from ..._base.tracing import TRACER
-from ..._kinds.general import general
 from ..._payloads.meta import Meta, on_meta, stand_in, taken
 from ..._payloads.vmap_randomness import LEVELS
 from ..._tape.tensor import Tensor
@@ -20,57 +19,11 @@ from ..._tensor_api.generator import Generator, default_generator
 Sampler = Callable[..., Any]
 
 
-# ---- zero gradients
-def zero_grad(name: str, node: str, tensors: int = 1) -> Any:
-    """An operator that returns values drawn beforehand, with zeros as the gradient of the tensors it was drawn for."""
-
-    def one(lib: Any, self: Any, values: Any) -> Any:
-        return values if values.dtype is self.dtype else lib.cast(values, self.dtype)
-
-    def two(lib: Any, self: Any, other: Any, values: Any) -> Any:
-        return one(lib, self, values)
-
-    body = one if tensors == 1 else two
-    body.__name__ = name
-    body.__doc__ = f"Values drawn beforehand: the operator behind {node}."
-    shapes = ((2, 3), (3,))[:tensors]
-    return general(
-        grad={
-            "self": lambda xp, g, self_shape: xp.sum_to(xp.zeros_like(g), self_shape),
-            **({"other": lambda xp, g, other_shape: xp.sum_to(xp.zeros_like(g), other_shape)} if tensors == 2 else {}),
-        },
-        tensors=tensors,
-        node=node,
-        batch="loop",
-        samples=lambda rng: [(tuple(rng.standard_normal(s) for s in shapes), (rng.standard_normal((2, 3)),))],
-        dtypes="f",
-    )(body)
-
-
-UNIFORM_ = zero_grad("uniform_values", "UniformBackward0")
-NORMAL_ = zero_grad("normal_values", "NormalBackward0")
-NORMAL_MEAN = zero_grad("normal_values_of_mean", "NormalBackward1")
-NORMAL_STD = zero_grad("normal_values_of_std", "NormalBackward2")
-NORMAL_BOTH = zero_grad("normal_values_of_both", "NormalBackward3", 2)
-EXPONENTIAL_ = zero_grad("exponential_values", "ExponentialBackward0")
-CAUCHY_ = zero_grad("cauchy_values", "CauchyBackward0")
-LOG_NORMAL_ = zero_grad("log_normal_values", "LogNormalBackward0")
-GEOMETRIC_ = zero_grad("geometric_values", "GeometricBackward0")
-RANDOM_FROM_TO = zero_grad("random_values_from_to", "RandomBackward0")
-RANDOM_TO = zero_grad("random_values_to", "RandomBackward1")
-RANDOM_ = zero_grad("random_values", "RandomBackward2")
-BERNOULLI = zero_grad("bernoulli_values", "BernoulliBackward0")
-BERNOULLI_TENSOR = zero_grad("bernoulli_values_of_tensor", "BernoulliBackward1", 2)
-BERNOULLI_NUMBER = zero_grad("bernoulli_values_of_number", "BernoulliBackward2")
-POISSON = zero_grad("poisson_values", "PoissonBackward0")
-BINOMIAL = zero_grad("binomial_values", "BinomialBackward0", 2)
-
-
 def needs(*tensors: Any) -> bool:
     return any(isinstance(t, Tensor) and t._node is not None for t in tensors) and is_grad_enabled()
 
 
-# ---- drawing
+# -------------------------------------------------------------------------------------------------------------- drawing
 def source_of(generator: Any, function: str) -> Generator:
     if generator is None:
         return default_generator

@@ -20,7 +20,7 @@ from ..._base import dtypes
 from ..._base.dtypes import type_name
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_if_recording
-from ..._base.registry import public
+from ..._base.registry import REGISTRY, public
 from ..._base.tracing import TRACER
 from ..._payloads.meta import Meta
 from ..._payloads.vmap_randomness import LEVELS
@@ -33,13 +33,15 @@ from ..._tensor_api.construct import made, meta_device, placed
 from ..._tensor_api.generator import Generator, default_generator
 from ..create.create import Options, allocate, maker, plain_shape, resized, shape_of, tuple_shape
 from ..create.like import empty_array_like, without_data
-from . import _common as zero
 from ._common import Sampler, drawn, needs, source_of
 
 
 # ---- filling memory
-def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args: Any) -> Tensor:
-    """Write draws into a tensor, in the order of its memory; the gradient of its former value is zeros."""
+def fill(self: Tensor, node: str, sampler: Sampler, generator: Generator, *args: Any) -> Tensor:
+    """Write draws into a tensor, in the order of its memory; the gradient of its former value is zeros.
+
+    ``node``: the operator that records it (``random.values``).
+    """
     a = self._payload
     if type(a) is np.ndarray and (flags := a.flags).c_contiguous and flags.writeable and a.dtype in _NATIVE:
         if not LEVELS.get() and unrecorded(self, None):
@@ -50,13 +52,13 @@ def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args:
     check_inplace(self, tracked)
     if type(a) is Meta:  # nothing is drawn, and nothing written
         if tracked:
-            return apply_inplace(node, self, (a,))
+            return apply_inplace(REGISTRY[node].op, self, (a,))
         count_write(self)
         return self
     a = self._payload if not isinstance(self._payload, (np.ndarray, np.generic)) else writable(self)
     values = placed(in_memory_order(a, sampler, generator, logical_dtype(self), *args), device_of(a))
     if tracked:
-        return apply_inplace(node, self, (values,))
+        return apply_inplace(REGISTRY[node].op, self, (values,))
     if isinstance(a, np.ndarray) and isinstance(values, np.ndarray):
         np.copyto(a, values, casting="unsafe")
         count_write(self)
@@ -128,7 +130,7 @@ def uniform_(self: Tensor, *args: Any, generator: Generator | None = None, **kwa
     if args or kwargs:
         low, high = _from_to("uniform_", args, kwargs, **{"from": low, "to": high})
         low, high = number(low, "uniform_", "from", 1), number(high, "uniform_", "to", 2)
-    return fill(self, zero.UNIFORM_, _samplers.uniform, source_of(generator, "uniform_"), low, high)
+    return fill(self, "uniform_values", _samplers.uniform, source_of(generator, "uniform_"), low, high)
 
 
 @public("Tensor.normal_")
@@ -141,35 +143,35 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
     tensor([5.1541, 4.9707, 4.7821])
     """
     mean, std = number(mean, "normal_", "mean", 1), number(std, "normal_", "std", 2)
-    return fill(self, zero.NORMAL_, _normal_sampler(self._payload), source_of(generator, "normal_"), mean, std)
+    return fill(self, "normal_values", _normal_sampler(self._payload), source_of(generator, "normal_"), mean, std)
 
 
 @public("Tensor.exponential_")
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with exponential numbers of rate ``lambd``."""
     rate = number(lambd, "exponential_", "lambd", 1)
-    return fill(self, zero.EXPONENTIAL_, _samplers.exponential, source_of(generator, "exponential_"), rate)
+    return fill(self, "exponential_values", _samplers.exponential, source_of(generator, "exponential_"), rate)
 
 
 @public("Tensor.cauchy_")
 def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with Cauchy numbers."""
     median, sigma = number(median, "cauchy_", "median", 1), number(sigma, "cauchy_", "sigma", 2)
-    return fill(self, zero.CAUCHY_, _samplers.cauchy, source_of(generator, "cauchy_"), median, sigma)
+    return fill(self, "cauchy_values", _samplers.cauchy, source_of(generator, "cauchy_"), median, sigma)
 
 
 @public("Tensor.log_normal_")
 def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers whose logarithm is normal with this mean and standard deviation."""
     mean, std = number(mean, "log_normal_", "mean", 1), number(std, "log_normal_", "std", 2)
-    return fill(self, zero.LOG_NORMAL_, _samplers.log_normal, source_of(generator, "log_normal_"), mean, std)
+    return fill(self, "log_normal_values", _samplers.log_normal, source_of(generator, "log_normal_"), mean, std)
 
 
 @public("Tensor.geometric_")
 def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers of trials up to the first success, of probability ``p``."""
     p = number(p, "geometric_", "p", 1)
-    return fill(self, zero.GEOMETRIC_, _samplers.geometric, source_of(generator, "geometric_"), p)
+    return fill(self, "geometric_values", _samplers.geometric, source_of(generator, "geometric_"), p)
 
 
 @public("Tensor.random_")
@@ -192,14 +194,14 @@ def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwar
                 " * (int to, *, torch.Generator generator = None)\n"
             )
     if not args and not kwargs:
-        return fill(self, zero.RANDOM_, _samplers.random, source)
+        return fill(self, "random_values", _samplers.random, source)
     if (len(args) == 1 and not kwargs) or (not args and kwargs.keys() == {"to"}):
         to = operator.index(args[0] if args else kwargs["to"])
-        return fill(self, zero.RANDOM_TO, _samplers.randint, source, 0, to)
+        return fill(self, "random_values_to", _samplers.randint, source, 0, to)
     low, high = _from_to("random_", args, kwargs, **{"from": 0, "to": None})
     if high is None:
-        return fill(self, zero.RANDOM_FROM_TO, _samplers.random_from, source, operator.index(low))
-    return fill(self, zero.RANDOM_FROM_TO, _samplers.randint, source, operator.index(low), operator.index(high))
+        return fill(self, "random_values_from_to", _samplers.random_from, source, operator.index(low))
+    return fill(self, "random_values_from_to", _samplers.randint, source, operator.index(low), operator.index(high))
 
 
 # ---- new tensors
@@ -224,7 +226,7 @@ def new_random(
         resized(out, placed(np.empty(shape, logical_dtype(out)), out.device))
     if sampler is _samplers.normal:
         sampler = _normal_sampler(out._payload)
-    fill(out, None, sampler, source, *args)
+    fill(out, "", sampler, source, *args)
     return out.requires_grad_() if asked.requires_grad else out
 
 

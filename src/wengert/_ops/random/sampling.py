@@ -15,7 +15,7 @@ from ..._arrays import random as _samplers
 from ..._base import dtypes
 from ..._base.dtypes import type_name
 from ..._base.modes import is_grad_enabled
-from ..._base.registry import public
+from ..._base.registry import REGISTRY, public
 from ..._kinds.out import exactly, of_kind, write_out
 from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import apply_inplace
@@ -25,7 +25,6 @@ from ..._tape.views import check_inplace, writable
 from ..._tensor_api.generator import Generator
 from ..create.create import Options, maker, tuple_shape
 from ..shape.broadcasting import broadcast_tensors
-from . import _common as zero
 from ._common import drawn, needs, sampled, source_of
 from .random import fill, new_random, number
 
@@ -35,8 +34,8 @@ _NORMAL = of_kind("fcV", "\"normal_kernel_cpu\" not implemented for '{Out}'", No
 _MULTINOMIAL = exactly("multinomial expects Long tensor out, got: {Out}")
 
 
-def _result(values: Any, node: Any, *operands: Tensor) -> Tensor:
-    return node(*operands, values) if needs(*operands) else wrap(values)
+def _result(values: Any, node: str, *operands: Tensor) -> Tensor:
+    return REGISTRY[node].op(*operands, values) if needs(*operands) else wrap(values)
 
 
 @public("torch.bernoulli Tensor.bernoulli")
@@ -61,7 +60,7 @@ def bernoulli(
     def sampler(source: Generator, probabilities: Any) -> Any:
         return _samplers.bernoulli_tensor(source, probabilities.shape, probabilities.dtype, probabilities)
 
-    result = _result(sampled(sampler, source, _array(input)), zero.BERNOULLI, input)
+    result = _result(sampled(sampler, source, _array(input)), "bernoulli_values", input)
     return _scored(result, input, "bernoulli")
 
 
@@ -75,7 +74,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
     """Fill with ones of probability ``p``, a number or a tensor that broadcasts, and zeros elsewhere."""
     source = source_of(generator, "bernoulli_")
     if not isinstance(p, Tensor):
-        return fill(self, zero.BERNOULLI_NUMBER, _samplers.bernoulli, source, number(p, "bernoulli_", "p", 1))
+        return fill(self, "bernoulli_values_of_number", _samplers.bernoulli, source, number(p, "bernoulli_", "p", 1))
     shape = tuple(self.shape)
     try:
         fits = np.broadcast_shapes(tuple(p.shape), shape) == shape
@@ -97,7 +96,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 
     values = sampled(sampler, source, _array(p))
     if tracked:
-        return apply_inplace(zero.BERNOULLI_TENSOR, self, (p, values))
+        return apply_inplace(REGISTRY["bernoulli_values_of_tensor"].op, self, (p, values))
     return apply_inplace(lambda _: wrap(values), self, ())
 
 
@@ -181,10 +180,10 @@ def _normal_of_tensors(mean: Any, std: Any, source: Generator) -> Tensor:
             raise broadcast_error(mean, std) from None
     values = sampled(_samplers.normal_tensor, source, *operands)
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
-        return _scored(_result(values, zero.NORMAL_BOTH, mean, std), mean, "normal", std)
+        return _scored(_result(values, "normal_values_of_both", mean, std), mean, "normal", std)
     if isinstance(mean, Tensor):
-        return _scored(_result(values, zero.NORMAL_MEAN, mean), mean, "normal", std)
-    return _result(values, zero.NORMAL_STD, std)
+        return _scored(_result(values, "normal_values_of_mean", mean), mean, "normal", std)
+    return _result(values, "normal_values_of_std", std)
 
 
 @public("Tensor.normal")
@@ -243,7 +242,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """
     source = source_of(generator, "poisson")
     values = sampled(_samplers.poisson, source, _array(expect_tensor("poisson", "input", 1, input)))
-    return _result(values, zero.POISSON, input)
+    return _result(values, "poisson_values", input)
 
 
 @public("torch.binomial")
@@ -257,4 +256,4 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     """
     source = source_of(generator, "binomial")
     operands = (expect_tensor("binomial", "count", 1, count), expect_tensor("binomial", "prob", 2, prob))
-    return _result(sampled(_samplers.binomial, source, *(_array(t) for t in operands)), zero.BINOMIAL, *operands)
+    return _result(sampled(_samplers.binomial, source, *(_array(t) for t in operands)), "binomial_values", *operands)
