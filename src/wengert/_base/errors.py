@@ -97,6 +97,16 @@ def noted(error: E, *notes: str, code: str | None = None) -> E:
     return error
 
 
+def sizes_differ(a: Any, b: Any) -> str:
+    """PyTorch's message for shapes that do not broadcast."""
+    n = max(len(a), len(b))
+    pa, pb = (1,) * (n - len(a)) + tuple(a), (1,) * (n - len(b)) + tuple(b)
+    dim = max(d for d in range(n) if pa[d] != pb[d] and 1 not in (pa[d], pb[d]))
+    return (
+        f"The size of tensor a ({pa[dim]}) must match the size of tensor b ({pb[dim]}) at non-singleton dimension {dim}"
+    )
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """The end of a message: ``; did you mean 'check'?`` if a known word is similar, else an empty string."""
     from difflib import get_close_matches

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY
-from .._base.errors import noted, warn_once, where
+from .._base.errors import noted, sizes_differ, warn_once, where
 from .._base.modes import is_grad_enabled
 from .node import AccumulateGrad
 from .promotion import logical_dtype
@@ -50,18 +50,9 @@ def cpp_name(of: Any) -> str:
 
 def broadcast_error(x: Any, y: Any) -> RuntimeError:
     """PyTorch's error for shapes that do not broadcast, with notes on where the operands were made."""
-    a, b = tuple(x.shape), tuple(y.shape)
-    n = max(len(a), len(b))
-    pa, pb = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
-    for dim in range(n - 1, -1, -1):
-        if pa[dim] != pb[dim] and pa[dim] != 1 and pb[dim] != 1:
-            break
-    message = (
-        f"The size of tensor a ({pa[dim]}) must match the size of tensor b ({pb[dim]}) at non-singleton dimension {dim}"
-    )
     return noted(
-        RuntimeError(message),
-        f"Why: shapes {list(a)} and {list(b)} do not broadcast: from the last dimension on, sizes must be equal or 1.",
+        RuntimeError(sizes_differ(x.shape, y.shape)),
+        f"Why: shapes {list(x.shape)} and {list(y.shape)} do not broadcast: from the last dimension on, sizes must be equal or 1.",
         _origin("tensor a", x),
         _origin("tensor b", y),
         "What to do: reshape, unsqueeze or transpose one of them so that the sizes agree.",

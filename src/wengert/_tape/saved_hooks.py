@@ -13,15 +13,13 @@ import threading
 import weakref
 from collections.abc import Callable
 from itertools import combinations
-from types import SimpleNamespace
 from typing import Any
 
-from .._base.errors import noted
+from .._base.errors import noted, sizes_differ
 from .._base.forks import reopened
 from .._base.grad_mode import grad_mode
 from .._base.modes import MODE
 from .._base.registry import TENSORS
-from .error_text import broadcast_error
 from .node import FREED, AccumulateGrad, Box, Node, Port, Version
 from .saved import tensor_of, unbox
 from .tensor import Tensor, wrap
@@ -219,7 +217,7 @@ def _of_shapes(error: ValueError) -> RuntimeError:
         return noted(RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a} and {b})"), note)
     for x, y in combinations(shapes, 2):
         if any(n != m and 1 not in (n, m) for n, m in zip(x[::-1], y[::-1], strict=False)):
-            return noted(broadcast_error(SimpleNamespace(shape=x), SimpleNamespace(shape=y)), note)
+            return noted(RuntimeError(sizes_differ(x, y)), note)
     return noted(RuntimeError("shape mismatch between a saved tensor and the gradient"), note)
 
 

@@ -43,7 +43,7 @@ class ModuleTracker:
         from ..nn.modules import _handles, _hooked
 
         key = _handles.ModuleHandle(_hooked.global_forward_hooks).id
-        entries = (
+        entries: tuple[tuple[Any, Any], ...] = (
             (_hooked.global_forward_pre_hooks, self._begin),
             (_hooked.global_forward_hooks, self._end),
             (_hooked.global_forward_hooks_always_called, True),
