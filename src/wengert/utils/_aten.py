@@ -7,6 +7,8 @@ packet compute the same; they have PyTorch's names for comparisons such as ``fun
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -78,10 +80,23 @@ intercepted: ContextVar[tuple[Any, Any, tuple[Any, ...]]] = ContextVar("wengert_
 """The call that a dispatch mode is asked about: its overload, wengert's operator and wengert's arguments."""
 
 
+@contextmanager
+def not_intercepted() -> Iterator[None]:
+    """Inside, overloads are functions of PyTorch's arguments, also while a dispatch mode is asked."""
+    before = intercepted.get()
+    try:
+        intercepted.set((None, None, ()))
+        yield
+    finally:
+        intercepted.set(before)
+
+
 def _stands_for(given: Any, original: Any) -> bool:
-    """Whether an argument may have taken the place of an intercepted call's: the same object, or other tensors."""
-    kinds = (Tensor, list, tuple)
-    return given is original or (isinstance(given, kinds) and isinstance(original, kinds))
+    """Whether an argument may have taken the place of an intercepted call's: the same object, or another tensor."""
+    if isinstance(original, (list, tuple)):
+        same = type(given) is type(original) and len(given) == len(original)
+        return given is original or (same and all(map(_stands_for, given, original)))
+    return given is original or (isinstance(given, Tensor) and isinstance(original, Tensor))
 
 
 class OpOverload:
@@ -94,6 +109,12 @@ class OpOverload:
         self._overloadname = overload
         self.__module__ = "torch._ops.aten"
         self.__name__ = f"{packet.__name__}.{overload}"
+
+    @property
+    def info(self) -> Operator | None:
+        """The operator of wengert, of which a dispatch mode is asked; ``None`` outside of that."""
+        op, info, _ = intercepted.get()
+        return info if op is self else None
 
     def name(self) -> str:
         """``"aten::mul.Tensor"``, ``"aten::mm"``."""

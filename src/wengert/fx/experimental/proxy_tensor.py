@@ -33,7 +33,7 @@ from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ...overrides import TorchFunctionMode
 from ...utils import _pytree as pytree
-from ...utils._aten import OpOverload
+from ...utils._aten import OpOverload, not_intercepted
 from ...utils._aten_schemas import factory_defaults, matching
 from ...utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
@@ -212,7 +212,7 @@ def _is_random(func: Any) -> bool:
 def _replayed(op: Any, args: Any, kwargs: Any) -> Any:
     """What an operator gives, or None if it fails."""
     try:
-        with _disable_current_modes(), torch.no_grad():
+        with _disable_current_modes(), not_intercepted(), torch.no_grad():
             return op(*args, **kwargs)
     except Exception:  # noqa: BLE001 - it is another function
         return None
