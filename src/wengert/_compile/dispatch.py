@@ -12,7 +12,9 @@ import os
 import sys
 import threading
 import weakref
+from math import inf
 from sys import _getframe as getframe
+from time import perf_counter
 from typing import Any
 
 from wengert._dynamo.exc import FailOnRecompileLimitHit, Unsupported
@@ -23,10 +25,9 @@ from .._base.registry import REGISTRY
 from .._base.tracing import TRACER
 from .._payloads.transforms import DEPTH
 from .._tape import engine
-from .._tape.node import Port, box_of, version_of
+from .._tape.node import Port, box_of, tick, version_of
 from .._tape.promotion import default_np
 from .._tape.tensor import Tensor, wrap
-from .._tape.views import count_write_at
 from ..nn.modules._handles import seen
 from ..nn.modules.module import Module
 from ..utils._pytree import tree_unflatten
@@ -38,6 +39,7 @@ from .source import NumpyProgram, Unplanned
 log = logging.getLogger("torch._dynamo")
 compiled_functions: Any = weakref.WeakSet()
 stance: list[str] = ["default"]
+TRIALS = 8  # calls, half of them eager's, that decide whether a program in NumPy runs; tests put 0 here
 counters: dict[str, dict[str, int]] = {"graph_break": {}, "frames": {}}
 
 
@@ -46,15 +48,10 @@ def logs(what: str) -> bool:
     return what in os.environ.get("TORCH_LOGS", "").replace("+", "").replace(" ", "").split(",")
 
 
-def _mode() -> tuple[Any, ...]:
+def _mode() -> Any:
+    """What programs depend on besides their guards; ``None`` if a mode is on that they would not obey."""
     state = MODE.get()
-    return (state is None or state.grad, default_np())
-
-
-def _as_it_is() -> bool:
-    """Whether a mode is on that programs would not obey."""
-    state = MODE.get()
-    return bool(
+    if (
         slow_always
         or TRACER.get() is not None
         or engine.observers
@@ -64,7 +61,9 @@ def _as_it_is() -> bool:
         or in_transform() is not None
         or (state is not None and (state.hooks or state.inference))
         or stance[-1] == "force_eager"
-    )
+    ):
+        return None
+    return (state is None or state.grad, default_np())
 
 
 class Program:
@@ -84,6 +83,8 @@ class Program:
         self.backward = None if r.backward is None else NumpyProgram(r.backward, f"{title} backward")
         self.runner = self.forward.run
         self.always = callable(backend)
+        self.pays = False  # known to be faster than eager
+        self.trials, self.best = TRIALS, [inf, inf]
         if callable(backend):
             self.runner = _through_callable(backend, self.forward, example)
         elif backend is not None:
@@ -93,7 +94,32 @@ class Program:
         self.written = [(k, entries[k].writes) for k in updated]
         self.outputs = sum(x.output is not None for x in r.results)
         self.shape = _shape(r)
+        self.run = self._runner()
         self.again = not (r.forward.updates or r.grads or any(op.effect for op in r.forward.ops))
+
+    def worth(self) -> bool:
+        """Whether this call is to run the program; eager runs it where that is faster.
+
+        C always pays, and where elements take the time, not calls, NumPy never does. Between the two the first calls
+        are timed, in turns: composed operators (a recurrent layer) are fast in eager, and long on a tape.
+        """
+        if self.always or getattr(self.forward, "c", None) is not None:
+            self.pays, self.trials = True, 0
+            return True
+        if not self.forward.pays:
+            return False
+        if not self.trials:
+            self.pays = self.best[0] <= self.best[1]
+            return self.pays
+        self.trials -= 1
+        return self.trials % 2 == 0
+
+    def timed(self, k: int, run: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the program (0) or eager (1), and note the time if it counts."""
+        begin = perf_counter()
+        out = run(*args, **kwargs)
+        self.best[k] = min(self.best[k], perf_counter() - begin)
+        return out
 
     tape = property(lambda self: self.recording.forward, doc="The operators of the forward pass, or the whole step.")
     backward_tape = property(lambda self: self.recording.backward, doc="The operators of the backward pass.")
@@ -115,22 +141,42 @@ class Program:
     def __repr__(self) -> str:
         return f"<program of {len(self.forward.plan.ops)} operators, {len(self.guards)} guards>"
 
-    def run(self, inputs: list[Any], call: Any) -> Any:
-        """Run on these inputs; ``call()`` is the function itself on the same arguments."""
+    def _runner(self) -> Any:
+        """``run(program, inputs, fn, args, kwargs)`` as one flat function; ``fn(*args, **kwargs)`` is the call itself."""
         r = self.recording
-        outs = self.runner([t._payload for t in inputs])
-        if self.written:
-            frame = user_frame(getframe(1))
-            for k, times in self.written:
-                for _ in range(times):
-                    count_write_at(inputs[k], frame)
-        for k, at in r.grads:
-            inputs[k]._node.grad = None if at is None else wrap(outs[at])
-        made = [wrap(outs[x.at]) if x.kind == "value" else self._tensor(x, inputs) for x in r.results]
-        if self.outputs:
-            self._record(inputs, outs, [t for x, t in zip(r.results, made, strict=True) if x.output is not None], call)
-        if self.shape is not None:
-            return made[0] if self.shape is Tensor else self.shape(made)
+        names = [f"t{k}" for k in range(len(r.finder.inputs))]
+        lines = [f"{''.join(f'{n}, ' for n in names)}= inputs"] if names else []
+        lines.append(f"outs = program.runner([{', '.join(f'{n}._payload' for n in names)}])")
+        if self.written or self.outputs:
+            lines += ["frame, seq = user_frame(getframe(1)), tick()", "code, lasti = frame.f_code, frame.f_lasti"]
+        for k, times in self.written:
+            lines.append(f"cell = b.cell if (b := t{k}._box) is not None and b.cell is not None else version_of(t{k})")
+            lines += ["cell.write(seq, code, lasti)"] * times
+        lines += [f"t{k}._node.grad = {'None' if at is None else f'wrap(outs[{at}])'}" for k, at in r.grads]
+        made = [f"wrap(outs[{x.at}])" if x.kind == "value" else f"tensor(x{k}, inputs)" for k, x in enumerate(r.results)]
+        lines += [f"r{k} = {text}" for k, text in enumerate(made)]
+        tensors = [k for k, x in enumerate(r.results) if x.output is not None]
+        if r.freed and tensors:  # the function has run the backward pass itself
+            lines.append("node = Node(program, (), None, (), None, code, lasti)")
+            lines += [f"r{k}._node = {'node' if len(tensors) == 1 else f'Port(node, {j})'}" for j, k in enumerate(tensors)]
+        elif tensors:
+            lines.append(f"program._record(inputs, outs, [{', '.join(f'r{k}' for k in tensors)}], ")
+            lines[-1] += "lambda: fn(*args, **kwargs), code, lasti)"
+        returned = ", ".join(f"r{k}" for k in range(len(made)))
+        if self.shape is None:
+            lines.append(f"return program._unflattened([{returned}])")
+        else:
+            lines.append("return r0" if self.shape is Tensor else f"return shape([{returned}])")
+        scope = {
+            "user_frame": user_frame, "getframe": getframe, "tick": tick, "version_of": version_of, "wrap": wrap,
+            "tensor": self._tensor, "shape": self.shape, "Node": CompiledFunctionBackward, "Port": Port,
+        }  # fmt: skip
+        scope.update({f"x{k}": x for k, x in enumerate(r.results)})
+        exec(compile("def run(program, inputs, fn, args, kwargs):\n " + "\n ".join(lines), __file__, "exec"), scope)
+        return scope["run"]
+
+    def _unflattened(self, made: list[Any]) -> Any:
+        r = self.recording
         by_result = dict(zip(map(id, r.results), made, strict=True))
         return tree_unflatten([by_result[id(x)] if isinstance(x, Result) else x for x in r.leaves], r.spec)
 
@@ -142,7 +188,7 @@ class Program:
             t = info.op(t, *p) if info.outputs == 1 else info.op(t, *p[:-1])[p[-1]]
         return t
 
-    def _record(self, inputs: list[Any], outs: Any, tensors: list[Any], call: Any) -> None:
+    def _record(self, inputs: list[Any], outs: Any, tensors: list[Any], call: Any, code: Any, lasti: int) -> None:
         """Give the results that have a history their node."""
         r = self.recording
         saved, boxes = [], []
@@ -154,13 +200,11 @@ class Program:
                 saved.append(t._payload)
                 version_of(t)
                 boxes.append(box_of(t))
-        if r.freed:  # the function has run the backward pass itself
-            node = CompiledFunctionBackward(self, (), None, (), None)
-        else:
-            boxes += map(box_of, tensors)
-            edges = tuple(inputs[k]._node for k in r.edges)
-            node = CompiledFunctionBackward(self, edges, saved, boxes, _outputs_again(call, r) if self.again else None)
-            node.outputs_meta = [(t._payload.shape, t._payload.dtype) for t in tensors]
+        boxes += map(box_of, tensors)
+        edges = tuple(inputs[k]._node for k in r.edges)
+        again = _outputs_again(call, r) if self.again else None
+        node = CompiledFunctionBackward(self, edges, saved, boxes, again, code, lasti)
+        node.outputs_meta = [(t._payload.shape, t._payload.dtype) for t in tensors]
         for k, t in enumerate(tensors):
             t._node = node if len(tensors) == 1 else Port(node, k)
 
@@ -274,16 +318,23 @@ class Compiled:
         self.count = 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _as_it_is():
-            return self.fn(*args, **kwargs)
         mode = _mode()
-        for program in self.programs.get(mode, ()):
+        if mode is None:
+            return self.fn(*args, **kwargs)
+        programs = self.programs.get(mode, ())
+        for program in programs:
             inputs = program.guards.check(args, kwargs)
-            if inputs is not None and not (program.always or program.forward.pays):
-                return self.fn(*args, **kwargs)
-            if inputs is not None and program.lock.acquire(blocking=False):
+            if inputs is None:
+                continue
+            if program is not programs[0]:  # the first to be asked next time
+                self.programs[mode] = [program, *[p for p in programs if p is not program]]
+            if not program.pays and not program.worth():
+                return program.timed(1, self.fn, *args, **kwargs) if program.trials else self.fn(*args, **kwargs)
+            if program.lock.acquire(False):
                 try:
-                    return program.run(inputs, lambda: self.fn(*args, **kwargs))
+                    if program.trials:
+                        return program.timed(0, program.run, program, inputs, self.fn, args, kwargs)
+                    return program.run(program, inputs, self.fn, args, kwargs)
                 finally:
                     program.lock.release()
         if mode in self.broken:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.errors import here, noted
+from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import TENSORS
 from .._tape import engine
@@ -24,16 +24,18 @@ class CompiledFunctionBackward(Node):
 
     __slots__ = ("again", "boxes", "fx", "outputs_meta", "program", "saved_arrays")
 
-    def __init__(self, program: Any, edges: tuple[Any, ...], saved: Any, boxes: Any, again: Any) -> None:
+    def __init__(
+        self, program: Any, edges: tuple[Any, ...], saved: Any, boxes: Any, again: Any, code: Any, lasti: int
+    ) -> None:
         self.program = program
         self.fx = edges
         self.saved_arrays = saved
         self.boxes = boxes
         self.again = again
-        self.outputs_meta: list[Any] = []
+        self.outputs_meta: Any = ()
         self._hooks = None
         self._seq = tick()
-        self._code, self._lasti = here()
+        self._code, self._lasti = code, lasti
 
     def _edges(self) -> tuple[Any, ...]:
         return self.fx

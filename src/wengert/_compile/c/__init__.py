@@ -5,8 +5,9 @@
 ``expressions``  elementwise operators as C
 ``pieces``       C functions on ranges, places in memory
 ``loops``, ``reductions``, ``rows``, ``norms``, ``products``, ``windows``, ``indexing``  operators as pieces
+``joining``, ``turning``  a plan made better
 ``layout``, ``grouping``, ``program``  a plan as a program
-``threads``      the pool that shares large pieces
+``threads``      the pool that shares large pieces, products of matrices
 ``tier``         the C program beside the NumPy program of a compiled function
 """
 

@@ -28,7 +28,7 @@ _SLOW = frozenset(
     (
         "exp", "tanh", "sigmoid", "erf", "erfc", "log", "log2", "log10", "log1p", "expm1", "exp2", "sin", "cos", "tan",
         "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "_silu", "_mish", "_log_sigmoid",
-        "_gelu", "_elu", "_celu", "_softplus",
+        "_gelu", "_normal_cdf", "_elu", "_celu", "_softplus",
     )
 )  # fmt: skip
 

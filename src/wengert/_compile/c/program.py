@@ -20,12 +20,14 @@ from . import indexing, norms, products, rows, windows
 from .cache import library
 from .expressions import C_TYPES
 from .grouping import Group, Grouping
+from .joining import join_normal_cdf
 from .layout import Layout
 from .loops import Loop, copy
 from .pieces import Piece, Place, dense_strides
 from .reductions import reduction
 from .steps import CStep
 from .threads import address, follow
+from .threads import products as shared_products
 from .turning import turn_products
 
 _RULES: dict[str, Any] = {**products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES, **norms.RULES}
@@ -77,6 +79,7 @@ class CProgram:
         self._checks: list[tuple[Place, int, int, Any]] = []
         self._scratch_bytes = self._scratch_at = 0
         turn_products(plan)
+        join_normal_cdf(plan)
         norms.join_norms(plan)
         try:
             self.layout = Layout(plan)
@@ -375,8 +378,7 @@ class CProgram:
         lib = library(self.source)
         if lib is None:
             raise Unsupported("no C compiler")
-        found = products.blas() or (None, None)
-        lib.init((ctypes.c_void_p * 3)(address(), *found))
+        lib.init((ctypes.c_void_p * 3)(address(), *shared_products()))
         lib.check.restype = ctypes.c_int64
         lib.check.argtypes = [ctypes.c_void_p]
         self._check = lib.check if self._checks else None

@@ -1,4 +1,4 @@
-"""The threads that compiled programs share: one small pool for the process, a library of its own."""
+"""What compiled programs share, each a library of its own: a small pool of threads, and products of matrices."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from importlib import resources
 from typing import Any
 
 from ..._arrays import threads
+from ..._arrays.blas import blas
 from .cache import library
 
 
@@ -15,6 +16,17 @@ from .cache import library
 def pool() -> Any:
     """The pool's library; ``None`` where there is no compiler (or no POSIX threads)."""
     return library(resources.files(__package__).joinpath("pool.c").read_text(encoding="utf-8"))
+
+
+@functools.cache
+def products() -> tuple[int | None, int | None]:
+    """The addresses of the functions that multiply matrices of float32 and float64; ``None`` where there is none."""
+    single, double = blas() or (None, None)
+    lib = library(resources.files(__package__).joinpath("gemm.c").read_text(encoding="utf-8"))
+    if lib is None:
+        return single, double
+    lib.init((ctypes.c_void_p * 2)(address(), single))
+    return ctypes.cast(lib.wengert_sgemm, ctypes.c_void_p).value, double
 
 
 def address() -> int | None:

@@ -67,27 +67,33 @@ static __attribute__((unused)) void *room(i64 bytes) {
 INLINE float bits_to_f(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }
 INLINE uint32_t f_to_bits(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
 
-INLINE float exp_f(float x) { /* about 1 ulp; 0 and inf where they belong, nan stays */
-  float c = x > 89.0f ? 89.0f : x; c = c < -104.0f ? -104.0f : c;
-  float t = c * 1.44269504f + 12582912.0f;
-  int32_t n = (int32_t)(f_to_bits(t) - 0x4b400000u);
-  float k = t - 12582912.0f, r = FMA_f(k, -0.693359375f, c); r = FMA_f(k, 2.12194440e-4f, r);
-  float p = 1.9875691500e-4f; p = FMA_f(p, r, 1.3981999507e-3f); p = FMA_f(p, r, 8.3334519073e-3f); p = FMA_f(p, r, 4.1665795894e-2f);
-  p = FMA_f(p, r, 1.6666665459e-1f); p = FMA_f(p, r, 5.0000001201e-1f); p = FMA_f(p * r, r, r) + 1.0f;
-  int32_t h = n >> 1;
-  return p * bits_to_f((uint32_t)(h + 127) << 23) * bits_to_f((uint32_t)(n - h + 127) << 23);
+/* A clamp is written so that the smaller or larger is one instruction, and nan stays. */
+INLINE float exp_f(float x) { /* about 1 ulp; 0 and inf where they belong, nan stays: e**r times 2**n twice, so that a subnormal result is rounded once */
+  float c = 89.0f < x ? 89.0f : x; c = -104.0f > c ? -104.0f : c;
+  float t = FMA_f(c, 0.72134752f, 12583039.0f), k = t - 12583039.0f; /* n in the last bits, with the exponent's bias */
+  float r = FMA_f(k, -1.38671875f, c); r = FMA_f(k, 4.24388880e-4f, r);
+  float p = 0x1.9b49bcp-13f; p = FMA_f(p, r, 0x1.71bcb8p-10f); p = FMA_f(p, r, 0x1.112846p-7f); p = FMA_f(p, r, 0x1.554a06p-5f);
+  p = FMA_f(p, r, 0x1.55550ep-3f); p = FMA_f(p, r, 0x1.00000cp-1f); p = FMA_f(p * r, r, r) + 1.0f;
+  float s = bits_to_f(f_to_bits(t) << 23);
+  return p * s * s;
+}
+INLINE float exp_mid_f(float x) { /* the same where the result is a normal number: -87 <= x <= 88, or nan */
+  float t = FMA_f(x, 1.44269504f, 12583039.0f), k = t - 12583039.0f;
+  float r = FMA_f(k, -0.693359375f, x); r = FMA_f(k, 2.12194440e-4f, r);
+  float p = 0x1.6a23f2p-10f; p = FMA_f(p, r, 0x1.123a0ap-7f); p = FMA_f(p, r, 0x1.5558f2p-5f); p = FMA_f(p, r, 0x1.555492p-3f); p = FMA_f(p, r, 0x1.fffffcp-2f);
+  return (FMA_f(p * r, r, r) + 1.0f) * bits_to_f(f_to_bits(t) << 23);
 }
 INLINE float tanh_f(float x) {
   float a = fabsf(x), s = x * x;
   float p = -5.70498872745e-3f; p = FMA_f(p, s, 2.06390887954e-2f); p = FMA_f(p, s, -5.37397155531e-2f); p = FMA_f(p, s, 1.33314422036e-1f); p = FMA_f(p, s, -3.33332819422e-1f);
-  float small = copysignf(FMA_f(p * s, x, x), x), big = copysignf(1.0f - 2.0f / (exp_f(2.0f * a) + 1.0f), x);
+  float small = copysignf(FMA_f(p * s, x, x), x), big = copysignf(1.0f - 2.0f / (exp_mid_f(20.0f < 2.0f * a ? 20.0f : 2.0f * a) + 1.0f), x);
   return a < 0.625f ? small : big;
 }
 INLINE float erf_f(float a) { /* after N. Juffa */
   float t = fabsf(a), s = a * a;
   float r = FMA_f(-1.72853470e-5f, t, 3.83197126e-4f), u = FMA_f(-3.88396438e-3f, t, 2.42546219e-2f);
   r = FMA_f(r, s, u); r = FMA_f(r, t, -1.06777877e-1f); r = FMA_f(r, t, -6.34846687e-1f); r = FMA_f(r, t, -1.28717512e-1f); r = FMA_f(r, t, -t);
-  float big = copysignf(1.0f - exp_f(r), a);
+  float big = copysignf(1.0f - exp_mid_f(-40.0f > r ? -40.0f : r), a);
   float q = -5.96761703e-4f; q = FMA_f(q, s, 4.99119423e-3f); q = FMA_f(q, s, -2.67681349e-2f); q = FMA_f(q, s, 1.12819925e-1f); q = FMA_f(q, s, -3.76125336e-1f); q = FMA_f(q, s, 1.28379166e-1f);
   q = FMA_f(q, a, a);
   return t > 0.927734375f ? big : q;
@@ -154,8 +160,17 @@ BOTH(atanh, atanhf, atanh) BOTH(erfc, erfcf, erfc)
 OF_TYPE(f, float) OF_TYPE(d, double)
 INLINE float pow_f(float a, float b) { return powf(a, b); }
 INLINE double pow_d(double a, double b) { return pow(a, b); }
-INLINE float gelu_f(float x) { return 0.5f * x * (1.0f + erf_f(x * 0.70710678f)); }
-INLINE double gelu_d(double x) { return 0.5 * x * erfc(-x * 0.70710678118654752440); }
+/* of the normal distribution: its tail is e**(-x**2 / 2) times a polynomial of (4 - |x|) / (4 + |x|) */
+INLINE float cdf_f(float x) {
+  const float u = 2.0f / FMA_f(fabsf(x), 0.25f, 1.0f) - 1.0f;
+  float p = 0x1.10fa9ep-14f; p = FMA_f(p, u, -0x1.5f3c28p-13f); p = FMA_f(p, u, -0x1.58daecp-11f); p = FMA_f(p, u, 0x1.075d0cp-11f); p = FMA_f(p, u, 0x1.16760ap-7f);
+  p = FMA_f(p, u, 0x1.f9b37ep-6f); p = FMA_f(p, u, 0x1.25b5f6p-4f); p = FMA_f(p, u, 0x1.fd750ap-4f); p = FMA_f(p, u, 0x1.5cf97ep-3f); p = FMA_f(p, u, 0x1.82b4bcp-4f);
+  const float q = p * exp_f(x * x * -0.5f);
+  return x < 0 ? q : 1.0f - q;
+}
+INLINE double cdf_d(double x) { return 0.5 * erfc(x * -0.70710678118654752440); }
+INLINE float gelu_f(float x) { return x * cdf_f(x); }
+INLINE double gelu_d(double x) { return x * cdf_d(x); }
 
 /* -------------------------------------------------------------------------------------------------------------- sums */
 /* Four accumulators over a block of at most 4096 numbers, blocks into a double. */

@@ -9,8 +9,8 @@ ROWS softmax_##s(T *o, const T *x, i64 rows, i64 n) { \
   for (i64 i = 0; i < rows; i++, x += n, o += n) { \
     const T m = row_max_##s(x, n); \
     IVDEP for (i64 j = 0; j < n; j++) o[j] = exp_##s(x[j] - m); \
-    const T r = (T)sum_##s(o, n); \
-    for (i64 j = 0; j < n; j++) o[j] /= r; } } \
+    const T r = 1 / (T)sum_##s(o, n); \
+    for (i64 j = 0; j < n; j++) o[j] *= r; } } \
 ROWS softmax_back_##s(T *o, const T *g, const T *y, i64 rows, i64 n) { \
   for (i64 i = 0; i < rows; i++, g += n, y += n, o += n) { \
     const T t = (T)dot_##s(g, y, n); IVDEP for (i64 j = 0; j < n; j++) o[j] = y[j] * (g[j] - t); } } \

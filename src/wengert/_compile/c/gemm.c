@@ -1,0 +1,88 @@
+/* Products of matrices of float32, row-major: o = x y, or o + x y. A tile of the result, TALL rows by two vectors, stays in
+   registers; x and y are packed in the order in which tiles read them. Each number is one sum in the order of k, in steps of
+   DEPTH, however the work is cut among threads. OpenBLAS has as good tiles for 8 floats at a time, and with 16 it has not
+   where it was told (or thinks) to be on another processor. */
+#ifdef __AVX512F__
+#define TALL 14
+#else
+#define TALL 6
+#endif
+#ifndef OWN /* whether these tiles are used where there is a BLAS, too */
+#define OWN (VL == 16)
+#endif
+#define DEPTH 256
+#define BROAD 512 /* columns of y that are packed at a time */
+#define WIDE (2 * VL)
+typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
+#if defined(__clang__) || __GNUC__ >= 12
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#endif
+static sgemm_t blas;
+typedef struct { const float *x, *y; float *o; i64 m, n, k, xr, xc, yr, yc, row; int add; } product_t; /* steps of x's rows and columns, of y's, of o's rows */
+
+/* to[p * row + j] = from[j * step + p] for p < k, j < w */
+static void turn(float *to, const float *from, i64 step, i64 k, i64 w, i64 row) {
+  i64 j = 0;
+#ifdef PICK
+  for (; j + 4 <= w; j += 4) { const float *q = from + j * step; i64 p = 0;
+    for (; p + 4 <= k; p += 4) { float *t = to + p * row + j;
+      const quad a = *(quad *)(q + p), b = *(quad *)(q + step + p), c = *(quad *)(q + 2 * step + p), d = *(quad *)(q + 3 * step + p);
+      const quad e = PICK(a, b, 0, 4, 1, 5), f = PICK(c, d, 0, 4, 1, 5), g = PICK(a, b, 2, 6, 3, 7), h = PICK(c, d, 2, 6, 3, 7);
+      *(quad *)t = PICK(e, f, 0, 1, 4, 5); *(quad *)(t + row) = PICK(e, f, 2, 3, 6, 7);
+      *(quad *)(t + 2 * row) = PICK(g, h, 0, 1, 4, 5); *(quad *)(t + 3 * row) = PICK(g, h, 2, 3, 6, 7); }
+    for (; p < k; p++) for (i64 l = 0; l < 4; l++) to[p * row + j + l] = q[l * step + p]; }
+#endif
+  for (; j < w; j++) for (i64 p = 0; p < k; p++) to[p * row + j] = from[j * step + p];
+}
+INLINE void tile(const int R, i64 k, const float *x, const float *y, i64 row, float *o, i64 step, int add) {
+  vec_f a[TALL][2];
+  for (int t = 0; t < R; t++) for (int l = 0; l < 2; l++) a[t][l] = add ? *(vec_f *)(o + t * step + l * VL) : (vec_f){0};
+  for (i64 p = 0; p < k; p++, x += R, y += row) { const vec_f u = *(const vec_f *)y, v = *(const vec_f *)(y + VL); const float *q = x; HIDE(q);
+    for (int t = 0; t < R; t++) { const vec_f z = (vec_f){0} + q[t]; a[t][0] = fma_v(u, z, a[t][0]); a[t][1] = fma_v(v, z, a[t][1]); } }
+  for (int t = 0; t < R; t++) for (int l = 0; l < 2; l++) *(vec_f *)(o + t * step + l * VL) = a[t][l];
+}
+#define TILE(n) case n: if (n <= TALL) tile(n <= TALL ? n : 1, k, x, y, row, o, step, add); break;
+static __attribute__((noinline)) void tiles(i64 R, i64 k, const float *x, const float *y, i64 row, float *o, i64 step, int add) {
+  switch (R) { TILE(1) TILE(2) TILE(3) TILE(4) TILE(5) TILE(6) TILE(7) TILE(8) TILE(9) TILE(10) TILE(11) TILE(12) TILE(13) TILE(14) }
+}
+/* w columns of y, k rows, in panels of WIDE; direct: whole panels are read where they are */
+static void pack(float *at, const product_t *g, const float *y, i64 w, i64 k, int direct) {
+  for (i64 j = 0; j < w; j += WIDE) { const i64 e = w - j < WIDE ? w - j : WIDE; float *to = at + j * k;
+    if (direct && e == WIDE) continue;
+    if (e < WIDE) memset(to, 0, k * WIDE * 4);
+    if (g->yc != 1) turn(to, y + j * g->yc, g->yc, k, e, WIDE);
+    else for (i64 p = 0; p < k; p++, to += WIDE) memcpy(to, y + p * g->yr + j, (e == WIDE ? WIDE : e) * 4); }
+}
+static void product(const product_t *g) {
+  const i64 panels = (g->m + TALL - 1) / TALL; /* of equal height, but for one row */
+  const int direct = g->yc == 1 && g->m <= 2 * TALL;
+  float *at = room((DEPTH * (BROAD + TALL) + TALL * WIDE) * 4), *xs = at + DEPTH * BROAD, *edge = xs + TALL * DEPTH;
+  for (i64 c = 0; c < g->n; c += BROAD) { const i64 w = g->n - c < BROAD ? g->n - c : BROAD;
+    for (i64 d = 0; d < g->k; d += DEPTH) { const i64 k = g->k - d < DEPTH ? g->k - d : DEPTH; const int add = g->add || d > 0;
+      const float *y = g->y + d * g->yr + c * g->yc;
+      pack(at, g, y, w, k, direct);
+      for (i64 b = 0, i = 0; b < panels; b++) { const i64 R = g->m / panels + (b < g->m % panels); const float *x = g->x + i * g->xr + d * g->xc;
+        if (g->xc == 1) turn(xs, x, g->xr, k, R, R); else for (i64 p = 0; p < k; p++) for (i64 t = 0; t < R; t++) xs[p * R + t] = x[p * g->xc + t * g->xr];
+        for (i64 j = 0; j < w; j += WIDE) { float *o = g->o + i * g->row + c + j; const i64 e = w - j;
+          if (e >= WIDE) { if (direct) tiles(R, k, xs, y + j, g->yr, o, g->row, add); else tiles(R, k, xs, at + j * k, WIDE, o, g->row, add); continue; }
+          if (add) for (i64 t = 0; t < R; t++) for (i64 l = 0; l < WIDE; l++) edge[t * WIDE + l] = l < e ? o[t * g->row + l] : 0;
+          tiles(R, k, xs, at + j * k, WIDE, edge, WIDE, add);
+          for (i64 t = 0; t < R; t++) memcpy(o + t * g->row, edge + t * WIDE, e * 4); }
+        i += R; } } }
+}
+/* blocks from..to of so many rows, or columns, of the result */
+static void some(void **A, i64 from, i64 to) {
+  product_t g = *(const product_t *)A[0]; const i64 rows = (i64)(intptr_t)A[1], columns = (i64)(intptr_t)A[2];
+  if (rows) { const i64 a = from * rows, b = to * rows < g.m ? to * rows : g.m; g.x += a * g.xr; g.o += a * g.row; g.m = b - a; }
+  else { const i64 a = from * columns, b = to * columns < g.n ? to * columns : g.n; g.y += a * g.yc; g.o += a; g.n = b - a; }
+  product(&g);
+}
+EXPORT void wengert_sgemm(int order, int tx, int ty, i64 m, i64 n, i64 k, float alpha, const float *x, i64 lx, const float *y, i64 ly, float beta, float *o, i64 lo) {
+  if (blas && !OWN) { blas(order, tx, ty, m, n, k, alpha, x, lx, y, ly, beta, o, lo); return; }
+  product_t g = {x, y, o, m, n, k, tx == 111 ? lx : 1, tx == 111 ? 1 : lx, ty == 111 ? ly : 1, ty == 111 ? 1 : ly, lo, beta != 0};
+  if ((double)m * n * k < 4e6) { product(&g); return; }
+  const i64 rows = m > n ? 4 * TALL : 0, columns = rows ? 0 : 2 * WIDE;
+  void *A[] = {&g, (void *)(intptr_t)rows, (void *)(intptr_t)columns};
+  go(some, A, rows ? (m + rows - 1) / rows : (n + columns - 1) / columns, 1);
+}
+EXPORT void init(void **p) { shared = (parallel_t)p[0]; blas = (sgemm_t)p[1]; }
