@@ -150,7 +150,6 @@ def copy_into(self: Tensor, src: Tensor) -> Tensor:
 def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Write the values of ``other`` into this tensor, broadcast and converted to its dtype.
 
-    >>> import wengert as torch
     >>> torch.zeros(2, 2).copy_(torch.tensor([1, 2]))
     tensor([[1., 2.],
             [1., 2.]])
@@ -273,7 +272,6 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Fill this tensor with a number or a 0-dimensional tensor.
 
-    >>> import wengert as torch
     >>> torch.fill_(torch.zeros(2), 7)
     tensor([7., 7.])
     """
@@ -294,7 +292,6 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 def zero_(self: Tensor) -> Tensor:
     """Fill this tensor with zeros.
 
-    >>> import wengert as torch
     >>> torch.zero_(torch.ones(2))
     tensor([0., 0.])
     """
@@ -319,7 +316,6 @@ def _one_value(value: Tensor, text: str) -> None:
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor like ``input`` with one value everywhere.
 
-    >>> import wengert as torch
     >>> torch.fill(torch.zeros(2), 7)
     tensor([7., 7.])
     """
@@ -335,7 +331,6 @@ def fill(input: Tensor, value: Any) -> Tensor:
 def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true.
 
-    >>> import wengert as torch
     >>> torch.ones(3).masked_fill(torch.tensor([True, False, True]), 0.)
     tensor([0., 1., 0.])
     """

@@ -577,7 +577,6 @@ def any_convolution(
 ) -> Tensor:
     """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank.
 
-    >>> import wengert as torch
     >>> x, w = torch.arange(4.).view(1, 1, 4), torch.ones(1, 1, 2)
     >>> torch.convolution(x, w, None, [1], [0], [1], False, [0], 1)
     tensor([[[1., 3., 5.]]])

@@ -196,7 +196,6 @@ def mse_loss(
 ) -> Tensor:
     """Mean of the squared differences of input and target (``reduction``: "mean", "sum" or "none").
 
-    >>> import wengert as torch
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(2.)
     """
@@ -217,7 +216,6 @@ def l1_loss(
 ) -> Tensor:
     """Mean of the absolute differences of input and target.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.l1_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(2.)
     """
@@ -268,7 +266,6 @@ def smooth_l1_loss(
 ) -> Tensor:
     """``0.5 d^2 / beta`` where the difference ``|d|`` is below beta, ``|d| - 0.5 beta`` elsewhere.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.smooth_l1_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(1.5000)
     """
@@ -303,7 +300,6 @@ def huber_loss(
 ) -> Tensor:
     """``0.5 d^2`` where ``|d| <= delta``, ``delta (|d| - 0.5 delta)`` elsewhere.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.huber_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(1.5000)
     """
@@ -348,7 +344,6 @@ def soft_margin_loss(
 ) -> Tensor:
     """``log(1 + exp(-target * input))`` for targets of 1 and -1.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.soft_margin_loss(torch.tensor([0., 2.]), torch.tensor([1., 1.]))
     tensor(0.4100)
     """
@@ -370,7 +365,6 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """The input where the target is 1, ``max(0, margin - input)`` where it is -1.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.25, 2.]), torch.tensor([-1, 1]))
     tensor(1.3750)
     """
@@ -393,7 +387,6 @@ def margin_ranking_loss(
 ) -> Tensor:
     """``max(0, -target * (input1 - input2) + margin)``.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.margin_ranking_loss(torch.tensor([1.]), torch.tensor([3.]), torch.tensor([1.]))
     tensor(2.)

@@ -177,7 +177,6 @@ def max_pool1d(
 ) -> Any:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``.
 
-    >>> import wengert as torch
     >>> torch.max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[3., 2.]])
     """
@@ -250,7 +249,6 @@ def avg_pool1d(
 ) -> Tensor:
     """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``.
 
-    >>> import wengert as torch
     >>> torch.avg_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[2., 1.]])
     """
@@ -320,7 +318,6 @@ def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """The means of ``output_size`` parts of each image; ``None`` keeps a dimension's size.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.adaptive_avg_pool2d(torch.arange(12.).view(1, 3, 4), (1, 2))
     tensor([[[4.5000, 6.5000]]])
     """
@@ -331,7 +328,6 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """The means of parts of volumes; see ``adaptive_avg_pool2d``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.adaptive_avg_pool3d(torch.arange(8.).view(1, 2, 2, 2), 1)
     tensor([[[[3.5000]]]])
     """
@@ -346,7 +342,6 @@ def _first(value: Any) -> Any:
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``.
 
-    >>> import wengert as torch
     >>> torch.adaptive_avg_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[2., 1.]])
     """
@@ -364,7 +359,6 @@ def _adaptive_max(k: int, input: Any, output_size: Any, return_indices: bool) ->
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest elements of ``output_size`` parts of each image.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.adaptive_max_pool2d(torch.arange(4.).view(1, 2, 2), 1)
     tensor([[[3.]]])
     """
@@ -375,7 +369,6 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest elements of parts of volumes.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.adaptive_max_pool3d(torch.arange(8.).view(1, 2, 2, 2), 1)
     tensor([[[[7.]]]])
     """
@@ -386,7 +379,6 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest elements of parts of signals.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.adaptive_max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[3., 2.]])
     """
@@ -401,7 +393,6 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 def torch_adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
     """``nn.functional.adaptive_max_pool1d``: the maxima and their indices.
 
-    >>> import wengert as torch
     >>> torch.adaptive_max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     (tensor([[3., 2.]]), tensor([[1, 2]]))
     """
@@ -457,7 +448,6 @@ def max_unpool2d(
 ) -> Tensor:
     """The maxima of ``max_pool2d`` put back where its indices say, zeros elsewhere.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.max_unpool2d(*F.max_pool2d(torch.arange(4.).view(1, 2, 2), 2, return_indices=True), 2)
     tensor([[[0., 0.],
@@ -472,7 +462,6 @@ def max_unpool3d(
 ) -> Tensor:
     """The maxima of ``max_pool3d`` put back where its indices say.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> values, indices = F.max_pool3d(torch.arange(8.).view(1, 2, 2, 2), 2, return_indices=True)
     >>> F.max_unpool3d(values, indices, 2).flatten()
@@ -487,7 +476,6 @@ def max_unpool1d(
 ) -> Tensor:
     """The maxima of ``max_pool1d`` put back where its indices say.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.max_unpool1d(*F.max_pool1d(torch.tensor([[1., 3.]]), 2, return_indices=True), 2)
     tensor([[0., 3.]])
@@ -515,7 +503,6 @@ def _lp_pool(k: int, input: Any, norm_type: float, kernel: Any, stride: Any, cei
 def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window of signals, p being ``norm_type``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.lp_pool1d(torch.tensor([[3., 4.]]), 2, 2)
     tensor([[5.]])
     """
@@ -526,7 +513,6 @@ def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window of images.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.lp_pool2d(torch.tensor([[[3., 4.]]]), 2, (1, 2))
     tensor([[[5.]]])
     """
@@ -537,7 +523,6 @@ def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window of volumes.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.lp_pool3d(torch.tensor([[[[3., 4.]]]]), 2, (1, 1, 2))
     tensor([[[[5.]]]])
     """

@@ -44,7 +44,6 @@ def bernoulli(
 ) -> Tensor:
     """Ones with the probabilities that ``input`` holds (or all with probability ``p``), else zeros.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.bernoulli(torch.tensor([0., 0.9, 1.]))
     tensor([0., 1., 1.])
@@ -114,7 +113,6 @@ def multinomial(
     Raises RuntimeError for weights that are negative, infinite or all zero, and if there are fewer than samples
     without replacement.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.multinomial(torch.ones(5), 3)
     tensor([2, 4, 1])
@@ -138,7 +136,6 @@ def multinomial(
 def normal(mean: Any, std: Any = 1.0, size: Any = None, **kwargs: Any) -> Tensor:
     """Normal numbers: of the tensors ``mean`` and ``std`` (either may be a number), or of two numbers and a ``size``.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.normal(torch.tensor([10., 20.]), 0.1)
     tensor([10.1541, 19.9707])
@@ -235,7 +232,6 @@ _SCORES = {"multinomial": _multinomial_score, "bernoulli": _bernoulli_score, "no
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers with the rates that ``input`` holds, of its shape and dtype.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.poisson(torch.tensor([1., 4., 30.]))
     tensor([ 2.,  5., 26.])
@@ -249,7 +245,6 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Numbers of successes in ``count`` trials of probability ``prob``; the two broadcast and have one dtype.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.binomial(torch.tensor([10., 10.]), torch.tensor([0., 1.]))
     tensor([ 0., 10.])
