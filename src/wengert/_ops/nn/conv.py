@@ -473,7 +473,6 @@ conv2d = _convolution_in(
 
     ``padding``: zeros on each side, or "valid" (none) or "same" (the output has the input's size).
 
-    >>> import wengert as torch
     >>> torch.nn.functional.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2))
     tensor([[[[4., 4.],
               [4., 4.]]]])

@@ -137,7 +137,6 @@ max_pool2d = _max_pool_in(
 
     ``stride`` is ``kernel_size`` by default. With ``return_indices`` also returns its index in the flattened image.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.max_pool2d(torch.tensor([[[1., 2., 3., 4.], [5., 6., 7., 8.]]]), 2)
     tensor([[[6., 8.]]])
     """,
@@ -230,7 +229,6 @@ avg_pool2d = _avg_pool_in(
     2,
     """The mean of each window of images ``(N, C, H, W)`` or ``(C, H, W)``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.avg_pool2d(torch.tensor([[[1., 2., 3., 4.], [5., 6., 7., 8.]]]), 2)
     tensor([[[3.5000, 5.5000]]])
     """,

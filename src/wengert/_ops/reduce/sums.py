@@ -155,7 +155,6 @@ def sum(
 
     Integers and bools are summed in int64. ``dtype``: convert the elements to it first.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([[1., 2.], [3., 4.]])
     >>> x.sum(), x.sum(0), x.sum(dim=1, keepdim=True)
     (tensor(10.), tensor([4., 6.]), tensor([[3.],
@@ -257,7 +256,6 @@ def mean(
 ) -> Tensor:
     """Mean of all elements, or along one or several dims; only for floating and complex dtypes.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([[1., 2.], [3., 6.]])
     >>> x.mean(), x.mean(0)
     (tensor(3.), tensor([2., 4.]))

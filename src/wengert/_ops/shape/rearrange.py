@@ -263,7 +263,6 @@ def _triangle(name: str, op: Any, part: str, what: str) -> Any:
     triangle.__name__ = triangle.__qualname__ = name
     triangle.__doc__ = f"""A copy with zeros {what} a diagonal (0: the main one) of the last two dimensions.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 2).{name}()
     tensor([[1., {"0" if name == "tril" else "1"}.],
             [{"1" if name == "tril" else "0"}., 1.]])

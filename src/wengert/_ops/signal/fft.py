@@ -237,7 +237,6 @@ fft = _one(
 
     ``norm``: "backward" (default; no factor), "ortho" (1 / sqrt(n)) or "forward" (1 / n).
 
-    >>> import wengert as torch
     >>> torch.fft.fft(torch.tensor([1., 0., 0., 0.]))
     tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """,
