@@ -1,4 +1,7 @@
-"""Examples of functions that are made by the dozen and have no docstring of their own to hold one: each calls its function by name."""
+"""Examples of functions that are made by the dozen and have no docstring of their own to hold one.
+
+Each calls its function by name, by which it is found.
+"""
 
 EXAMPLES = """
 >>> torch.dropout(torch.ones(2), 0.5, False)
