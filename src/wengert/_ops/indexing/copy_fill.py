@@ -18,7 +18,7 @@ from ..._base.registry import REGISTRY, public
 from ..._kinds.general import general
 from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import dtype_of, plain_dtype
-from ..._tape.error_text import broadcast_error, cpp_name, not_a_tensor
+from ..._tape.error_text import common_shape, cpp_name, not_a_tensor
 from ..._tape.fast_results import result_of
 from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of, view_of
@@ -222,11 +222,7 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
 
 
 def _check_broadcast(self: Tensor, src: Tensor) -> None:
-    have, want = tuple(self._payload.shape), tuple(src._payload.shape)
-    try:
-        both = np.broadcast_shapes(have, want)
-    except ValueError:
-        raise broadcast_error(self, src) from None
+    have, both = tuple(self._payload.shape), common_shape(self, src)
     if both != have:
         raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(both)}")
 
@@ -356,10 +352,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         )
     if logical_dtype(mask).kind != "b":
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask)}")
-    try:
-        np.broadcast_shapes(tuple(mask._payload.shape), tuple(a.shape))
-    except ValueError:
-        raise broadcast_error(mask, input) from None
+    common_shape(mask, input)
     if isinstance(value, Tensor):
         _one_value(
             value, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s)."

@@ -13,7 +13,7 @@ from ..._base.registry import public
 from ..._kinds.laid_out import laid_out
 from ..._kinds.out import exactly, with_out, write_out
 from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
-from ..._tape.error_text import broadcast_error, expect_tensor
+from ..._tape.error_text import common_shape, expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -34,10 +34,7 @@ def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     a, b = tuple(x._payload.shape), tuple(mask._payload.shape)
     if a == b:
         return x, mask
-    try:
-        both = np.broadcast_shapes(a, b)
-    except ValueError:
-        raise broadcast_error(mask, x) from None
+    both = common_shape(mask, x)
     return (x if a == both else expand(x, both)), (mask if b == both else expand(mask, both))
 
 

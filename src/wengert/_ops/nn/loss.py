@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ..._arrays.large import large
 from ..._arrays.layouts import iterated
 from ..._arrays.losses import MEAN, NONE, REDUCTIONS, reduced_losses
@@ -18,7 +16,7 @@ from ..._arrays.threads import LARGE
 from ..._base.errors import warn
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
-from ..._tape.error_text import expect_tensors
+from ..._tape.error_text import common_shape, expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
@@ -113,12 +111,7 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
 
 
 def broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
-    from ..._tape.error_text import broadcast_error
-
-    try:
-        shape = np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
-    except ValueError:
-        raise broadcast_error(x, y) from None
+    shape = common_shape(x, y)
     return tuple(t if tuple(t.shape) == shape else TENSORS.expand(t, shape) for t in (x, y))
 
 

@@ -17,7 +17,7 @@ from ..._base.dtypes import type_name
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import REGISTRY, public
 from ..._kinds.out import exactly, of_kind, write_out
-from ..._tape.error_text import broadcast_error, expect_tensor
+from ..._tape.error_text import common_shape, expect_tensor
 from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -170,11 +170,8 @@ def _normal_of_tensors(mean: Any, std: Any, source: Generator) -> Tensor:
     operands = []
     for value, argument, position in ((mean, "mean", 1), (std, "std", 2)):
         operands.append(_array(value) if isinstance(value, Tensor) else number(value, "normal", argument, position))
-    if isinstance(mean, Tensor) and isinstance(std, Tensor) and mean._payload.shape != std._payload.shape:
-        try:
-            np.broadcast_shapes(tuple(mean.shape), tuple(std.shape))
-        except ValueError:
-            raise broadcast_error(mean, std) from None
+    if isinstance(mean, Tensor) and isinstance(std, Tensor):
+        common_shape(mean, std)
     values = sampled(_samplers.normal_tensor, source, *operands)
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
         return _scored(_result(values, "normal_values_of_both", mean, std), mean, "normal", std)

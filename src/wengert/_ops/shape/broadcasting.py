@@ -11,7 +11,7 @@ import numpy as np
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
-from ..._tape.error_text import broadcast_error
+from ..._tape.error_text import common_shape
 from ..._tape.fast_results import view_result
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor
@@ -161,23 +161,10 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
             [3, 4]]))
     """
     tensors = listed(tensors)
-    shape: tuple[int, ...] = ()
-    for k, x in enumerate(tensors):
-        mine = tuple(payload(x, "broadcast_tensors").shape)
-        try:
-            shape = np.broadcast_shapes(shape, mine)
-        except ValueError:
-            other = next(y for y in tensors[:k] if not _fits(y, x))
-            raise broadcast_error(other, x) from None
+    for x in tensors:
+        payload(x, "broadcast_tensors")
+    shape = common_shape(*tensors)
     return tuple(x if tuple(x._payload.shape) == shape else expand(x, shape) for x in tensors)
-
-
-def _fits(x: Tensor, y: Tensor) -> bool:
-    try:
-        np.broadcast_shapes(tuple(x._payload.shape), tuple(y._payload.shape))
-    except ValueError:
-        return False
-    return True
 
 
 def listed(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
