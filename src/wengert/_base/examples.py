@@ -1,493 +1,495 @@
-"""Examples of functions that are made by the dozen and have no docstring of their own to hold one."""
+"""Examples of functions that are made by the dozen and have no docstring of their own to hold one.
+
+Each calls its function by name, by which it is found.
+"""
 
 EXAMPLES = """
-# torch.dropout
 >>> torch.dropout(torch.ones(2), 0.5, False)
 tensor([1., 1.])
-# torch.feature_dropout
+
 >>> torch.feature_dropout(torch.ones(1, 2), 0.5, False)
 tensor([[1., 1.]])
-# torch.alpha_dropout
+
 >>> torch.alpha_dropout(torch.ones(2), 0.5, False)
 tensor([1., 1.])
-# torch.feature_alpha_dropout
+
 >>> torch.feature_alpha_dropout(torch.ones(1, 2), 0.5, False)
 tensor([[1., 1.]])
-# torch.dropout_
+
 >>> torch.dropout_(torch.ones(2), 0.5, False)
 tensor([1., 1.])
-# torch.feature_dropout_
+
 >>> torch.feature_dropout_(torch.ones(1, 2), 0.5, False)
 tensor([[1., 1.]])
-# torch.alpha_dropout_
+
 >>> torch.alpha_dropout_(torch.ones(2), 0.5, False)
 tensor([1., 1.])
-# torch.feature_alpha_dropout_
+
 >>> torch.feature_alpha_dropout_(torch.ones(1, 2), 0.5, False)
 tensor([[1., 1.]])
-# torch.neg_
+
 >>> torch.neg_(torch.tensor([1., -2.]))
 tensor([-1.,  2.])
-# torch.square_
+
 >>> torch.square_(torch.tensor([1., -2.]))
 tensor([1., 4.])
-# torch.reciprocal_
+
 >>> torch.reciprocal_(torch.tensor([1., 4.]))
 tensor([1.0000, 0.2500])
-# torch.clamp_
+
 >>> torch.clamp_(torch.tensor([-1., 2.]), 0, 1)
 tensor([0., 1.])
-# torch.clamp_min_
+
 >>> torch.clamp_min_(torch.tensor([-1., 2.]), 0)
 tensor([0., 2.])
-# torch.clamp_max_
+
 >>> torch.clamp_max_(torch.tensor([-1., 2.]), 0)
 tensor([-1.,  0.])
-# torch.nan_to_num_
+
 >>> torch.nan_to_num_(torch.tensor([1., float("nan")]))
 tensor([1., 0.])
-# torch.conj_physical_
+
 >>> torch.conj_physical_(torch.tensor([1 + 2j]))
 tensor([1.-2.j])
-# torch.sgn_
+
 >>> torch.tensor([-2., 0.]).sgn_()
 tensor([-1.,  0.])
-# torch.sqrt_
+
 >>> torch.sqrt_(torch.tensor([4., 9.]))
 tensor([2., 3.])
-# torch.rsqrt_
+
 >>> torch.rsqrt_(torch.tensor([4., 16.]))
 tensor([0.5000, 0.2500])
-# torch.exp_
+
 >>> torch.exp_(torch.tensor([0., 1.]))
 tensor([1.0000, 2.7183])
-# torch.exp2_
+
 >>> torch.exp2_(torch.tensor([0., 3.]))
 tensor([1., 8.])
-# torch.expm1_
+
 >>> torch.expm1_(torch.tensor([0., 1.]))
 tensor([0.0000, 1.7183])
-# torch.log_
+
 >>> torch.log_(torch.tensor([1., 2.]))
 tensor([0.0000, 0.6931])
-# torch.log10_
+
 >>> torch.log10_(torch.tensor([1., 10.]))
 tensor([0., 1.])
-# torch.log2_
+
 >>> torch.log2_(torch.tensor([1., 8.]))
 tensor([0., 3.])
-# torch.log1p_
+
 >>> torch.log1p_(torch.tensor([0., 1.]))
 tensor([0.0000, 0.6931])
-# torch.sin_
+
 >>> torch.sin_(torch.tensor([0., 1.]))
 tensor([0.0000, 0.8415])
-# torch.cos_
+
 >>> torch.cos_(torch.tensor([0., 1.]))
 tensor([1.0000, 0.5403])
-# torch.tan_
+
 >>> torch.tan_(torch.tensor([0., 1.]))
 tensor([0.0000, 1.5574])
-# torch.asin_
+
 >>> torch.asin_(torch.tensor([0., 1.]))
 tensor([0.0000, 1.5708])
-# torch.acos_
+
 >>> torch.acos_(torch.tensor([0., 1.]))
 tensor([1.5708, 0.0000])
-# torch.atan_
+
 >>> torch.atan_(torch.tensor([0., 1.]))
 tensor([0.0000, 0.7854])
-# torch.sinh_
+
 >>> torch.sinh_(torch.tensor([0., 1.]))
 tensor([0.0000, 1.1752])
-# torch.cosh_
+
 >>> torch.cosh_(torch.tensor([0., 1.]))
 tensor([1.0000, 1.5431])
-# torch.tanh_
+
 >>> torch.tanh_(torch.tensor([0., 1.]))
 tensor([0.0000, 0.7616])
-# torch.asinh_
+
 >>> torch.asinh_(torch.tensor([0., 1.]))
 tensor([0.0000, 0.8814])
-# torch.acosh_
+
 >>> torch.acosh_(torch.tensor([1., 2.]))
 tensor([0.0000, 1.3170])
-# torch.atanh_
+
 >>> torch.atanh_(torch.tensor([0., 0.5]))
 tensor([0.0000, 0.5493])
-# torch.deg2rad_
+
 >>> torch.deg2rad_(torch.tensor([180., 90.]))
 tensor([3.1416, 1.5708])
-# torch.rad2deg_
+
 >>> torch.rad2deg_(torch.tensor([0., torch.pi]))
 tensor([  0., 180.])
-# torch.sinc_
+
 >>> torch.sinc_(torch.tensor([0., 0.5]))
 tensor([1.0000, 0.6366])
-# torch.floor_
+
 >>> torch.floor_(torch.tensor([-0.5, 1.2]))
 tensor([-1.,  1.])
-# torch.ceil_
+
 >>> torch.ceil_(torch.tensor([-1.5, 1.2]))
 tensor([-1.,  2.])
-# torch.trunc_
+
 >>> torch.trunc_(torch.tensor([-1.5, 1.5]))
 tensor([-1.,  1.])
-# torch.round_
+
 >>> torch.round_(torch.tensor([1.2, 2.5]))
 tensor([1., 2.])
-# torch.frac_
+
 >>> torch.frac_(torch.tensor([-1.5, 1.5]))
 tensor([-0.5000,  0.5000])
-# torch.abs_
+
 >>> torch.abs_(torch.tensor([-1., 2.]))
 tensor([1., 2.])
-# torch.sign_
+
 >>> torch.tensor([-2., 0.]).sign_()
 tensor([-1.,  0.])
-# torch.gcd_
+
 >>> torch.gcd_(torch.tensor([4, 6]), torch.tensor([6, 9]))
 tensor([2, 3])
-# torch.lcm_
+
 >>> torch.lcm_(torch.tensor([4, 6]), torch.tensor([6, 9]))
 tensor([12, 18])
-# torch.ldexp_
+
 >>> torch.ldexp_(torch.tensor([1., 3.]), torch.tensor([2, 3]))
 tensor([ 4., 24.])
-# torch.erf_
+
 >>> torch.erf_(torch.tensor([0., 1.]))
 tensor([0.0000, 0.8427])
-# torch.erfc_
+
 >>> torch.erfc_(torch.tensor([0., 1.]))
 tensor([1.0000, 0.1573])
-# torch.erfinv_
+
 >>> torch.tensor([0., 0.5]).erfinv_()
 tensor([0.0000, 0.4769])
-# torch.lgamma_
+
 >>> torch.tensor([1., 4.]).lgamma_()
 tensor([0.0000, 1.7918])
-# torch.digamma_
+
 >>> torch.tensor([1., 0.5]).digamma_()
 tensor([-0.5772, -1.9635])
-# torch.xlogy_
+
 >>> torch.xlogy_(torch.tensor([0., 2.]), torch.tensor([0., 3.]))
 tensor([0.0000, 2.1972])
-# torch.logit_
+
 >>> torch.logit_(torch.tensor([0.5, 0.75]))
 tensor([0.0000, 1.0986])
-# torch.i0_
+
 >>> torch.i0_(torch.tensor([0., 1.]))
 tensor([1.0000, 1.2661])
-# torch.relu_
+
 >>> torch.relu_(torch.tensor([-1., 2.]))
 tensor([0., 2.])
-# torch.threshold_
+
 >>> torch.threshold_(torch.tensor([-1., 2.]), 0., 7.)
 tensor([7., 2.])
-# torch.rrelu_
+
 >>> torch.rrelu_(torch.tensor([-1., 2.]), 0.5, 0.5)
 tensor([-0.5000,  2.0000])
-# torch.selu_
+
 >>> torch.selu_(torch.tensor([-1., 2.]))
 tensor([-1.1113,  2.1014])
-# torch.celu_
+
 >>> torch.celu_(torch.tensor([-1., 2.]))
 tensor([-0.6321,  2.0000])
-# torch.sigmoid_
+
 >>> torch.sigmoid_(torch.tensor([0., 1.]))
 tensor([0.5000, 0.7311])
-# torch.atleast_1d
+
 >>> torch.atleast_1d(torch.tensor(1))
 tensor([1])
-# torch.atleast_2d
+
 >>> torch.atleast_2d(torch.tensor([1, 2]))
 tensor([[1, 2]])
-# torch.atleast_3d
+
 >>> torch.atleast_3d(torch.tensor([1, 2])).shape
 torch.Size([1, 2, 1])
-# torch.hsplit
+
 >>> torch.hsplit(torch.arange(4), 2)
 (tensor([0, 1]), tensor([2, 3]))
-# torch.vsplit
+
 >>> torch.vsplit(torch.tensor([[1, 2], [3, 4]]), 2)
 (tensor([[1, 2]]), tensor([[3, 4]]))
-# torch.dsplit
+
 >>> [part.shape for part in torch.dsplit(torch.ones(1, 1, 4), 2)]
 [torch.Size([1, 1, 2]), torch.Size([1, 1, 2])]
-# torch.diagonal_copy
+
 >>> torch.diagonal_copy(torch.tensor([[1, 2], [3, 4]]))
 tensor([1, 4])
-# torch.view_copy
+
 >>> torch.view_copy(torch.arange(4), (2, 2))
 tensor([[0, 1],
         [2, 3]])
-# torch.permute_copy
+
 >>> torch.permute_copy(torch.tensor([[1, 2]]), (1, 0))
 tensor([[1],
         [2]])
-# torch.transpose_copy
+
 >>> torch.transpose_copy(torch.tensor([[1, 2]]), 0, 1)
 tensor([[1],
         [2]])
-# torch.t_copy
+
 >>> torch.t_copy(torch.tensor([[1, 2]]))
 tensor([[1],
         [2]])
-# torch.unsqueeze_copy
+
 >>> torch.unsqueeze_copy(torch.tensor([1, 2]), 0)
 tensor([[1, 2]])
-# torch.squeeze_copy
+
 >>> torch.squeeze_copy(torch.tensor([[1, 2]]))
 tensor([1, 2])
-# torch.expand_copy
+
 >>> torch.expand_copy(torch.tensor([[1], [2]]), (2, 2))
 tensor([[1, 1],
         [2, 2]])
-# torch.as_strided_copy
+
 >>> torch.as_strided_copy(torch.arange(4), (2,), (2,))
 tensor([0, 2])
-# torch.unfold_copy
+
 >>> torch.unfold_copy(torch.arange(4), 0, 2, 2)
 tensor([[0, 1],
         [2, 3]])
-# torch.slice_copy
+
 >>> torch.slice_copy(torch.arange(4), 0, 1, 3)
 tensor([1, 2])
-# torch.select_copy
+
 >>> torch.select_copy(torch.tensor([[1, 2], [3, 4]]), 0, 1)
 tensor([3, 4])
-# torch.alias_copy
+
 >>> torch.alias_copy(torch.tensor([1, 2]))
 tensor([1, 2])
-# torch.detach_copy
+
 >>> torch.detach_copy(torch.ones(2))
 tensor([1., 1.])
-# torch.narrow_copy
+
 >>> torch.narrow_copy(torch.arange(4), 0, 1, 2)
 tensor([1, 2])
-# torch.tril_indices
+
 >>> torch.tril_indices(2, 2)
 tensor([[0, 1, 1],
         [0, 0, 1]])
-# torch.triu_indices
+
 >>> torch.triu_indices(2, 2)
 tensor([[0, 0, 1],
         [0, 1, 1]])
-# torch.conv1d
+
 >>> torch.conv1d(torch.arange(4.).view(1, 1, 4), torch.ones(1, 1, 2))
 tensor([[[1., 3., 5.]]])
-# torch.conv3d
+
 >>> torch.conv3d(torch.ones(1, 1, 2, 2, 2), torch.ones(1, 1, 2, 2, 2)).flatten()
 tensor([8.])
-# torch.conv_transpose1d
+
 >>> torch.conv_transpose1d(torch.tensor([[[1., 2.]]]), torch.ones(1, 1, 2))
 tensor([[[1., 3., 2.]]])
-# torch.conv_transpose2d
+
 >>> torch.conv_transpose2d(torch.tensor([[[[3.]]]]), torch.ones(1, 1, 1, 2))
 tensor([[[[3., 3.]]]])
-# torch.conv_transpose3d
+
 >>> torch.conv_transpose3d(torch.ones(1, 1, 1, 1, 1), torch.ones(1, 1, 1, 1, 2)).flatten()
 tensor([1., 1.])
-# torch.max_pool3d
+
 >>> torch.max_pool3d(torch.arange(8.).view(1, 2, 2, 2), 2)
 tensor([[[[7.]]]])
-# torch.gru_cell
+
 >>> x, h, w = torch.ones(1, 1), torch.zeros(1, 1), torch.ones(3, 1)
 >>> torch.gru_cell(x, h, w, w)
 tensor([[0.2048]])
-# torch.rnn_tanh_cell
+
 >>> x, h, w = torch.ones(1, 1), torch.zeros(1, 1), torch.ones(1, 1)
 >>> torch.rnn_tanh_cell(x, h, w, w)
 tensor([[0.7616]])
-# torch.rnn_relu_cell
+
 >>> x, h, w = torch.ones(1, 1), torch.zeros(1, 1), torch.ones(1, 1)
 >>> torch.rnn_relu_cell(x, h, w, w)
 tensor([[1.]])
-# nn.functional.hardtanh_
+
 >>> torch.nn.functional.hardtanh_(torch.tensor([-2., 0.5]))
 tensor([-1.0000,  0.5000])
-# nn.functional.leaky_relu_
+
 >>> torch.nn.functional.leaky_relu_(torch.tensor([-1., 2.]), 0.5)
 tensor([-0.5000,  2.0000])
-# nn.functional.elu_
+
 >>> torch.nn.functional.elu_(torch.tensor([-1., 2.]))
 tensor([-0.6321,  2.0000])
-# nn.functional.max_pool2d_with_indices
+
 >>> torch.nn.functional.max_pool2d_with_indices(torch.arange(4.).view(1, 2, 2), 2)
 (tensor([[[3.]]]), tensor([[[3]]]))
-# nn.functional.max_pool3d_with_indices
+
 >>> torch.nn.functional.max_pool3d_with_indices(torch.arange(8.).view(1, 2, 2, 2), 2)[1]
 tensor([[[[7]]]])
-# nn.functional.avg_pool3d
+
 >>> torch.nn.functional.avg_pool3d(torch.arange(8.).view(1, 2, 2, 2), 2)
 tensor([[[[3.5000]]]])
-# nn.functional.fractional_max_pool2d_with_indices
+
 >>> _ = torch.manual_seed(0)
 >>> torch.nn.functional.fractional_max_pool2d_with_indices(torch.arange(9.).view(1, 3, 3), 2, 1)[0]
 tensor([[[8.]]])
-# nn.functional.adaptive_max_pool1d_with_indices
+
 >>> torch.nn.functional.adaptive_max_pool1d_with_indices(torch.tensor([[1., 3., 2., 0.]]), 2)
 (tensor([[3., 2.]]), tensor([[1, 2]]))
-# nn.functional.adaptive_max_pool2d_with_indices
+
 >>> torch.nn.functional.adaptive_max_pool2d_with_indices(torch.arange(4.).view(1, 2, 2), 1)
 (tensor([[[3.]]]), tensor([[[3]]]))
-# nn.functional.adaptive_max_pool3d_with_indices
+
 >>> torch.nn.functional.adaptive_max_pool3d_with_indices(torch.arange(8.).view(1, 2, 2, 2), 1)[1]
 tensor([[[[7]]]])
-# fft.ifft
+
 >>> torch.fft.ifft(torch.tensor([2., 0.]))
 tensor([1.-0.j, 1.-0.j])
-# fft.rfft
+
 >>> torch.fft.rfft(torch.tensor([1., 2.]))
 tensor([ 3.+0.j, -1.+0.j])
-# fft.irfft
+
 >>> torch.fft.irfft(torch.tensor([3., -1.]))
 tensor([1., 2.])
-# fft.hfft
+
 >>> torch.fft.hfft(torch.tensor([1., 2.]))
 tensor([ 3., -1.])
-# fft.ihfft
+
 >>> torch.fft.ihfft(torch.tensor([3., -1.])).real
 tensor([1., 2.])
-# fft.fftn
+
 >>> torch.fft.fftn(torch.ones(1, 2))
 tensor([[2.+0.j, 0.+0.j]])
-# fft.fft2
+
 >>> torch.fft.fft2(torch.ones(1, 2))
 tensor([[2.+0.j, 0.+0.j]])
-# fft.ifftn
+
 >>> torch.fft.ifftn(torch.tensor([[2., 0.]]))
 tensor([[1.+0.j, 1.+0.j]])
-# fft.ifft2
+
 >>> torch.fft.ifft2(torch.tensor([[2., 0.]]))
 tensor([[1.+0.j, 1.+0.j]])
-# fft.rfftn
+
 >>> torch.fft.rfftn(torch.ones(1, 2))
 tensor([[2.+0.j, 0.+0.j]])
-# fft.rfft2
+
 >>> torch.fft.rfft2(torch.ones(1, 2))
 tensor([[2.+0.j, 0.+0.j]])
-# fft.irfftn
+
 >>> torch.fft.irfftn(torch.tensor([[2., 0.]]))
 tensor([[1., 1.]])
-# fft.irfft2
+
 >>> torch.fft.irfft2(torch.tensor([[2., 0.]]))
 tensor([[1., 1.]])
-# fft.hfftn
+
 >>> torch.fft.hfftn(torch.tensor([[1., 2.]]))
 tensor([[ 3., -1.]])
-# fft.hfft2
+
 >>> torch.fft.hfft2(torch.tensor([[1., 2.]]))
 tensor([[ 3., -1.]])
-# fft.ihfftn
+
 >>> torch.fft.ihfftn(torch.tensor([[3., -1.]])).real
 tensor([[1., 2.]])
-# fft.ihfft2
+
 >>> torch.fft.ihfft2(torch.tensor([[3., -1.]])).real
 tensor([[1., 2.]])
-# special.airy_ai
+
 >>> torch.special.airy_ai(torch.tensor([0., 1.]))
 tensor([0.3550, 0.1353])
-# special.bessel_j0
+
 >>> torch.special.bessel_j0(torch.tensor([0., 1.]))
 tensor([1.0000, 0.7652])
-# special.bessel_j1
+
 >>> torch.special.bessel_j1(torch.tensor([0., 1.]))
 tensor([0.0000, 0.4401])
-# special.bessel_y0
+
 >>> torch.special.bessel_y0(torch.tensor([1., 2.]))
 tensor([0.0883, 0.5104])
-# special.bessel_y1
+
 >>> torch.special.bessel_y1(torch.tensor([1., 2.]))
 tensor([-0.7812, -0.1070])
-# special.modified_bessel_k0
+
 >>> torch.special.modified_bessel_k0(torch.tensor([1., 2.]))
 tensor([0.4210, 0.1139])
-# special.modified_bessel_k1
+
 >>> torch.special.modified_bessel_k1(torch.tensor([1., 2.]))
 tensor([0.6019, 0.1399])
-# special.scaled_modified_bessel_k0
+
 >>> torch.special.scaled_modified_bessel_k0(torch.tensor([1., 2.]))
 tensor([1.1445, 0.8416])
-# special.scaled_modified_bessel_k1
+
 >>> torch.special.scaled_modified_bessel_k1(torch.tensor([1., 2.]))
 tensor([1.6362, 1.0335])
-# special.spherical_bessel_j0
+
 >>> torch.special.spherical_bessel_j0(torch.tensor([0., 1.]))
 tensor([1.0000, 0.8415])
-# special.chebyshev_polynomial_t
+
 >>> torch.special.chebyshev_polynomial_t(torch.tensor([0.5, 2.]), 3)
 tensor([-1., 26.])
-# special.shifted_chebyshev_polynomial_t
+
 >>> torch.special.shifted_chebyshev_polynomial_t(torch.tensor([0.5, 2.]), 3)
 tensor([-0., 99.])
-# special.chebyshev_polynomial_u
+
 >>> torch.special.chebyshev_polynomial_u(torch.tensor([0.5, 2.]), 3)
 tensor([-1., 56.])
-# special.shifted_chebyshev_polynomial_u
+
 >>> torch.special.shifted_chebyshev_polynomial_u(torch.tensor([0.5, 2.]), 3)
 tensor([ -0., 204.])
-# special.chebyshev_polynomial_v
+
 >>> torch.special.chebyshev_polynomial_v(torch.tensor([0.5, 2.]), 3)
 tensor([-1., 41.])
-# special.shifted_chebyshev_polynomial_v
+
 >>> torch.special.shifted_chebyshev_polynomial_v(torch.tensor([0.5, 2.]), 3)
 tensor([  1., 169.])
-# special.chebyshev_polynomial_w
+
 >>> torch.special.chebyshev_polynomial_w(torch.tensor([0.5, 2.]), 3)
 tensor([-1., 71.])
-# special.shifted_chebyshev_polynomial_w
+
 >>> torch.special.shifted_chebyshev_polynomial_w(torch.tensor([0.5, 2.]), 3)
 tensor([ -1., 239.])
-# special.hermite_polynomial_h
+
 >>> torch.special.hermite_polynomial_h(torch.tensor([0.5, 2.]), 3)
 tensor([-5., 40.])
-# special.hermite_polynomial_he
+
 >>> torch.special.hermite_polynomial_he(torch.tensor([0.5, 2.]), 3)
 tensor([-1.3750,  2.0000])
-# special.laguerre_polynomial_l
+
 >>> torch.special.laguerre_polynomial_l(torch.tensor([0.5, 2.]), 3)
 tensor([-0.1458, -0.3333])
-# special.legendre_polynomial_p
+
 >>> torch.special.legendre_polynomial_p(torch.tensor([0.5, 2.]), 3)
 tensor([-0.4375, 17.0000])
-# torch.bitwise_not_
+
 >>> torch.tensor([0, 5]).bitwise_not_()
 tensor([-1, -6])
-# torch.logical_not_
+
 >>> torch.tensor([0., 5.]).logical_not_()
 tensor([1., 0.])
-# nn.functional.fractional_max_pool3d
+
 >>> x, where = torch.arange(8.).view(1, 1, 2, 2, 2), torch.zeros(1, 1, 3)
 >>> torch.nn.functional.fractional_max_pool3d(x, 1, 1, _random_samples=where).flatten()
 tensor([7.])
-# nn.functional.fractional_max_pool3d_with_indices
+
 >>> x, where = torch.arange(8.).view(1, 1, 2, 2, 2), torch.zeros(1, 1, 3)
 >>> torch.nn.functional.fractional_max_pool3d_with_indices(x, 1, 1, _random_samples=where)[1].flatten()
 tensor([7])
-# special.modified_bessel_i0
+
 >>> torch.special.modified_bessel_i0(torch.tensor([0., 1.]))
 tensor([1.0000, 1.2661])
-# special.modified_bessel_i1
+
 >>> torch.special.modified_bessel_i1(torch.tensor([0., 1.]))
 tensor([0.0000, 0.5652])
-# torch.solve
+
 >>> torch.solve(torch.eye(2), torch.eye(2))
 Traceback (most recent call last):
 RuntimeError: This function was deprecated since version 1.9 and is now removed. ...
-# torch.lstsq
+
 >>> torch.lstsq(torch.eye(2), torch.eye(2))
 Traceback (most recent call last):
 RuntimeError: This function was deprecated since version 1.9 and is now removed. ...
-# torch.eig
+
 >>> torch.eig(torch.eye(2), torch.eye(2))
 Traceback (most recent call last):
 RuntimeError: This function was deprecated since version 1.9 and is now removed. ...
-# torch.matrix_rank
+
 >>> torch.matrix_rank(torch.eye(2), torch.eye(2))
 Traceback (most recent call last):
 RuntimeError: This function was deprecated since version 1.9 and is now removed. ...
-# torch.symeig
+
 >>> torch.symeig(torch.eye(2), torch.eye(2))
 Traceback (most recent call last):
 RuntimeError: This function was deprecated since version 1.9 and is now removed. ...

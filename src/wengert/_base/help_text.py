@@ -250,6 +250,6 @@ def _result(function: Any, name: str, text: str) -> str:
 def _example(names: tuple[str, ...]) -> str:
     from .examples import EXAMPLES
 
-    blocks = dict(block.split("\n", 1) for block in EXAMPLES.strip().removeprefix("# ").split("\n# "))
-    short = [f"torch.{name.rpartition('.')[2]}" for name in names]
-    return next((blocks[name] for name in (*names, *short) if name in blocks), "").rstrip()
+    calls = [f"{name}(" for name in (*names, *(f".{name.rpartition('.')[2]}" for name in names))]
+    blocks = EXAMPLES.strip().split("\n\n")
+    return next((block for call in calls for block in blocks if call in block), "")

@@ -19,7 +19,7 @@ from .._base.constants import type_name
 from .._base.errors import INTERNAL, LinAlgError, noted
 from .._base.registry import PUBLIC
 from .._base.tracebacks import is_of_library, was_raised
-from .._tape.error_text import broadcast_error
+from .._tape.error_text import unbroadcast
 from .._tape.tensor import Tensor
 
 _BINDING = re.compile(
@@ -145,18 +145,14 @@ def _misfit(annotation: str, value: Any) -> str:
 def _about_values(name: str, values: list[Any], error: Exception) -> Exception | None:
     """The error if all arguments are of the right kinds."""
     text = str(error)
-    tensors = [value for value in values if isinstance(value, Tensor)]
     if isinstance(error, np.linalg.LinAlgError):
         return LinAlgError(f"{name}: {text}")
     if isinstance(error, OverflowError):
         return RuntimeError("Overflow when unpacking long long")
     if isinstance(error, ValueError) and _BROADCAST.search(text):
-        for k, x in enumerate(tensors):
-            for y in tensors[k + 1 :]:
-                try:
-                    np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
-                except ValueError:
-                    return broadcast_error(x, y)
+        instead = unbroadcast(values)
+        if instead is not None:
+            return instead
     given = ", ".join(_described(value) for value in values)
     kind = IndexError if isinstance(error, IndexError) else RuntimeError
     return noted(kind(f"{name}(): these arguments do not fit together: {given}"), f"Why: {text}")

@@ -28,7 +28,7 @@ from .._base import registry
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import nearest
 from .._base.registry import TENSORS, Operator
-from .._tape.error_text import broadcast_error
+from .._tape.error_text import unbroadcast
 from .._tape.node import FREED, Box, Parts, Port, port_of, ticks
 from .._tape.promotion import cast, common_dtype
 from .._tape.saved import unbox, xp_of
@@ -213,17 +213,6 @@ def _transformed(info: Operator, raws: list[Any], p: tuple[Any, ...]) -> Any:
     return registry.on_payloads(info, *raws, *p) if info.arity >= 0 else registry.on_payloads(info, raws, *p)
 
 
-def _no_broadcast(operands: Any) -> Exception:
-    tensors = [t for t in operands if isinstance(t, Tensor)]
-    for i, x in enumerate(tensors):
-        for y in tensors[i + 1 :]:
-            try:
-                np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
-            except ValueError:
-                return broadcast_error(x, y)
-    return RuntimeError("shapes do not broadcast")
-
-
 # ---- what a node saves
 def _plain_dtype(a: Any) -> Any:
     """The array library's dtype of an operand, also behind the dtype of a transform's value."""
@@ -237,7 +226,7 @@ def _plain_dtype(a: Any) -> Any:
 
 _NAMES: dict[str, Any] = {
     "JUST_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN,
-    "lift_to_common_level": lift_to_common_level, "no_broadcast": _no_broadcast,
+    "lift_to_common_level": lift_to_common_level, "unbroadcast": unbroadcast,
     "note_view": note_view, "plain_dtype": _plain_dtype, "Port": Port, "new": new, "promoted": _promoted,
     "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
 }  # fmt: skip

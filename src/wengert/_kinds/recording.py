@@ -443,7 +443,7 @@ else:
     #? broadcast
         except ValueError as error:
             if "broadcast" in str(error):
-                raise no_broadcast(operands) from None
+                raise unbroadcast(operands) or RuntimeError("shapes do not broadcast") from None
             raise
 @result
 """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY
 from .._base.errors import noted, sizes_differ, warn_once, where
@@ -58,6 +60,28 @@ def broadcast_error(x: Any, y: Any) -> RuntimeError:
         "What to do: reshape, unsqueeze or transpose one of them so that the sizes agree.",
         code="W008",
     )
+
+
+def unbroadcast(values: Any) -> RuntimeError | None:
+    """PyTorch's error for the first two tensors among these values that do not broadcast, if there are such."""
+    tensors = [t for t in values if isinstance(t, Tensor)]
+    for k, y in enumerate(tensors):
+        for x in tensors[:k]:
+            sizes = zip(tuple(x.shape)[::-1], tuple(y.shape)[::-1], strict=False)
+            if any(m != n and m != 1 and n != 1 for m, n in sizes):
+                return broadcast_error(x, y)
+    return None
+
+
+def common_shape(*tensors: Any) -> tuple[int, ...]:
+    """The shape to which tensors broadcast; PyTorch's error if they do not."""
+    try:
+        return np.broadcast_shapes(*[tuple(t.shape) for t in tensors])
+    except ValueError:
+        error = unbroadcast(tensors)
+        if error is None:
+            raise
+        raise error from None
 
 
 def two_dtypes(message: str) -> RuntimeError:

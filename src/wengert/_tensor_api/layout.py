@@ -52,7 +52,6 @@ def as_function(method: Callable[..., Any], name: str) -> None:
 def size(self: Tensor, dim: int | None = None) -> Any:
     """The size of each dimension, or of one.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3).size(), torch.ones(2, 3).size(-1)
     (torch.Size([2, 3]), 3)
     """
@@ -74,7 +73,6 @@ def _own_dim(dim: Any, shape: tuple[int, ...], function: str) -> int:
 def dim(self: Tensor) -> int:
     """The number of dimensions.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3).dim()
     2
     """
@@ -85,7 +83,6 @@ def dim(self: Tensor) -> int:
 def numel(self: Tensor) -> int:
     """The number of elements.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3).numel()
     6
     """
@@ -99,7 +96,6 @@ as_function(numel, "torch.numel")
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """The distance in elements between neighbours in each dimension, or in one.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3).stride(), torch.ones(2, 3).stride(0)
     ((3, 1), 3)
     """
@@ -130,7 +126,6 @@ def _in_elements(strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 def is_contiguous(self: Tensor, memory_format: Any = CONTIGUOUS) -> bool:
     """Whether the elements are in row-major order in memory, or in the order of ``memory_format``.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3).is_contiguous(), torch.ones(2, 3).t().is_contiguous()
     (True, False)
     """
@@ -164,7 +159,6 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape.
 
-    >>> import wengert as torch
     >>> torch.is_same_size(torch.ones(2, 1), torch.ones(2))
     False
     """
@@ -178,7 +172,6 @@ as_function(is_same_size, "torch.is_same_size")
 def get_device(self: Tensor) -> int:
     """The number of the device: -1 for the CPU.
 
-    >>> import wengert as torch
     >>> torch.get_device(torch.ones(1))
     -1
     """
@@ -193,7 +186,6 @@ def get_device(self: Tensor) -> int:
 def element_size(self: Tensor) -> int:
     """Bytes per element.
 
-    >>> import wengert as torch
     >>> torch.ones(2).element_size()
     4
     """
@@ -236,7 +228,6 @@ def data_ptr(self: Tensor) -> int:
 def storage_offset(self: Tensor) -> int:
     """The offset of the first element from the beginning of the storage, in elements.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3)[1].storage_offset()
     3
     """
@@ -277,7 +268,6 @@ def is_view(self: Tensor) -> bool:
 def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
     """Apply this view's operators to another base of the same sizes and strides; ``None`` if this is not a view.
 
-    >>> import wengert as torch
     >>> torch.zeros(3)[1:]._view_func(torch.arange(3.))
     tensor([1., 2.])
     """
@@ -325,7 +315,6 @@ def _is_floating_point(self: Tensor) -> bool:
 def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a floating one.
 
-    >>> import wengert as torch
     >>> torch.is_floating_point(torch.ones(2)), torch.is_floating_point(torch.tensor(1))
     (True, False)
     """
@@ -336,7 +325,6 @@ def is_floating_point(input: Tensor) -> bool:
 def _is_complex(self: Tensor) -> bool:
     """Whether the dtype is a complex one.
 
-    >>> import wengert as torch
     >>> torch.is_complex(torch.tensor([1j]))
     True
     """
@@ -347,7 +335,6 @@ def _is_complex(self: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one.
 
-    >>> import wengert as torch
     >>> torch.is_complex(torch.tensor([1j])), torch.is_complex(torch.ones(1))
     (True, False)
     """
@@ -358,7 +345,6 @@ def is_complex(input: Tensor) -> bool:
 def is_signed(self: Tensor) -> bool:
     """Whether the dtype has negative numbers.
 
-    >>> import wengert as torch
     >>> torch.is_signed(torch.ones(1, dtype=torch.uint8))
     False
     """
@@ -372,7 +358,6 @@ as_function(is_signed, "torch.is_signed")
 def is_tensor(obj: Any) -> bool:
     """Whether an object is a tensor.
 
-    >>> import wengert as torch
     >>> torch.is_tensor(torch.ones(1)), torch.is_tensor([1.])
     (True, False)
     """
@@ -385,7 +370,6 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
 
     ``dtype``: a dtype, a legacy type (``torch.LongTensor``) or its name.
 
-    >>> import wengert as torch
     >>> torch.ones(1).type(), torch.ones(1).type(torch.LongTensor)
     ('torch.FloatTensor', tensor([1]))
     """
@@ -409,7 +393,6 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
 def _is_inference(self: Tensor) -> bool:
     """Whether the tensor was made under ``inference_mode``.
 
-    >>> import wengert as torch
     >>> torch.is_inference(torch.ones(1))
     False
     """
@@ -462,7 +445,6 @@ _constant("name", None, "``None``: kept for programs that ask.")
 def _never(self: Tensor) -> bool:
     """False: a tensor's memory is that of this process.
 
-    >>> import wengert as torch
     >>> torch.is_distributed(torch.ones(1))
     False
     """
@@ -506,7 +488,6 @@ def not_expandable(target: tuple[int, ...], shape: tuple[int, ...]) -> RuntimeEr
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     """Replace each element by a Python function of it; slow, and never recorded.
 
-    >>> import wengert as torch
     >>> torch.tensor([1., 2.]).apply_(lambda x: x * 10)
     tensor([10., 20.])
     """

@@ -248,7 +248,6 @@ def item(self: Tensor) -> Any:
     Raises:
         RuntimeError: the tensor does not have exactly one element.
 
-    >>> import wengert as torch
     >>> torch.tensor([[2.5]]).item()
     2.5
     """
@@ -271,7 +270,6 @@ def item(self: Tensor) -> Any:
 def tolist(self: Tensor) -> Any:
     """The elements as nested lists of Python numbers; for a 0-dimensional tensor, the number.
 
-    >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).tolist()
     [[1, 2], [3, 4]]
     """
@@ -357,7 +355,6 @@ def _bool(self: Tensor) -> bool:
 def is_nonzero(input: Tensor) -> bool:
     """Whether the one element of a tensor is not zero.
 
-    >>> import wengert as torch
     >>> torch.is_nonzero(torch.tensor([0.])), torch.is_nonzero(torch.tensor(2))
     (False, True)
     """
@@ -413,7 +410,6 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     Raises:
         RuntimeError: the tensor requires grad and recording is on: operations on an array cannot be recorded.
 
-    >>> import wengert as torch
     >>> t = torch.zeros(2)
     >>> t.numpy()[0] = 1
     >>> t
@@ -514,7 +510,6 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
 def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Any:
     """The functions of the Python array API standard for tensors, `wengert.array_api`.
 
-    >>> import wengert as torch
     >>> torch.ones(2).__array_namespace__().__array_api_version__
     '2024.12'
     """
@@ -529,7 +524,6 @@ def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Any:
 def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
     """The tensor on a device, as ``to`` gives it: the name of the array API standard.
 
-    >>> import wengert as torch
     >>> torch.ones(2).to_device("cpu")
     tensor([1., 1.])
     """

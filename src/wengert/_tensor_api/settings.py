@@ -39,7 +39,6 @@ def set_num_threads(n: int, /) -> None:
     The digits of results do not depend on it, unless BLAS splits a large product that is a whole operator (``matmul``,
     ``linear``, ``einsum``) or belongs to ``linalg``.
 
-    >>> import wengert as torch
     >>> torch.set_num_threads(1)
     >>> torch.get_num_threads()
     1
@@ -52,7 +51,6 @@ def set_num_threads(n: int, /) -> None:
 def get_num_threads() -> int:
     """The number that was set, else the environment's, else the number of processors.
 
-    >>> import wengert as torch
     >>> torch.get_num_threads() > 0
     True
     """
@@ -63,7 +61,6 @@ def get_num_threads() -> int:
 def set_num_interop_threads(n: int, /) -> None:
     """Store the number for ``get_num_interop_threads``: operators run one after the other.
 
-    >>> import wengert as torch
     >>> torch.set_num_interop_threads(torch.get_num_interop_threads())
     """
     _other["interop"] = _count(n, "set_num_interop_threads")
@@ -73,7 +70,6 @@ def set_num_interop_threads(n: int, /) -> None:
 def get_num_interop_threads() -> int:
     """The number that was set, else 1.
 
-    >>> import wengert as torch
     >>> torch.get_num_interop_threads() > 0
     True
     """
@@ -84,7 +80,6 @@ def get_num_interop_threads() -> int:
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Stored and returned; every operator is deterministic anyway.
 
-    >>> import wengert as torch
     >>> torch.use_deterministic_algorithms(False)
     """
     _deterministic.update(on=bool(mode), warn=bool(warn_only))
@@ -94,7 +89,6 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 def are_deterministic_algorithms_enabled() -> bool:
     """What ``use_deterministic_algorithms`` set.
 
-    >>> import wengert as torch
     >>> torch.are_deterministic_algorithms_enabled()
     False
     """
@@ -105,7 +99,6 @@ def are_deterministic_algorithms_enabled() -> bool:
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """What ``use_deterministic_algorithms`` set.
 
-    >>> import wengert as torch
     >>> torch.is_deterministic_algorithms_warn_only_enabled()
     False
     """
@@ -116,7 +109,6 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 def get_deterministic_debug_mode() -> int:
     """0, 1 (warn) or 2 (error), as ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set it.
 
-    >>> import wengert as torch
     >>> torch.get_deterministic_debug_mode()
     0
     """
@@ -127,7 +119,6 @@ def get_deterministic_debug_mode() -> int:
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """``use_deterministic_algorithms`` by a word or its number: "default" (0), "warn" (1) or "error" (2).
 
-    >>> import wengert as torch
     >>> torch.set_deterministic_debug_mode("default")
     """
     if not isinstance(debug_mode, (int, str)):
@@ -148,7 +139,6 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 def get_default_device() -> device:
     """The device of tensors made without the argument ``device``: the CPU, unless the program sets another.
 
-    >>> import wengert as torch
     >>> torch.get_default_device()
     device(type='cpu')
     """
@@ -161,7 +151,6 @@ def get_default_device() -> device:
 def set_default_device(device: Any) -> None:
     """Set the device of tensors made without the argument ``device``: "cpu" (also ``None``) or "meta".
 
-    >>> import wengert as torch
     >>> torch.set_default_device("meta")
     >>> torch.ones(2)
     tensor(..., device='meta', size=(2,))
@@ -176,7 +165,6 @@ def set_default_device(device: Any) -> None:
 def result_type(*operands: Any, **named: Any) -> Dtype:
     """The dtype of the result of an operator on two operands: ``tensor`` and ``other``, or ``scalar`` and ``tensor``.
 
-    >>> import wengert as torch
     >>> torch.result_type(torch.tensor([1, 2]), 1.0)
     torch.float32
     """
@@ -197,7 +185,6 @@ def result_type(*operands: Any, **named: Any) -> Dtype:
 def typename(obj: Any) -> str:
     """The name of an object's type; for a tensor its legacy type, such as ``torch.FloatTensor``.
 
-    >>> import wengert as torch
     >>> torch.typename(torch.ones(2))
     'torch.FloatTensor'
     """
@@ -214,7 +201,6 @@ def typename(obj: Any) -> str:
 def set_float32_matmul_precision(precision: str) -> None:
     """Stored and returned; float32 products are always computed in float32 (``"highest"``).
 
-    >>> import wengert as torch
     >>> torch.set_float32_matmul_precision("highest")
     """
     if precision not in ("highest", "high", "medium"):
@@ -226,7 +212,6 @@ def set_float32_matmul_precision(precision: str) -> None:
 def get_float32_matmul_precision() -> str:
     """The value set by ``set_float32_matmul_precision``.
 
-    >>> import wengert as torch
     >>> torch.get_float32_matmul_precision()
     'highest'
     """
@@ -237,7 +222,6 @@ def get_float32_matmul_precision() -> str:
 def set_warn_always(b: bool, /) -> None:
     """Set whether warnings that PyTorch shows once are shown each time.
 
-    >>> import wengert as torch
     >>> torch.set_warn_always(False)
     """
     errors.always = bool(b)
@@ -247,7 +231,6 @@ def set_warn_always(b: bool, /) -> None:
 def is_warn_always_enabled() -> bool:
     """The value set by ``set_warn_always``.
 
-    >>> import wengert as torch
     >>> torch.is_warn_always_enabled()
     False
     """
@@ -258,7 +241,6 @@ def is_warn_always_enabled() -> bool:
 def set_flush_denormal(mode: bool, /) -> bool:
     """False: NumPy's treatment of denormal numbers cannot be changed from here.
 
-    >>> import wengert as torch
     >>> torch.set_flush_denormal(False)  # NumPy does not offer it
     False
     """

@@ -188,7 +188,6 @@ def _memory(self: Tensor) -> Any:
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """The memory that the tensor and its views share, counted in bytes.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3)[0].untyped_storage().nbytes()
     24
     """
@@ -218,7 +217,6 @@ def _typed_storage(self: Tensor) -> TypedStorage:
 def is_storage(obj: Any) -> bool:
     """Whether an object is a storage.
 
-    >>> import wengert as torch
     >>> torch.is_storage(torch.ones(2).untyped_storage()), torch.is_storage(torch.ones(2))
     (True, False)
     """

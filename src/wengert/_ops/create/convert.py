@@ -76,7 +76,6 @@ def _order(memory_format: Any, rank: int) -> str:
 def clone_public(input: Tensor, *, memory_format: Any = None) -> Tensor:
     """A copy through which gradients flow.
 
-    >>> import wengert as torch
     >>> x = torch.ones(2, requires_grad=True)
     >>> x.clone()
     tensor([1., 1.], grad_fn=<CloneBackward0>)
@@ -153,7 +152,6 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
     ``to(dtype)``, ``to(device, dtype)``, ``to(other)``, with ``non_blocking``, ``copy`` and ``memory_format``.
 
-    >>> import wengert as torch
     >>> torch.ones(2).to(torch.int64)
     tensor([1, 1])
     >>> x = torch.ones(2)
@@ -361,7 +359,6 @@ def _without_history(a: Any) -> Any:
 def detach(input: Tensor) -> Tensor:
     """A view without history: a leaf that does not require grad and shares the version counter.
 
-    >>> import wengert as torch
     >>> x = torch.ones(2, requires_grad=True)
     >>> (x * 2).detach()
     tensor([2., 2.])
@@ -390,7 +387,6 @@ def detach(input: Tensor) -> Tensor:
 def detach_(self: Tensor) -> Tensor:
     """Detach the tensor from its history, in place.
 
-    >>> import wengert as torch
     >>> x = torch.ones(2, requires_grad=True) * 2
     >>> torch.detach_(x).requires_grad
     False

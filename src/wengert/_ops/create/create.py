@@ -331,7 +331,6 @@ def _of_sizes(function: str, make: Callable[..., Any], size: tuple[Any, ...], kw
 def zeros(*size: Any, **kwargs: Any) -> Tensor:
     """A tensor of zeros.
 
-    >>> import wengert as torch
     >>> torch.zeros(2, 3), torch.zeros((2,), dtype=torch.int64)
     (tensor([[0., 0., 0.],
             [0., 0., 0.]]), tensor([0, 0]))
@@ -343,7 +342,6 @@ def zeros(*size: Any, **kwargs: Any) -> Tensor:
 def ones(*size: Any, **kwargs: Any) -> Tensor:
     """A tensor of ones.
 
-    >>> import wengert as torch
     >>> torch.ones(2, requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """
@@ -354,7 +352,6 @@ def ones(*size: Any, **kwargs: Any) -> Tensor:
 def empty(*size: Any, **kwargs: Any) -> Tensor:
     """An uninitialised tensor.
 
-    >>> import wengert as torch
     >>> torch.empty(2, 3).shape
     torch.Size([2, 3])
     """
@@ -407,7 +404,6 @@ def full(size: Any, fill_value: Any, **kwargs: Any) -> Tensor:
 
     Raises RuntimeError if the dtype cannot hold the value.
 
-    >>> import wengert as torch
     >>> torch.full((2,), 3), torch.full((2,), 3.)
     (tensor([3, 3]), tensor([3., 3.]))
     """
@@ -439,7 +435,6 @@ def _dtype_of_number(value: Any) -> Dtype:
 def scalar_tensor(s: Any, **kwargs: Any) -> Tensor:
     """A 0-dimensional tensor of a number, in the default dtype if none is given.
 
-    >>> import wengert as torch
     >>> torch.scalar_tensor(3)
     tensor(3.)
     """
@@ -452,7 +447,6 @@ def scalar_tensor(s: Any, **kwargs: Any) -> Tensor:
 def eye(n: int, m: int | None = None, **kwargs: Any) -> Tensor:
     """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m defaults to n.
 
-    >>> import wengert as torch
     >>> torch.eye(2, 3)
     tensor([[1., 0., 0.],
             [0., 1., 0.]])
@@ -483,7 +477,6 @@ def _count(function: str, argument: str, position: int, value: Any) -> int:
 def empty_strided(size: Any, stride: Any, **kwargs: Any) -> Tensor:
     """An uninitialised tensor with given strides, counted in elements.
 
-    >>> import wengert as torch
     >>> torch.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
@@ -525,7 +518,6 @@ def _stride(step: Any, place: int) -> int:
 def empty_permuted(size: Any, physical_layout: Any, **kwargs: Any) -> Tensor:
     """An uninitialised tensor with its dimensions in the given memory order, outermost first.
 
-    >>> import wengert as torch
     >>> torch.empty_permuted((2, 3, 4), (2, 0, 1)).stride()
     (3, 1, 6)
     """

@@ -21,7 +21,6 @@ def from_file(filename: str | os.PathLike[str], shared: bool | None = None, size
 
     Raises RuntimeError if the file does not exist or is too small.
 
-    >>> import wengert as torch
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as file:
     ...     _ = file.write(bytes(8)), file.flush()

@@ -47,7 +47,6 @@ def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) ->
 def zeros_like(input: Tensor, **kwargs: Any) -> Tensor:
     """A tensor of zeros with another tensor's shape and dtype.
 
-    >>> import wengert as torch
     >>> torch.zeros_like(torch.tensor([1, 2]))
     tensor([0, 0])
     """
@@ -58,7 +57,6 @@ def zeros_like(input: Tensor, **kwargs: Any) -> Tensor:
 def ones_like(input: Tensor, **kwargs: Any) -> Tensor:
     """A tensor of ones with another tensor's shape and dtype.
 
-    >>> import wengert as torch
     >>> torch.ones_like(torch.tensor([1., 2.]))
     tensor([1., 1.])
     """
@@ -69,7 +67,6 @@ def ones_like(input: Tensor, **kwargs: Any) -> Tensor:
 def full_like(input: Tensor, fill_value: Any, **kwargs: Any) -> Tensor:
     """A tensor filled with one value, with another tensor's shape and dtype.
 
-    >>> import wengert as torch
     >>> torch.full_like(torch.tensor([1., 2.]), 7)
     tensor([7., 7.])
     """
@@ -81,7 +78,6 @@ def full_like(input: Tensor, fill_value: Any, **kwargs: Any) -> Tensor:
 def empty_like(input: Tensor, **kwargs: Any) -> Tensor:
     """An uninitialised tensor with another tensor's shape and dtype.
 
-    >>> import wengert as torch
     >>> torch.empty_like(torch.ones(2, 3)).shape
     torch.Size([2, 3])
     """
@@ -204,7 +200,6 @@ def _new_of_sizes(function: str, self: Tensor, value: Any, size: tuple[Any, ...]
 def new_zeros(self: Tensor, *size: Any, **kwargs: Any) -> Tensor:
     """A tensor of zeros with this tensor's dtype.
 
-    >>> import wengert as torch
     >>> torch.tensor([1]).new_zeros(2)
     tensor([0, 0])
     """
@@ -227,7 +222,6 @@ def new_empty(self: Tensor, *size: Any, **kwargs: Any) -> Tensor:
 def new_full(self: Tensor, size: Any, fill_value: Any, **kwargs: Any) -> Tensor:
     """A tensor filled with one value, with this tensor's dtype.
 
-    >>> import wengert as torch
     >>> torch.tensor([1.]).new_full((2,), 3)
     tensor([3., 3.])
     """
@@ -248,7 +242,6 @@ def new_empty_strided(self: Tensor, size: Any, stride: Any, **kwargs: Any) -> Te
 def new_tensor(self: Tensor, data: Any, **kwargs: Any) -> Tensor:
     """A new leaf with a copy of the data and this tensor's dtype.
 
-    >>> import wengert as torch
     >>> torch.ones(1).new_tensor([1, 2])
     tensor([1., 2.])
     """
@@ -268,7 +261,6 @@ def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
     On a sparse tensor it returns a sparse tensor, from a size, or from indices, values and a size.
 
-    >>> import wengert as torch
     >>> torch.tensor([1]).new([4, 5]), torch.ones(1).new(2, 3).shape
     (tensor([4, 5]), torch.Size([2, 3]))
     """

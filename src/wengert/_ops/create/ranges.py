@@ -31,7 +31,6 @@ def arange(*args: Any, **kwargs: Any) -> Tensor:
 
     Raises RuntimeError if step is zero or leads away from end.
 
-    >>> import wengert as torch
     >>> torch.arange(3), torch.arange(1, 2.5, 0.5)
     (tensor([0, 1, 2]), tensor([1.0000, 1.5000, 2.0000]))
     """
@@ -169,7 +168,6 @@ def _fused(a: Any, b: float, c: Any) -> Any:
 def range_(*args: Any, **kwargs: Any) -> Tensor:
     """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, in the default dtype.
 
-    >>> import wengert as torch
     >>> torch.range(1, 2, 0.5)
     tensor([1.0000, 1.5000, 2.0000])
     """
@@ -190,7 +188,6 @@ def range_(*args: Any, **kwargs: Any) -> Tensor:
 def linspace(start: Any, end: Any, steps: Any = None, **kwargs: Any) -> Tensor:
     """``steps`` evenly spaced numbers from start to end, both included.
 
-    >>> import wengert as torch
     >>> torch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
@@ -211,7 +208,6 @@ def linspace(start: Any, end: Any, steps: Any = None, **kwargs: Any) -> Tensor:
 def logspace(start: Any, end: Any, steps: Any = None, base: float = 10.0, **kwargs: Any) -> Tensor:
     """``base`` to the power of ``linspace(start, end, steps)``.
 
-    >>> import wengert as torch
     >>> torch.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """

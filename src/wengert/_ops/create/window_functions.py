@@ -55,7 +55,6 @@ def hann_window(window_length: int, periodic: bool = True, **kwargs: Any) -> Ten
 
     ``periodic``: one period for Fourier transforms, in which the first point follows the last; else symmetric.
 
-    >>> import wengert as torch
     >>> torch.hann_window(4), torch.hann_window(3, periodic=False)
     (tensor([0.0000, 0.5000, 1.0000, 0.5000]), tensor([0., 1., 0.]))
     """
@@ -69,7 +68,6 @@ def hamming_window(
 ) -> Tensor:
     """``alpha - beta * cos(2 pi n / N)``, of shape (window_length,). See ``hann_window``.
 
-    >>> import wengert as torch
     >>> torch.hamming_window(4)
     tensor([0.0800, 0.5400, 1.0000, 0.5400])
     """
@@ -81,7 +79,6 @@ def hamming_window(
 def blackman_window(window_length: int, periodic: bool = True, **kwargs: Any) -> Tensor:
     """``0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)``, of shape (window_length,). See ``hann_window``.
 
-    >>> import wengert as torch
     >>> torch.blackman_window(5, periodic=False)[1:4]
     tensor([0.3400, 1.0000, 0.3400])
     """
@@ -97,7 +94,6 @@ def blackman_window(window_length: int, periodic: bool = True, **kwargs: Any) ->
 def bartlett_window(window_length: int, periodic: bool = True, **kwargs: Any) -> Tensor:
     """A triangle: ``1 - abs(2 n / N - 1)``, of shape (window_length,). See ``hann_window``.
 
-    >>> import wengert as torch
     >>> torch.bartlett_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
@@ -115,7 +111,6 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
 
     A larger ``beta`` gives a narrower window; i0 is the modified Bessel function of order 0.
 
-    >>> import wengert as torch
     >>> torch.kaiser_window(5, periodic=False, beta=3.)
     tensor([0.2049, 0.7269, 1.0000, 0.7269, 0.2049])
     """

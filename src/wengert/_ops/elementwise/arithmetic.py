@@ -51,7 +51,6 @@ ndarray = np.ndarray
 def mul(input, other):
     """Product of each pair of elements, broadcasting.
 
-    >>> import wengert as torch
     >>> torch.mul(torch.tensor([1., 2.]), 3)
     tensor([3., 6.])
     """
@@ -161,7 +160,6 @@ def _refuse_bool_negation(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 def neg(input):
     """Each element with its sign changed.
 
-    >>> import wengert as torch
     >>> -torch.tensor([1., -2.])
     tensor([-1.,  2.])
     """
@@ -277,7 +275,6 @@ def _legacy_operand(name: str, third: Any) -> Any:
 def add_public(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number.
 
-    >>> import wengert as torch
     >>> torch.add(torch.tensor([1., 2.]), torch.tensor([10., 20.]), alpha=2)
     tensor([21., 42.])
     """
@@ -294,7 +291,6 @@ def add_public(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, 
 def sub_public(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number.
 
-    >>> import wengert as torch
     >>> torch.sub(torch.tensor([1., 2.]), 1)
     tensor([0., 1.])
     """
@@ -311,7 +307,6 @@ def sub_public(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, 
 def rsub_public(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``other - alpha * input``.
 
-    >>> import wengert as torch
     >>> torch.rsub(torch.tensor([1., 2.]), 3)
     tensor([2., 1.])
     """
@@ -388,7 +383,6 @@ python_operator(imul, "__imul__")
 def positive(input: Tensor) -> Tensor:
     """Return the tensor itself; bools are an error.
 
-    >>> import wengert as torch
     >>> torch.positive(torch.tensor([-1., 2.]))
     tensor([-1.,  2.])
     """

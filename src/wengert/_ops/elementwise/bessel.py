@@ -14,7 +14,6 @@ from ._common import real_function
 def i0(input):
     """The modified Bessel function of the first kind of order 0.
 
-    >>> import wengert as torch
     >>> torch.i0(torch.tensor([0., 1.]))
     tensor([1.0000, 1.2661])
     """
@@ -30,7 +29,6 @@ def i0(input):
 def i0e(input):
     """``exp(-abs(x)) * i0(x)``.
 
-    >>> import wengert as torch
     >>> torch.special.i0e(torch.tensor([0., 1.]))
     tensor([1.0000, 0.4658])
     """
@@ -57,7 +55,6 @@ def _i1_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
 def i1(input):
     """The modified Bessel function of the first kind of order 1.
 
-    >>> import wengert as torch
     >>> torch.special.i1(torch.tensor([0., 1.]))
     tensor([0.0000, 0.5652])
     """
@@ -72,7 +69,6 @@ def _i1e_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
 def i1e(input):
     """``exp(-abs(x)) * i1(x)``.
 
-    >>> import wengert as torch
     >>> torch.special.i1e(torch.tensor([0., 1.]))
     tensor([0.0000, 0.2079])
     """

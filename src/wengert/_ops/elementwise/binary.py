@@ -55,7 +55,6 @@ def _inverse_square(xp: Any, self: Any, other: Any) -> Any:
 def atan2(input, other):
     """The angle in radians of the point (other, input), between -pi and pi.
 
-    >>> import wengert as torch
     >>> torch.atan2(torch.tensor([1., -1.]), torch.tensor([1., -1.]))
     tensor([ 0.7854, -2.3562])
     """
@@ -74,7 +73,6 @@ def atan2(input, other):
 def hypot(input, other):
     """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow.
 
-    >>> import wengert as torch
     >>> torch.hypot(torch.tensor([3.]), torch.tensor([4.]))
     tensor([5.])
     """
@@ -102,7 +100,6 @@ def _logaddexp(lib: Any, x: Any, y: Any) -> Any:
 def logaddexp(lib, input, other):
     """``log(exp(input) + exp(other))`` without overflow.
 
-    >>> import wengert as torch
     >>> torch.logaddexp(torch.tensor([0.]), torch.tensor([0.]))
     tensor([0.6931])
     """
@@ -122,7 +119,6 @@ def logaddexp(lib, input, other):
 def logaddexp2(input, other):
     """``log2(2 ** input + 2 ** other)`` without overflow.
 
-    >>> import wengert as torch
     >>> torch.logaddexp2(torch.tensor([1.]), torch.tensor([1.]))
     tensor([2.])
     """
@@ -173,7 +169,6 @@ def _lerp_tensor(lib, self, end, weight):
 def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
     """``input + weight * (end - input)``; the weight is a number or a tensor.
 
-    >>> import wengert as torch
     >>> torch.lerp(torch.tensor([0., 10.]), torch.tensor([10., 20.]), 0.5)
     tensor([ 5., 15.])
     """
@@ -301,7 +296,6 @@ def addcmul(
 ) -> Tensor:
     """``input + value * tensor1 * tensor2``, broadcasting.
 
-    >>> import wengert as torch
     >>> torch.addcmul(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([3.]), value=10)
     tensor([61.])
     """
@@ -322,7 +316,6 @@ def addcdiv(
 ) -> Tensor:
     """``input + value * tensor1 / tensor2``, broadcasting.
 
-    >>> import wengert as torch
     >>> torch.addcdiv(torch.tensor([1.]), torch.tensor([6.]), torch.tensor([3.]), value=10)
     tensor([21.])
     """
@@ -388,7 +381,6 @@ publish(_added_inplace(addcdiv, lambda b, c, value: value * b / c if value != 1 
 def copysign(input, other):
     """The absolute value of the first operand with the sign of the second.
 
-    >>> import wengert as torch
     >>> torch.copysign(torch.tensor([1., -2.]), -1)
     tensor([-1., -2.])
     """
@@ -406,7 +398,6 @@ def copysign(input, other):
 def nextafter(input, other):
     """The next representable number after ``input`` towards ``other``.
 
-    >>> import wengert as torch
     >>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) > 1
     tensor([True])
     """
@@ -432,7 +423,6 @@ def heaviside(lib, input, other):
 def heaviside_public(input: Tensor, values: Tensor) -> Tensor:
     """0 for negative elements, 1 for positive ones, and the element of ``values`` for 0.
 
-    >>> import wengert as torch
     >>> torch.heaviside(torch.tensor([-1., 0., 1.]), torch.tensor(0.5))
     tensor([0.0000, 0.5000, 1.0000])
     """
@@ -454,7 +444,6 @@ publish(inplace_of(heaviside_public, "heaviside_"), "Tensor.heaviside_")
 def ldexp(lib, input, other):
     """``input * 2 ** other``.
 
-    >>> import wengert as torch
     >>> torch.ldexp(torch.tensor([1.]), torch.tensor([3]))
     tensor([8.])
     """
@@ -480,7 +469,6 @@ _INTEGERS: dict[str, Any] = {
 def gcd(input, other):
     """The greatest common divisor of each pair of integers.
 
-    >>> import wengert as torch
     >>> torch.gcd(torch.tensor([12, 7]), torch.tensor([18, 21]))
     tensor([6, 7])
     """
@@ -490,7 +478,6 @@ def gcd(input, other):
 def lcm(input, other):
     """The least common multiple of each pair of integers.
 
-    >>> import wengert as torch
     >>> torch.lcm(torch.tensor([4, 6]), torch.tensor([6, 9]))
     tensor([12, 18])
     """

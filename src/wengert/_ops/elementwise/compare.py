@@ -29,7 +29,6 @@ from ._common import BOOLS, NOTHING, integer_pairs, no_complex, python_operator,
 def eq(input, other):
     """Whether the elements are equal, as bools.
 
-    >>> import wengert as torch
     >>> torch.tensor([1, 2]) == 2
     tensor([False,  True])
     """
@@ -46,7 +45,6 @@ def eq(input, other):
 def ne(input, other):
     """Whether the elements differ, as bools.
 
-    >>> import wengert as torch
     >>> torch.ne(torch.tensor([1, 2]), 2)
     tensor([ True, False])
     """
@@ -77,7 +75,6 @@ def _order(libname: str) -> Any:
 def lt(input, other):
     """Whether ``input < other``, element by element.
 
-    >>> import wengert as torch
     >>> torch.tensor([1., 2.]) < torch.tensor([2., 1.])
     tensor([ True, False])
     """
@@ -87,7 +84,6 @@ def lt(input, other):
 def le(input, other):
     """Whether ``input <= other``, element by element.
 
-    >>> import wengert as torch
     >>> torch.le(torch.tensor([1, 2, 3]), 2)
     tensor([ True,  True, False])
     """
@@ -97,7 +93,6 @@ def le(input, other):
 def gt(input, other):
     """Whether ``input > other``, element by element.
 
-    >>> import wengert as torch
     >>> torch.gt(torch.tensor([1, 2, 3]), 2)
     tensor([False, False,  True])
     """
@@ -107,7 +102,6 @@ def gt(input, other):
 def ge(input, other):
     """Whether ``input >= other``, element by element.
 
-    >>> import wengert as torch
     >>> torch.ge(torch.tensor([1, 2, 3]), 2)
     tensor([False,  True,  True])
     """
@@ -123,7 +117,6 @@ _SHIFT: dict[str, Any] = {**_BITS, "check": refuse(INEXACT, BOOLS), "integers": 
 def bitwise_and(input, other):
     """Bitwise and; logical and for bools.
 
-    >>> import wengert as torch
     >>> torch.tensor([True, True]) & torch.tensor([True, False])
     tensor([ True, False])
     """
@@ -133,7 +126,6 @@ def bitwise_and(input, other):
 def bitwise_or(input, other):
     """Bitwise or; logical or for bools.
 
-    >>> import wengert as torch
     >>> torch.bitwise_or(torch.tensor([5, 6]), 3)
     tensor([7, 7])
     """
@@ -143,7 +135,6 @@ def bitwise_or(input, other):
 def bitwise_xor(input, other):
     """Bitwise exclusive or; logical exclusive or for bools.
 
-    >>> import wengert as torch
     >>> torch.bitwise_xor(torch.tensor([5, 6]), 3)
     tensor([6, 5])
     """
@@ -153,7 +144,6 @@ def bitwise_xor(input, other):
 def bitwise_left_shift(input, other):
     """Shift the bits to the left, which multiplies by powers of two.
 
-    >>> import wengert as torch
     >>> torch.bitwise_left_shift(torch.tensor([1, 2]), 3)
     tensor([ 8, 16])
     """
@@ -163,7 +153,6 @@ def bitwise_left_shift(input, other):
 def bitwise_right_shift(input, other):
     """Shift the bits to the right, which divides by powers of two and rounds down.
 
-    >>> import wengert as torch
     >>> torch.bitwise_right_shift(torch.tensor([8, -8]), 2)
     tensor([ 2, -2])
     """
@@ -179,7 +168,6 @@ def bitwise_right_shift(input, other):
 def bitwise_not(input):
     """Bitwise not; logical not for bools.
 
-    >>> import wengert as torch
     >>> ~torch.tensor([True, False])
     tensor([False,  True])
     """
@@ -209,7 +197,6 @@ for _fn, _name in (
 def logical_and(input, other):
     """Whether both elements are nonzero.
 
-    >>> import wengert as torch
     >>> torch.logical_and(torch.tensor([0., 2.]), torch.tensor([1., 1.]))
     tensor([False,  True])
     """
@@ -219,7 +206,6 @@ def logical_and(input, other):
 def logical_or(input, other):
     """Whether at least one of the elements is nonzero.
 
-    >>> import wengert as torch
     >>> torch.logical_or(torch.tensor([0, 1]), torch.tensor([0, 0]))
     tensor([False,  True])
     """
@@ -229,7 +215,6 @@ def logical_or(input, other):
 def logical_xor(input, other):
     """Whether exactly one of the elements is nonzero.
 
-    >>> import wengert as torch
     >>> torch.logical_xor(torch.tensor([0, 1]), torch.tensor([1, 1]))
     tensor([ True, False])
     """
@@ -239,7 +224,6 @@ def logical_xor(input, other):
 def logical_not(input):
     """Whether each element is zero.
 
-    >>> import wengert as torch
     >>> torch.logical_not(torch.tensor([0, 2]))
     tensor([ True, False])
     """
@@ -250,7 +234,6 @@ def logical_not(input):
 def isnan(input):
     """Whether each element is nan; a complex element is nan if either part is.
 
-    >>> import wengert as torch
     >>> torch.isnan(torch.tensor([1., float("nan")]))
     tensor([False,  True])
     """
@@ -260,7 +243,6 @@ def isnan(input):
 def isfinite(input):
     """Whether each element is neither infinite nor nan.
 
-    >>> import wengert as torch
     >>> torch.isfinite(torch.tensor([1., float("inf"), float("nan")]))
     tensor([ True, False, False])
     """
@@ -270,7 +252,6 @@ def isfinite(input):
 def isinf(input):
     """Whether each element is infinite; a complex element is infinite if either part is.
 
-    >>> import wengert as torch
     >>> torch.isinf(torch.tensor([1., -torch.inf]))
     tensor([False,  True])
     """
@@ -284,7 +265,6 @@ _NO_COMPLEX_INPUT = no_complex("{} does not support complex inputs.")
 def isposinf(lib, input):
     """Whether each element is plus infinity.
 
-    >>> import wengert as torch
     >>> torch.isposinf(torch.tensor([torch.inf, -torch.inf]))
     tensor([ True, False])
     """
@@ -295,7 +275,6 @@ def isposinf(lib, input):
 def isneginf(lib, input):
     """Whether each element is minus infinity.
 
-    >>> import wengert as torch
     >>> torch.isneginf(torch.tensor([torch.inf, -torch.inf]))
     tensor([False,  True])
     """
@@ -306,7 +285,6 @@ def isneginf(lib, input):
 def isreal(lib, input):
     """Whether each element's imaginary part is zero.
 
-    >>> import wengert as torch
     >>> torch.isreal(torch.tensor([1 + 0j, 1j]))
     tensor([ True, False])
     """
@@ -322,7 +300,6 @@ def isreal(lib, input):
 def signbit(input):
     """Whether each element's sign bit is set; it is set for -0 too.
 
-    >>> import wengert as torch
     >>> torch.signbit(torch.tensor([-0., 2.]))
     tensor([ True, False])
     """
@@ -353,7 +330,6 @@ def _isclose(lib, self, other, rtol, atol, equal_nan):
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Whether each element is close to the other: ``abs(input - other) <= atol + rtol * abs(other)``.
 
-    >>> import wengert as torch
     >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1.000001, 2.1]))
     tensor([ True, False])
     """
@@ -373,7 +349,6 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are close (``isclose``), as a Python bool.
 
-    >>> import wengert as torch
     >>> torch.allclose(torch.tensor([1.]), torch.tensor([1.0000001]))
     True
     """
@@ -387,7 +362,6 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and the same elements, as a Python bool.
 
-    >>> import wengert as torch
     >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
     True
     """

@@ -72,7 +72,6 @@ def conj_physical(lib, input):
 def conj_physical_public(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate; a real tensor is returned itself.
 
-    >>> import wengert as torch
     >>> torch.conj_physical(torch.tensor([1 + 2j]))
     tensor([1.-2.j])
     """
@@ -88,7 +87,6 @@ publish(inplace_of(conj_physical, "conj_physical_", composed=False), "torch.conj
 def conj_public(input: Tensor) -> Tensor:
     """The complex conjugate; a real tensor is returned itself.
 
-    >>> import wengert as torch
     >>> torch.conj(torch.tensor([1 + 2j]))
     tensor([1.-2.j])
     """
@@ -112,7 +110,6 @@ def negative_view(lib, input):
 def neg_view(self: Tensor) -> Tensor:
     """A view that shows the negatives of the elements, as ``x.conj().imag`` does.
 
-    >>> import wengert as torch
     >>> torch.tensor([1., -2.])._neg_view()
     tensor([-1.,  2.])
     """
@@ -123,7 +120,6 @@ def neg_view(self: Tensor) -> Tensor:
 def is_conj(input: Tensor) -> bool:
     """Whether the tensor shows the conjugates of its memory.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([1 + 2j])
     >>> x.conj().is_conj(), x.conj().conj().is_conj()
     (True, False)
@@ -135,7 +131,6 @@ def is_conj(input: Tensor) -> bool:
 def is_neg(input: Tensor) -> bool:
     """Whether the tensor shows the negatives of its memory, as the imaginary part of a conjugate does.
 
-    >>> import wengert as torch
     >>> torch.tensor([1 + 2j]).conj().imag.is_neg()
     True
     """
@@ -146,7 +141,6 @@ def is_neg(input: Tensor) -> bool:
 def resolve_conj(input: Tensor) -> Tensor:
     """A copy of a conjugate; any other tensor is returned itself.
 
-    >>> import wengert as torch
     >>> torch.tensor([1 + 2j]).conj().resolve_conj().is_conj()
     False
     """
@@ -157,7 +151,6 @@ def resolve_conj(input: Tensor) -> Tensor:
 def resolve_neg(input: Tensor) -> Tensor:
     """A copy of a tensor that shows negatives; any other tensor is returned itself.
 
-    >>> import wengert as torch
     >>> torch.resolve_neg(torch.tensor([1 + 2j]).conj().imag)
     tensor([-2.])
     """
@@ -207,7 +200,6 @@ def complex(lib, self, other):
 def complex_public(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from its parts, which have the same floating dtype and broadcast.
 
-    >>> import wengert as torch
     >>> torch.complex(torch.tensor([1.]), torch.tensor([2.]))
     tensor([1.+2.j])
     """
@@ -268,7 +260,6 @@ def polar(lib, self, other):
 def polar_public(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from absolute values and angles (in radians).
 
-    >>> import wengert as torch
     >>> torch.polar(torch.tensor([2.]), torch.tensor([0.]))
     tensor([2.+0.j])
     """
@@ -301,7 +292,6 @@ def view_as_complex(lib, self):
 def view_as_real_public(input: Tensor) -> Tensor:
     """A real view with a last dimension of size two, which holds the real and imaginary parts.
 
-    >>> import wengert as torch
     >>> torch.view_as_real(torch.tensor([1 + 2j]))
     tensor([[1., 2.]])
     """
@@ -319,7 +309,6 @@ def view_as_real_public(input: Tensor) -> Tensor:
 def view_as_complex_public(input: Tensor) -> Tensor:
     """A complex view of a real tensor whose last dimension has size two.
 
-    >>> import wengert as torch
     >>> torch.view_as_complex(torch.tensor([[1., 2.]]))
     tensor([1.+2.j])
     """
@@ -347,7 +336,6 @@ def view_as_complex_public(input: Tensor) -> Tensor:
 def view_as_real_copy(input: Tensor) -> Tensor:
     """A copy of ``view_as_real(input)``.
 
-    >>> import wengert as torch
     >>> torch.view_as_real_copy(torch.tensor([1 + 2j]))
     tensor([[1., 2.]])
     """
@@ -359,7 +347,6 @@ def view_as_real_copy(input: Tensor) -> Tensor:
 def view_as_complex_copy(input: Tensor) -> Tensor:
     """A copy of ``view_as_complex(input)``.
 
-    >>> import wengert as torch
     >>> torch.view_as_complex_copy(torch.tensor([[1., 2.]]))
     tensor([1.+2.j])
     """
@@ -370,7 +357,6 @@ def view_as_complex_copy(input: Tensor) -> Tensor:
 def real_public(input: Tensor) -> Tensor:
     """A view of the real part; a real tensor is returned itself.
 
-    >>> import wengert as torch
     >>> torch.real(torch.tensor([1 + 2j]))
     tensor([1.])
     """
@@ -383,7 +369,6 @@ def real_public(input: Tensor) -> Tensor:
 def imag_public(input: Tensor) -> Tensor:
     """A view of the imaginary part of a complex tensor.
 
-    >>> import wengert as torch
     >>> torch.imag(torch.tensor([1 + 2j]))
     tensor([2.])
     """
@@ -420,7 +405,6 @@ publish(property(imag_public, _set_part(imag_public), doc=imag_public.__doc__), 
 def angle(lib, input):
     """The angle of each element in radians; 0 or pi for a real number.
 
-    >>> import wengert as torch
     >>> torch.angle(torch.tensor([1j, -1.]))
     tensor([1.5708, 3.1416])
     """
@@ -452,7 +436,6 @@ def _sgn_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
 def sgn(lib, input):
     """The sign of each element; a complex number is divided by its absolute value, and 0 stays 0.
 
-    >>> import wengert as torch
     >>> torch.sgn(torch.tensor([3 + 4j]))
     tensor([0.6000+0.8000j])
     """

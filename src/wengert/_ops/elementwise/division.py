@@ -74,7 +74,6 @@ def div_public(input: Tensor, other: Any, *, rounding_mode: str | None = None, o
 
     ``rounding_mode``: ``None``, ``"trunc"`` (towards zero) or ``"floor"``. With a rounding mode integers stay integers.
 
-    >>> import wengert as torch
     >>> torch.div(torch.tensor([-7., 7.]), 2, rounding_mode="trunc")
     tensor([-3.,  3.])
     """
@@ -93,7 +92,6 @@ def div_public(input: Tensor, other: Any, *, rounding_mode: str | None = None, o
 def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
     """``div`` without rounding.
 
-    >>> import wengert as torch
     >>> torch.true_divide(torch.tensor([3, 4]), 2)
     tensor([1.5000, 2.0000])
     """
@@ -131,7 +129,6 @@ publish(_idiv, "Tensor.true_divide_")
 def floor_divide(input, other):
     """Quotient rounded down; it has no derivative.
 
-    >>> import wengert as torch
     >>> torch.tensor([-7, 7]) // 2
     tensor([-4,  3])
     """
@@ -166,7 +163,6 @@ _REMAINDER: dict[str, Any] = {
 def remainder(input, other):
     """The remainder of division, with the sign of the divisor, like Python's ``%``.
 
-    >>> import wengert as torch
     >>> torch.remainder(torch.tensor([-3., 3.]), 2)
     tensor([1., 1.])
     """
@@ -184,7 +180,6 @@ def remainder(input, other):
 def fmod(input, other):
     """The remainder of division, with the sign of the dividend, like C's ``fmod``.
 
-    >>> import wengert as torch
     >>> torch.fmod(torch.tensor([-3., 3.]), 2)
     tensor([-1.,  1.])
     """

@@ -156,7 +156,6 @@ def _rpow(lib, self, base):
 def rpow(self: Tensor, base: Any) -> Any:
     """The left operand to the power of each element.
 
-    >>> import wengert as torch
     >>> 2 ** torch.tensor([1., 2.])
     tensor([2., 4.])
     """
@@ -178,7 +177,6 @@ def pow_public(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tenso
     The derivative with respect to the base is 0 where the exponent is 0. The derivative with respect to the exponent
     is 0 where the base is 0 and the exponent is not negative.
 
-    >>> import wengert as torch
     >>> torch.pow(torch.tensor([1., 2., 3.]), 2)
     tensor([1., 4., 9.])
     """
@@ -208,7 +206,6 @@ publish(inplace_of(pow, "pow_", composed=False), "Tensor.pow_")
 def float_power(input: Any, exponent: Any) -> Tensor:
     """``pow`` in double precision (complex128 if an operand is complex).
 
-    >>> import wengert as torch
     >>> torch.float_power(torch.tensor([2, 3]), 2)
     tensor([4., 9.], dtype=torch.float64)
     """
@@ -240,7 +237,6 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square of each element.
 
-    >>> import wengert as torch
     >>> torch.square(torch.tensor([1., -2.]))
     tensor([1., 4.])
     """
@@ -254,7 +250,6 @@ publish(inplace_of(square, "square_"), "torch.square_ Tensor.square_")
 def reciprocal(lib, input):
     """One over each element.
 
-    >>> import wengert as torch
     >>> torch.reciprocal(torch.tensor([2., 4.]))
     tensor([0.5000, 0.2500])
     """

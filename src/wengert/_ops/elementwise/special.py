@@ -36,7 +36,6 @@ SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 *
 def erf(input):
     """The error function of each element.
 
-    >>> import wengert as torch
     >>> torch.erf(torch.tensor([0., 1.]))
     tensor([0.0000, 0.8427])
     """
@@ -51,7 +50,6 @@ def erf(input):
 def erfc(input):
     """``1 - erf(x)`` of each element, accurate where ``erf(x)`` is near 1 too.
 
-    >>> import wengert as torch
     >>> torch.erfc(torch.tensor([0., 1.]))
     tensor([1.0000, 0.1573])
     """
@@ -63,7 +61,6 @@ def erfc(input):
 def erfcx(input):
     """``exp(x ** 2) * erfc(x)``.
 
-    >>> import wengert as torch
     >>> torch.special.erfcx(torch.tensor([0., 1.]))
     tensor([1.0000, 0.4276])
     """
@@ -79,7 +76,6 @@ def erfcx(input):
 def erfinv(input):
     """The inverse of the error function, for elements between -1 and 1.
 
-    >>> import wengert as torch
     >>> torch.erfinv(torch.tensor([0., 0.5]))
     tensor([0.0000, 0.4769])
     """
@@ -95,7 +91,6 @@ def erfinv(input):
 def ndtr(input):
     """The probability that a standard normal variable is below each element.
 
-    >>> import wengert as torch
     >>> torch.special.ndtr(torch.tensor([0., 1.]))
     tensor([0.5000, 0.8413])
     """
@@ -111,7 +106,6 @@ def ndtr(input):
 def ndtri(input):
     """The inverse of ``ndtr``: the quantile of the standard normal distribution for each probability.
 
-    >>> import wengert as torch
     >>> torch.special.ndtri(torch.tensor([0.5, 0.75]))
     tensor([0.0000, 0.6745])
     """
@@ -130,7 +124,6 @@ def _log_ndtr_grad(xp: Any, g: Any, self: Any) -> Any:
 def log_ndtr(input):
     """The logarithm of ``ndtr``.
 
-    >>> import wengert as torch
     >>> torch.special.log_ndtr(torch.tensor([0., -1.]))
     tensor([-0.6931, -1.8410])
     """
@@ -147,7 +140,6 @@ def log_ndtr(input):
 def lgamma(lib, input):
     """The logarithm of the absolute value of the gamma function of each element.
 
-    >>> import wengert as torch
     >>> torch.lgamma(torch.tensor([1., 4.]))
     tensor([0.0000, 1.7918])
     """
@@ -166,7 +158,6 @@ def lgamma(lib, input):
 def digamma(lib, input):
     """The derivative of ``lgamma``: -inf at 0, nan at the negative integers.
 
-    >>> import wengert as torch
     >>> torch.digamma(torch.tensor([1., 0.5]))
     tensor([-0.5772, -1.9635])
     """
@@ -202,7 +193,6 @@ def _polygamma(lib, self, n):
 def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The derivative of order n of ``digamma``, n >= 0.
 
-    >>> import wengert as torch
     >>> torch.polygamma(1, torch.tensor([1.]))
     tensor([1.6449])
     """
@@ -257,7 +247,6 @@ def _mvlgamma(lib, self, p):
 def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p.
 
-    >>> import wengert as torch
     >>> torch.mvlgamma(torch.tensor([3.]), 2)
     tensor([1.5502])
     """
@@ -321,7 +310,6 @@ _INCOMPLETE: dict[str, Any] = {
 def igamma(input, other):
     """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only.
 
-    >>> import wengert as torch
     >>> torch.igamma(torch.tensor([1.]), torch.tensor([2.]))
     tensor([0.8647])
     """
@@ -339,7 +327,6 @@ def igamma(input, other):
 def igammac(input, other):
     """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only.
 
-    >>> import wengert as torch
     >>> torch.igammac(torch.tensor([1.]), torch.tensor([2.]))
     tensor([0.1353])
     """
@@ -350,7 +337,6 @@ def igammac(input, other):
 def entr(input):
     """``-x log(x)``: 0 at 0 and -inf below.
 
-    >>> import wengert as torch
     >>> torch.special.entr(torch.tensor([0., 0.5]))
     tensor([0.0000, 0.3466])
     """
@@ -368,7 +354,6 @@ def entr(input):
 def xlogy(input, other):
     """``input * log(other)``, and 0 where ``input`` is 0 and ``other`` is not nan.
 
-    >>> import wengert as torch
     >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
     tensor([0., 0.])
     """
@@ -389,7 +374,6 @@ publish(PUBLIC["Tensor"]["xlogy_"], "torch.xlogy_")
 def xlog1py(input, other):
     """``input * log(1 + other)``, and 0 where ``input`` is 0 and ``other`` is not nan.
 
-    >>> import wengert as torch
     >>> torch.special.xlog1py(torch.tensor([0., 2.]), torch.tensor([-1., 1.]))
     tensor([0.0000, 1.3863])
     """
@@ -408,7 +392,6 @@ def xlog1py(input, other):
 def zeta(input, other):
     """The Hurwitz zeta function; it has a derivative with respect to ``other`` only.
 
-    >>> import wengert as torch
     >>> torch.special.zeta(torch.tensor([2.]), torch.tensor([1.]))
     tensor([1.6449])
     """
@@ -440,7 +423,6 @@ def _logit(lib, self, eps):
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """``log(x / (1 - x))`` of each element; with ``eps``, x is clamped to [eps, 1 - eps] first.
 
-    >>> import wengert as torch
     >>> torch.logit(torch.tensor([0.5, 0.9]))
     tensor([0.0000, 2.1972])
     """

@@ -35,7 +35,6 @@ FrexpResult = return_type("frexp", "mantissa", "exponent")
 def sqrt(input):
     """The square root of each element; nan for negative elements.
 
-    >>> import wengert as torch
     >>> torch.sqrt(torch.tensor([4., 9.]))
     tensor([2., 3.])
     """
@@ -45,7 +44,6 @@ def sqrt(input):
 def rsqrt(lib, input):
     """One over the square root of each element.
 
-    >>> import wengert as torch
     >>> torch.rsqrt(torch.tensor([4., 16.]))
     tensor([0.5000, 0.2500])
     """
@@ -57,7 +55,6 @@ def rsqrt(lib, input):
 def exp(input):
     """e to the power of each element.
 
-    >>> import wengert as torch
     >>> torch.exp(torch.tensor([0., 1.]))
     tensor([1.0000, 2.7183])
     """
@@ -71,7 +68,6 @@ def exp(input):
 def exp2(input):
     """2 to the power of each element.
 
-    >>> import wengert as torch
     >>> torch.exp2(torch.tensor([0., 3.]))
     tensor([1., 8.])
     """
@@ -85,7 +81,6 @@ def exp2(input):
 def expm1(input):
     """``exp(x) - 1``, accurate near 0 too.
 
-    >>> import wengert as torch
     >>> torch.expm1(torch.tensor([0., 1.]))
     tensor([0.0000, 1.7183])
     """
@@ -95,7 +90,6 @@ def expm1(input):
 def log(input):
     """The natural logarithm of each element; -inf for 0 and nan for negative elements.
 
-    >>> import wengert as torch
     >>> torch.log(torch.tensor([1., 0.]))
     tensor([0., -inf])
     """
@@ -105,7 +99,6 @@ def log(input):
 def log10(input):
     """The logarithm to the base 10 of each element.
 
-    >>> import wengert as torch
     >>> torch.log10(torch.tensor([1., 10.]))
     tensor([0., 1.])
     """
@@ -115,7 +108,6 @@ def log10(input):
 def log2(input):
     """The logarithm to the base 2 of each element.
 
-    >>> import wengert as torch
     >>> torch.log2(torch.tensor([1., 8.]))
     tensor([0., 3.])
     """
@@ -131,7 +123,6 @@ def log2(input):
 def log1p(input):
     """``log(1 + x)``, accurate near 0 too.
 
-    >>> import wengert as torch
     >>> torch.log1p(torch.tensor([0., 1.]))
     tensor([0.0000, 0.6931])
     """
@@ -142,7 +133,6 @@ def log1p(input):
 def sin(input):
     """The sine of each element, an angle in radians.
 
-    >>> import wengert as torch
     >>> torch.sin(torch.tensor([0., torch.pi / 2]))
     tensor([0., 1.])
     """
@@ -152,7 +142,6 @@ def sin(input):
 def cos(input):
     """The cosine of each element, an angle in radians.
 
-    >>> import wengert as torch
     >>> torch.cos(torch.tensor([0., 1.]))
     tensor([1.0000, 0.5403])
     """
@@ -162,7 +151,6 @@ def cos(input):
 def tan(input):
     """The tangent of each element, an angle in radians.
 
-    >>> import wengert as torch
     >>> torch.tan(torch.tensor([0., 1.]))
     tensor([0.0000, 1.5574])
     """
@@ -178,7 +166,6 @@ def tan(input):
 def asin(input):
     """The inverse sine of each element, in radians.
 
-    >>> import wengert as torch
     >>> torch.asin(torch.tensor([0., 1.]))
     tensor([0.0000, 1.5708])
     """
@@ -194,7 +181,6 @@ def asin(input):
 def acos(input):
     """The inverse cosine of each element, in radians.
 
-    >>> import wengert as torch
     >>> torch.acos(torch.tensor([0., 1.]))
     tensor([1.5708, 0.0000])
     """
@@ -209,7 +195,6 @@ def acos(input):
 def atan(input):
     """The inverse tangent of each element, in radians.
 
-    >>> import wengert as torch
     >>> torch.atan(torch.tensor([0., 1.]))
     tensor([0.0000, 0.7854])
     """
@@ -219,7 +204,6 @@ def atan(input):
 def sinh(input):
     """The hyperbolic sine of each element.
 
-    >>> import wengert as torch
     >>> torch.sinh(torch.tensor([0., 1.]))
     tensor([0.0000, 1.1752])
     """
@@ -229,7 +213,6 @@ def sinh(input):
 def cosh(input):
     """The hyperbolic cosine of each element.
 
-    >>> import wengert as torch
     >>> torch.cosh(torch.tensor([0., 1.]))
     tensor([1.0000, 1.5431])
     """
@@ -239,7 +222,6 @@ def cosh(input):
 def tanh(input):
     """The hyperbolic tangent of each element.
 
-    >>> import wengert as torch
     >>> torch.tanh(torch.tensor([0., 100.]))
     tensor([0., 1.])
     """
@@ -254,7 +236,6 @@ def tanh(input):
 def asinh(input):
     """The inverse hyperbolic sine of each element.
 
-    >>> import wengert as torch
     >>> torch.asinh(torch.tensor([0., 1.]))
     tensor([0.0000, 0.8814])
     """
@@ -276,7 +257,6 @@ def _acosh_grad(xp: Any, g: Any, self: Any) -> Any:
 def acosh(input):
     """The inverse hyperbolic cosine of each element; nan below 1.
 
-    >>> import wengert as torch
     >>> torch.acosh(torch.tensor([1., 2.]))
     tensor([0.0000, 1.3170])
     """
@@ -292,7 +272,6 @@ def acosh(input):
 def atanh(input):
     """The inverse hyperbolic tangent of each element.
 
-    >>> import wengert as torch
     >>> torch.atanh(torch.tensor([0., 0.5]))
     tensor([0.0000, 0.5493])
     """
@@ -309,7 +288,6 @@ _ANGLE: dict[str, Any] = {
 def deg2rad(lib, input):
     """Convert degrees to radians.
 
-    >>> import wengert as torch
     >>> torch.deg2rad(torch.tensor([180., 90.]))
     tensor([3.1416, 1.5708])
     """
@@ -320,7 +298,6 @@ def deg2rad(lib, input):
 def rad2deg(lib, input):
     """Convert radians to degrees.
 
-    >>> import wengert as torch
     >>> torch.rad2deg(torch.tensor([0., torch.pi]))
     tensor([  0., 180.])
     """
@@ -337,7 +314,6 @@ def _sinc_grad(xp: Any, g: Any, self: Any) -> Any:
 def sinc(lib, input):
     """``sin(pi x) / (pi x)``, and 1 at 0.
 
-    >>> import wengert as torch
     >>> torch.sinc(torch.tensor([0., 0.5]))
     tensor([1.0000, 0.6366])
     """
@@ -383,7 +359,6 @@ def _rounding(domain: tuple[float, float] = (0.1, 0.9), **facts: Any) -> Any:
 def floor(input):
     """The largest integer that is at most each element; its derivative is 0.
 
-    >>> import wengert as torch
     >>> torch.floor(torch.tensor([-0.5, 1.5]))
     tensor([-1.,  1.])
     """
@@ -393,7 +368,6 @@ def floor(input):
 def ceil(input):
     """The smallest integer that is at least each element; its derivative is 0.
 
-    >>> import wengert as torch
     >>> torch.ceil(torch.tensor([-0.5, 1.2]))
     tensor([-0., 2.])
     """
@@ -403,7 +377,6 @@ def ceil(input):
 def trunc(input):
     """Each element without its fractional part; its derivative is 0.
 
-    >>> import wengert as torch
     >>> torch.trunc(torch.tensor([-1.5, 1.5]))
     tensor([-1.,  1.])
     """
@@ -434,7 +407,6 @@ def _round_decimals(lib, self, decimals):
 def round_public(input: Tensor, *, decimals: int | None = None, out: Tensor | None = None) -> Tensor:
     """The nearest integer, with ties rounded to even, or the nearest number with ``decimals`` decimal places.
 
-    >>> import wengert as torch
     >>> torch.round(torch.tensor([0.5, 1.5, -2.7])), torch.round(torch.tensor([0.126]), decimals=2)
     (tensor([ 0.,  2., -3.]), tensor([0.1300]))
     """
@@ -463,7 +435,6 @@ publish(inplace_of(round_public, "round_"), "torch.round_ Tensor.round_")
 def frac(lib, input):
     """The fractional part of each element, with its sign.
 
-    >>> import wengert as torch
     >>> torch.frac(torch.tensor([1.5, -2.25]))
     tensor([ 0.5000, -0.2500])
     """
@@ -491,7 +462,6 @@ def _abs_jvp(xp: Any, tangents: Any, result: Any, self: Any) -> Any:
 def abs(input):
     """The absolute value of each element; its derivative at 0 is 0.
 
-    >>> import wengert as torch
     >>> torch.abs(torch.tensor([-1., 2.])), torch.abs(torch.tensor([3 + 4j]))
     (tensor([1., 2.]), tensor([5.]))
     """
@@ -525,7 +495,6 @@ _abs_inplace = inplace_of(abs, "abs_", composed=False)
 def sign(lib, input):
     """-1, 0 or 1 according to each element's sign; 0 for nan.
 
-    >>> import wengert as torch
     >>> torch.sign(torch.tensor([-2., 0., 3.]))
     tensor([-1.,  0.,  1.])
     """
@@ -569,7 +538,6 @@ def _floating_like(g: Any) -> Any:
 def frexp_public(input: Tensor) -> Any:
     """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``.
 
-    >>> import wengert as torch
     >>> mantissa, exponent = torch.frexp(torch.tensor([3.]))
     >>> mantissa, exponent
     (tensor([0.7500]), tensor([2], dtype=torch.int32))

@@ -61,7 +61,6 @@ def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out
 
     ``input`` and ``other`` are tensors or numbers. With ``condition`` alone it is ``condition.nonzero(as_tuple=True)``.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([-1., 2.])
     >>> torch.where(x > 0, x, 0.)
     tensor([0., 2.])
@@ -251,7 +250,6 @@ def _check_clamped(input: Any, name: str) -> None:
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
     """Each element limited to ``min`` and ``max``, numbers or tensors that broadcast; ``max`` if min > max.
 
-    >>> import wengert as torch
     >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), 0, 1)
     tensor([0.0000, 0.5000, 1.0000])
     """
@@ -312,7 +310,6 @@ def _check_bound(input: Any, bound: Any, name: str, kernel: str) -> None:
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """Each element limited from below by ``min``, a number or a tensor that broadcasts.
 
-    >>> import wengert as torch
     >>> torch.clamp_min(torch.tensor([-1., 2.]), 0)
     tensor([0., 2.])
     """
@@ -329,7 +326,6 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """Each element limited from above by ``max``, a number or a tensor that broadcasts.
 
-    >>> import wengert as torch
     >>> torch.clamp_max(torch.tensor([-1., 2.]), 0)
     tensor([-1.,  0.])
     """
@@ -366,7 +362,6 @@ _EXTREMUM: dict[str, Any] = {
 def maximum(input, other):
     """The larger of each pair of elements; nan if either is nan. On a tie each gets half of the gradient.
 
-    >>> import wengert as torch
     >>> torch.maximum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))
     tensor([3., 5.])
     """
@@ -380,7 +375,6 @@ def maximum(input, other):
 def minimum(input, other):
     """The smaller of each pair of elements; nan if either is nan. On a tie each gets half of the gradient.
 
-    >>> import wengert as torch
     >>> torch.minimum(torch.tensor([1, 4]), torch.tensor([3, 2]))
     tensor([1, 2])
     """
@@ -394,7 +388,6 @@ def minimum(input, other):
 def fmax(input, other):
     """The larger of each pair of elements; a number wins over nan.
 
-    >>> import wengert as torch
     >>> torch.fmax(torch.tensor([1., float("nan")]), torch.tensor([3., 2.]))
     tensor([3., 2.])
     """
@@ -408,7 +401,6 @@ def fmax(input, other):
 def fmin(input, other):
     """The smaller of each pair of elements; a number wins over nan.
 
-    >>> import wengert as torch
     >>> torch.fmin(torch.tensor([1., float("nan")]), torch.tensor([3., 2.]))
     tensor([1., 2.])
     """
@@ -449,7 +441,6 @@ def nan_to_num(
 ) -> Tensor:
     """Replace nan by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number).
 
-    >>> import wengert as torch
     >>> torch.nan_to_num(torch.tensor([float("nan"), 1., float("inf")]), posinf=9.)
     tensor([0., 1., 9.])
     """

@@ -18,7 +18,7 @@ from ..._base.registry import REGISTRY, public
 from ..._kinds.general import general
 from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import dtype_of, plain_dtype
-from ..._tape.error_text import broadcast_error, cpp_name, not_a_tensor
+from ..._tape.error_text import common_shape, cpp_name, not_a_tensor
 from ..._tape.fast_results import result_of
 from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of, view_of
@@ -150,7 +150,6 @@ def copy_into(self: Tensor, src: Tensor) -> Tensor:
 def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Write the values of ``other`` into this tensor, broadcast and converted to its dtype.
 
-    >>> import wengert as torch
     >>> torch.zeros(2, 2).copy_(torch.tensor([1, 2]))
     tensor([[1., 2.],
             [1., 2.]])
@@ -223,11 +222,7 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
 
 
 def _check_broadcast(self: Tensor, src: Tensor) -> None:
-    have, want = tuple(self._payload.shape), tuple(src._payload.shape)
-    try:
-        both = np.broadcast_shapes(have, want)
-    except ValueError:
-        raise broadcast_error(self, src) from None
+    have, both = tuple(self._payload.shape), common_shape(self, src)
     if both != have:
         raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(both)}")
 
@@ -273,7 +268,6 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Fill this tensor with a number or a 0-dimensional tensor.
 
-    >>> import wengert as torch
     >>> torch.fill_(torch.zeros(2), 7)
     tensor([7., 7.])
     """
@@ -294,7 +288,6 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 def zero_(self: Tensor) -> Tensor:
     """Fill this tensor with zeros.
 
-    >>> import wengert as torch
     >>> torch.zero_(torch.ones(2))
     tensor([0., 0.])
     """
@@ -319,7 +312,6 @@ def _one_value(value: Tensor, text: str) -> None:
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor like ``input`` with one value everywhere.
 
-    >>> import wengert as torch
     >>> torch.fill(torch.zeros(2), 7)
     tensor([7., 7.])
     """
@@ -335,7 +327,6 @@ def fill(input: Tensor, value: Any) -> Tensor:
 def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true.
 
-    >>> import wengert as torch
     >>> torch.ones(3).masked_fill(torch.tensor([True, False, True]), 0.)
     tensor([0., 1., 0.])
     """
@@ -361,10 +352,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         )
     if logical_dtype(mask).kind != "b":
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask)}")
-    try:
-        np.broadcast_shapes(tuple(mask._payload.shape), tuple(a.shape))
-    except ValueError:
-        raise broadcast_error(mask, input) from None
+    common_shape(mask, input)
     if isinstance(value, Tensor):
         _one_value(
             value, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s)."

@@ -84,7 +84,6 @@ _SELECTED = exactly("index_select(): self and result must have the same scalar t
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of the slices of ``input`` at some indices of a dimension.
 
-    >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).index_select(1, torch.tensor([1]))
     tensor([[2],
             [4]])
@@ -242,7 +241,6 @@ def _put_lines_into(add: bool, self: Tensor, dim: int, index: Any, source: Any, 
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """A copy of ``input`` with ``alpha`` times the slices of ``source`` added at some indices of a dimension.
 
-    >>> import wengert as torch
     >>> torch.zeros(3).index_add(0, torch.tensor([0, 0, 2]), torch.tensor([1., 2., 3.]))
     tensor([3., 0., 3.])
     """
@@ -261,7 +259,6 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension.
 
-    >>> import wengert as torch
     >>> torch.index_copy(torch.zeros(3), 0, torch.tensor([2, 0]), torch.tensor([1., 2.]))
     tensor([2., 0., 1.])
     """
@@ -279,7 +276,6 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension.
 
-    >>> import wengert as torch
     >>> torch.ones(3).index_fill(0, torch.tensor([0, 2]), 5.)
     tensor([5., 1., 5.])
     """
@@ -333,7 +329,6 @@ def index_reduce(
 
     ``reduce``: "prod", "mean", "amax" or "amin".
 
-    >>> import wengert as torch
     >>> torch.index_reduce(torch.ones(2), 0, torch.tensor([0, 0]), torch.tensor([2., 3.]), "prod")
     tensor([6., 1.])
     """
@@ -402,7 +397,6 @@ def _put_fitting(input: Any, indices: Any, values: Any) -> Tensor | None:
 def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of ``input`` with ``values`` written, or added, at the positions of a tuple of index tensors.
 
-    >>> import wengert as torch
     >>> torch.zeros(3).index_put((torch.tensor([0, 0]),), torch.tensor(1.), accumulate=True)
     tensor([2., 0., 0.])
     """
@@ -428,7 +422,6 @@ def _same_dtype(x: Tensor, values: Tensor) -> None:
 def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """In-place form of ``index_put``.
 
-    >>> import wengert as torch
     >>> torch.index_put_(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
     tensor([1., 0., 2.])
     """
@@ -471,7 +464,6 @@ def take_flat(lib, self, index):
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at some flat indices, in row-major order.
 
-    >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).take(torch.tensor([0, -1]))
     tensor([1, 4])
     """
@@ -501,7 +493,6 @@ def _out_of_range(index: Tensor, n: int) -> IndexError:
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of ``input`` with ``source`` written, or added, at some flat indices, in row-major order.
 
-    >>> import wengert as torch
     >>> torch.put(torch.zeros(2, 2), torch.tensor([3, 0]), torch.tensor([1., 2.]))
     tensor([[2., 0.],
             [0., 1.]])
@@ -572,7 +563,6 @@ def torch_embedding(
 ) -> Tensor:
     """``nn.functional.embedding`` with the matrix as the first argument.
 
-    >>> import wengert as torch
     >>> torch.embedding(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1, 1, 0]))
     tensor([[3., 4.],
             [3., 4.],
@@ -620,7 +610,6 @@ def embedding_public(
     first scaled down to it, in place. ``scale_grad_by_freq``: the gradient of a row is divided by the row's count in
     ``input``. ``sparse``: the gradient of ``weight`` is a sparse tensor with the selected rows.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.embedding(torch.tensor([2, 0]), torch.tensor([[0., 1.], [2., 3.], [4., 5.]]))
     tensor([[4., 5.],
             [0., 1.]])

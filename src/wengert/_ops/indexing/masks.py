@@ -13,7 +13,7 @@ from ..._base.registry import public
 from ..._kinds.laid_out import laid_out
 from ..._kinds.out import exactly, with_out, write_out
 from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
-from ..._tape.error_text import broadcast_error, expect_tensor
+from ..._tape.error_text import common_shape, expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -34,10 +34,7 @@ def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     a, b = tuple(x._payload.shape), tuple(mask._payload.shape)
     if a == b:
         return x, mask
-    try:
-        both = np.broadcast_shapes(a, b)
-    except ValueError:
-        raise broadcast_error(mask, x) from None
+    both = common_shape(mask, x)
     return (x if a == both else expand(x, both)), (mask if b == both else expand(mask, both))
 
 
@@ -46,7 +43,6 @@ def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """A vector of the elements where the bool tensor ``mask`` is true, both broadcast.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([[1, 2], [3, 4]])
     >>> x.masked_select(x > 2)
     tensor([3, 4])
@@ -67,7 +63,6 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the first elements of ``source``, in order, where ``mask`` is true.
 
-    >>> import wengert as torch
     >>> torch.zeros(3).masked_scatter(torch.tensor([True, False, True]), torch.tensor([1., 2., 3.]))
     tensor([1., 0., 2.])
     """
@@ -108,7 +103,6 @@ _PLACES = exactly("nonzero: Expected out tensor to have scalar type Long but got
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """The indices of the nonzero elements: a row for each, or with ``as_tuple`` a tensor for each dimension.
 
-    >>> import wengert as torch
     >>> torch.tensor([[0, 1], [2, 0]]).nonzero()
     tensor([[0, 1],
             [1, 0]])
@@ -141,7 +135,6 @@ def _rows_of_places(a: Any) -> Any:
 def argwhere(input: Tensor) -> Tensor:
     """The indices of the nonzero elements, a row for each, as in ``nonzero``.
 
-    >>> import wengert as torch
     >>> torch.argwhere(torch.tensor([[0, 1], [2, 0]]))
     tensor([[0, 1],
             [1, 0]])
@@ -154,7 +147,6 @@ def argwhere(input: Tensor) -> Tensor:
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """``nonzero`` with exactly ``size`` rows, truncated or filled with ``fill_value``.
 
-    >>> import wengert as torch
     >>> torch.nonzero_static(torch.tensor([0, 1, 2]), size=3)
     tensor([[ 1],
             [ 2],
@@ -172,7 +164,6 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A vector for each class number, with a one at that index and zeros elsewhere.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.one_hot(torch.tensor([0, 2]))
     tensor([[1, 0, 0],
             [0, 0, 1]])

@@ -361,7 +361,6 @@ def gather_public(
 ) -> Tensor:
     """The elements of ``input`` at the positions ``index`` along ``dim``.
 
-    >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).gather(1, torch.tensor([[1], [0]]))
     tensor([[2],
             [3]])
@@ -489,7 +488,6 @@ def scatter_public(
 
     ``reduce`` ("add" or "multiply") combines new and old elements.
 
-    >>> import wengert as torch
     >>> torch.zeros(2, 2).scatter(1, torch.tensor([[1], [0]]), 1.)
     tensor([[0., 1.],
             [1., 0.]])
@@ -530,7 +528,6 @@ def scatter_public(
 def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with ``src`` added at the positions ``index`` along ``dim``.
 
-    >>> import wengert as torch
     >>> torch.zeros(3).scatter_add(0, torch.tensor([0, 2, 0]), torch.ones(3))
     tensor([2., 0., 1.])
     """
@@ -551,7 +548,6 @@ def scatter_reduce_public(
 
     ``reduce``: "sum", "prod", "mean", "amax" or "amin"; ``include_self``: the elements of ``input`` take part too.
 
-    >>> import wengert as torch
     >>> torch.ones(2).scatter_reduce(0, torch.tensor([0, 0, 1]), torch.tensor([3., 2., 5.]), "amax")
     tensor([3., 5.])
     """
@@ -633,7 +629,6 @@ public("Tensor.scatter_reduce_")(inplace_of(scatter_reduce_public, "scatter_redu
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of the flat tensors.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([[3, 1, 2]])
     >>> x.take_along_dim(x.argsort(1), 1)
     tensor([[1, 2, 3]])

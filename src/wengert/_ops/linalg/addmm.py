@@ -238,7 +238,6 @@ def addmm(
 ) -> Tensor:
     """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``.
 
-    >>> import wengert as torch
     >>> torch.addmm(torch.ones(2), torch.tensor([[1., 2.]]), torch.tensor([[1., 0.], [0., 1.]]), alpha=10)
     tensor([[11., 21.]])
     """
@@ -270,7 +269,6 @@ def addmv(
 ) -> Tensor:
     """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``.
 
-    >>> import wengert as torch
     >>> torch.addmv(torch.tensor([1., 2.]), torch.eye(2), torch.tensor([3., 4.]))
     tensor([4., 6.])
     """
@@ -293,7 +291,6 @@ def addbmm(
 ) -> Tensor:
     """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch.
 
-    >>> import wengert as torch
     >>> torch.addbmm(torch.zeros(1, 1), torch.ones(2, 1, 3), torch.ones(2, 3, 1))
     tensor([[6.]])
     """
@@ -311,7 +308,6 @@ def baddbmm(
 ) -> Tensor:
     """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``.
 
-    >>> import wengert as torch
     >>> torch.baddbmm(torch.ones(2, 1, 1), torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
     tensor([4., 4.])
     """
@@ -330,7 +326,6 @@ def addr(
 ) -> Tensor:
     """``beta * input + alpha * outer(vec1, vec2)``.
 
-    >>> import wengert as torch
     >>> torch.addr(torch.zeros(2, 2), torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor([[3., 4.],
             [6., 8.]])

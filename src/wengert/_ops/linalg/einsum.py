@@ -293,7 +293,6 @@ def einsum(*args: Any) -> Tensor:
     form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` numbers the dimensions. More than two operands are contracted pair by
     pair, the cheapest first.
 
-    >>> import wengert as torch
     >>> torch.einsum("ij,ij->i", torch.ones(2, 3), torch.full((2, 3), 2.))
     tensor([6., 6.])
     """
@@ -369,7 +368,6 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
 
     ``dims``: the number of the last dimensions of a and the first of b, or a list of a's dimensions and one of b's.
 
-    >>> import wengert as torch
     >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
     torch.Size([2, 5])
     """
@@ -422,7 +420,6 @@ def _tensordot_dims(dims: Any, ra: int, rb: int) -> tuple[list[int], list[int]]:
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other.
 
-    >>> import wengert as torch
     >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
     tensor(11)
     """
@@ -451,7 +448,6 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast.
 
-    >>> import wengert as torch
     >>> torch.linalg.vecdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor(11.)
     """
@@ -465,7 +461,6 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions.
 
-    >>> import wengert as torch
     >>> torch.kron(torch.tensor([1, 10]), torch.tensor([1, 2]))
     tensor([ 1,  2, 10, 20])
     """
@@ -489,7 +484,6 @@ def _spread(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[tuple[int, ...], ..
 def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``x1 @ A[k] @ x2 + b[k]`` for every k: ``(*, n)``, ``(*, m)`` and weight ``(out, n, m)`` give ``(*, out)``.
 
-    >>> import wengert as torch
     >>> torch.bilinear(torch.ones(1, 2), torch.ones(1, 3), torch.ones(1, 2, 3))
     tensor([[6.]])
     """
@@ -522,7 +516,6 @@ def multi_dot(tensors: Any) -> Tensor:
     The first and the last may be vectors (a row, a column). The order is the one of Cormen et al., Introduction to
     Algorithms, 15.2.
 
-    >>> import wengert as torch
     >>> torch.linalg.multi_dot([torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1)])
     tensor([[6.]])
     """
@@ -583,7 +576,6 @@ def _cheapest(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.multi_dot``.
 
-    >>> import wengert as torch
     >>> torch.chain_matmul(torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1))
     tensor([[6.]])
     """

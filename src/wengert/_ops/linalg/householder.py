@@ -30,7 +30,6 @@ Geqrf = return_type("geqrf", "a", "tau")
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one.
 
-    >>> import wengert as torch
     >>> a, tau = torch.geqrf(torch.tensor([[3., 1.], [4., 2.]]))
     >>> torch.linalg.householder_product(a, tau)
     tensor([[-0.6000, -0.8000],
@@ -74,7 +73,6 @@ def _reflected(Q: Any, v: Any, tau: Any) -> Any:
 def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     """``linalg.householder_product`` under its older name.
 
-    >>> import wengert as torch
     >>> a, tau = torch.geqrf(torch.tensor([[3., 1.], [4., 2.]]))
     >>> torch.orgqr(a, tau)
     tensor([[-0.6000, -0.8000],
@@ -94,7 +92,6 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
 def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side.
 
-    >>> import wengert as torch
     >>> a, tau = torch.geqrf(torch.tensor([[3., 1.], [4., 2.]]))
     >>> torch.ormqr(a, tau, torch.eye(2))
     tensor([[-0.6000, -0.8000],
@@ -150,7 +147,6 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
 def geqrf(input: Tensor) -> Any:
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative.
 
-    >>> import wengert as torch
     >>> torch.geqrf(torch.tensor([[3., 1.], [4., 2.]])).tau
     tensor([1.6000, 0.0000])
     """

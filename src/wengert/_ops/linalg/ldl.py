@@ -93,7 +93,6 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
     A: (*, n, n), symmetric or Hermitian, of which the lower triangle is read. Returns (LD, pivots), as LAPACK's sytrf
     leaves them, for ``ldl_solve``. It cannot be differentiated.
 
-    >>> import wengert as torch
     >>> LD, pivots = torch.linalg.ldl_factor(torch.tensor([[4., 2.], [2., 5.]]))
     >>> torch.linalg.ldl_solve(LD, pivots, torch.tensor([[6.], [7.]]))
     tensor([[1.],
@@ -109,7 +108,6 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """``ldl_factor`` and, for each matrix, 0 or the place (from 1) of a zero in D; an error with ``check_errors``.
 
-    >>> import wengert as torch
     >>> torch.linalg.ldl_factor_ex(torch.tensor([[4., 2.], [2., 2.]])).info
     tensor(0, dtype=torch.int32)
     """
@@ -134,7 +132,6 @@ def _refuse_singular(name: str, info: Tensor) -> None:
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
     """X with ``A X = B`` for the decomposition of A that ``ldl_factor`` made; (*, n, k), the batches broadcast.
 
-    >>> import wengert as torch
     >>> LD, pivots = torch.linalg.ldl_factor(torch.tensor([[2., 0.], [0., 4.]]))
     >>> torch.linalg.ldl_solve(LD, pivots, torch.tensor([[2.], [4.]]))
     tensor([[1.],

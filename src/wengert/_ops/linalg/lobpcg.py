@@ -35,7 +35,6 @@ def lobpcg(
     dtype allows, so a start (``X``, ``iK``) and the parameters of the iteration (``niter``, ``tol``, ``method``,
     ``ortho_*``) have no effect; ``n`` and the shape of X are checked as in PyTorch.
 
-    >>> import wengert as torch
     >>> values, vectors = torch.lobpcg(torch.diag(torch.tensor([1., 5., 3., 4.])), k=1)
     >>> values
     tensor([5.])

@@ -308,7 +308,6 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     Two vectors give their dot product; a matrix and a vector give a vector; a tensor with more than two dimensions is a
     batch of matrices, and batch dimensions broadcast. Both operands must have the same dtype.
 
-    >>> import wengert as torch
     >>> torch.matmul(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 1.]))
     tensor([3., 7.])
     >>> torch.matmul(torch.ones(5, 1, 2, 3), torch.ones(4, 3, 2)).shape
@@ -414,7 +413,6 @@ publish(__rmatmul__, "Tensor.__rmatmul__")
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``.
 
-    >>> import wengert as torch
     >>> torch.mm(torch.tensor([[1., 2.]]), torch.tensor([[3.], [4.]]))
     tensor([[11.]])
     """
@@ -444,7 +442,6 @@ _DOT = exactly("result dtype {Out} does not match input dtype {Result}")
 def batch_mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting.
 
-    >>> import wengert as torch
     >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
     tensor([3., 3.])
     """
@@ -471,7 +468,6 @@ def check_batches(x: Any, y: Any) -> None:
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Product of a matrix ``(n, m)`` and a vector ``(m,)``.
 
-    >>> import wengert as torch
     >>> torch.mv(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 1.]))
     tensor([3., 7.])
     """
@@ -509,7 +505,6 @@ def _check_dot(name: str, x: Any, y: Any) -> None:
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Sum of the products of the elements of two vectors.
 
-    >>> import wengert as torch
     >>> torch.dot(torch.tensor([2, 3]), torch.tensor([2, 1]))
     tensor(7)
     """
@@ -522,7 +517,6 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """``dot`` with the first vector conjugated.
 
-    >>> import wengert as torch
     >>> torch.vdot(torch.tensor([1j, 2]), torch.tensor([1j, 1]))
     tensor(3.+0.j)
     """
@@ -535,7 +529,6 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``.
 
-    >>> import wengert as torch
     >>> torch.outer(torch.tensor([1, 2]), torch.tensor([3, 4]))
     tensor([[3, 4],
             [6, 8]])

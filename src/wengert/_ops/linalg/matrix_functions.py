@@ -56,7 +56,6 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
 
     ``rtol`` is the larger size times the dtype's epsilon by default.
 
-    >>> import wengert as torch
     >>> torch.linalg.pinv(torch.tensor([[2.], [0.]]))
     tensor([[0.5000, 0.0000]])
     """
@@ -75,7 +74,6 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """``linalg.pinv`` with another name for its relative tolerance.
 
-    >>> import wengert as torch
     >>> torch.pinverse(torch.tensor([[2.], [0.]]))
     tensor([[0.5000, 0.0000]])
     """
@@ -90,7 +88,6 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     ``driver``: "gelsy" (default), "gels", "gelsd" or "gelss"; only the last two give singular values. The derivative is
     that of ``pinv(A) B``.
 
-    >>> import wengert as torch
     >>> torch.linalg.lstsq(torch.tensor([[1.], [1.]]), torch.tensor([[1.], [3.]])).solution
     tensor([[2.0000]])
     """
@@ -144,7 +141,6 @@ def _first_rows(x: Any, rows: int) -> Any:
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """The number of singular values above ``max(atol, rtol * largest)``.
 
-    >>> import wengert as torch
     >>> torch.linalg.matrix_rank(torch.ones(3, 3))
     tensor(1)
     """
@@ -172,7 +168,6 @@ def matrix_norm(
 ) -> Tensor:
     """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows).
 
-    >>> import wengert as torch
     >>> torch.linalg.matrix_norm(torch.tensor([[3., 4.]]))
     tensor(5.)
     """
@@ -224,7 +219,6 @@ def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default.
 
-    >>> import wengert as torch
     >>> torch.linalg.cond(torch.tensor([[4., 0.], [0., 2.]]))
     tensor(2.)
     """
@@ -251,7 +245,6 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
 def matrix_exp(A: Tensor) -> Tensor:
     """The exponential ``1 + A + A A / 2 + ...`` of each square matrix.
 
-    >>> import wengert as torch
     >>> torch.matrix_exp(torch.tensor([[0., 1.], [0., 0.]]))
     tensor([[1., 1.],
             [0., 1.]])
@@ -266,7 +259,6 @@ def matrix_exp(A: Tensor) -> Tensor:
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """The n-th power of each square matrix, by repeated squaring; if n is negative, the power of its inverse.
 
-    >>> import wengert as torch
     >>> torch.matrix_power(torch.tensor([[1., 1.], [0., 1.]]), 5)
     tensor([[1., 5.],
             [0., 1.]])
@@ -321,7 +313,6 @@ def cross_product(lib, self, other, dim):
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast.
 
-    >>> import wengert as torch
     >>> torch.linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]))
     tensor([0, 0, 1])
     """
@@ -344,7 +335,6 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 def old_cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """``linalg.cross``; ``dim`` is the first dimension of size 3 by default.
 
-    >>> import wengert as torch
     >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
     tensor([0, 0, 1])
     """
@@ -381,7 +371,6 @@ def trace_of(lib, self):
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal.
 
-    >>> import wengert as torch
     >>> torch.trace(torch.tensor([[1, 2], [3, 4]]))
     tensor(5)
     """
@@ -415,7 +404,6 @@ def svd_lowrank(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.svd_lowrank(torch.tensor([[3., 0.], [0., 2.]]), q=2)[1]
     tensor([3.0000, 2.0000])
@@ -435,7 +423,6 @@ def svd_lowrank(
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
     """``svd_lowrank`` of A minus the means of its columns; the columns of V are the principal directions.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.pca_lowrank(torch.tensor([[3., 0.], [-3., 0.]]), q=1)[1]
     tensor([4.2426])
@@ -457,7 +444,6 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The powers 0 to N - 1 of each element, along a new last dimension.
 
-    >>> import wengert as torch
     >>> torch.linalg.vander(torch.tensor([1, 2, 3]))
     tensor([[1, 1, 1],
             [1, 2, 4],
@@ -480,7 +466,6 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
 def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of a vector's elements, descending unless ``increasing``.
 
-    >>> import wengert as torch
     >>> torch.vander(torch.tensor([1, 2, 3]))
     tensor([[1, 1, 1],
             [4, 2, 1],
@@ -502,7 +487,6 @@ def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Ten
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse of the map ``tensordot(A, x)``, whose output has the first ``ind`` dimensions of A.
 
-    >>> import wengert as torch
     >>> torch.linalg.tensorinv(2 * torch.eye(2), ind=1)
     tensor([[0.5000, 0.0000],
             [0.0000, 0.5000]])
@@ -525,7 +509,6 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     """X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first.
 
-    >>> import wengert as torch
     >>> torch.linalg.tensorsolve(2 * torch.eye(2), torch.tensor([2., 4.]))
     tensor([1., 2.])
     """

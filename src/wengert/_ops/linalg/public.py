@@ -128,7 +128,6 @@ def adjoint(t: Any) -> Any:
 def inv(A: Tensor) -> Tensor:
     """The inverse of each square matrix.
 
-    >>> import wengert as torch
     >>> torch.linalg.inv(torch.tensor([[2., 0.], [0., 4.]]))
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
@@ -143,7 +142,6 @@ def inv(A: Tensor) -> Tensor:
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """The inverses and, for each matrix, 0 or the position of the zero pivot that makes it singular.
 
-    >>> import wengert as torch
     >>> torch.linalg.inv_ex(2 * torch.eye(2)).info
     tensor(0, dtype=torch.int32)
     """
@@ -163,7 +161,6 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
 def det(A: Tensor) -> Tensor:
     """The determinant of each square matrix; its derivative is right for singular matrices too.
 
-    >>> import wengert as torch
     >>> torch.linalg.det(torch.tensor([[1., 2.], [3., 4.]]))
     tensor(-2.)
     """
@@ -177,7 +174,6 @@ def det(A: Tensor) -> Tensor:
 def slogdet(A: Tensor) -> Any:
     """The sign of each determinant and the logarithm of its absolute value.
 
-    >>> import wengert as torch
     >>> torch.linalg.slogdet(torch.tensor([[0., 1.], [2., 0.]])).sign
     tensor(-1.)
     """
@@ -191,7 +187,6 @@ def slogdet(A: Tensor) -> Any:
 def old_slogdet(input: Tensor) -> Any:
     """See ``linalg.slogdet``.
 
-    >>> import wengert as torch
     >>> torch.slogdet(torch.tensor([[0., 1.], [2., 0.]]))
     torch.return_types.slogdet(
     sign=tensor(-1.),
@@ -204,7 +199,6 @@ def old_slogdet(input: Tensor) -> Any:
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of each determinant: nan where it is negative, -inf where it is zero.
 
-    >>> import wengert as torch
     >>> torch.logdet(torch.tensor([[2., 0.], [0., 3.]]))
     tensor(1.7918)
     """
@@ -262,7 +256,6 @@ def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X with ``A X = B`` (``X A = B`` if not ``left``) for square A; B holds columns, or is a vector of each batch.
 
-    >>> import wengert as torch
     >>> torch.linalg.solve(torch.tensor([[2., 0.], [0., 4.]]), torch.tensor([2., 2.]))
     tensor([1.0000, 0.5000])
     """
@@ -279,7 +272,6 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """``solve`` and LAPACK's info for each matrix, which is not 0 where A is singular.
 
-    >>> import wengert as torch
     >>> torch.linalg.solve_ex(2 * torch.eye(2), torch.tensor([2., 4.])).result
     tensor([1., 2.])
     """
@@ -304,7 +296,6 @@ def eye_of(A: Any) -> Any:
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
     """X with ``A X = B`` (``X A = B`` if not ``left``) for triangular A, of which only that triangle is read.
 
-    >>> import wengert as torch
     >>> torch.linalg.solve_triangular(torch.tensor([[1., 1.], [0., 2.]]), torch.tensor([[3.], [4.]]), upper=True)
     tensor([[1.],
             [2.]])
@@ -330,7 +321,6 @@ def triangular_solve(
 ) -> Any:
     """Deprecated in PyTorch: see ``linalg.solve_triangular``.
 
-    >>> import wengert as torch
     >>> torch.triangular_solve(torch.tensor([[2.], [4.]]), 2 * torch.eye(2)).solution
     tensor([[1.],
             [2.]])
@@ -347,7 +337,6 @@ def triangular_solve(
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower triangular L with ``L L^H = A`` (or the upper one) of Hermitian positive-definite matrices.
 
-    >>> import wengert as torch
     >>> torch.linalg.cholesky(torch.tensor([[4., 2.], [2., 2.]]))
     tensor([[2., 0.],
             [1., 1.]])
@@ -362,7 +351,6 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.cholesky``.
 
-    >>> import wengert as torch
     >>> torch.cholesky(torch.tensor([[4., 2.], [2., 2.]]))
     tensor([[2., 0.],
             [1., 1.]])
@@ -376,7 +364,6 @@ def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """``cholesky`` and, for each matrix, 0 or the order of the minor that is not positive-definite.
 
-    >>> import wengert as torch
     >>> torch.linalg.cholesky_ex(torch.tensor([[4., 2.], [2., 2.]])).L
     tensor([[2., 0.],
             [1., 1.]])
@@ -396,7 +383,6 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """X with ``A X = input`` where ``A = L L^H`` (``L^H L`` if ``upper``) and L is ``input2``.
 
-    >>> import wengert as torch
     >>> torch.cholesky_solve(torch.tensor([[8.], [4.]]), 2 * torch.eye(2))
     tensor([[2.],
             [1.]])
@@ -427,7 +413,6 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``).
 
-    >>> import wengert as torch
     >>> torch.cholesky_inverse(2 * torch.eye(2)).diagonal()
     tensor([0.2500, 0.2500])
     """
@@ -444,7 +429,6 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     Vectors are unique up to a factor of absolute value one only: a loss must not depend on it. The derivative with
     respect to vectors is not finite where eigenvalues are equal; with respect to values it is.
 
-    >>> import wengert as torch
     >>> torch.linalg.eigh(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues
     tensor([1., 2.])
     """
@@ -460,7 +444,6 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of Hermitian matrices, in ascending order.
 
-    >>> import wengert as torch
     >>> torch.linalg.eigvalsh(torch.tensor([[2., 0.], [0., 1.]]))
     tensor([1., 2.])
     """
@@ -482,7 +465,6 @@ def _check_eig(A: Any) -> None:
 def eig(A: Tensor) -> Any:
     """Eigenvalues and eigenvectors (columns of length one) of square matrices, complex whatever A is.
 
-    >>> import wengert as torch
     >>> torch.linalg.eig(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues
     tensor([2.+0.j, 1.+0.j])
     """
@@ -495,7 +477,6 @@ def eig(A: Tensor) -> Any:
 def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues of square matrices, complex whatever A is.
 
-    >>> import wengert as torch
     >>> torch.linalg.eigvals(torch.tensor([[0., -1.], [1., 0.]])).abs()
     tensor([1., 1.])
     """
@@ -515,7 +496,6 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
 
     ``full_matrices``: U and Vh are square; vectors without a singular value are not determined and have no derivative.
 
-    >>> import wengert as torch
     >>> torch.linalg.svd(torch.tensor([[3., 0.], [0., 4.]])).S
     tensor([4., 3.])
     """
@@ -528,7 +508,6 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values of matrices, in descending order.
 
-    >>> import wengert as torch
     >>> torch.linalg.svdvals(torch.tensor([[3., 0.], [0., 4.]]))
     tensor([4., 3.])
     """
@@ -543,7 +522,6 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
 def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint.
 
-    >>> import wengert as torch
     >>> torch.svd(torch.tensor([[3., 0.], [0., 2.]])).S
     tensor([3., 2.])
     """
@@ -562,7 +540,6 @@ def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """``A = Q R`` with orthonormal columns and an upper triangular factor; ``mode``: "reduced", "complete" or "r".
 
-    >>> import wengert as torch
     >>> torch.linalg.qr(torch.tensor([[3., 1.], [4., 2.]])).R.abs()
     tensor([[5.0000, 2.2000],
             [0.0000, 0.4000]])
@@ -581,7 +558,6 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
 def old_qr(input: Tensor, some: bool = True) -> Any:
     """Deprecated in PyTorch: see ``linalg.qr``.
 
-    >>> import wengert as torch
     >>> torch.qr(torch.tensor([[3., 1.], [4., 2.]])).R.abs()
     tensor([[5.0000, 2.2000],
             [0.0000, 0.4000]])
@@ -603,7 +579,6 @@ def _lu_input(A: Any, name: str) -> None:
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """L and U of ``A = P L U`` in one matrix, and the rows that were exchanged (from 1).
 
-    >>> import wengert as torch
     >>> torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]])).pivots
     tensor([2, 2], dtype=torch.int32)
     """
@@ -616,7 +591,6 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot.
 
-    >>> import wengert as torch
     >>> torch.linalg.lu_factor_ex(torch.tensor([[1., 2.], [2., 1.]])).info
     tensor(0, dtype=torch.int32)
     """
@@ -638,7 +612,6 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
 def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """Deprecated in PyTorch: see ``linalg.lu_factor``.
 
-    >>> import wengert as torch
     >>> torch.lu(torch.tensor([[1., 2.], [2., 1.]]))
     (tensor([[2.0000, 1.0000],
             [0.5000, 1.5000]]), tensor([2, 2], dtype=torch.int32))
@@ -656,7 +629,6 @@ def _permutation(pivots: Any, m: int, dtype: Any) -> Any:
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """P, L and U from the results of ``lu_factor``; a factor that is not wanted is empty.
 
-    >>> import wengert as torch
     >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]]))
     >>> torch.lu_unpack(LU, pivots).P
     tensor([[0., 1.],
@@ -679,7 +651,6 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
     """``A = P L U`` with a permutation, a lower triangular matrix with ones on its diagonal, and an upper one.
 
-    >>> import wengert as torch
     >>> torch.linalg.lu(torch.tensor([[1., 2.], [2., 1.]])).U
     tensor([[2.0000, 1.0000],
             [0.0000, 1.5000]])
@@ -701,7 +672,6 @@ _adjoint = adjoint  # the name is lu_solve's parameter
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A.
 
-    >>> import wengert as torch
     >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]]))
     >>> torch.linalg.lu_solve(LU, pivots, torch.tensor([[3.], [3.]]))
     tensor([[1.],
@@ -723,7 +693,6 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
 def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.lu_solve``.
 
-    >>> import wengert as torch
     >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]]))
     >>> torch.lu_solve(torch.tensor([[3.], [3.]]), LU, pivots)
     tensor([[1.],

@@ -56,7 +56,6 @@ def sparse_compressed_tensor(
 ) -> Tensor:
     """A sparse tensor of layout ``torch.sparse_csr`` or ``torch.sparse_csc``; see ``sparse_csr_tensor``.
 
-    >>> import wengert as torch
     >>> torch.sparse_compressed_tensor([0, 1, 2], [1, 0], [1., 2.], layout=torch.sparse_csc).to_dense()
     tensor([[0., 2.],
             [1., 0.]])
@@ -95,7 +94,6 @@ def sparse_csr_tensor(
     Raises:
         RuntimeError: the indices do not fit each other or the size, and are checked.
 
-    >>> import wengert as torch
     >>> x = torch.sparse_csr_tensor([0, 1, 3], [1, 0, 2], [1., 2., 3.], (2, 3))
     >>> x
     tensor(crow_indices=tensor([0, 1, 3]),
@@ -125,7 +123,6 @@ def sparse_csc_tensor(
 ) -> Tensor:
     """A sparse tensor in the layout CSC (compressed columns): ``sparse_csr_tensor`` with rows and columns exchanged.
 
-    >>> import wengert as torch
     >>> torch.sparse_csc_tensor([0, 1, 3], [1, 0, 1], [1., 2., 3.]).to_dense()
     tensor([[0., 2.],
             [1., 3.]])
@@ -218,7 +215,6 @@ _indices("row_indices", sparse_csc, "column", "minor", "The row of each element 
 def values_copy(input: Tensor) -> Tensor:
     """A copy of ``Tensor.values()``.
 
-    >>> import wengert as torch
     >>> torch.values_copy(torch.eye(2).to_sparse_csr())
     tensor([1., 1.])
     """
@@ -296,7 +292,6 @@ def converted(t: Tensor, layout: Any, label: str = "ToSparseBackward1", dense_di
 def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
     """The tensor in the layout CSR; its last ``dense_dim`` dimensions stay dense.
 
-    >>> import wengert as torch
     >>> torch.tensor([[0., 5.], [0., 0.]]).to_sparse_csr().crow_indices()
     tensor([0, 1, 1])
     """
@@ -307,7 +302,6 @@ def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
 def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
     """The tensor in the layout CSC; its last ``dense_dim`` dimensions stay dense.
 
-    >>> import wengert as torch
     >>> torch.tensor([[0., 5.], [0., 0.]]).to_sparse_csc().ccol_indices()
     tensor([0, 0, 1])
     """

@@ -49,7 +49,6 @@ def _reduction(name: str, code: Any, position: int) -> int:
 def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
     """``nn.functional.kl_div`` with the reduction as a number.
 
-    >>> import wengert as torch
     >>> torch.kl_div(torch.tensor([0.5]).log(), torch.tensor([1.]))
     tensor([0.6931])
     """
@@ -68,7 +67,6 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """``nn.functional.binary_cross_entropy_with_logits`` with the reduction as a number; the target may broadcast.
 
-    >>> import wengert as torch
     >>> torch.binary_cross_entropy_with_logits(torch.tensor([0.]), torch.tensor([1.]))
     tensor([0.6931])
     """
@@ -82,7 +80,6 @@ def torch_poisson_nll_loss(
 ) -> Tensor:
     """``nn.functional.poisson_nll_loss`` with the reduction as a number.
 
-    >>> import wengert as torch
     >>> torch.poisson_nll_loss(torch.tensor([0.]), torch.tensor([2.]), True, False, 1e-8, 1)
     tensor(1.)
     """
@@ -96,7 +93,6 @@ def torch_cosine_embedding_loss(
 ) -> Tensor:
     """``nn.functional.cosine_embedding_loss`` with the reduction as a number.
 
-    >>> import wengert as torch
     >>> x, y = torch.tensor([[1., 0.]]), torch.tensor([[0., 1.]])
     >>> torch.cosine_embedding_loss(x, y, torch.tensor([1]))
     tensor([1.])
@@ -109,7 +105,6 @@ def torch_cosine_embedding_loss(
 def torch_hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
     """``nn.functional.hinge_embedding_loss`` with the reduction as a number.
 
-    >>> import wengert as torch
     >>> torch.hinge_embedding_loss(torch.tensor([0.25, 2.]), torch.tensor([-1, 1]))
     tensor([0.7500, 2.0000])
     """
@@ -123,7 +118,6 @@ def torch_margin_ranking_loss(
 ) -> Tensor:
     """``nn.functional.margin_ranking_loss`` with the reduction as a number.
 
-    >>> import wengert as torch
     >>> torch.margin_ranking_loss(torch.tensor([1.]), torch.tensor([3.]), torch.tensor([1.]))
     tensor([2.])
     """
@@ -144,7 +138,6 @@ def torch_triplet_margin_loss(
 ) -> Tensor:
     """``nn.functional.triplet_margin_loss`` with the reduction as a number.
 
-    >>> import wengert as torch
     >>> torch.triplet_margin_loss(torch.tensor([[0.]]), torch.tensor([[1.]]), torch.tensor([[1.5]]))
     tensor([0.5000])
     """
@@ -161,7 +154,6 @@ def torch_triplet_margin_loss(
 def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """Deprecated: ``linalg.vector_norm(input, 2, dim, keepdim)``.
 
-    >>> import wengert as torch
     >>> torch.frobenius_norm(torch.tensor([[3., 4.]]), dim=(0, 1))
     tensor(5.)
     """
@@ -177,7 +169,6 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False) -> Tensor:
     """Deprecated: ``linalg.matrix_norm(input, "nuc", dim, keepdim)``.
 
-    >>> import wengert as torch
     >>> torch.nuclear_norm(torch.tensor([[3., 0.], [0., 4.]]))
     tensor(7.)
     """
@@ -194,7 +185,6 @@ def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False) -> T
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The norm over all dims but ``dim`` (-1: over all dims), with the reduced dims kept at size 1.
 
-    >>> import wengert as torch
     >>> torch.norm_except_dim(torch.tensor([[3., 4.], [6., 8.]]))
     tensor([[ 5.],
             [10.]])
@@ -228,7 +218,6 @@ def native_batch_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """``nn.functional.batch_norm`` with the means and inverse deviations of the batch (empty if not training).
 
-    >>> import wengert as torch
     >>> result, mean, scale = torch.native_batch_norm(torch.tensor([[1.], [3.]]), None, None, None, None, True, 0.1, 0.)
     >>> mean, scale
     (tensor([2.]), tensor([1.]))
@@ -264,7 +253,6 @@ def _standardized(input: Any, weight: Any, bias: Any, mean: Any, var: Any, momen
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """``conv1d`` of (time, batch, channels) with a weight (width, channels in, channels out).
 
-    >>> import wengert as torch
     >>> torch.conv_tbc(torch.ones(3, 1, 1), torch.ones(2, 1, 1), torch.zeros(1)).flatten()
     tensor([2., 2.])
     """
@@ -287,7 +275,6 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """``nn.functional.affine_grid``.
 
-    >>> import wengert as torch
     >>> torch.affine_grid_generator(torch.tensor([[[1., 0., 0.], [0., 1., 0.]]]), (1, 1, 1, 2), False)
     tensor([[[[-0.5000,  0.0000],
               [ 0.5000,  0.0000]]]])
@@ -307,7 +294,6 @@ def max_pool1d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """``nn.functional.max_pool1d``: the maxima and their indices.
 
-    >>> import wengert as torch
     >>> torch.max_pool1d_with_indices(torch.tensor([[1., 3., 2., 0.]]), 2)
     (tensor([[3., 2.]]), tensor([[1, 2]]))
     """
@@ -333,7 +319,6 @@ for _rank, _pool in enumerate((adaptive_max_pool1d, adaptive_max_pool2d, adaptiv
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """``Tensor.addmv_`` as a function.
 
-    >>> import wengert as torch
     >>> torch.addmv_(torch.tensor([1., 2.]), torch.eye(2), torch.tensor([3., 4.]))
     tensor([4., 6.])
     """
@@ -344,7 +329,6 @@ def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: f
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Scale the rows of a matrix at ``indices`` whose norm is larger than ``max_norm`` down to it, in place.
 
-    >>> import wengert as torch
     >>> torch.embedding_renorm_(torch.tensor([[3., 4.], [6., 8.]]), torch.tensor([1]), 5., 2.)
     tensor([[3., 4.],
             [3., 4.]])
@@ -380,7 +364,6 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
 
     Floating numbers are converted to float64, integers to int64.
 
-    >>> import wengert as torch
     >>> torch.hash_tensor(torch.tensor([[1, 2], [3, 4]]), 0)
     tensor([2, 6], dtype=torch.uint64)
     """
@@ -416,7 +399,6 @@ def unique_dim(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """``torch.unique`` along a dimension, with inverse indices and counts, which are empty unless requested.
 
-    >>> import wengert as torch
     >>> torch.unique(torch.tensor([[1, 1], [0, 0], [1, 1]]), dim=0)
     tensor([[0, 0],
             [1, 1]])

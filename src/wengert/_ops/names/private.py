@@ -43,7 +43,6 @@ def _index_type(out_int32: bool) -> Any:
 def _convert_indices_from_coo_to_csr(input: Tensor, size: int, *, out_int32: bool = False) -> Tensor:
     """The start of each of ``size`` rows in a sorted vector of row indices, followed by the vector's length.
 
-    >>> import wengert as torch
     >>> torch._convert_indices_from_coo_to_csr(torch.tensor([0, 0, 2]), 3)
     tensor([0, 2, 2, 3])
     """
@@ -57,7 +56,6 @@ def _convert_indices_from_csr_to_coo(
 ) -> Tensor:
     """The row and column of each element, of shape (2, n), from the starts of rows; ``transpose`` exchanges the two.
 
-    >>> import wengert as torch
     >>> torch._convert_indices_from_csr_to_coo(torch.tensor([0, 2, 2, 3]), torch.tensor([0, 1, 0]))
     tensor([[0, 0, 2],
             [0, 1, 0]])

@@ -110,7 +110,6 @@ def sparse_coo_tensor(
     Raises:
         RuntimeError: numbers of indices and values differ, or an index does not fit the size.
 
-    >>> import wengert as torch
     >>> x = torch.sparse_coo_tensor([[0, 1], [2, 0]], [3., 4.], (2, 3))
     >>> x
     tensor(indices=tensor([[0, 1],
@@ -205,7 +204,6 @@ def to_sparse(
     ``layout`` is ``torch.sparse_coo``, ``torch.sparse_csr`` or ``torch.sparse_csc``. ``dense_dim``: the number of last
     dimensions that stay dense in a compressed layout.
 
-    >>> import wengert as torch
     >>> torch.tensor([[0., 5.], [0., 0.]]).to_sparse().indices()
     tensor([[0],
             [1]])

@@ -16,7 +16,6 @@ from ..._base.registry import public
 def sym_int(a: Any) -> int:
     """An integer from a number, rounded towards zero.
 
-    >>> import wengert as torch
     >>> torch.sym_int(2.7)
     2
     """
@@ -27,7 +26,6 @@ def sym_int(a: Any) -> int:
 def sym_float(a: Any) -> float:
     """A float from a number.
 
-    >>> import wengert as torch
     >>> torch.sym_float(2)
     2.0
     """
@@ -38,7 +36,6 @@ def sym_float(a: Any) -> float:
 def sym_not(a: Any) -> bool:
     """The negation of a bool.
 
-    >>> import wengert as torch
     >>> torch.sym_not(True)
     False
     """
@@ -49,7 +46,6 @@ def sym_not(a: Any) -> bool:
 def sym_max(a: Any, b: Any) -> Any:
     """The larger of two numbers, as a float if either is a float.
 
-    >>> import wengert as torch
     >>> torch.sym_max(3, 2.)
     3.0
     """
@@ -60,7 +56,6 @@ def sym_max(a: Any, b: Any) -> Any:
 def sym_min(a: Any, b: Any) -> Any:
     """The smaller of two numbers, as a float if either is a float.
 
-    >>> import wengert as torch
     >>> torch.sym_min(2, 3)
     2
     """
@@ -71,7 +66,6 @@ def sym_min(a: Any, b: Any) -> Any:
 def sym_sum(args: Iterable[Any]) -> Any:
     """The sum of numbers.
 
-    >>> import wengert as torch
     >>> torch.sym_sum([1, 2, 3])
     6
     """
@@ -82,7 +76,6 @@ def sym_sum(args: Iterable[Any]) -> Any:
 def sym_sqrt(a: Any) -> float:
     """The square root of a number.
 
-    >>> import wengert as torch
     >>> torch.sym_sqrt(4)
     2.0
     """
@@ -93,7 +86,6 @@ def sym_sqrt(a: Any) -> float:
 def sym_ite(b: bool, t: Any, f: Any) -> Any:
     """``t`` if ``b``, else ``f``; both must have the same type.
 
-    >>> import wengert as torch
     >>> torch.sym_ite(True, 1, 2)
     1
     """

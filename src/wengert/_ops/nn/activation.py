@@ -76,7 +76,6 @@ def _elu(lib, self, alpha, scale, input_scale):
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Each element, and ``alpha * (exp(x) - 1)`` where it is negative.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.elu(torch.tensor([-1., 2.]))
     tensor([-0.6321,  2.0000])
     """
@@ -90,7 +89,6 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507.
 
-    >>> import wengert as torch
     >>> torch.selu(torch.tensor([-1., 2.]))
     tensor([-1.1113,  2.1014])
     """
@@ -119,7 +117,6 @@ def _celu(lib, self, alpha):
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Each element, and ``alpha * (exp(x / alpha) - 1)`` where it is negative.
 
-    >>> import wengert as torch
     >>> torch.celu(torch.tensor([-1., 2.]), 2.)
     tensor([-0.7869,  2.0000])
     """
@@ -139,7 +136,6 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 def sigmoid(lib, input):
     """``1 / (1 + exp(-x))``.
 
-    >>> import wengert as torch
     >>> torch.sigmoid(torch.tensor([0., 100.]))
     tensor([0.5000, 1.0000])
     """
@@ -181,7 +177,6 @@ def _log_sigmoid(lib, self):
 def logsigmoid(input: Tensor) -> Tensor:
     """The logarithm of ``sigmoid``, without overflow.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.logsigmoid(torch.tensor([0., -100.]))
     tensor([  -0.6931, -100.0000])
     """
@@ -219,7 +214,6 @@ def _silu(lib, self):
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """``x * sigmoid(x)``, also known as swish.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.silu(torch.tensor([0., 2.]))
     tensor([0.0000, 1.7616])
     """
@@ -252,7 +246,6 @@ def _mish(lib, self):
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """``x * tanh(softplus(x))`` (Misra 2019).
 
-    >>> import wengert as torch
     >>> torch.nn.functional.mish(torch.tensor([0., 1.]))
     tensor([0.0000, 0.8651])
     """
@@ -304,7 +297,6 @@ def _softplus(lib, self, beta, threshold):
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """``log(1 + exp(beta * x)) / beta``, and x itself where ``beta * x`` is above the threshold.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.softplus(torch.tensor([0., 30.]))
     tensor([ 0.6931, 30.0000])
     """
@@ -355,7 +347,6 @@ def _gelu(lib, self, approximate):
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """x times the probability that a standard normal variable is below x; ``approximate="tanh"``: without erf.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.gelu(torch.tensor([-1., 1.]))
     tensor([-0.1587,  0.8413])
     """
@@ -391,7 +382,6 @@ def _glu(lib, self, dim):
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along a dim of even size, times the sigmoid of the second.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.glu(torch.tensor([4., 0.]))
     tensor([2.])
     """

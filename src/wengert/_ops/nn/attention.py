@@ -220,7 +220,6 @@ def scaled_dot_product_attention(
     mask is true where a query may attend; a floating mask is added. A query that may attend to no key gives zeros.
     ``enable_gqa``: fewer heads (dimension -3) of keys and values than of queries, each used by several.
 
-    >>> import wengert as torch
     >>> q = torch.ones(1, 2, 4)
     >>> torch.nn.functional.scaled_dot_product_attention(q, q, torch.tensor([[[1.], [3.]]]))
     tensor([[[2.],

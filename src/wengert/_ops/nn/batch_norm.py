@@ -113,7 +113,6 @@ def batch_norm(
 
     While training, ``running_mean`` and ``running_var`` (unbiased) move towards the batch's by ``momentum``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.batch_norm(torch.tensor([[1.], [3.]]), None, None, training=True)
     tensor([[-1.0000],
             [ 1.0000]])
@@ -208,7 +207,6 @@ def torch_batch_norm(
 ) -> Tensor:
     """``nn.functional.batch_norm`` with its arguments in another order.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([[1.], [3.]])
     >>> torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-5, False)
     tensor([[-1.0000],
@@ -233,7 +231,6 @@ def instance_norm(
     Running statistics move towards the mean of the samples' statistics; without ``use_input_stats`` the channels are
     standardised by them.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.instance_norm(torch.tensor([[[1., 3.]]]), eps=0.)
     tensor([[[-1.,  1.]]])
     """
@@ -273,7 +270,6 @@ def torch_instance_norm(
 ) -> Tensor:
     """``nn.functional.instance_norm`` with its arguments in another order.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([[[1., 3.]]])
     >>> torch.instance_norm(x, None, None, None, None, True, 0.1, 0., False)
     tensor([[[-1.,  1.]]])

@@ -309,7 +309,6 @@ def nll_loss(
     ``input`` holds log-probabilities, ``(N, C)``, ``(C,)`` or ``(N, C, d1, ...)``; ``target`` the classes, int64, of
     the shape without C. The mean is weighted by ``weight`` and skips targets equal to ``ignore_index``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
     tensor(2.5000)
     """
@@ -411,7 +410,6 @@ def multi_margin_loss(
 ) -> Tensor:
     """``sum(max(0, margin - x[target] + x[j]) ** p) / C`` over the classes other than the target; p is 1 or 2.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.1, 0.5, 0.9]]), torch.tensor([2]))
     tensor(0.2667)
     """
@@ -460,7 +458,6 @@ def multilabel_margin_loss(
 
     A row of ``target`` lists classes; the first negative one ends the list.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.multilabel_margin_loss(torch.tensor([[0.1, 0.5, 0.9]]), torch.tensor([[2, -1, 0]]))
     tensor(0.2667)
@@ -495,7 +492,6 @@ def multilabel_soft_margin_loss(
 ) -> Tensor:
     """Binary cross entropy with logits, averaged over the classes (the last dimension).
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.multilabel_soft_margin_loss(torch.tensor([[0., 2.]]), torch.tensor([[1., 0.]]))
     tensor(1.4100)

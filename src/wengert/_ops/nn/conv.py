@@ -473,7 +473,6 @@ conv2d = _convolution_in(
 
     ``padding``: zeros on each side, or "valid" (none) or "same" (the output has the input's size).
 
-    >>> import wengert as torch
     >>> torch.nn.functional.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2))
     tensor([[[[4., 4.],
               [4., 4.]]]])
@@ -577,7 +576,6 @@ def any_convolution(
 ) -> Tensor:
     """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank.
 
-    >>> import wengert as torch
     >>> x, w = torch.arange(4.).view(1, 1, 4), torch.ones(1, 1, 2)
     >>> torch.convolution(x, w, None, [1], [0], [1], False, [0], 1)
     tensor([[[1., 3., 5.]]])

@@ -140,7 +140,6 @@ def cross_entropy(
     ``input`` holds logits, ``(C,)``, ``(N, C)`` or ``(N, C, d1, ...)``. See ``nll_loss`` for ``weight`` and
     ``ignore_index``; ``label_smoothing`` mixes that share of the uniform distribution into the targets.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.cross_entropy(torch.zeros(2, 10), torch.tensor([3, 7]))
     tensor(2.3026)
     """

@@ -201,7 +201,6 @@ def ctc_loss(
 ) -> Tensor:
     """``nn.functional.ctc_loss`` with the reduction as a number: 0 none, 1 mean, 2 sum.
 
-    >>> import wengert as torch
     >>> log_probs = torch.full((2, 1, 2), 0.5).log()
     >>> torch.ctc_loss(log_probs, torch.tensor([[1]]), [2], [1])
     tensor([0.2877])
@@ -254,7 +253,6 @@ def ctc_loss_public(
     too long has an infinite loss; with ``zero_infinity`` it has loss and gradient zero. As in PyTorch, the gradient
     assumes normalised ``log_probs``: it is the gradient by the logits. It can be differentiated once more.
 
-    >>> import wengert as torch
     >>> log_probs = torch.full((2, 1, 2), 0.5).log()
     >>> torch.nn.functional.ctc_loss(log_probs, torch.tensor([[1]]), (2,), (1,))
     tensor(0.2877)

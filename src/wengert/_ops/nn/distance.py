@@ -29,7 +29,6 @@ from .loss import broadcast_pair, reduce_values, reduction_code
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
     """The vectors along ``dim`` divided by their p-norm, or by ``eps`` if that is larger.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.normalize(torch.tensor([[3., 4.], [0., 0.]]))
     tensor([[0.6000, 0.8000],
             [0.0000, 0.0000]])
@@ -57,7 +56,6 @@ def _length(x: Any, dim: int, eps: float) -> Any:
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast.
 
-    >>> import wengert as torch
     >>> torch.cosine_similarity(torch.tensor([[1., 0.]]), torch.tensor([[1., 1.]]))
     tensor([0.7071])
     """
@@ -76,7 +74,6 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of ``x1 - x2 + eps`` along the last dimension.
 
-    >>> import wengert as torch
     >>> torch.pairwise_distance(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.]]))
     tensor([5.0000])
     """
@@ -128,7 +125,6 @@ def plain_euclidean_distances(lib, x1, x2):
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The p-norm distance of each row of ``(*, P, M)`` and each row of ``(*, R, M)``: ``(*, P, R)``.
 
-    >>> import wengert as torch
     >>> torch.cdist(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.], [0., 1.]]))
     tensor([[5., 1.]])
     """
@@ -167,7 +163,6 @@ def _norms(d: Tensor, p: float, node: str) -> Tensor:
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row.
 
-    >>> import wengert as torch
     >>> torch.pdist(torch.tensor([[0., 0.], [3., 4.], [0., 1.]]))
     tensor([5.0000, 1.0000, 4.2426])
     """
@@ -193,7 +188,6 @@ def cosine_embedding_loss(
 ) -> Tensor:
     """``1 - cos(x1, x2)`` where the target is 1, ``max(0, cos(x1, x2) - margin)`` where it is -1.
 
-    >>> import wengert as torch
     >>> x, y = torch.tensor([[1., 0.]]), torch.tensor([[0., 1.]])
     >>> torch.nn.functional.cosine_embedding_loss(x, y, torch.tensor([1]))
     tensor(1.)
@@ -251,7 +245,6 @@ def triplet_margin_loss(
 
     ``swap``: the negative counts with its distance from the positive if that is smaller.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.triplet_margin_loss(torch.tensor([[0.]]), torch.tensor([[1.]]), torch.tensor([[1.5]]))
     tensor(0.5000)
@@ -274,7 +267,6 @@ def triplet_margin_with_distance_loss(
 ) -> Tensor:
     """``triplet_margin_loss`` with a given distance function.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> x, y, z = torch.tensor([[0.]]), torch.tensor([[1.]]), torch.tensor([[1.5]])
     >>> F.triplet_margin_with_distance_loss(x, y, z)

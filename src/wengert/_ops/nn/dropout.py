@@ -98,7 +98,6 @@ for _name, _feature, _alpha in (
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """``(result, mask)``: the mask is True where an element was kept.
 
-    >>> import wengert as torch
     >>> torch.native_dropout(torch.ones(2), 0.5, False)
     (tensor([1., 1.]), tensor([True, True]))
     """
@@ -132,7 +131,6 @@ def _native_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element is zero with probability ``p``, else divided by 1 - p; the input itself unless ``training``.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.nn.functional.dropout(torch.ones(4))
     tensor([0., 0., 2., 0.])
@@ -144,7 +142,6 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout for SELU: dropped elements become its lower limit; mean and variance are unchanged.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.alpha_dropout(torch.ones(2), 0.5, training=False)
     tensor([1., 1.])
@@ -156,7 +153,6 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """``alpha_dropout`` of whole channels (dimension 1).
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.feature_alpha_dropout(torch.ones(1, 2), 0.5, training=False)
     tensor([[1., 1.]])
@@ -168,7 +164,6 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Whole channels are zero with probability ``p``; input of shape (N, C, L) or (C, L).
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.dropout1d(torch.ones(1, 1, 2), 0.5, training=False)
     tensor([[[1., 1.]]])
@@ -187,7 +182,6 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Whole channels are zero with probability ``p``; input of shape (N, C, H, W).
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.dropout2d(torch.ones(1, 1, 1, 2), 0.5, training=False)
     tensor([[[[1., 1.]]]])
@@ -209,7 +203,6 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Whole channels are zero with probability ``p``; input of shape (N, C, D, H, W) or (C, D, H, W).
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.dropout3d(torch.ones(1, 1, 1, 1, 2), 0.5, training=False)
     tensor([[[[[1., 1.]]]]])
@@ -243,7 +236,6 @@ def _channels(input: Tensor, p: float, training: bool, inplace: bool, rank: int)
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A sample of the Gumbel-softmax distribution (Jang et al. 2017): soft, or one-hot with the soft one's gradient.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.nn.functional.gumbel_softmax(torch.tensor([0., 9.]), hard=True)
     tensor([0., 1.])

@@ -184,7 +184,6 @@ def embedding_bag(
     factors of the rows (sums only); indices equal to ``padding_idx`` do not count; ``max_norm`` as in ``embedding``.
     ``sparse``: the gradient of ``weight`` is a sparse tensor, of the rows that were read.
 
-    >>> import wengert as torch
     >>> table = torch.tensor([[0., 1.], [2., 3.], [4., 5.]])
     >>> torch.nn.functional.embedding_bag(torch.tensor([0, 2, 1]), table, torch.tensor([0, 2]))
     tensor([[2., 3.],
@@ -254,7 +253,6 @@ def torch_embedding_bag(
     Returns the result, the bag of each index, the sizes of the bags and, for maxima, the rows that they come from. As
     in PyTorch, sums of float32 count nothing: the second is empty, the others are zeros.
 
-    >>> import wengert as torch
     >>> table = torch.tensor([[0., 1.], [2., 3.], [4., 5.]])
     >>> torch.embedding_bag(table, torch.tensor([0, 2, 1]), torch.tensor([0, 2]), mode=1)[1:3]
     (tensor([0, 0, 1]), tensor([2, 1]))

@@ -179,7 +179,6 @@ _known_unfolding = functools.lru_cache(256)(_unfolding)
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """The windows of images ``(N, C, H, W)`` as columns: ``(N, C * kernel elements, windows)``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.unfold(torch.arange(9.).view(1, 1, 3, 3), 2).shape
     torch.Size([1, 4, 4])
     """
@@ -201,7 +200,6 @@ def fold(
 
     The transpose of ``unfold``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.fold(torch.ones(1, 2, 2), (1, 3), (1, 2))
     tensor([[[[1., 2., 1.]]]])
     """
@@ -249,7 +247,6 @@ def _check_pixels(name: str, input: Any, factor: int, word: str) -> None:
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """``(*, C r r, H, W)`` rearranged to ``(*, C, H r, W r)``: r x r channels become r x r pixels.
 
-    >>> import wengert as torch
     >>> torch.pixel_shuffle(torch.arange(4).view(4, 1, 1), 2)
     tensor([[[0, 1],
              [2, 3]]])
@@ -268,7 +265,6 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """``(*, C, H r, W r)`` rearranged to ``(*, C r r, H, W)``: the inverse of ``pixel_shuffle``.
 
-    >>> import wengert as torch
     >>> torch.pixel_unshuffle(torch.arange(4).view(1, 2, 2), 2).flatten()
     tensor([0, 1, 2, 3])
     """
@@ -290,7 +286,6 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups.
 
-    >>> import wengert as torch
     >>> torch.channel_shuffle(torch.arange(4).view(1, 4, 1, 1), 2).flatten()
     tensor([0, 2, 1, 3])
     """

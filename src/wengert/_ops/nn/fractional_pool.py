@@ -188,7 +188,6 @@ _pool_in(
     drawn for each plane; ``_random_samples`` ``(N, C, 2)`` replaces the draws. With ``return_indices`` also returns the
     index of each in the flattened image.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.fractional_max_pool2d(torch.arange(9.).view(1, 3, 3), 2, output_size=2)
     tensor([[[4., 5.],
              [7., 8.]]])

@@ -211,7 +211,6 @@ def grid_sample(
     A place is (x, y) or (x, y, z), from -1 to 1 over the image: between the outermost centres with ``align_corners``,
     between the outermost edges without. ``padding_mode`` sets the values beyond: "zeros", "border" or "reflection".
 
-    >>> import wengert as torch
     >>> image = torch.tensor([[[[1., 2.], [3., 4.]]]])
     >>> torch.nn.functional.grid_sample(image, torch.zeros(1, 1, 1, 2), align_corners=False)
     tensor([[[[2.5000]]]])
@@ -242,7 +241,6 @@ def grid_sampler(
 ) -> Tensor:
     """``nn.functional.grid_sample`` with numbers for the modes.
 
-    >>> import wengert as torch
     >>> x, grid = torch.tensor([[[[1., 2.]]]]), torch.tensor([[[[0., 0.]]]])
     >>> torch.grid_sampler(x, grid, 0, 0, True)
     tensor([[[[1.5000]]]])
@@ -288,7 +286,6 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
 
     Or maps ``(N, 3, 4)`` to volumes ``(N, C, D, H, W)``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.affine_grid(torch.tensor([[[1., 0., 0.], [0., 1., 0.]]]), (1, 1, 1, 2), align_corners=False)
     tensor([[[[-0.5000,  0.0000],
               [ 0.5000,  0.0000]]]])

@@ -203,7 +203,6 @@ def interpolate(
     "area". ``align_corners``: the corners' centres stay where they are. ``antialias``: for bilinear, bicubic and
     "lanczos", weigh all input elements when an image shrinks.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.interpolate(torch.tensor([[[1., 2., 4.]]]), scale_factor=2, mode="linear")
     tensor([[[1.0000, 1.2500, 1.7500, 2.5000, 3.5000, 4.0000]]])
     """
@@ -266,7 +265,6 @@ def old_upsample(
 ) -> Tensor:
     """Deprecated in PyTorch: see ``interpolate``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.upsample(torch.tensor([[[1., 2.]]]), scale_factor=2)
     tensor([[[1., 1., 2., 2.]]])
     """
@@ -278,7 +276,6 @@ def old_upsample(
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """Deprecated in PyTorch: see ``interpolate``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.upsample_nearest(torch.tensor([[[1., 2.]]]), scale_factor=2)
     tensor([[[1., 1., 2., 2.]]])
     """
@@ -290,7 +287,6 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """Deprecated in PyTorch: ``interpolate`` with ``mode="bilinear", align_corners=True``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.upsample_bilinear(torch.tensor([[[[1., 2.]]]]), size=(1, 3))
     tensor([[[[1.0000, 1.5000, 2.0000]]]])
     """

@@ -79,7 +79,6 @@ def binary_cross_entropy(
 ) -> Tensor:
     """Cross entropy of probabilities ``input`` with targets between 0 and 1, of the same size.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.]))
     tensor(0.6931)
     """
@@ -162,7 +161,6 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """Cross entropy of ``sigmoid(input)`` with targets between 0 and 1; ``pos_weight`` weighs the positive part.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0., 1000.]), torch.tensor([1., 1.]))
     tensor(0.3466)
     """
@@ -201,7 +199,6 @@ def kl_div(
 ) -> Tensor:
     """``target * (log(target) - input)`` for log-probabilities input; "batchmean" divides by the size of the batch.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.kl_div(torch.tensor([0.5]).log(), torch.tensor([1.]), reduction="sum")
     tensor(0.6931)
@@ -237,7 +234,6 @@ def poisson_nll_loss(
 
     ``full`` adds Stirling's approximation of ``log(target!)`` where the target is above 1.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.poisson_nll_loss(torch.tensor([0.]), torch.tensor([2.]))
     tensor(1.)
     """
@@ -255,7 +251,6 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """Negative log-likelihood under normal distributions with means ``input`` and variances ``var`` (at least eps).
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.gaussian_nll_loss(torch.tensor([1.]), torch.tensor([3.]), torch.tensor([1.]))
     tensor(2.)

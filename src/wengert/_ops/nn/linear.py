@@ -162,7 +162,6 @@ def linear(input, weight, bias):
 
     ``input`` is ``(*, in)``, ``weight`` is ``(out, in)``, ``bias`` is ``(out,)`` or ``None``; the result ``(*, out)``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.linear(torch.tensor([[1., 2.]]), torch.tensor([[1., 1.], [0., 1.]]), torch.tensor([.5, 0.]))
     tensor([[3.5000, 2.0000]])
     """

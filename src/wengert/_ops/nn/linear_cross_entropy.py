@@ -34,7 +34,6 @@ def linear_cross_entropy(
     ``cross_entropy``. With ``options``, a ``nn.LinearCrossEntropyOptions``, rows are taken in chunks, so that the
     (N, classes) scores are never in memory at once; the backward pass computes each chunk again.
 
-    >>> import wengert as torch
     >>> x, w = torch.zeros(2, 3), torch.zeros(10, 3)
     >>> torch.nn.functional.linear_cross_entropy(x, w, torch.tensor([3, 7]))
     tensor(2.3026)

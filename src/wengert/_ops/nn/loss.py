@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ..._arrays.large import large
 from ..._arrays.layouts import iterated
 from ..._arrays.losses import MEAN, NONE, REDUCTIONS, reduced_losses
@@ -18,7 +16,7 @@ from ..._arrays.threads import LARGE
 from ..._base.errors import warn
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
-from ..._tape.error_text import expect_tensors
+from ..._tape.error_text import common_shape, expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
@@ -113,12 +111,7 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
 
 
 def broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
-    from ..._tape.error_text import broadcast_error
-
-    try:
-        shape = np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
-    except ValueError:
-        raise broadcast_error(x, y) from None
+    shape = common_shape(x, y)
     return tuple(t if tuple(t.shape) == shape else TENSORS.expand(t, shape) for t in (x, y))
 
 
@@ -196,7 +189,6 @@ def mse_loss(
 ) -> Tensor:
     """Mean of the squared differences of input and target (``reduction``: "mean", "sum" or "none").
 
-    >>> import wengert as torch
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(2.)
     """
@@ -217,7 +209,6 @@ def l1_loss(
 ) -> Tensor:
     """Mean of the absolute differences of input and target.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.l1_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(2.)
     """
@@ -268,7 +259,6 @@ def smooth_l1_loss(
 ) -> Tensor:
     """``0.5 d^2 / beta`` where the difference ``|d|`` is below beta, ``|d| - 0.5 beta`` elsewhere.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.smooth_l1_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(1.5000)
     """
@@ -303,7 +293,6 @@ def huber_loss(
 ) -> Tensor:
     """``0.5 d^2`` where ``|d| <= delta``, ``delta (|d| - 0.5 delta)`` elsewhere.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.huber_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(1.5000)
     """
@@ -348,7 +337,6 @@ def soft_margin_loss(
 ) -> Tensor:
     """``log(1 + exp(-target * input))`` for targets of 1 and -1.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.soft_margin_loss(torch.tensor([0., 2.]), torch.tensor([1., 1.]))
     tensor(0.4100)
     """
@@ -370,7 +358,6 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """The input where the target is 1, ``max(0, margin - input)`` where it is -1.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.25, 2.]), torch.tensor([-1, 1]))
     tensor(1.3750)
     """
@@ -393,7 +380,6 @@ def margin_ranking_loss(
 ) -> Tensor:
     """``max(0, -target * (input1 - input2) + margin)``.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.margin_ranking_loss(torch.tensor([1.]), torch.tensor([3.]), torch.tensor([1.]))
     tensor(2.)

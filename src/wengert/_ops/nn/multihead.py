@@ -121,7 +121,6 @@ def multi_head_attention_forward(
 
     The result is ``(L, N, E)`` and, with ``need_weights``, the weights ``(N, L, S)``, averaged over the heads or not.
 
-    >>> import wengert as torch
     >>> x, w = torch.ones(1, 1, 2), torch.eye(2)
     >>> F = torch.nn.functional
     >>> F.multi_head_attention_forward(x, x, x, 2, 1, w.repeat(3, 1), None, None, None, False, 0., w, None)[0]

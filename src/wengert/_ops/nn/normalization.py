@@ -256,7 +256,6 @@ def layer_norm(
 ) -> Tensor:
     """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.layer_norm(torch.tensor([[1., 2., 3.]]), (3,))
     tensor([[-1.2247,  0.0000,  1.2247]])
     """
@@ -275,7 +274,6 @@ def layer_norm(
 def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
     """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default.
 
-    >>> import wengert as torch
     >>> torch.rms_norm(torch.tensor([3., 4.]), (2,))
     tensor([0.8485, 1.1314])
     """
@@ -311,7 +309,6 @@ def group_norm(
 ) -> Tensor:
     """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel.
 
-    >>> import wengert as torch
     >>> torch.group_norm(torch.tensor([[1., 3., 5., 9.]]), 2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
@@ -353,7 +350,6 @@ def _refuse_single(size: Any) -> None:
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """Each element divided by ``(k + alpha * mean of squares over size neighbouring channels) ** beta``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.local_response_norm(torch.ones(1, 2, 1), 2).flatten()
     tensor([1.0000, 0.9999])
     """
@@ -389,7 +385,6 @@ def native_layer_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """``layer_norm``, the means and the inverse deviations.
 
-    >>> import wengert as torch
     >>> torch.native_layer_norm(torch.tensor([1., 3.]), (2,), None, None, 0.)[0]
     tensor([-1.,  1.])
     """
@@ -406,7 +401,6 @@ def native_group_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """``group_norm``, the means and the inverse deviations.
 
-    >>> import wengert as torch
     >>> torch.native_group_norm(torch.tensor([[[1., 3.]]]), None, None, 1, 1, 2, 1, 0.)[1]
     tensor([[2.]])
     """

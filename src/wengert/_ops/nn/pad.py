@@ -249,7 +249,6 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     ``mode``: "constant" (``value``, 0 by default), "reflect", "replicate" or "circular". The last three take as many
     pairs as the input has dimensions behind the channels. Negative numbers crop.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.pad(torch.tensor([[1, 2, 3]]), (1, 2), mode="replicate")
     tensor([[1, 1, 2, 3, 3, 3]])
     """
@@ -271,7 +270,6 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
 def constant_pad(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
     """``nn.functional.pad`` with a constant.
 
-    >>> import wengert as torch
     >>> torch.constant_pad_nd(torch.tensor([1, 2]), (1, 2), 7)
     tensor([7, 1, 2, 7, 7])
     """

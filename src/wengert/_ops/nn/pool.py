@@ -137,7 +137,6 @@ max_pool2d = _max_pool_in(
 
     ``stride`` is ``kernel_size`` by default. With ``return_indices`` also returns its index in the flattened image.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.max_pool2d(torch.tensor([[[1., 2., 3., 4.], [5., 6., 7., 8.]]]), 2)
     tensor([[[6., 8.]]])
     """,
@@ -177,7 +176,6 @@ def max_pool1d(
 ) -> Any:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``.
 
-    >>> import wengert as torch
     >>> torch.max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[3., 2.]])
     """
@@ -231,7 +229,6 @@ avg_pool2d = _avg_pool_in(
     2,
     """The mean of each window of images ``(N, C, H, W)`` or ``(C, H, W)``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.avg_pool2d(torch.tensor([[[1., 2., 3., 4.], [5., 6., 7., 8.]]]), 2)
     tensor([[[3.5000, 5.5000]]])
     """,
@@ -250,7 +247,6 @@ def avg_pool1d(
 ) -> Tensor:
     """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``.
 
-    >>> import wengert as torch
     >>> torch.avg_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[2., 1.]])
     """
@@ -320,7 +316,6 @@ def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """The means of ``output_size`` parts of each image; ``None`` keeps a dimension's size.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.adaptive_avg_pool2d(torch.arange(12.).view(1, 3, 4), (1, 2))
     tensor([[[4.5000, 6.5000]]])
     """
@@ -331,7 +326,6 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """The means of parts of volumes; see ``adaptive_avg_pool2d``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.adaptive_avg_pool3d(torch.arange(8.).view(1, 2, 2, 2), 1)
     tensor([[[[3.5000]]]])
     """
@@ -346,7 +340,6 @@ def _first(value: Any) -> Any:
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``.
 
-    >>> import wengert as torch
     >>> torch.adaptive_avg_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[2., 1.]])
     """
@@ -364,7 +357,6 @@ def _adaptive_max(k: int, input: Any, output_size: Any, return_indices: bool) ->
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest elements of ``output_size`` parts of each image.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.adaptive_max_pool2d(torch.arange(4.).view(1, 2, 2), 1)
     tensor([[[3.]]])
     """
@@ -375,7 +367,6 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest elements of parts of volumes.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.adaptive_max_pool3d(torch.arange(8.).view(1, 2, 2, 2), 1)
     tensor([[[[7.]]]])
     """
@@ -386,7 +377,6 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest elements of parts of signals.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.adaptive_max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[3., 2.]])
     """
@@ -401,7 +391,6 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 def torch_adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
     """``nn.functional.adaptive_max_pool1d``: the maxima and their indices.
 
-    >>> import wengert as torch
     >>> torch.adaptive_max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     (tensor([[3., 2.]]), tensor([[1, 2]]))
     """
@@ -457,7 +446,6 @@ def max_unpool2d(
 ) -> Tensor:
     """The maxima of ``max_pool2d`` put back where its indices say, zeros elsewhere.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.max_unpool2d(*F.max_pool2d(torch.arange(4.).view(1, 2, 2), 2, return_indices=True), 2)
     tensor([[[0., 0.],
@@ -472,7 +460,6 @@ def max_unpool3d(
 ) -> Tensor:
     """The maxima of ``max_pool3d`` put back where its indices say.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> values, indices = F.max_pool3d(torch.arange(8.).view(1, 2, 2, 2), 2, return_indices=True)
     >>> F.max_unpool3d(values, indices, 2).flatten()
@@ -487,7 +474,6 @@ def max_unpool1d(
 ) -> Tensor:
     """The maxima of ``max_pool1d`` put back where its indices say.
 
-    >>> import wengert as torch
     >>> F = torch.nn.functional
     >>> F.max_unpool1d(*F.max_pool1d(torch.tensor([[1., 3.]]), 2, return_indices=True), 2)
     tensor([[0., 3.]])
@@ -515,7 +501,6 @@ def _lp_pool(k: int, input: Any, norm_type: float, kernel: Any, stride: Any, cei
 def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window of signals, p being ``norm_type``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.lp_pool1d(torch.tensor([[3., 4.]]), 2, 2)
     tensor([[5.]])
     """
@@ -526,7 +511,6 @@ def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window of images.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.lp_pool2d(torch.tensor([[[3., 4.]]]), 2, (1, 2))
     tensor([[[5.]]])
     """
@@ -537,7 +521,6 @@ def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window of volumes.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.lp_pool3d(torch.tensor([[[[3., 4.]]]]), 2, (1, 1, 2))
     tensor([[[[5.]]]])
     """

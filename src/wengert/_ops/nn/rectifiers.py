@@ -84,7 +84,6 @@ def _relu_grad(xp: Any, g: Any, result: Any) -> Any:
 def relu(lib, input):
     """Each element, or 0 if it is negative.
 
-    >>> import wengert as torch
     >>> torch.relu(torch.tensor([-1., 2.]))
     tensor([0., 2.])
     """
@@ -97,7 +96,6 @@ def relu(lib, input):
 def relu_function(input: Tensor, inplace: bool = False) -> Tensor:
     """``torch.relu``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.relu(torch.tensor([-1., 2.]))
     tensor([0., 2.])
     """
@@ -138,7 +136,6 @@ def _hardtanh(lib, self, min_val, max_val):
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """Each element, at least ``min_val`` and at most ``max_val``; the derivative is 0 at both.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.hardtanh(torch.tensor([-2., 0.5]))
     tensor([-1.0000,  0.5000])
     """
@@ -165,7 +162,6 @@ def _as_integers(input: Any, *limits: float) -> Any:
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """``min(max(0, x), 6)``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.relu6(torch.tensor([-1., 7.]))
     tensor([0., 6.])
     """
@@ -198,7 +194,6 @@ def _leaky_relu(lib, self, negative_slope):
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Each element, times ``negative_slope`` if it is negative.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]), 0.1)
     tensor([-0.1000,  2.0000])
     """
@@ -230,7 +225,6 @@ def _prelu_kernel(lib, self, weight):
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Each element, times ``weight`` if it is negative; one weight, or one for each index of dim 1.
 
-    >>> import wengert as torch
     >>> torch.prelu(torch.tensor([-2., 4.]), torch.tensor([0.25]))
     tensor([-0.5000,  4.0000])
     """
@@ -278,7 +272,6 @@ def _threshold(lib, self, threshold, value):
 def threshold(input: Tensor, threshold: Any, value: Any, inplace: bool = False) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold.
 
-    >>> import wengert as torch
     >>> torch.threshold(torch.tensor([-1., 2.]), 0, 9)
     tensor([9., 2.])
     """
@@ -308,7 +301,6 @@ def rrelu(
 ) -> Tensor:
     """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds.
 
-    >>> import wengert as torch
     >>> torch.rrelu(torch.tensor([-2., 4.]), 0.25, 0.75)
     tensor([-1.,  4.])
     """
@@ -382,7 +374,6 @@ def _hardsigmoid(lib, self):
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """``min(max(0, x + 3), 6) / 6``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.hardsigmoid(torch.tensor([-4., 0.]))
     tensor([0.0000, 0.5000])
     """
@@ -416,7 +407,6 @@ def _hardswish(lib, self):
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """``x * min(max(0, x + 3), 6) / 6``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.hardswish(torch.tensor([-4., 3.]))
     tensor([-0., 3.])
     """
@@ -447,7 +437,6 @@ def _hardshrink(lib, self, lambd):
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Each element, or 0 if its absolute value is at most ``lambd``.
 
-    >>> import wengert as torch
     >>> torch.hardshrink(torch.tensor([0.25, -1.]))
     tensor([ 0., -1.])
     """
@@ -480,7 +469,6 @@ _HALF_MAX = 65504.0  # the largest bound that every floating dtype takes
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Each element moved by ``lambd`` towards 0.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.softshrink(torch.tensor([0.25, -1.]))
     tensor([ 0.0000, -0.5000])
     """
@@ -500,7 +488,6 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 def softsign(input: Tensor) -> Tensor:
     """``x / (1 + abs(x))``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.softsign(torch.tensor([-1., 3.]))
     tensor([-0.5000,  0.7500])
     """
@@ -511,7 +498,6 @@ def softsign(input: Tensor) -> Tensor:
 def tanhshrink(input: Tensor) -> Tensor:
     """``x - tanh(x)``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.tanhshrink(torch.tensor([0., 1.]))
     tensor([0.0000, 0.2384])
     """

@@ -67,7 +67,6 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
 
     Or ``(data, batch_sizes, (h, c), params, ..., bidirectional)`` for a packed sequence.
 
-    >>> import wengert as torch
     >>> layer, state = torch.nn.LSTM(3, 4), (torch.zeros(1, 2, 4), torch.zeros(1, 2, 4))
     >>> output, h, c = torch.lstm(torch.ones(5, 2, 3), state, layer._flat_weights, True, 1, 0., False, False, False)
     >>> output.shape, h.shape
@@ -80,7 +79,6 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
 def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """A GRU; see ``lstm``. It has one state: ``(input, h, params, has_biases, ...)`` gives output and h.
 
-    >>> import wengert as torch
     >>> x, h, w = torch.ones(1, 1, 1), torch.zeros(1, 1, 1), [torch.ones(3, 1), torch.ones(3, 1)]
     >>> torch.gru(x, h, w, False, 1, 0., False, False, False)[1]
     tensor([[[0.2048]]])
@@ -92,7 +90,6 @@ def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
 def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """An RNN with ``h' = tanh(W x + b + U h + c)``; see ``gru`` for the arguments.
 
-    >>> import wengert as torch
     >>> x, h, w = torch.ones(1, 1, 1), torch.zeros(1, 1, 1), [torch.ones(1, 1), torch.ones(1, 1)]
     >>> torch.rnn_tanh(x, h, w, False, 1, 0., False, False, False)[1]
     tensor([[[0.7616]]])
@@ -104,7 +101,6 @@ def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
 def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """An RNN with ``h' = relu(W x + b + U h + c)``; see ``gru`` for the arguments.
 
-    >>> import wengert as torch
     >>> x, h, w = torch.ones(1, 1, 1), torch.zeros(1, 1, 1), [torch.ones(1, 1), torch.ones(1, 1)]
     >>> torch.rnn_relu(x, h, w, False, 1, 0., False, False, False)[1]
     tensor([[[1.]]])
@@ -129,7 +125,6 @@ def lstm_cell(
 ) -> tuple[Tensor, Tensor]:
     """One step of an LSTM: the new h and c from ``hx = (h, c)``.
 
-    >>> import wengert as torch
     >>> x, h, w = torch.ones(1, 1), torch.zeros(1, 1), torch.ones(4, 1)
     >>> torch.lstm_cell(x, (h, h), w, w)
     (tensor([[0.3696]]), tensor([[0.5568]]))

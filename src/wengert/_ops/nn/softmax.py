@@ -99,7 +99,6 @@ def _log_softmax_backward_data(lib, grad_output, output, dim):
 def softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """exp(x) over its sum along a dim: positive numbers that add up to one. The input is converted to ``dtype`` first.
 
-    >>> import wengert as torch
     >>> torch.softmax(torch.tensor([1., 1., 1., 1.]), 0)
     tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
@@ -114,7 +113,6 @@ def softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> Tenso
 def log_softmax_public(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1.
 
-    >>> import wengert as torch
     >>> torch.log_softmax(torch.tensor([1000., 0.]), 0)
     tensor([    0., -1000.])
     """
@@ -144,7 +142,6 @@ def functional_softmax(
 ) -> Tensor:
     """exp(x) over its sum along a dim. ``dim`` is 1 by default, or 0 for 0, 1 or 3 dimensions (as old programs expect).
 
-    >>> import wengert as torch
     >>> torch.nn.functional.softmax(torch.zeros(2, 2), dim=1)
     tensor([[0.5000, 0.5000],
             [0.5000, 0.5000]])
@@ -161,7 +158,6 @@ def functional_log_softmax(
 ) -> Tensor:
     """Logarithm of softmax along a dim; see ``nn.functional.softmax`` for a missing ``dim``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.log_softmax(torch.zeros(2), dim=0)
     tensor([-0.6931, -0.6931])
     """
@@ -174,7 +170,6 @@ def functional_log_softmax(
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
     """Softmax of the negated input; see ``nn.functional.softmax`` for a missing ``dim``.
 
-    >>> import wengert as torch
     >>> torch.nn.functional.softmin(torch.tensor([0., 1000.]), dim=0)
     tensor([1., 0.])
     """
@@ -217,7 +212,6 @@ def logsumexp(lib, self, dim, keepdim):
 def logsumexp_public(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials along one or several dims, without overflow.
 
-    >>> import wengert as torch
     >>> torch.logsumexp(torch.tensor([1000., 1000.]), 0)
     tensor(1000.6932)
     """

@@ -23,7 +23,7 @@ def needs(*tensors: Any) -> bool:
     return any(isinstance(t, Tensor) and t._node is not None for t in tensors) and is_grad_enabled()
 
 
-# -------------------------------------------------------------------------------------------------------------- drawing
+# ---- drawing
 def source_of(generator: Any, function: str) -> Generator:
     if generator is None:
         return default_generator

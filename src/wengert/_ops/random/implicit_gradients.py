@@ -69,7 +69,6 @@ def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor
 
     They are differentiable by the shape parameters, once.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> shape = torch.tensor([0.5, 3.], requires_grad=True)
     >>> draws = torch._standard_gamma(shape)
@@ -111,7 +110,6 @@ def gamma_draws(lib, self, values):
 def _standard_gamma_grad(lib, self, output):
     """The derivatives of draws of the gamma distribution of scale 1 by its shape parameter, at fixed quantiles.
 
-    >>> import wengert as torch
     >>> torch._standard_gamma_grad(torch.tensor([2.]), torch.tensor([1.]))
     tensor([0.7507])
     """
@@ -135,7 +133,6 @@ def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tens
 
     They are differentiable by the concentrations, once.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch._sample_dirichlet(torch.ones(2))
     tensor([0.8638, 0.1362])
@@ -179,7 +176,6 @@ def dirichlet_draws(lib, self, values):
 def _dirichlet_grad(lib, x, alpha, total):
     """The derivative of a beta draw x by alpha at a fixed quantile, divided by 1 - x; ``total`` is alpha + beta.
 
-    >>> import wengert as torch
     >>> torch._dirichlet_grad(torch.tensor([0.5]), torch.tensor([1.]), torch.tensor([2.]))
     tensor([0.6931])
     """

@@ -121,7 +121,6 @@ def _from_to(function: str, args: tuple[Any, ...], kwargs: dict[str, Any], **def
 def uniform_(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
     """Fill with numbers uniform on [from, to): ``uniform_(from=0, to=1)``.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.empty(3).uniform_(1, 2)
     tensor([1.4963, 1.7682, 1.0885])
@@ -137,7 +136,6 @@ def uniform_(self: Tensor, *args: Any, generator: Generator | None = None, **kwa
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with normal numbers.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.empty(3).normal_(5, 0.1)
     tensor([5.1541, 4.9707, 4.7821])
@@ -178,7 +176,6 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
 def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
     """Fill with integers: ``random_()`` up to the dtype's largest; ``random_(to)``, ``random_(from, to)`` below ``to``.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.zeros(5, dtype=torch.int64).random_(10)
     tensor([4, 9, 3, 0, 3])
@@ -261,7 +258,6 @@ def _of_sizes(function: str, sampler: Sampler, size: tuple[Any, ...], kwargs: di
 def rand(*size: Any, **kwargs: Any) -> Tensor:
     """Uniform numbers on [0, 1).
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.rand(3)
     tensor([0.4963, 0.7682, 0.0885])
@@ -273,7 +269,6 @@ def rand(*size: Any, **kwargs: Any) -> Tensor:
 def randn(*size: Any, **kwargs: Any) -> Tensor:
     """Standard normal numbers.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.randn(3)
     tensor([ 1.5410, -0.2934, -2.1788])
@@ -285,7 +280,6 @@ def randn(*size: Any, **kwargs: Any) -> Tensor:
 def randint(*args: Any, **kwargs: Any) -> Tensor:
     """Integers in [low, high): ``randint(high, size)``, ``randint(low, high, size)``; int64 if no dtype is given.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.randint(0, 10, (5,))
     tensor([4, 9, 3, 0, 3])
@@ -333,7 +327,6 @@ def _randint_arguments(
 def randperm(n: int, **kwargs: Any) -> Tensor:
     """A random permutation of 0, ..., n - 1; int64 if no dtype is given.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.randperm(6)
     tensor([2, 5, 3, 0, 1, 4])
@@ -395,7 +388,6 @@ def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: A
 def rand_like(input: Tensor, **kwargs: Any) -> Tensor:
     """Uniform numbers on [0, 1), of another tensor's shape and dtype.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.rand_like(torch.ones(2))
     tensor([0.4963, 0.7682])
@@ -407,7 +399,6 @@ def rand_like(input: Tensor, **kwargs: Any) -> Tensor:
 def randn_like(input: Tensor, **kwargs: Any) -> Tensor:
     """Standard normal numbers, of another tensor's shape and dtype.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.randn_like(torch.ones(2))
     tensor([ 1.5410, -0.2934])
@@ -419,7 +410,6 @@ def randn_like(input: Tensor, **kwargs: Any) -> Tensor:
 def randint_like(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Integers in [low, high), of another tensor's shape and dtype: ``(input, high)`` or ``(input, low, high)``.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.randint_like(torch.ones(3), 10)
     tensor([4., 9., 3.])

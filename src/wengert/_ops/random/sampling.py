@@ -17,7 +17,7 @@ from ..._base.dtypes import type_name
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import REGISTRY, public
 from ..._kinds.out import exactly, of_kind, write_out
-from ..._tape.error_text import broadcast_error, expect_tensor
+from ..._tape.error_text import common_shape, expect_tensor
 from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -44,7 +44,6 @@ def bernoulli(
 ) -> Tensor:
     """Ones with the probabilities that ``input`` holds (or all with probability ``p``), else zeros.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.bernoulli(torch.tensor([0., 0.9, 1.]))
     tensor([0., 1., 1.])
@@ -114,7 +113,6 @@ def multinomial(
     Raises RuntimeError for weights that are negative, infinite or all zero, and if there are fewer than samples
     without replacement.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.multinomial(torch.ones(5), 3)
     tensor([2, 4, 1])
@@ -138,7 +136,6 @@ def multinomial(
 def normal(mean: Any, std: Any = 1.0, size: Any = None, **kwargs: Any) -> Tensor:
     """Normal numbers: of the tensors ``mean`` and ``std`` (either may be a number), or of two numbers and a ``size``.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.normal(torch.tensor([10., 20.]), 0.1)
     tensor([10.1541, 19.9707])
@@ -173,11 +170,8 @@ def _normal_of_tensors(mean: Any, std: Any, source: Generator) -> Tensor:
     operands = []
     for value, argument, position in ((mean, "mean", 1), (std, "std", 2)):
         operands.append(_array(value) if isinstance(value, Tensor) else number(value, "normal", argument, position))
-    if isinstance(mean, Tensor) and isinstance(std, Tensor) and mean._payload.shape != std._payload.shape:
-        try:
-            np.broadcast_shapes(tuple(mean.shape), tuple(std.shape))
-        except ValueError:
-            raise broadcast_error(mean, std) from None
+    if isinstance(mean, Tensor) and isinstance(std, Tensor):
+        common_shape(mean, std)
     values = sampled(_samplers.normal_tensor, source, *operands)
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
         return _scored(_result(values, "normal_values_of_both", mean, std), mean, "normal", std)
@@ -235,7 +229,6 @@ _SCORES = {"multinomial": _multinomial_score, "bernoulli": _bernoulli_score, "no
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers with the rates that ``input`` holds, of its shape and dtype.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.poisson(torch.tensor([1., 4., 30.]))
     tensor([ 2.,  5., 26.])
@@ -249,7 +242,6 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Numbers of successes in ``count`` trials of probability ``prob``; the two broadcast and have one dtype.
 
-    >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.binomial(torch.tensor([10., 10.]), torch.tensor([0., 1.]))
     tensor([ 0., 10.])

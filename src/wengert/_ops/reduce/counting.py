@@ -46,7 +46,6 @@ def bincount(lib, self, weights, minlength):
 def bincount_public(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """The number of elements equal to each integer from 0 on, or the sum of their weights.
 
-    >>> import wengert as torch
     >>> torch.bincount(torch.tensor([1, 2, 2]))
     tensor([0, 1, 2])
     """
@@ -94,7 +93,6 @@ def plain_histc(lib, self, bins, min, max):
 def histc_public(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """The number of elements in each of ``bins`` bins of equal width from min to max (of the data if both are 0).
 
-    >>> import wengert as torch
     >>> torch.histc(torch.tensor([1., 2., 1.]), bins=4, min=0, max=3)
     tensor([0., 2., 1., 0.])
     """
@@ -166,7 +164,6 @@ def histogram(
 ) -> Any:
     """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges.
 
-    >>> import wengert as torch
     >>> torch.histogram(torch.tensor([1., 2., 1.]), bins=4, range=(0., 3.)).hist
     tensor([0., 2., 1., 0.])
     """
@@ -195,7 +192,6 @@ def histogramdd(
 ) -> Any:
     """Counts of points in the cells of a grid; the last dim holds the coordinates.
 
-    >>> import wengert as torch
     >>> torch.histogramdd(torch.tensor([[0., 1.], [1., 0.], [2., 2.]]), bins=[2, 2]).hist
     tensor([[0., 1.],
             [1., 1.]])

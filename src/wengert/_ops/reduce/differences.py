@@ -18,7 +18,6 @@ def diff(
 ) -> Tensor:
     """The n-th forward difference along a dim; ``prepend`` and ``append`` are concatenated along it first.
 
-    >>> import wengert as torch
     >>> torch.diff(torch.tensor([1., 4., 9.]))
     tensor([3., 5.])
     """
@@ -63,7 +62,6 @@ def _neighbours(t: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim: int = -1) -> Tensor:
     """Integral along a dim by the trapezoidal rule, at points ``x`` or with spacing ``dx``.
 
-    >>> import wengert as torch
     >>> torch.trapezoid(torch.tensor([1., 2., 3.]), dx=2)
     tensor(8.)
     """
@@ -80,7 +78,6 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim: int = -1) -> Tensor:
     """Cumulative integral along a dim by the trapezoidal rule; the result has one element less than ``y``.
 
-    >>> import wengert as torch
     >>> torch.cumulative_trapezoid(torch.tensor([1., 2., 3.]))
     tensor([1.5000, 4.0000])
     """
@@ -127,7 +124,6 @@ def gradient(input: Tensor, *, spacing: Any = None, dim: Dims = None, edge_order
     ``spacing``: the distance between points (a number, or one for each dim), or the coordinates of the points
     (1-dimensional tensors). ``edge_order``: 1 or 2, the order of accuracy at the edges.
 
-    >>> import wengert as torch
     >>> torch.gradient(torch.tensor([1., 4., 9., 16.]))
     (tensor([3., 4., 6., 7.]),)
     """

@@ -217,7 +217,6 @@ def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
     - ``max(input, dim, keepdim=False)``: the largest along a dim, and its indices (the first of equal ones);
     - ``max(input, other)``: the larger of each pair, like ``maximum``.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([[1., 5.], [7., 3.]])
     >>> x.max()
     tensor(7.)
@@ -234,7 +233,6 @@ def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
 def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
     """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``.
 
-    >>> import wengert as torch
     >>> torch.min(torch.tensor([[1., 5.], [7., 3.]]), 0).values
     tensor([1., 3.])
     """
@@ -325,7 +323,6 @@ def amin(lib, self, dim, keepdim):
 def amax_public(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The largest element over one, several or all dims; equal ones share the gradient evenly.
 
-    >>> import wengert as torch
     >>> torch.amax(torch.tensor([[1., 5.], [7., 3.]]), 1)
     tensor([5., 7.])
     """
@@ -336,7 +333,6 @@ def amax_public(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
 def amin_public(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The smallest element over one, several or all dims; equal ones share the gradient evenly.
 
-    >>> import wengert as torch
     >>> torch.amin(torch.tensor([[1., 5.], [7., 3.]]), (0, 1))
     tensor(1.)
     """
@@ -383,7 +379,6 @@ def aminmax(lib, self, dim, keepdim):
 def aminmax_public(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """The smallest and the largest of all elements, or along a dim.
 
-    >>> import wengert as torch
     >>> torch.aminmax(torch.tensor([3., 1., 2.])).max
     tensor(3.)
     """
@@ -431,7 +426,6 @@ def argmin(lib, self, dim, keepdim):
 def argmax_public(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([[1., 5.], [7., 3.]])
     >>> x.argmax(), x.argmax(1)
     (tensor(2), tensor([1, 0]))
@@ -443,7 +437,6 @@ def argmax_public(input: Tensor, dim: int | None = None, keepdim: bool = False) 
 def argmin_public(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones.
 
-    >>> import wengert as torch
     >>> torch.argmin(torch.tensor([[1., 5.], [7., 3.]]), dim=0)
     tensor([0, 1])
     """

@@ -125,7 +125,6 @@ def vector_norm(
 ) -> Tensor:
     """Norm of the elements as one vector, or of the vectors along dims. ``ord`` is any number, 0, inf or -inf.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([3., -4.])
     >>> torch.linalg.vector_norm(x), torch.linalg.vector_norm(x, 1), torch.linalg.vector_norm(x, float("inf"))
     (tensor(5.), tensor(7.), tensor(4.))
@@ -188,7 +187,6 @@ def norm(
 ) -> Tensor:
     """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([[3., 4.], [6., 8.]], requires_grad=True)
     >>> x.norm(dim=1)
     tensor([ 5., 10.], grad_fn=<LinalgVectorNormBackward0>)
@@ -216,7 +214,6 @@ def linalg_norm(
 
     Without ``ord`` it is the 2-norm of all elements. ``dim``: an int for vectors, two ints for matrices.
 
-    >>> import wengert as torch
     >>> torch.linalg.norm(torch.tensor([[3., 4.], [0., 0.]]))
     tensor(5.)
     """
@@ -279,7 +276,6 @@ def dist(lib, self, other, p):
 def dist_public(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
     """The p-norm of ``input - other``, broadcasting.
 
-    >>> import wengert as torch
     >>> torch.dist(torch.tensor([1., 2.]), torch.tensor([4., 6.]))
     tensor(5.)
     """
@@ -299,7 +295,6 @@ def dist_public(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
 def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
     """Scale each slice along ``dim`` whose p-norm is above ``maxnorm`` down to that norm.
 
-    >>> import wengert as torch
     >>> torch.renorm(torch.tensor([[3., 4.], [0.3, 0.4]]), 2, 0, 1.)
     tensor([[0.6000, 0.8000],
             [0.3000, 0.4000]])

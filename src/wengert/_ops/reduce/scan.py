@@ -64,7 +64,6 @@ def _cumsum_reverse(lib, self, dim):
 def cumsum_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """Cumulative sum along a dim; integers and bools are summed in int64.
 
-    >>> import wengert as torch
     >>> torch.cumsum(torch.tensor([1., 2., 3.]), 0)
     tensor([1., 3., 6.])
     """
@@ -151,7 +150,6 @@ def _recurrence(lib, self, b, dim, transposed):
 def cumprod_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """Cumulative product along a dim; integers and bools use int64. Gradients are right where elements are zero.
 
-    >>> import wengert as torch
     >>> torch.cumprod(torch.tensor([1., 2., 3.]), 0)
     tensor([1., 2., 6.])
     """
@@ -190,7 +188,6 @@ def cummin(lib, self, dim):
 def cummax_public(input: Tensor, dim: int) -> Any:
     """Cumulative maximum along a dim, and its index: the last of equal ones.
 
-    >>> import wengert as torch
     >>> torch.cummax(torch.tensor([1., 3., 2.]), 0).values
     tensor([1., 3., 3.])
     """
@@ -204,7 +201,6 @@ def cummax_public(input: Tensor, dim: int) -> Any:
 def cummin_public(input: Tensor, dim: int) -> Any:
     """Cumulative minimum along a dim, and its index: the last of equal ones.
 
-    >>> import wengert as torch
     >>> torch.cummin(torch.tensor([3., 1., 2.]), 0).indices
     tensor([0, 1, 1])
     """
@@ -243,7 +239,6 @@ def logcumsumexp(lib, self, dim):
 def logcumsumexp_public(input: Tensor, dim: int) -> Tensor:
     """Logarithm of the cumulative sum of exponentials along a dim, without overflow.
 
-    >>> import wengert as torch
     >>> torch.logcumsumexp(torch.tensor([1000., 1000.]), 0)
     tensor([1000.0000, 1000.6932])
     """

@@ -37,7 +37,6 @@ def segment_reduce(
 
     Raises RuntimeError if the lengths don't add up to the size of the axis, unless ``unsafe``.
 
-    >>> import wengert as torch
     >>> torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "sum", lengths=torch.tensor([1, 0, 3]))
     tensor([1., 0., 9.])
     """

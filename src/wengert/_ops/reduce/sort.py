@@ -70,7 +70,6 @@ def _check_sortable(input: Tensor, dim: Any, name: str) -> int:
 def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
     """Sort along a dim: values and their indices. Equal elements keep their order, and nan is the largest.
 
-    >>> import wengert as torch
     >>> torch.sort(torch.tensor([3., 1., 2.]), descending=True)
     torch.return_types.sort(
     values=tensor([3., 2., 1.]),
@@ -83,7 +82,6 @@ def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: 
 def argsort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """The indices that sort the elements along a dim; equal elements keep their order.
 
-    >>> import wengert as torch
     >>> torch.argsort(torch.tensor([3., 1., 2.]))
     tensor([1, 2, 0])
     """
@@ -97,7 +95,6 @@ def argsort_public(input: Tensor, dim: int = -1, descending: bool = False, stabl
 def msort(input: Tensor) -> Tensor:
     """Sort along the first dim.
 
-    >>> import wengert as torch
     >>> torch.msort(torch.tensor([[3., 1.], [2., 4.]]))
     tensor([[2., 1.],
             [3., 4.]])
@@ -121,7 +118,6 @@ def topk(lib, self, k, dim, largest):
 def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along a dim, always sorted, and their indices.
 
-    >>> import wengert as torch
     >>> torch.topk(torch.tensor([3., 1., 4., 2.]), 2).indices
     tensor([2, 0])
     """
@@ -154,7 +150,6 @@ def kthvalue(lib, self, k, dim, keepdim):
 def kthvalue_public(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th smallest element along a dim (k counts from 1), and its index.
 
-    >>> import wengert as torch
     >>> torch.kthvalue(torch.tensor([3., 1., 2.]), 2).values
     tensor(2.)
     """
@@ -277,7 +272,6 @@ def unique(
 
     ``return_inverse`` and ``return_counts`` add the inverse indices and the counts.
 
-    >>> import wengert as torch
     >>> torch.unique(torch.tensor([3, 1, 3, 2]), return_counts=True)
     (tensor([1, 2, 3]), tensor([1, 1, 2]))
     """
@@ -299,7 +293,6 @@ def unique_consecutive(
 ) -> Any:
     """The first element of each run of equal elements, or of equal slices along a dim.
 
-    >>> import wengert as torch
     >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 2, 1]))
     tensor([1, 2, 1])
     """
@@ -350,7 +343,6 @@ def searchsorted(
 ) -> Tensor:
     """The index at which to insert each value into a sorted sequence, or into the row with the same leading dims.
 
-    >>> import wengert as torch
     >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([0, 3, 9]))
     tensor([0, 1, 3])
     """
@@ -416,7 +408,6 @@ def _check_sorter(name: str, rows: Tensor, sorter: Tensor) -> None:
 def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """The index of the bucket between sorted boundaries that contains each value.
 
-    >>> import wengert as torch
     >>> torch.bucketize(torch.tensor([0, 3, 9]), torch.tensor([1, 3, 5]))
     tensor([0, 1, 3])
     """
@@ -457,7 +448,6 @@ def isin_public(
 ) -> Tensor:
     """Whether each element is among the test elements; ``invert`` negates the result.
 
-    >>> import wengert as torch
     >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 5]))
     tensor([False,  True, False])
     """

@@ -154,7 +154,6 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
 def var_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([1., 2., 3., 4.])
     >>> x.var(), x.var(unbiased=False), x.var(0, correction=0)
     (tensor(1.6667), tensor(1.2500), tensor(1.2500))
@@ -166,7 +165,6 @@ def var_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 def std_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; or ``unbiased=``, as in ``var``.
 
-    >>> import wengert as torch
     >>> torch.std(torch.tensor([1., 2., 3., 4.]))
     tensor(1.2910)
     """
@@ -177,7 +175,6 @@ def std_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 def var_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Variance and mean; the arguments are those of ``var``.
 
-    >>> import wengert as torch
     >>> torch.var_mean(torch.tensor([1., 2., 3., 4.]))
     (tensor(1.6667), tensor(2.5000))
     """
@@ -188,7 +185,6 @@ def var_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
 def std_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Standard deviation and mean; the arguments are those of ``std``.
 
-    >>> import wengert as torch
     >>> torch.std_mean(torch.tensor([1., 3.]), correction=0)
     (tensor(1.), tensor(2.))
     """
@@ -253,7 +249,6 @@ def _median(input: Tensor, dim: Any, keepdim: bool, of_all: Any, of_dim: Any, re
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower median of all elements, or along a dim with its index; nan if any element is nan.
 
-    >>> import wengert as torch
     >>> torch.median(torch.tensor([4., 1., 3., 2.]))
     tensor(2.)
     """
@@ -264,7 +259,6 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The median of the elements that are not nan; see ``median``.
 
-    >>> import wengert as torch
     >>> torch.nanmedian(torch.tensor([4., float("nan"), 3.]))
     tensor(3.)
     """
@@ -288,7 +282,6 @@ def mode(lib, self, dim, keepdim):
 def mode_public(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dim (the smallest of several), and its last index.
 
-    >>> import wengert as torch
     >>> torch.mode(torch.tensor([3, 1, 3, 1])).values
     tensor(1)
     """
@@ -318,7 +311,6 @@ def quantile(
 
     ``interpolation`` between two elements: linear, lower, higher, midpoint or nearest. Differentiable in ``q`` too.
 
-    >>> import wengert as torch
     >>> torch.quantile(torch.tensor([0., 1., 2., 3.]), torch.tensor([0.5, 0.75]))
     tensor([1.5000, 2.2500])
     """
@@ -336,7 +328,6 @@ def nanquantile(
 ) -> Tensor:
     """The q-th quantiles of the elements that are not nan; see ``quantile``.
 
-    >>> import wengert as torch
     >>> torch.nanquantile(torch.tensor([0., float("nan"), 2.]), 0.5)
     tensor(1.)
     """
@@ -429,7 +420,6 @@ def cov(
 
     ``fweights``: the number of times each observation counts; ``aweights``: the weight of each observation.
 
-    >>> import wengert as torch
     >>> torch.cov(torch.tensor([[0., 1., 2.], [2., 1., 0.]]))
     tensor([[ 1., -1.],
             [-1.,  1.]])
@@ -485,7 +475,6 @@ def _weights(name: str, w: Tensor | None, n: int, kinds: str, what: str) -> Tens
 def corrcoef(input: Tensor) -> Tensor:
     """Matrix of correlation coefficients; rows are variables, columns observations.
 
-    >>> import wengert as torch
     >>> torch.corrcoef(torch.tensor([[0., 1., 2.], [4., 2., 0.]]))
     tensor([[ 1., -1.],
             [-1.,  1.]])

@@ -155,7 +155,6 @@ def sum(
 
     Integers and bools are summed in int64. ``dtype``: convert the elements to it first.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([[1., 2.], [3., 4.]])
     >>> x.sum(), x.sum(0), x.sum(dim=1, keepdim=True)
     (tensor(10.), tensor([4., 6.]), tensor([[3.],
@@ -236,7 +235,6 @@ _NANSUM = convertible("\"nansum_cpu\" not implemented for '{Out}'", NotImplement
 def nansum_public(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Sum of the elements that are not nan.
 
-    >>> import wengert as torch
     >>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
     tensor(3.)
     """
@@ -258,7 +256,6 @@ def mean(
 ) -> Tensor:
     """Mean of all elements, or along one or several dims; only for floating and complex dtypes.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([[1., 2.], [3., 6.]])
     >>> x.mean(), x.mean(0)
     (tensor(3.), tensor([2., 4.]))
@@ -319,7 +316,6 @@ def mean_dim(lib, self, dim, keepdim):
 def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Mean of the elements that are not nan.
 
-    >>> import wengert as torch
     >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
     tensor(1.5000)
     """
@@ -393,7 +389,6 @@ def prod_dim(lib, self, dim, keepdim):
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Product of all elements, or along one dim. Gradients of every order are right where elements are zero.
 
-    >>> import wengert as torch
     >>> x = torch.tensor([2., 0., 3.], requires_grad=True)
     >>> x.prod().backward()
     >>> x.grad
@@ -454,7 +449,6 @@ def plain_any_dim(lib, self, dim, keepdim):
 def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
 
-    >>> import wengert as torch
     >>> torch.all(torch.tensor([[True, False], [True, True]]), 0)
     tensor([ True, False])
     """
@@ -469,7 +463,6 @@ def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
 def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
 
-    >>> import wengert as torch
     >>> torch.any(torch.tensor([[True, False], [False, False]]), 1)
     tensor([ True, False])
     """
@@ -500,7 +493,6 @@ def plain_count_nonzero(lib, self, dim):
 def count_nonzero_public(input: Tensor, dim: Dims = None) -> Tensor:
     """The number of nonzero elements, as int64.
 
-    >>> import wengert as torch
     >>> torch.count_nonzero(torch.tensor([[0, 1], [2, 3]]), dim=0)
     tensor([1, 2])
     """

@@ -11,7 +11,7 @@ import numpy as np
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
-from ..._tape.error_text import broadcast_error
+from ..._tape.error_text import common_shape
 from ..._tape.fast_results import view_result
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor
@@ -61,7 +61,6 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
 
     The repeated elements share memory: writing to the view in place is an error.
 
-    >>> import wengert as torch
     >>> torch.tensor([[1], [2]]).expand(-1, 3)
     tensor([[1, 1, 1],
             [2, 2, 2]])
@@ -85,7 +84,6 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
 def broadcast_to(input: Tensor, size: Any) -> Tensor:
     """``input.expand(size)``.
 
-    >>> import wengert as torch
     >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
     tensor([[1, 2],
             [1, 2]])
@@ -104,7 +102,6 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 def sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Sum the elements down to the shape ``size``, which must broadcast to the shape of ``self``.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3).sum_to_size(1, 3)
     tensor([[2., 2., 2.]])
     """
@@ -126,7 +123,6 @@ def sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that tensors of these shapes broadcast to.
 
-    >>> import wengert as torch
     >>> torch.broadcast_shapes((2, 1), (3,), 1)
     torch.Size([2, 3])
     """
@@ -159,30 +155,16 @@ def broadcast_shapes(*shapes: Any) -> Any:
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors expanded to their common shape.
 
-    >>> import wengert as torch
     >>> torch.broadcast_tensors(torch.tensor([[1], [2]]), torch.tensor([3, 4]))
     (tensor([[1, 1],
             [2, 2]]), tensor([[3, 4],
             [3, 4]]))
     """
     tensors = listed(tensors)
-    shape: tuple[int, ...] = ()
-    for k, x in enumerate(tensors):
-        mine = tuple(payload(x, "broadcast_tensors").shape)
-        try:
-            shape = np.broadcast_shapes(shape, mine)
-        except ValueError:
-            other = next(y for y in tensors[:k] if not _fits(y, x))
-            raise broadcast_error(other, x) from None
+    for x in tensors:
+        payload(x, "broadcast_tensors")
+    shape = common_shape(*tensors)
     return tuple(x if tuple(x._payload.shape) == shape else expand(x, shape) for x in tensors)
-
-
-def _fits(x: Tensor, y: Tensor) -> bool:
-    try:
-        np.broadcast_shapes(tuple(x._payload.shape), tuple(y._payload.shape))
-    except ValueError:
-        return False
-    return True
 
 
 def listed(tensors: tuple[Any, ...]) -> tuple[Any, ...]:

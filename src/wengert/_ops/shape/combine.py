@@ -54,7 +54,6 @@ def blocks(lib, tensors):
 def block_diag(*tensors: Any) -> Tensor:
     """A block diagonal matrix of tensors with at most two dimensions.
 
-    >>> import wengert as torch
     >>> torch.block_diag(torch.ones(1, 2), torch.tensor(2.))
     tensor([[1., 1., 0.],
             [0., 0., 2.]])
@@ -77,7 +76,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
     ``indexing``: "ij" (the first vector varies along the first dimension) or "xy" (along the second).
 
-    >>> import wengert as torch
     >>> a, b = torch.meshgrid(torch.arange(2), torch.arange(3), indexing="ij")
     >>> a
     tensor([[0, 0, 0],
@@ -113,7 +111,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 def cartesian_prod(*tensors: Any) -> Tensor:
     """The rows of the Cartesian product of vectors.
 
-    >>> import wengert as torch
     >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3]))
     tensor([[1, 3],
             [2, 3]])
@@ -132,7 +129,6 @@ def cartesian_prod(*tensors: Any) -> Tensor:
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All combinations of ``r`` elements of a vector, one in each row, in the order of the vector.
 
-    >>> import wengert as torch
     >>> torch.combinations(torch.tensor([1, 2, 3]))
     tensor([[1, 2],
             [1, 3],

@@ -215,7 +215,6 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
 
     As in PyTorch, a one-dimensional tensor without elements is compatible with any other.
 
-    >>> import wengert as torch
     >>> torch.cat([torch.ones(2), torch.zeros(1)])
     tensor([1., 1., 0.])
     """
@@ -284,7 +283,6 @@ def _other_dim(first: tuple[int, ...], other: tuple[int, ...]) -> str:
 def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | None = None) -> Tensor:
     """Stack tensors of one shape along a new dimension.
 
-    >>> import wengert as torch
     >>> torch.stack([torch.zeros(2), torch.ones(2)], dim=1)
     tensor([[0., 1.],
             [0., 1.]])
@@ -336,7 +334,6 @@ def _joined(tensors: Any, name: str, at_least: Any) -> list[Tensor]:
 def hstack(tensors: Any) -> Tensor:
     """Concatenate tensors along the second dimension, vectors along their only dimension.
 
-    >>> import wengert as torch
     >>> torch.hstack((torch.tensor([1]), torch.tensor([2, 3])))
     tensor([1, 2, 3])
     """
@@ -349,7 +346,6 @@ def hstack(tensors: Any) -> Tensor:
 def vstack(tensors: Any) -> Tensor:
     """Concatenate tensors along the first dimension; vectors become rows.
 
-    >>> import wengert as torch
     >>> torch.vstack((torch.tensor([1, 2]), torch.tensor([3, 4])))
     tensor([[1, 2],
             [3, 4]])
@@ -362,7 +358,6 @@ def vstack(tensors: Any) -> Tensor:
 def dstack(tensors: Any) -> Tensor:
     """Concatenate tensors along the third dimension.
 
-    >>> import wengert as torch
     >>> torch.dstack((torch.tensor([1, 2]), torch.tensor([3, 4])))
     tensor([[[1, 3],
              [2, 4]]])
@@ -375,7 +370,6 @@ def dstack(tensors: Any) -> Tensor:
 def column_stack(tensors: Any) -> Tensor:
     """Concatenate tensors along the second dimension; vectors become columns.
 
-    >>> import wengert as torch
     >>> torch.column_stack((torch.tensor([1, 2]), torch.tensor([3, 4])))
     tensor([[1, 3],
             [2, 4]])
@@ -402,7 +396,6 @@ def split_public(
 ) -> tuple[Tensor, ...]:
     """Split along a dimension into views of one size (the last may be smaller) or of the sizes in a list.
 
-    >>> import wengert as torch
     >>> torch.arange(5).split([2, 3])
     (tensor([0, 1]), tensor([2, 3, 4]))
     """
@@ -436,7 +429,6 @@ def _piece(size: Any, n: int) -> int:
 def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Split along a dimension into views of the given sizes.
 
-    >>> import wengert as torch
     >>> torch.split_with_sizes(torch.arange(5), [2, 3])
     (tensor([0, 1]), tensor([2, 3, 4]))
     """
@@ -467,7 +459,6 @@ def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Split along a dimension into at most ``chunks`` views of equal size; the last may be smaller.
 
-    >>> import wengert as torch
     >>> torch.arange(5).chunk(2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
@@ -511,7 +502,6 @@ def tensor_split(
 ) -> tuple[Tensor, ...]:
     """Split along a dimension into ``n`` views of nearly equal sizes, or at the indices in a list.
 
-    >>> import wengert as torch
     >>> torch.arange(5).tensor_split((1, 3))
     (tensor([0]), tensor([1, 2]), tensor([3, 4]))
     """
@@ -589,7 +579,6 @@ dsplit = _split_along("dsplit", 2, 3)
 def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of the slices at each index of a dimension.
 
-    >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).unbind(1)
     (tensor([1, 3]), tensor([2, 4]))
     """

@@ -179,7 +179,6 @@ def _spelt(numbers: tuple[Any, ...], given: dict[str, Any], name: str, function:
 def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     """A copy with some dimensions in reverse order.
 
-    >>> import wengert as torch
     >>> torch.arange(3).flip(0)
     tensor([2, 1, 0])
     """
@@ -191,7 +190,6 @@ def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
 def fliplr(input: Tensor) -> Tensor:
     """A copy with the columns in reverse order.
 
-    >>> import wengert as torch
     >>> torch.fliplr(torch.tensor([[1, 2], [3, 4]]))
     tensor([[2, 1],
             [4, 3]])
@@ -205,7 +203,6 @@ def fliplr(input: Tensor) -> Tensor:
 def flipud(input: Tensor) -> Tensor:
     """A copy with the rows in reverse order.
 
-    >>> import wengert as torch
     >>> torch.flipud(torch.tensor([[1, 2], [3, 4]]))
     tensor([[3, 4],
             [1, 2]])
@@ -219,7 +216,6 @@ def flipud(input: Tensor) -> Tensor:
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """A copy rotated by ``k`` quarter turns in the plane of two dimensions, from the first towards the second.
 
-    >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).rot90()
     tensor([[2, 4],
             [1, 3]])
@@ -241,7 +237,6 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
     Without ``dims`` the elements are shifted in row-major order.
 
-    >>> import wengert as torch
     >>> torch.arange(4).roll(1)
     tensor([3, 0, 1, 2])
     """
@@ -268,7 +263,6 @@ def _triangle(name: str, op: Any, part: str, what: str) -> Any:
     triangle.__name__ = triangle.__qualname__ = name
     triangle.__doc__ = f"""A copy with zeros {what} a diagonal (0: the main one) of the last two dimensions.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 2).{name}()
     tensor([[1., {"0" if name == "tril" else "1"}.],
             [{"1" if name == "tril" else "0"}., 1.]])
@@ -352,7 +346,6 @@ def embed_diagonal(lib, self, offset, dim1, dim2):
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Zeros with the last dimension of the input on a diagonal of two dimensions.
 
-    >>> import wengert as torch
     >>> torch.tensor([1, 2]).diag_embed()
     tensor([[1, 0],
             [0, 2]])
@@ -369,7 +362,6 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A matrix with a vector on its diagonal, or a copy of a matrix's diagonal.
 
-    >>> import wengert as torch
     >>> torch.diag(torch.tensor([[1, 2], [3, 4]]))
     tensor([1, 4])
     """
@@ -385,7 +377,6 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """A matrix with all elements of the input on its diagonal.
 
-    >>> import wengert as torch
     >>> torch.diagflat(torch.tensor([1, 2]))
     tensor([[1, 0],
             [0, 2]])
@@ -397,7 +388,6 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
     """Write a number on the main diagonal; ``wrap`` starts a new diagonal after each square of a tall matrix.
 
-    >>> import wengert as torch
     >>> torch.zeros(2, 2).fill_diagonal_(5)
     tensor([[5., 0.],
             [0., 5.]])
@@ -457,7 +447,6 @@ def repeat(lib, self, repeats):
 def repeat_public(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
     """A copy that repeats the tensor along each dimension; additional numbers add dimensions in front.
 
-    >>> import wengert as torch
     >>> torch.tensor([1, 2]).repeat(2, 2)
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
@@ -478,7 +467,6 @@ def repeat_public(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
 def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     """``repeat`` with the numbers aligned to the last dimensions.
 
-    >>> import wengert as torch
     >>> torch.tensor([[1, 2]]).tile(2)
     tensor([[1, 2, 1, 2]])
     """
@@ -493,7 +481,6 @@ def repeat_interleave(
 ) -> Tensor:
     """Repeat each element, or each slice along ``dim``; ``repeats`` is one count for all or a tensor of counts.
 
-    >>> import wengert as torch
     >>> torch.tensor([1, 2]).repeat_interleave(2)
     tensor([1, 1, 2, 2])
     >>> torch.tensor([1, 2]).repeat_interleave(torch.tensor([1, 3]))
@@ -562,7 +549,6 @@ def _counted(counts: Any, dtype: Any, output_size: int | None) -> Any:
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """Convert flat indices in row-major order to one tensor of indices for each dimension.
 
-    >>> import wengert as torch
     >>> torch.unravel_index(torch.tensor([5]), (2, 3))
     (tensor([1]), tensor([2]))
     """

@@ -96,7 +96,6 @@ def t_(self: Tensor) -> Tensor:
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """In-place form of ``as_strided``.
 
-    >>> import wengert as torch
     >>> torch.as_strided_(torch.arange(4), (2, 2), (1, 2))
     tensor([[0, 2],
             [1, 3]])
@@ -111,7 +110,6 @@ def resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = No
     New elements are uninitialised. Memory cannot grow in place: tensors that shared the old memory keep it when larger
     memory is allocated.
 
-    >>> import wengert as torch
     >>> torch.arange(6).resize_(2, 2)
     tensor([[0, 1],
             [2, 3]])
@@ -168,7 +166,6 @@ def _resized(a: Any, size: tuple[int, ...]) -> Any:
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
     """``self.resize_(other.shape)``; a sparse tensor without elements takes the shape of a sparse ``other``.
 
-    >>> import wengert as torch
     >>> torch.resize_as_(torch.arange(4), torch.ones(2, 2))
     tensor([[0, 1],
             [2, 3]])

@@ -308,7 +308,6 @@ def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own
 def select_public(input: Tensor, dim: int, index: int) -> Tensor:
     """A view of the slice at one index of a dimension, without that dimension.
 
-    >>> import wengert as torch
     >>> torch.tensor([[1, 2], [3, 4]]).select(1, -1)
     tensor([2, 4])
     """
@@ -333,7 +332,6 @@ def normal_index(index: Any, shape: Any, dim: int) -> int:
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """A view of ``length`` elements of a dimension, from ``start`` on.
 
-    >>> import wengert as torch
     >>> torch.arange(5).narrow(0, 1, 3)
     tensor([1, 2, 3])
     """
@@ -372,7 +370,6 @@ def checked_diagonal(name: str, ndim: int, dim1: int, dim2: int) -> tuple[int, i
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A view of the diagonal of two dimensions, as a new last dimension.
 
-    >>> import wengert as torch
     >>> torch.arange(9).reshape(3, 3).diagonal(1)
     tensor([1, 5])
     """
@@ -392,7 +389,6 @@ _diagonal_raw = ARRAYS.diagonal_view
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """``torch.diagonal`` of the last two dimensions.
 
-    >>> import wengert as torch
     >>> torch.linalg.diagonal(torch.tensor([[1, 2], [3, 4]]))
     tensor([1, 4])
     """
@@ -403,7 +399,6 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """A view of the windows of ``size`` elements, one every ``step`` elements along a dimension; they are the last dim.
 
-    >>> import wengert as torch
     >>> torch.arange(5).unfold(0, 3, 2)
     tensor([[0, 1, 2],
             [2, 3, 4]])
@@ -477,7 +472,6 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A view of the tensor's storage with any size and strides (counted in elements).
 
-    >>> import wengert as torch
     >>> torch.arange(6).as_strided((2, 2), (1, 2), 1)
     tensor([[1, 3],
             [2, 4]])
@@ -503,7 +497,6 @@ def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) 
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of ``input`` with ``src`` at one index of a dimension.
 
-    >>> import wengert as torch
     >>> torch.zeros(2, 2).select_scatter(torch.ones(2), 0, 0)
     tensor([[1., 1.],
             [0., 0.]])
@@ -522,7 +515,6 @@ def slice_scatter(
 ) -> Tensor:
     """A copy of ``input`` with ``src`` in a slice of a dimension.
 
-    >>> import wengert as torch
     >>> torch.slice_scatter(torch.zeros(4), torch.ones(2), start=1, end=3)
     tensor([0., 1., 1., 0.])
     """
@@ -539,7 +531,6 @@ def slice_scatter(
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of ``input`` with ``src`` on a diagonal.
 
-    >>> import wengert as torch
     >>> torch.diagonal_scatter(torch.zeros(2, 2), torch.ones(2))
     tensor([[1., 0.],
             [0., 1.]])
@@ -554,7 +545,6 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be.
 
-    >>> import wengert as torch
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
     """

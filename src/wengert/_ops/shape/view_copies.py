@@ -113,7 +113,6 @@ def _copies(pieces: tuple[Tensor, ...], name: str) -> tuple[Tensor, ...]:
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``split`` whose results may be written to in place.
 
-    >>> import wengert as torch
     >>> torch.unsafe_split(torch.arange(3), 2)
     (tensor([0, 1]), tensor([2]))
     """
@@ -124,7 +123,6 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """``split_with_sizes`` whose results may be written to in place.
 
-    >>> import wengert as torch
     >>> torch.unsafe_split_with_sizes(torch.arange(3), [1, 2])
     (tensor([0]), tensor([1, 2]))
     """
@@ -136,7 +134,6 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``chunk`` whose results may be written to in place.
 
-    >>> import wengert as torch
     >>> torch.unsafe_chunk(torch.arange(3), 2)
     (tensor([0, 1]), tensor([2]))
     """
@@ -162,7 +159,6 @@ def _into_each(fn: Any) -> Any:
 def split_copy(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``split`` with copies instead of views.
 
-    >>> import wengert as torch
     >>> torch.split_copy(torch.arange(3), 2)
     (tensor([0, 1]), tensor([2]))
     """
@@ -174,7 +170,6 @@ def split_copy(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ..
 def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """``split_with_sizes`` with copies instead of views.
 
-    >>> import wengert as torch
     >>> torch.split_with_sizes_copy(torch.arange(3), [1, 2])
     (tensor([0]), tensor([1, 2]))
     """
@@ -186,7 +181,6 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0) -> tupl
 def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """``unbind`` with copies instead of views.
 
-    >>> import wengert as torch
     >>> torch.unbind_copy(torch.tensor([1, 2]))
     (tensor(1), tensor(2))
     """

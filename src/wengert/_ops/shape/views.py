@@ -52,7 +52,6 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
 
     One size may be -1, which is inferred.
 
-    >>> import wengert as torch
     >>> torch.arange(6).reshape(2, -1)
     tensor([[0, 1, 2],
             [3, 4, 5]])
@@ -111,7 +110,6 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
 
     Raises RuntimeError for a shape that the strides do not allow; ``reshape`` copies then.
 
-    >>> import wengert as torch
     >>> torch.arange(6).view(3, 2)
     tensor([[0, 1],
             [2, 3],
@@ -191,7 +189,6 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge the dimensions from ``start_dim`` to ``end_dim``; a 0-dimensional tensor becomes one-dimensional.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3, 4).flatten(1).shape
     torch.Size([2, 12])
     """
@@ -214,7 +211,6 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def ravel(input: Tensor) -> Tensor:
     """Flatten to one dimension; a view if the tensor is contiguous.
 
-    >>> import wengert as torch
     >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
     tensor([1, 2, 3, 4])
     """
@@ -229,7 +225,6 @@ def ravel(input: Tensor) -> Tensor:
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """Split one dimension into several; one of ``sizes`` may be -1.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 6).unflatten(1, (3, -1)).shape
     torch.Size([2, 3, 2])
     """
@@ -257,7 +252,6 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
     """A view with a dimension of size one at position ``dim``.
 
-    >>> import wengert as torch
     >>> torch.ones(3).unsqueeze(-1).shape
     torch.Size([3, 1])
     """
@@ -278,7 +272,6 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None)
 def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     """A view without the dimensions of size one, or without those in ``dim``.
 
-    >>> import wengert as torch
     >>> torch.ones(1, 3, 1).squeeze(0).shape
     torch.Size([3, 1])
     """
@@ -307,7 +300,6 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions exchanged.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3, 4).transpose(0, -1).shape
     torch.Size([4, 3, 2])
     """
@@ -325,7 +317,6 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """``transpose`` under NumPy's name.
 
-    >>> import wengert as torch
     >>> torch.swapaxes(torch.tensor([[1, 2, 3]]), 0, 1)
     tensor([[1],
             [2],
@@ -338,7 +329,6 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix; tensors of fewer dimensions are unchanged.
 
-    >>> import wengert as torch
     >>> torch.t(torch.tensor([[1, 2], [3, 4]]))
     tensor([[1, 3],
             [2, 4]])
@@ -356,7 +346,6 @@ def t(input: Tensor) -> Tensor:
 def permute_public(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """A view with the dimensions in another order.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3, 4).permute(2, 0, 1).shape
     torch.Size([4, 2, 3])
     """
@@ -389,7 +378,6 @@ PERMUTATIONS: dict[Any, int] = {}  # valid dims of earlier calls, with the numbe
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """A view with some dimensions moved to other positions; the others stay in order.
 
-    >>> import wengert as torch
     >>> torch.ones(2, 3, 4).movedim(0, -1).shape
     torch.Size([3, 4, 2])
     """
@@ -452,7 +440,6 @@ def _adjoint(self: Tensor) -> Tensor:
 def adjoint(input: Tensor) -> Tensor:
     """The conjugate transpose of each matrix of a batch.
 
-    >>> import wengert as torch
     >>> torch.ones(5, 2, 3).adjoint().shape
     torch.Size([5, 3, 2])
     """

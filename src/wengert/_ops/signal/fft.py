@@ -237,7 +237,6 @@ fft = _one(
 
     ``norm``: "backward" (default; no factor), "ortho" (1 / sqrt(n)) or "forward" (1 / n).
 
-    >>> import wengert as torch
     >>> torch.fft.fft(torch.tensor([1., 0., 0., 0.]))
     tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """,
@@ -324,7 +323,6 @@ def fftfreq(
 ) -> Tensor:
     """The frequencies of ``fft``'s results for samples that are ``d`` apart.
 
-    >>> import wengert as torch
     >>> torch.fft.fftfreq(4)
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
@@ -337,7 +335,6 @@ def rfftfreq(
 ) -> Tensor:
     """The frequencies of ``rfft``'s results.
 
-    >>> import wengert as torch
     >>> torch.fft.rfftfreq(4)
     tensor([0.0000, 0.2500, 0.5000])
     """
@@ -357,7 +354,6 @@ def _shifted(input: Any, dim: Any, sign: int) -> Any:
 def fftshift(input: Tensor, dim: Any = None) -> Tensor:
     """The frequencies in ascending order: zero in the middle.
 
-    >>> import wengert as torch
     >>> torch.fft.fftshift(torch.arange(4))
     tensor([2, 3, 0, 1])
     """
@@ -368,7 +364,6 @@ def fftshift(input: Tensor, dim: Any = None) -> Tensor:
 def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     """The inverse of ``fftshift``.
 
-    >>> import wengert as torch
     >>> torch.fft.ifftshift(torch.arange(4))
     tensor([2, 3, 0, 1])
     """

@@ -74,7 +74,6 @@ def stft(
     ``onesided``: only the ``n_fft // 2 + 1`` frequencies that determine the others (default for real signals).
     ``return_complex`` must be given for real signals; ``False`` is deprecated and gives a last dimension of size 2.
 
-    >>> import wengert as torch
     >>> signal = torch.sin(torch.arange(16.))
     >>> torch.stft(signal, 8, hop_length=4, window=torch.hann_window(8), return_complex=True).shape
     torch.Size([5, 5])
@@ -187,7 +186,6 @@ def istft(
 
     Raises RuntimeError if the windows leave a sample of the signal uncovered.
 
-    >>> import wengert as torch
     >>> signal, window = torch.sin(torch.arange(16.)), torch.hann_window(8)
     >>> spectrum = torch.stft(signal, 8, hop_length=4, window=window, return_complex=True)
     >>> torch.allclose(torch.istft(spectrum, 8, hop_length=4, window=window), signal, atol=1e-6)

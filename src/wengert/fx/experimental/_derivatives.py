@@ -333,7 +333,7 @@ class _Names(dict[str, Any]):
         return getattr(self.writer, name)
 
 
-# -------------------------------------------------------------------------------------- the functions of PyTorch's file
+# ---- the functions of PyTorch's file
 _HELPERS: dict[str, Any] = {"contiguous_format": torch.contiguous_format}
 
 
@@ -553,7 +553,7 @@ def log_of(number: Any) -> float:
     return math.log(number)
 
 
-# ------------------------------------------------------------------------------------------------ back through the steps
+# ---- back through the steps
 def derived(
     tracer: Any, steps: list[Node], saved: dict[Node, Node], grads: dict[Node, Any], wanted: set[Node]
 ) -> tuple[Writer, list[tuple[Node, Written]]]:
