@@ -153,12 +153,16 @@ class Program:
             lines.append(f"cell = b.cell if (b := t{k}._box) is not None and b.cell is not None else version_of(t{k})")
             lines += ["cell.write(seq, code, lasti)"] * times
         lines += [f"t{k}._node.grad = {'None' if at is None else f'wrap(outs[{at}])'}" for k, at in r.grads]
-        made = [f"wrap(outs[{x.at}])" if x.kind == "value" else f"tensor(x{k}, inputs)" for k, x in enumerate(r.results)]
+        made = [
+            f"wrap(outs[{x.at}])" if x.kind == "value" else f"tensor(x{k}, inputs)" for k, x in enumerate(r.results)
+        ]
         lines += [f"r{k} = {text}" for k, text in enumerate(made)]
         tensors = [k for k, x in enumerate(r.results) if x.output is not None]
         if r.freed and tensors:  # the function has run the backward pass itself
             lines.append("node = Node(program, (), None, (), None, code, lasti)")
-            lines += [f"r{k}._node = {'node' if len(tensors) == 1 else f'Port(node, {j})'}" for j, k in enumerate(tensors)]
+            lines += [
+                f"r{k}._node = {'node' if len(tensors) == 1 else f'Port(node, {j})'}" for j, k in enumerate(tensors)
+            ]
         elif tensors:
             lines.append(f"program._record(inputs, outs, [{', '.join(f'r{k}' for k in tensors)}], ")
             lines[-1] += "lambda: fn(*args, **kwargs), code, lasti)"
