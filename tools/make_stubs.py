@@ -197,7 +197,11 @@ def entry(name: str, value: Any, home: types.ModuleType) -> str:
         elsewhere = home is not wengert or not (name in PUBLIC["torch"] or value.__module__.startswith("wengert._"))
         if elsewhere and name not in SIGNATURES["torch"] and importable(value):
             return imported(name, value, home)
-        return function(name, value, home.__name__.partition(".")[2] or "torch")
+        text = function(name, value, home.__name__.partition(".")[2] or "torch")
+        in_torch = vars(wengert).get(name) if home is not wengert and name in wengert.__all__ else None
+        if isinstance(in_torch, types.FunctionType) and text == function(name, in_torch, "torch"):
+            return f"from {'.' * len(stub_of(home).relative_to(PACKAGE).parts)} import {name} as {name}\n"
+        return text
     if isinstance(value, Callable):  # type: ignore[arg-type]
         if importable(type(value)):
             return f"{imported(f'_Type_of_{name}', type(value), home)}{name}: _Type_of_{name}\n"

@@ -5,6 +5,7 @@ from typing import Any
 from . import return_types as _return_types
 from ._base.dtypes import dtype as _dtype
 from ._tape.tensor import Ints, Tensor
+from . import det as det, matmul as matmul, matrix_exp as matrix_exp, matrix_power as matrix_power
 class LinAlgError(RuntimeError): ...
 def cholesky(A: Tensor, *, upper: _bool = False, out: Tensor | None = None) -> Tensor:
     """The lower triangular L with ``L L^H = A`` (or the upper one) of Hermitian positive-definite matrices."""
@@ -14,8 +15,6 @@ def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
     """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default."""
 def cross(input: Tensor, other: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
-def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The determinant of each square matrix; its derivative is right for singular matrices too."""
 def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
     """``torch.diagonal`` of the last two dimensions."""
 def eig(A: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_eig:
@@ -48,14 +47,8 @@ def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False,
     """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot."""
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A."""
-def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks."""
-def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
 def matrix_norm(A: Tensor, ord: Any = 'fro', dim: Ints = (-2, -1), keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows)."""
-def matrix_power(A: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
-    """The n-th power of each square matrix, by repeated squaring; if n is negative, the power of its inverse."""
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Tensor | None = None) -> Tensor:
     """The number of singular values above ``max(atol, rtol * largest)``."""
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:

@@ -1,7 +1,7 @@
 # Made by tools/make_stubs.py; do not edit.
 from builtins import bool as _bool, int as _int
 from typing import Any
-from .._tape.tensor import Device
+from .. import get_device_module as get_device_module
 class Event(Any): ...
 class Stream(Any): ...
 def current_accelerator(check_available: _bool = False) -> Any:
@@ -18,8 +18,6 @@ def device_index(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: RuntimeError."""
 def empty_cache(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: RuntimeError."""
-def get_device_module(device: Device = None) -> Any:
-    """The module of a device type: ``torch.cpu``, ``torch.cuda``, ..."""
 def get_memory_info(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: RuntimeError."""
 def is_available(*args: Any, **kwargs: Any) -> _bool:

@@ -4,9 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 from .._base.dtypes import dtype as _dtype
 from .._tape.tensor import Ints, Number, Tensor
-from ..random import Generator as _Generator
-def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
-    """The means of parts of signals; see ``adaptive_avg_pool2d``."""
+from .. import adaptive_avg_pool1d as adaptive_avg_pool1d, avg_pool1d as avg_pool1d, bilinear as bilinear, celu as celu, celu_ as celu_, channel_shuffle as channel_shuffle, conv1d as conv1d, conv2d as conv2d, conv3d as conv3d, conv_tbc as conv_tbc, conv_transpose1d as conv_transpose1d, conv_transpose2d as conv_transpose2d, conv_transpose3d as conv_transpose3d, cosine_similarity as cosine_similarity, group_norm as group_norm, hardshrink as hardshrink, layer_norm as layer_norm, max_pool1d as max_pool1d, max_pool1d_with_indices as max_pool1d_with_indices, max_pool2d as max_pool2d, max_pool3d as max_pool3d, native_channel_shuffle as native_channel_shuffle, pairwise_distance as pairwise_distance, pdist as pdist, pixel_shuffle as pixel_shuffle, pixel_unshuffle as pixel_unshuffle, prelu as prelu, relu_ as relu_, rms_norm as rms_norm, rrelu as rrelu, rrelu_ as rrelu_, selu as selu, selu_ as selu_, sigmoid as sigmoid, tanh as tanh, threshold as threshold, threshold_ as threshold_
 def adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of ``output_size`` parts of each image; ``None`` keeps a dimension's size."""
 def adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
@@ -36,44 +34,18 @@ def affine_grid(theta: Tensor, size: Ints, align_corners: _bool | None = None) -
     """The places for ``grid_sample`` that apply affine maps ``(N, 2, 3)`` to images of ``size`` ``(N, C, H, W)``."""
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
     """Dropout for SELU: dropped elements become its lower limit; mean and variance are unchanged."""
-def avg_pool1d(input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
-    """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
 def avg_pool2d(input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """The mean of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
 def avg_pool3d(input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """The mean of each window of volumes; see ``avg_pool2d``."""
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-05) -> Tensor:
     """Each channel of ``(N, C, *)`` standardised over the batch (``training``) or by the running statistics."""
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``x1 @ A[k] @ x2 + b[k]`` for every k: ``(*, n)``, ``(*, m)`` and weight ``(out, n, m)`` give ``(*, out)``."""
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """Cross entropy of probabilities ``input`` with targets between 0 and 1, of the same size."""
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', pos_weight: Tensor | None = None) -> Tensor:
     """Cross entropy of ``sigmoid(input)`` with targets between 0 and 1; ``pos_weight`` weighs the positive part."""
-def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
-    """Each element, and ``alpha * (exp(x / alpha) - 1)`` where it is negative."""
-def celu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """In-place form of ``celu``."""
-def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
-    """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, dilation: Ints = 1, groups: _int = 1) -> Tensor:
-    """Convolution of signals ``(N, C, L)`` or ``(C, L)`` with filters ``(O, C / groups, k)``; see ``conv2d``."""
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, dilation: Ints = 1, groups: _int = 1) -> Tensor:
-    """Convolution (as a cross-correlation) of images ``(N, C, H, W)`` with filters ``(O, C / groups, kh, kw)``."""
-def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, dilation: Ints = 1, groups: _int = 1) -> Tensor:
-    """Convolution of volumes ``(N, C, D, H, W)`` with filters ``(O, C / groups, kd, kh, kw)``; see ``conv2d``."""
-def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
-    """``conv1d`` of (time, batch, channels) with a weight (width, channels in, channels out)."""
-def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, output_padding: Ints = 0, groups: _int = 1, dilation: Ints = 1) -> Tensor:
-    """The transpose of ``conv1d``: ``(N, C, L)`` with filters ``(C, O / groups, k)``; see ``conv_transpose2d``."""
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, output_padding: Ints = 0, groups: _int = 1, dilation: Ints = 1) -> Tensor:
-    """The transpose of ``conv2d`` of the same geometry: ``(N, C, H, W)`` with filters ``(C, O / groups, kh, kw)``."""
-def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: _str | Ints = 0, output_padding: Ints = 0, groups: _int = 1, dilation: Ints = 1) -> Tensor:
-    """The transpose of ``conv3d``; see ``conv_transpose2d``."""
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """``1 - cos(x1, x2)`` where the target is 1, ``max(0, cos(x1, x2) - margin)`` where it is -1."""
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
-    """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, ignore_index: _int = -100, reduce: _bool | None = None, reduction: _str = 'mean', label_smoothing: _float = 0.0) -> Tensor:
     """Cross entropy of ``softmax(input)`` and targets: classes (int64), or probabilities of the input's shape."""
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[Any], target_lengths: Tensor | Sequence[Any], blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False) -> Tensor:
@@ -120,12 +92,8 @@ def glu(input: Tensor, dim: _int = -1) -> Tensor:
     """The first half along a dim of even size, times the sigmoid of the second."""
 def grid_sample(input: Tensor, grid: Tensor, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: _bool | None = None) -> Tensor:
     """Images ``(N, C, H, W)`` sampled at the places ``(N, Ho, Wo, 2)``, or volumes at ``(N, Do, Ho, Wo, 3)``."""
-def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
-    """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
 def gumbel_softmax(logits: Tensor, tau: _float = 1, hard: _bool = False, eps: _float = 1e-10, dim: _int = -1) -> Tensor:
     """A sample of the Gumbel-softmax distribution (Jang et al. 2017): soft, or one-hot with the soft one's gradient."""
-def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """Each element, or 0 if its absolute value is at most ``lambd``."""
 def hardsigmoid(input: Tensor, inplace: _bool = False) -> Tensor:
     """``min(max(0, x + 3), 6) / 6``."""
 def hardswish(input: Tensor, inplace: _bool = False) -> Tensor:
@@ -146,8 +114,6 @@ def kl_div(input: Tensor, target: Tensor, size_average: _bool | None = None, red
     """``target * (log(target) - input)`` for log-probabilities input; "batchmean" divides by the size of the batch."""
 def l1_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', weight: Tensor | None = None) -> Tensor:
     """Mean of the absolute differences of input and target."""
-def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
-    """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted."""
 def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
     """Each element, times ``negative_slope`` if it is negative."""
 def leaky_relu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -170,25 +136,8 @@ def lp_pool3d(input: Tensor, norm_type: _float, kernel_size: Ints, stride: Ints 
     """The p-norm of each window of volumes."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """``max(0, -target * (input1 - input2) + margin)``."""
-@overload
-def max_pool1d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
-    """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
-@overload
-def max_pool1d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
-def max_pool1d_with_indices(input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, dilation: Ints = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
-    """``nn.functional.max_pool1d``: the maxima and their indices."""
-@overload
-def max_pool2d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
-    """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
-@overload
-def max_pool2d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
 def max_pool2d_with_indices(*args: Any, **kwargs: Any) -> Any:
     """``max_pool2d`` with ``return_indices=True``."""
-@overload
-def max_pool3d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
-    """The largest element of each window of volumes; see ``max_pool2d``."""
-@overload
-def max_pool3d(input: Tensor, kernel_size: Ints, stride: Ints | None=None, padding: Ints=0, dilation: Ints=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]: ...
 def max_pool3d_with_indices(*args: Any, **kwargs: Any) -> Any:
     """``max_pool3d`` with ``return_indices=True``."""
 def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
@@ -209,8 +158,6 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: _bool | 
     """``sum(max(0, 1 - x[target] + x[j])) / C`` over pairs of a target and another class."""
 def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """Binary cross entropy with logits, averaged over the classes (the last dimension)."""
-def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
-    """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, ignore_index: _int = -100, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """Negative log-likelihood: minus the element of ``input`` that each target names."""
 def normalize(input: Tensor, p: _float = 2.0, dim: Ints = 1, eps: _float = 1e-12, *, out: Tensor | None = None) -> Tensor:
@@ -219,38 +166,14 @@ def one_hot(tensor: Tensor, num_classes: _int = -1) -> Tensor:
     """A vector for each class number, with a one at that index and zeros elsewhere."""
 def pad(input: Tensor, pad: Ints, mode: _str = 'constant', value: _float | None = None) -> Tensor:
     """The tensor padded: ``pad`` is (left, right) for the last dimension, then for the one before it, and so on."""
-def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
-    """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
-def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
-    """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row."""
-def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
-    """``(*, C r r, H, W)`` rearranged to ``(*, C, H r, W r)``: r x r channels become r x r pixels."""
-def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
-    """``(*, C, H r, W r)`` rearranged to ``(*, C r r, H, W)``: the inverse of ``pixel_shuffle``."""
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool = True, full: _bool = False, size_average: _bool | None = None, eps: _float = 1e-08, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """Negative log-likelihood of counts under a Poisson distribution with rate ``exp(input)`` (or ``input``)."""
-def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """Each element, times ``weight`` if it is negative; one weight, or one for each index of dim 1."""
 def relu(input: Tensor, inplace: _bool = False) -> Tensor:
     """``torch.relu``."""
 def relu6(input: Tensor, inplace: _bool = False) -> Tensor:
     """``min(max(0, x), 6)``."""
-def relu_(input: Tensor) -> Tensor:
-    """In-place form of ``relu``."""
-def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
-    """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
-def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: _Generator | None = None) -> Tensor:
-    """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds."""
-def rrelu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """In-place form of ``rrelu``."""
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: _float | None = None, enable_gqa: _bool = False) -> Tensor:
     """``softmax(query @ key.mT / sqrt(E) + mask) @ value``."""
-def selu(input: Tensor, inplace: _bool = False) -> Tensor:
-    """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507."""
-def selu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """In-place form of ``selu``."""
-def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """``1 / (1 + exp(-x))``."""
 def silu(input: Tensor, inplace: _bool = False) -> Tensor:
     """``x * sigmoid(x)``, also known as swish."""
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', beta: _float = 1.0) -> Tensor:
@@ -267,14 +190,8 @@ def softshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None)
     """Each element moved by ``lambd`` towards 0."""
 def softsign(input: Tensor) -> Tensor:
     """``x / (1 + abs(x))``."""
-def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The hyperbolic tangent of each element."""
 def tanhshrink(input: Tensor) -> Tensor:
     """``x - tanh(x)``."""
-def threshold(input: Tensor, threshold: Any, value: Tensor | Number, inplace: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Each element, or ``value`` if it is not above the threshold."""
-def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """In-place form of ``threshold``."""
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2, eps: _float = 1e-06, swap: _bool = False, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """``max(0, margin + d(anchor, positive) - d(anchor, negative))`` with d the ``pairwise_distance``."""
 def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: _float = 1.0, swap: _bool = False, reduction: _str = 'mean') -> Tensor:

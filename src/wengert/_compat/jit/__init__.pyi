@@ -71,5 +71,4 @@ class strict_fusion(_Base_strict_fusion):
     ...
 def unused(fn: Any) -> Any:
     """The function itself."""
-def wait(future: Any) -> Any:
-    """The result of a future."""
+from ... import wait as wait
