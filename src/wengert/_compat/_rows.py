@@ -96,7 +96,6 @@ def itself(fn: Any) -> Any:
 ABSENT, UNTRACED = "There is no such device.", "Nothing is traced."
 FUNCTION = "The function itself."
 ATTENTION = ("flash", "math", "mem_efficient", "cudnn")
-ONE_PROCESS = "torch.distributed.{}: wengert computes in one process"
 GPU = (  # what CUDA's and XPU's modules say alike
     values(default_generators=(), StreamContext=devices.NoStream), answers("stream", devices.stream),
     answers("is_available is_initialized is_bf16_supported is_tf32_supported", False, ABSENT),

@@ -45,9 +45,9 @@ def normal_dims(dims: Any, ndim: int, name: str = "operator") -> tuple[int, ...]
         d = normal_dim(as_int(dims, name, "tuple of ints"), ndim)
         return (d,) if ndim else ()
     found: list[int] = []
-    for position, dim in enumerate(dims):
+    for position, dim in enumerate(dims, 1):
         if type(dim) is not int:
-            dim = _element(dim, position, name)
+            dim = as_int(dim, name, "tuple of ints", at=position)
         d = normal_dim(dim, ndim)
         if d in found:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
@@ -55,26 +55,20 @@ def normal_dims(dims: Any, ndim: int, name: str = "operator") -> tuple[int, ...]
     return tuple(found) if ndim else ()
 
 
-def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: str = "dim") -> int:
-    """Convert a dim to int: an int, a NumPy integer or an integer tensor of one element; a bool raises."""
+def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: str = "dim", at: int = 0) -> int:
+    """Convert a dim to int: an int, a NumPy integer or an integer tensor of one element; a bool raises.
+
+    ``at``: its position among several, from 1 on.
+    """
     if not isinstance(value, bool):
         try:
             return operator.index(value)
         except (TypeError, RuntimeError):
             pass
+    if at:
+        why = f'failed to unpack the object at pos {at} with error "type must be {wanted},but got {type_name(value)}"'
+        raise TypeError(f"{name}(): argument '{argument}' {why}")
     raise TypeError(f"{name}(): argument '{argument}' (position 2) must be {wanted}, not {type_name(value)}")
-
-
-def _element(value: Any, position: int, name: str) -> int:
-    if not isinstance(value, bool):
-        try:
-            return operator.index(value)
-        except (TypeError, RuntimeError):
-            pass
-    raise TypeError(
-        f"{name}(): argument 'dim' failed to unpack the object at pos {position + 1} with error "
-        f'"type must be tuple of ints,but got {type_name(value)}"'
-    )
 
 
 def out_of_range(dim: int, ndim: int) -> IndexError:
