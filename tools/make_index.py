@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -68,16 +67,8 @@ def text() -> str:
     """What the file should hold."""
     rows = []
     for module, groups in found().items():
-        inline = ", ".join(f'"{group}": "{" ".join(sorted(groups[group]))}"' for group in GROUPS if group in groups)
-        if len(module) + len(inline) < 108:
-            rows.append(f'    "{module}": {{{inline}}},\n')
-            continue
-        rows.append(f'    "{module}": {{\n')
-        for group in GROUPS:
-            lines = textwrap.wrap(" ".join(sorted(groups.get(group, []))), 96)
-            quoted = ("\n" + " " * (13 + len(group))).join(f'"{line} "' for line in lines)
-            rows += [f'        "{group}": ({quoted[:-2]}"),\n'] if lines else []
-        rows.append("    },\n")
+        lines = [f'"{group}": "{" ".join(sorted(groups[group]))}"' for group in GROUPS if group in groups]
+        rows.append(f'"{module}": {{{", ".join(lines)}}},\n')
     return HEAD + "{\n" + "".join(rows) + "}\n"
 
 
