@@ -54,7 +54,8 @@ def broadcast_error(x: Any, y: Any) -> RuntimeError:
     """PyTorch's error for shapes that do not broadcast, with notes on where the operands were made."""
     return noted(
         RuntimeError(sizes_differ(x.shape, y.shape)),
-        f"Why: shapes {list(x.shape)} and {list(y.shape)} do not broadcast: from the last dimension on, sizes must be equal or 1.",
+        f"Why: shapes {list(x.shape)} and {list(y.shape)} do not broadcast: from the last dimension on, sizes must be "
+        "equal or 1.",
         _origin("tensor a", x),
         _origin("tensor b", y),
         "What to do: reshape, unsqueeze or transpose one of them so that the sizes agree.",
