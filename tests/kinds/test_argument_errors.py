@@ -57,3 +57,23 @@ def test_a_warning_that_the_program_makes_an_error_stays_what_it_is() -> None:
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="degrees of freedom"):
             torch.var(torch.ones(1))
+
+
+# which two of several shapes PyTorch names
+UNEQUAL = {
+    (2, 3): lambda o: torch.broadcast_tensors(o(2), o(1), o(3), o(4)),
+    (3, 4): lambda o: torch.where(o(1) > 0, o(3), o(4)),
+    (2, 5): lambda o: torch.addcmul(o(2), o(5), o(7)),
+    (5, 7): lambda o: torch.normal(o(5), o(7)),
+    (6, 4): lambda o: o(4).masked_fill(o(6) > 0, 1.0),
+    (4, 6): lambda o: o(4).copy_(o(6)),
+    (7, 2): lambda o: torch.nn.functional.pairwise_distance(o(7, 2), o(2, 2)),
+}
+
+
+@pytest.mark.parametrize("sizes", UNEQUAL)
+def test_the_first_two_shapes_that_do_not_broadcast_are_named(sizes: tuple[int, int]) -> None:
+    a, b = sizes
+    text = rf"tensor a \({a}\) must match the size of tensor b \({b}\) at non-singleton dimension 0"
+    with pytest.raises(RuntimeError, match=text):
+        UNEQUAL[sizes](torch.ones)
