@@ -195,7 +195,8 @@ def with_rescue(
         return None
     code = _without_handler(code)
     # An instruction is two bytes; what looks like one, but is two halves, does no harm.
-    assigned = [k for k in range(parameters) if any([bytes((op, k)) in code.co_code for op in _REBINDS])]  # noqa: C419
+    body = code.co_code
+    assigned = [k for k in range(parameters) if any([bytes((op, k)) in body for op in _REBINDS])]  # noqa: C419
     if assigned:
         names = code.co_varnames
         if code.co_freevars or code.co_cellvars:  # they are numbered after the locals
@@ -203,18 +204,16 @@ def with_rescue(
         code = _after(
             b"".join([bytes((_KEEPS[0], k, _KEEPS[1], len(names) + j)) for j, k in enumerate(assigned)]), code
         ).replace(co_varnames=(*names, *["." + names[k] for k in assigned]), co_nlocals=len(names) + len(assigned))
-    rescue, shorter = len(code.co_consts), len(code.co_consts) + 1
-    begin = len(code.co_code) // 2
-    table = code.co_exceptiontable
-    units = bytes(
-        part for name, arg in _RESCUE for part in (opcode.opmap[name], (rescue, shorter, arg)[min(arg + 2, 2)])
-    )
+        body = code.co_code
+    begin, table = len(body) // 2, code.co_exceptiontable
+    covered = _filled(table, begin) if table else _row(0, begin, begin, 0)
+    rows = [_row(begin + at, count, begin + to, depth, lasti) for at, count, to, depth, lasti in _RESCUE_ROWS]
+    added, lines = _rescue(len(code.co_consts))
     return code.replace(
-        co_code=code.co_code + units,
+        co_code=body + added,
         co_consts=(*code.co_consts, Rescue(run), _SHORTEN),
-        co_exceptiontable=(_filled(table, begin) if table else _row(0, begin, begin, 0))
-        + b"".join([_row(begin + at, count, begin + to, depth, lasti) for at, count, to, depth, lasti in _RESCUE_ROWS]),
-        co_linetable=code.co_linetable + _no_lines(len(_RESCUE)),
+        co_exceptiontable=covered + b"".join(rows),
+        co_linetable=code.co_linetable + lines,
         co_stacksize=max(code.co_stacksize, _STACK),
     )
 
@@ -270,6 +269,14 @@ _RESCUE: tuple[tuple[str, int], ...] = (
     ("COPY", 3), ("POP_EXCEPT", 0), ("RERAISE", 1),
 )  # fmt: skip  # the constants are numbered from the end
 _RESCUE_ROWS = ((2, 1, 11, 3, 0), (9, 2, 16, 0, 1), (11, 5, 21, 2, 1), (16, 5, 21, 2, 1))
+
+
+@lru_cache(None)
+def _rescue(constant: int) -> tuple[bytes, bytes]:
+    """The instructions of ``_RESCUE``, whose constants are these two, and their rows of the table of lines."""
+    numbers = {-2: constant, -1: constant + 1}
+    steps = bytes(part for name, arg in _RESCUE for part in (opcode.opmap[name], numbers.get(arg, arg)))
+    return steps, _no_lines(len(_RESCUE))
 
 
 def _no_lines(units: int) -> bytes:
