@@ -20,13 +20,19 @@ IMPORTS = {
 BOUNDS = {"wengert": 1.35, "wengert with nn and optim": 2.0}
 
 
+def environment(cache: str) -> dict[str, str]:
+    """The environment of a process whose bytecode is in this folder."""
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    env |= {"PYTHONPATH": str(ROOT / "src"), "PYTHONPYCACHEPREFIX": cache}
+    return env | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
 def seconds(statement: str, cache: str) -> float:
     """The CPU time of one import in a new process."""
     program = f"import time; a = time.process_time()\n{statement}\nprint(time.process_time() - a)"
-    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    env |= {"PYTHONPATH": str(ROOT / "src"), "PYTHONPYCACHEPREFIX": cache}
-    env |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(cache), capture_output=True, text=True, check=True
+    )
     return float(done.stdout)
 
 

@@ -6,6 +6,7 @@ import copy
 import gc
 import operator
 import pickle
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -126,6 +127,29 @@ def test_arguments_are_passed_as_they_were_given() -> None:
         assert args[0] is x
         assert args[1:] == (d,)
         assert kwargs == {"alpha": 2}
+
+
+@pytest.mark.parametrize("also", ["first", "again"])
+def test_arguments_that_a_function_assigns_are_passed_as_they_were_given(also: str) -> None:
+    class Duck:
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return args, kwargs
+
+    d = Duck()
+    if also == "again":  # the class is known, and functions look at their arguments first
+        T.exp(d)
+    assert T.unsqueeze(d, axis=1)[1] == {"axis": 1}  # its dim is assigned before it fails
+    assert T.reshape(d, (2, -1))[0] == (d, (2, -1))
+    assert T.nn.functional.softmin(d, 0)[0] == (d, 0)
+    handled = []
+    try:
+        raise KeyError
+    except KeyError:
+        T.squeeze(d)
+        handled.append(sys.exception())
+    assert type(handled[0]) is KeyError
+    assert sys.exception() is None
 
 
 def test_a_function_that_fails_for_other_reasons_fails_as_before(duck: Any) -> None:

@@ -104,11 +104,10 @@ def limited(x: Any, low: Any, high: Any) -> Any:
             high = np.inf if high is None else high
         if low is not None and high is not None and low <= high:
             return x.clip(low, high)
-    if x.dtype in BLAS_FLOATS:
-        low, high = _constant(low, x.dtype), _constant(high, x.dtype)
+    dtype = x.dtype if x.dtype in BLAS_FLOATS else None
     if low is not None:
-        x = np.maximum(low, x)
-    return x if high is None else np.minimum(high, x)
+        x = np.maximum(low if dtype is None else _constant(low, dtype), x)
+    return x if high is None else np.minimum(high if dtype is None else _constant(high, dtype), x)
 
 
 @plain

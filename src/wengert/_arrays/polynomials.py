@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy import ndarray
 
 from .._base.dtypes import BLAS_FLOATS
+from .intp import INTP
 from .scipy_functions import from_scipy
 
 First = Callable[[Any], Any]
@@ -42,7 +42,7 @@ def few_of_low_degree(series: str, x: Any, n: Any) -> Any:
     """
     if type(x) is not ndarray or type(n) is not ndarray or n.size > _FEW or x.dtype not in BLAS_FLOATS:
         return None
-    degree = n.astype(np.intp)  # as SciPy declares them; of nan and inf the lowest
+    degree = n.astype(INTP)  # as SciPy declares them; of nan and inf the lowest
     if not _LOW.issuperset(degree.ravel().tolist()):
         return None
     kind = series[-1]

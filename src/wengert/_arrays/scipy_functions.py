@@ -29,21 +29,26 @@ class Scipy:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.fn: Any = None
+        self.fn: Any = self._first
 
     def __call__(self, x: Any, *more: Any) -> Any:
-        if self.fn is None:
-            try:
-                self.fn = getattr(from_scipy("special"), self.name)
-            except ModuleNotFoundError:
-                from .without_scipy import STAND_INS
-
-                if self.name not in STAND_INS:
-                    raise
-                self.fn = STAND_INS[self.name]
         result = self.fn(x, *more)
-        dtype = x.dtype if hasattr(x, "dtype") else next(a.dtype for a in more if hasattr(a, "dtype"))
+        try:
+            dtype = x.dtype
+        except AttributeError:
+            dtype = next(a.dtype for a in more if hasattr(a, "dtype"))
         return result if result.dtype is dtype else result.astype(dtype)
+
+    def _first(self, *args: Any) -> Any:
+        try:
+            self.fn = getattr(from_scipy("special"), self.name)
+        except ModuleNotFoundError:
+            from .without_scipy import STAND_INS
+
+            if self.name not in STAND_INS:
+                raise
+            self.fn = STAND_INS[self.name]
+        return self.fn(*args)
 
 
 for _name in (

@@ -174,37 +174,46 @@ class _Raised(NamedTuple):
         raise self.error
 
 
-REBINDS = [opcode.opmap[name] for name in ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF")]
+_REBINDS = [opcode.opmap[name] for name in ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF")]
+_KEEPS = opcode.opmap["LOAD_FAST"], opcode.opmap["STORE_FAST"]
 
 
-def can_rescue(code: types.CodeType, parameters: int) -> bool:
-    """Whether the parameters keep the caller's arguments until the function ends.
-
-    An instruction is two bytes. What looks like one, but is two halves, costs a function its handler and no more.
-    """
-    rebound = any([bytes((op, k)) in code.co_code for op in REBINDS for k in range(parameters)])  # noqa: C419  faster so
-    known = _KNOWN and "STORE_FAST_STORE_FAST" not in opcode.opmap and len(code.co_consts) < 255
-    return known and not rebound and not code.co_flags & _NO_HANDLER
-
-
-def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] | None]) -> types.CodeType:
+def with_rescue(
+    code: types.CodeType, parameters: int, run: Callable[[Any], Callable[[Any], Any] | None]
+) -> types.CodeType | None:
     """The code with a handler that runs ``run(frame)``, and what that returns, a function of a frame, in its place.
 
-    If it returns ``None``, the handler of ``with_handler`` follows.
+    If it returns ``None``, the handler of ``with_handler`` follows. The frame's locals hold the caller's arguments, of
+    a parameter ``x`` that the function assigns under the name ``.x``. ``None``: the function can have no such handler.
     """
+    if (
+        not _KNOWN
+        or "STORE_FAST_STORE_FAST" in opcode.opmap
+        or code.co_flags & _NO_HANDLER
+        or len(code.co_consts) > 250
+    ):
+        return None
     code = _without_handler(code)
-    rescue, shorter = len(code.co_consts), len(code.co_consts) + 1
-    begin = len(code.co_code) // 2
-    table = code.co_exceptiontable
-    units = bytes(
-        part for name, arg in _RESCUE for part in (opcode.opmap[name], (rescue, shorter, arg)[min(arg + 2, 2)])
-    )
+    # An instruction is two bytes; what looks like one, but is two halves, does no harm.
+    body = code.co_code
+    assigned = [k for k in range(parameters) if any([bytes((op, k)) in body for op in _REBINDS])]  # noqa: C419
+    if assigned:
+        names = code.co_varnames
+        if code.co_freevars or code.co_cellvars:  # they are numbered after the locals
+            return None
+        code = _after(
+            b"".join([bytes((_KEEPS[0], k, _KEEPS[1], len(names) + j)) for j, k in enumerate(assigned)]), code
+        ).replace(co_varnames=(*names, *["." + names[k] for k in assigned]), co_nlocals=len(names) + len(assigned))
+        body = code.co_code
+    begin, table = len(body) // 2, code.co_exceptiontable
+    covered = _filled(table, begin) if table else _row(0, begin, begin, 0)
+    rows = [_row(begin + at, count, begin + to, depth, lasti) for at, count, to, depth, lasti in _RESCUE_ROWS]
+    added, lines = _rescue(len(code.co_consts))
     return code.replace(
-        co_code=code.co_code + units,
+        co_code=body + added,
         co_consts=(*code.co_consts, Rescue(run), _SHORTEN),
-        co_exceptiontable=(_filled(table, begin) if table else _row(0, begin, begin, 0))
-        + b"".join([_row(begin + at, count, begin + to, depth, lasti) for at, count, to, depth, lasti in _RESCUE_ROWS]),
-        co_linetable=code.co_linetable + _no_lines(len(_RESCUE)),
+        co_exceptiontable=covered + b"".join(rows),
+        co_linetable=code.co_linetable + lines,
         co_stacksize=max(code.co_stacksize, _STACK),
     )
 
@@ -232,6 +241,24 @@ def _is_last(row: bytes, size: int) -> bool:
     return 2 * target == size or 2 * start >= size
 
 
+def _after(units: bytes, code: types.CodeType) -> types.CodeType:
+    """The code with these instructions in front."""
+    count = len(units) // 2
+    rows = []
+    for row in _ROWS.findall(code.co_exceptiontable):
+        start, at = _number(row, 0)
+        length, at = _number(row, at)
+        target, at = _number(row, at)
+        depth, _ = _number(row, at)
+        rows.append(_row(start + count, length, target + count, depth >> 1, depth & 1))
+    return code.replace(
+        co_code=units + code.co_code,
+        co_exceptiontable=b"".join(rows),
+        co_linetable=_no_lines(count) + code.co_linetable,
+        co_stacksize=max(code.co_stacksize, 1),
+    )
+
+
 _TAIL = (("LOAD_CONST", -1), ("UNARY_NEGATIVE", 0), ("POP_TOP", 0), ("RERAISE", 2))
 _RESCUE: tuple[tuple[str, int], ...] = (
     ("PUSH_EXC_INFO", 0), ("LOAD_CONST", -2), ("UNARY_NEGATIVE", 0),  # fails if there is nothing in place of the error
@@ -242,6 +269,14 @@ _RESCUE: tuple[tuple[str, int], ...] = (
     ("COPY", 3), ("POP_EXCEPT", 0), ("RERAISE", 1),
 )  # fmt: skip  # the constants are numbered from the end
 _RESCUE_ROWS = ((2, 1, 11, 3, 0), (9, 2, 16, 0, 1), (11, 5, 21, 2, 1), (16, 5, 21, 2, 1))
+
+
+@lru_cache(None)
+def _rescue(constant: int) -> tuple[bytes, bytes]:
+    """The instructions of ``_RESCUE``, whose constants are these two, and their rows of the table of lines."""
+    numbers = {-2: constant, -1: constant + 1}
+    steps = bytes(part for name, arg in _RESCUE for part in (opcode.opmap[name], numbers.get(arg, arg)))
+    return steps, _no_lines(len(_RESCUE))
 
 
 def _no_lines(units: int) -> bytes:

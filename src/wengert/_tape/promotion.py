@@ -36,7 +36,9 @@ def common_dtype(operands: Any) -> Any:
     """The NumPy dtype in which PyTorch computes with these tensors and Python numbers."""
     kinds: list[tuple[Any, str]] = []  # the operands' categories in the promotion rules
     for t in operands:
-        if isinstance(t, Tensor):
+        if type(t) is Tensor and type(a := t._payload) is np.ndarray:
+            kinds.append((a.dtype, "dim" if a.ndim else "zero"))
+        elif isinstance(t, Tensor):
             kinds.append((logical_dtype(t), "dim" if t._payload.ndim else "zero"))
         else:
             kinds.append((NUMBER_DTYPES[type(t)], "scalar"))
@@ -51,10 +53,13 @@ def default_np() -> Any:
 def cast(t: Any, dtype: Any) -> Any:
     """Convert the tensor to another NumPy dtype, recorded; a tensor of this dtype is returned unchanged."""
     a = t._payload
-    dtype = getattr(dtype, "base_dtype", dtype)  # that of a transform's value
-    if (a.dtype if type(a) is np.ndarray else logical_dtype(t)) is dtype:
+    plain = type(a) is np.ndarray
+    if plain and a.dtype is dtype:
         return t
-    if t._node is None and type(a) is np.ndarray and a.flags.forc and not slow_if_recording and a.dtype.kind != "c":
+    dtype = getattr(dtype, "base_dtype", dtype)  # that of a transform's value
+    if (a.dtype if plain else logical_dtype(t)) is dtype:
+        return t
+    if t._node is None and plain and a.flags.forc and not slow_if_recording and a.dtype.kind != "c":
         # Nothing to record, and no order of expanded dims to keep.
         try:
             return wrap(a.astype(dtype))

@@ -5,9 +5,10 @@ NOTE [ No override, no cost ]
     because programs use it as a key; its code does. ``Site`` has three codes:
 
     plain    as it was written
-    guarded  as it was written, inside a ``try``, which costs nothing until an error. Python gives no notice of a new
-             overriding class; but its first instance makes a function fail, and then is found among the arguments
-             (``recover``). Operators do this in ``from_operator``, where they handle arguments that are not tensors.
+    guarded  as it was written, with a handler for errors behind it (``with_rescue``), which costs nothing until then.
+             Python gives no notice of a new overriding class; but its first instance makes a function fail, and then
+             is found among the arguments (``recover``). Operators do this in ``from_operator``, where they handle
+             arguments that are not tensors. A function that can have no such handler is called inside a ``try``.
     checked  checks its arguments first, as in PyTorch
 
     Functions are guarded from the start. After the first instance of an overriding class that is not a ``Tensor``,
@@ -39,7 +40,7 @@ from .._base.torch_function import (
     refused_in_place,
     subclassed,
 )
-from .._base.tracebacks import can_rescue, shortens, shortens_methods, with_handler, with_rescue
+from .._base.tracebacks import shortens, shortens_methods, with_handler, with_rescue
 from .._kinds.templates import first_call_of, variant
 from .._tape import graph
 from .._tape.tensor import Tensor
@@ -126,9 +127,9 @@ class Site:
         if code.co_filename.startswith(KINDS) or id(inner) in _guarded:
             return
         _guarded.add(id(inner))
-        if not self.operator and can_rescue(code, parameter_count(code)):
-            inner.__code__ = with_rescue(code, self.rescue)
-            _guarded_codes[id(inner.__code__)] = inner.__code__
+        rescued = None if self.operator else with_rescue(code, parameter_count(code), self.rescue)
+        if rescued is not None:
+            inner.__code__ = _guarded_codes[id(rescued)] = rescued
             if inner is self.function:
                 self.guarded = inner.__code__
             return
@@ -140,19 +141,20 @@ class Site:
             self.guarded = inner.__code__
 
     def rescue(self, frame: Any) -> Any:
-        """``recover`` for a function that keeps its arguments, whose last handler it is: no call for a guard."""
+        """``recover`` as a function's last handler, which needs no call for a guard."""
         if not isinstance(sys.exception(), Exception):
             return None
         code, values = frame.f_code, frame.f_locals
         names, first = code.co_varnames, code.co_argcount
         last = first + code.co_kwonlyargcount
-        args = tuple([values[name] for name in names[:first]])
-        kwargs = {name: values[name] for name in names[first:last]}
+        given = [values[f".{name}" if f".{name}" in values else name] for name in names[: parameter_count(code)]]
+        args = tuple(given[:first])
+        kwargs = dict(zip(names[first:last], given[first:last], strict=True))
         if code.co_flags & STAR:
-            args += values[names[last]]
+            args += given[last]
             last += 1
         if code.co_flags & STARS:
-            kwargs |= values[names[last]]
+            kwargs |= given[last]
         instead = self.recover(args, kwargs, frame.f_back)
         return instead and (lambda _: instead())
 

@@ -73,6 +73,8 @@ def add(input, other):
 
 
 def _refuse_bool_difference(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if type(y) is int and dtype is not BOOL and x._payload.dtype is dtype:
+        return
     both = all(isinstance(t, bool) or (isinstance(t, Tensor) and logical_dtype(t) is BOOL) for t in (x, y))
     if both and isinstance(y, Tensor):
         raise RuntimeError(

@@ -95,6 +95,8 @@ def getitem(self: Tensor, key: Any) -> Tensor:
                 return taken
         elif key is None and type(self._payload) is np.ndarray:
             return view_result(UNSQUEEZE, self, (0,), self._payload[None])
+        elif key is ...:
+            return alias(self)  # type: ignore[no-any-return]
     try:
         a = self._payload
         x, _, dims, indices = read_key(

@@ -1,0 +1,87 @@
+"""What a first call takes: python tools/measure_first_calls.py [runs] [text ...]
+
+A fresh process for each call, after `import wengert` and its operands; bytecode caches warm, CPU time, the least of the
+runs, the collector off. Behind it what no order of the package's modules can save, measured in the same process: to
+find, read and unmarshal the bytecode of the modules that the call imported, NumPy's and SciPy's among them, without
+running them. `text`: only calls with it in their name.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from measure_import import environment
+
+CALLS = """
+x + y; x * 2.0; x == y; torch.exp(x); torch.relu(x); torch.sigmoid(x); torch.tanh(x); F.gelu(x); x.clamp(0, 1)
+torch.where(x > 0, x, y); x.sum(); m.sum(1); m.mean(0); m.max(); m.max(1); m.argmax(1); m.amax(1); m.std(); m.var(1)
+m.norm(); m.cumsum(1); m.sort(1); m.topk(2); m.view(12); m.reshape(4, 3); m.t(); m.transpose(0, 1); m.unsqueeze(0)
+m.squeeze(); m.flatten(); torch.cat([x, y]); torch.stack([x, y]); m.chunk(2, 1); m[0]; m[:, 1]; m[i]; x[x > 0]
+m.gather(1, j); m.index_select(0, i); m.masked_fill(m > 0, 0.0); m @ m.T; x.dot(y); torch.einsum('ij,j->i', m, x)
+torch.linalg.inv(v); torch.linalg.svd(v); m.softmax(1); F.log_softmax(m, 1); F.cross_entropy(m, i); F.mse_loss(x, y)
+F.dropout(x); F.layer_norm(m, (4,)); F.linear(m, m); F.conv2d(p, w); F.max_pool2d(p, 2); F.embedding(i, m)
+torch.zeros(3); torch.arange(5); torch.tensor([1.0]); torch.rand(3); torch.randn(3); x.to(torch.float64); x.clone()
+x.detach(); repr(x); x.tolist(); (z * z).sum().backward(); x.add_(y); x.copy_(y)
+"""
+PROGRAM = """
+import gc, marshal, sys, time
+import wengert as torch, wengert.nn.functional as F
+x, y, z = torch.tensor([.5, .25, .75, .875]), torch.tensor([1., 2., 3., 4.]), torch.tensor([1., 2.], requires_grad=True)
+m = torch.tensor([[.5, -1.25, 2., .75], [1.5, -.5, 3., .25], [-2., 1.25, .125, 1.]])
+v = torch.tensor([[2., 1.], [0., 3.]])
+i, j = torch.tensor([0, 2, 1]), torch.tensor([[0, 1, 2, 3]])
+p, w = torch.tensor([[[[1.] * 4] * 4]]), torch.tensor([[[[1.] * 2] * 2]])
+call, before = eval("lambda: " + sys.argv[1]), set(sys.modules)
+gc.collect()
+gc.disable()
+clock = time.thread_time
+begun = clock()
+call()
+taken = clock() - begun
+specs = [s for name in sys.modules.keys() - before if (s := getattr(sys.modules[name], "__spec__", None)) and s.cached]
+from importlib.machinery import PathFinder
+begun = clock()
+for spec in specs:
+    parent = sys.modules.get(spec.parent if spec.submodule_search_locations is None else spec.name.rpartition(".")[0])
+    PathFinder.find_spec(spec.name, getattr(parent, "__path__", None))
+    with open(spec.cached, "rb") as file:
+        marshal.loads(file.read()[16:])
+least = clock() - begun
+begun = clock()
+call()
+print(taken, least, clock() - begun, len(specs))
+"""
+
+
+def measured(call: str, cache: str) -> tuple[float, ...]:
+    """Seconds of the first call, of its floor and of the second call, and the number of modules."""
+    command = [sys.executable, "-c", PROGRAM, call]
+    done = subprocess.run(command, env=environment(cache), capture_output=True, text=True, check=True)
+    return tuple(map(float, done.stdout.split()))
+
+
+def main() -> None:
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    calls = [call.strip() for call in CALLS.replace("\n", ";").split(";")]
+    wanted = [call for call in calls if call and (not sys.argv[2:] or any(text in call for text in sys.argv[2:]))]
+    with tempfile.TemporaryDirectory() as cache:
+        for call in wanted:
+            measured(call, cache)  # fills the cache of bytecode
+        rows = sorted((min(measured(call, cache) for _ in range(runs)), call) for call in wanted)
+    for (first, least, second, modules), call in rows:
+        times = f"{first * 1e3:7.2f} ms, floor {least * 1e3:6.2f}, {modules:3.0f} modules, then {second * 1e6:5.0f} µs"
+        print(f"{times}  {call}")
+    first, least = (statistics.median(figures[k] for figures, _ in rows) * 1e3 for k in (0, 1))
+    print(
+        f"median of {len(rows)}: {first:.2f} ms, floor {least:.2f} ms; within 1 ms: {sum(r[0][0] < 1e-3 for r in rows)}"
+    )
+
+
+if __name__ == "__main__":
+    main()
