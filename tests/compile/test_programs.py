@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import wengert as torch
-from wengert._compile import source
-from wengert._compile import dispatch
+from wengert._compile import dispatch, source
 from wengert._compile.dispatch import Compiled
 
 F = torch.nn.functional
