@@ -241,7 +241,7 @@ part_t FIND(const char *name) {{
     pool = resources.files("wengert._compile.c").joinpath("pool.c").read_text(encoding="utf-8")
     version = f'#define WENGERT_VERSION "{__version__}"'
     return {
-        "kernels.c": "\n".join([runtime(), entries, *functions, find]),
+        "kernels.c": "\n".join(["#define LANES_OF(O) LANES", runtime(), entries, *functions, find]),
         "dispatch.c": "\n".join([runtime(), version, pool, (HERE / "dispatch.c").read_text(encoding="utf-8")]),
     }
 

@@ -12,6 +12,7 @@ from wengert._compile import dispatch
 def _programs_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run programs in NumPy from their first call, whether they are faster or not."""
     monkeypatch.setattr(dispatch, "TRIALS", 0)
+    monkeypatch.setattr(dispatch, "REST", 0)
 
 
 @pytest.fixture(scope="session", autouse=True)

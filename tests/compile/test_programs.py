@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import wengert as torch
-from wengert._compile import source
+from wengert._compile import dispatch, source
 from wengert._compile.dispatch import Compiled
 
 F = torch.nn.functional
@@ -491,6 +491,41 @@ def test_large_work_is_left_to_eager() -> None:
     for n in (1 << 15, 1 << 15, 8, 8):
         assert torch.equal(made(torch.ones(n)), torch.full((n,), 2.0))
     assert len(calls) == 1 and not c.breaks  # the second call of the large one
+
+
+@pytest.mark.parametrize("faster", [False, True])
+def test_eager_runs_where_the_first_calls_were_faster_so(faster: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, calls = [0.0], []
+
+    def clock() -> float:
+        now[0] += 1
+        return now[0]
+
+    monkeypatch.setattr(dispatch, "perf_counter", clock)
+    monkeypatch.setattr(dispatch, "TRIALS", 4)
+    monkeypatch.setattr(dispatch, "REST", 3)
+
+    def counted(x: Any) -> Any:
+        calls.append(None)
+        now[0] += -0.5 if faster else 0.5
+        return x * 2 + 1
+
+    made = torch.compile(lambda x: x * 2 + 1, backend="numpy")
+    assert torch.equal(made(torch.zeros(3)), torch.ones(3))  # recorded
+    made._compiled.fn = counted
+    for k in range(12):
+        assert torch.equal(made(torch.full((3,), float(k))), torch.full((3,), 2.0 * k + 1))
+    assert len(calls) == (10 if faster else 2)  # two in the trial, then all or none
+
+
+def test_other_arguments_are_soon_noticed_where_eager_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "REST", 3)
+    made = torch.compile(lambda x: x * 2, backend="numpy")
+    for n in (1 << 15, 1 << 15, 8, 8, 8):
+        assert torch.equal(made(torch.ones(n)), torch.full((n,), 2.0))
+    assert made._compiled.count == 1
+    made(torch.ones(8))
+    assert made._compiled.count == 2
 
 
 def test_a_tensor_that_is_kept() -> None:

@@ -40,6 +40,7 @@ log = logging.getLogger("torch._dynamo")
 compiled_functions: Any = weakref.WeakSet()
 stance: list[str] = ["default"]
 TRIALS = 8  # calls, half of them eager's, that decide whether a program in NumPy runs; tests put 0 here
+REST = 15
 counters: dict[str, dict[str, int]] = {"graph_break": {}, "frames": {}}
 
 
@@ -85,6 +86,7 @@ class Program:
         self.always = callable(backend)
         self.pays = False  # known to be faster than eager
         self.trials, self.best = TRIALS, [inf, inf]
+        self.rest = 0  # calls that eager runs before the guards are asked again
         if callable(backend):
             self.runner = _through_callable(backend, self.forward, example)
         elif backend is not None:
@@ -106,10 +108,10 @@ class Program:
         if self.always or getattr(self.forward, "c", None) is not None:
             self.pays, self.trials = True, 0
             return True
-        if not self.forward.pays:
-            return False
-        if not self.trials:
+        if self.forward.pays and not self.trials:
             self.pays = self.best[0] <= self.best[1]
+        if not self.forward.pays or not self.trials:
+            self.rest = REST if not self.pays and isinstance(self.forward, NumpyProgram) else 0
             return self.pays
         self.trials -= 1
         return self.trials % 2 == 0
@@ -142,7 +144,7 @@ class Program:
         return f"<program of {len(self.forward.plan.ops)} operators, {len(self.guards)} guards>"
 
     def _runner(self) -> Any:
-        """``run(program, inputs, fn, args, kwargs)`` as one flat function; ``fn(*args, **kwargs)`` is the call itself."""
+        """``run(program, inputs, fn, args, kwargs)`` as one flat function; ``fn(*args, **kwargs)`` is the call."""
         r = self.recording
         names = [f"t{k}" for k in range(len(r.finder.inputs))]
         lines = [f"{''.join(f'{n}, ' for n in names)}= inputs"] if names else []
@@ -326,6 +328,9 @@ class Compiled:
         if mode is None:
             return self.fn(*args, **kwargs)
         programs = self.programs.get(mode, ())
+        if programs and programs[0].rest:
+            programs[0].rest -= 1
+            return self.fn(*args, **kwargs)
         for program in programs:
             inputs = program.guards.check(args, kwargs)
             if inputs is None:

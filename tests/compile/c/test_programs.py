@@ -368,3 +368,53 @@ def test_chains_of_slow_functions_are_loops_of_their_own():
     assert loops(lambda x: x.tanh().tanh().tanh()) == 3
     assert loops(lambda x: (x.tanh() * 2 + 1).exp()) == 2
     assert loops(lambda x: (x.tanh() + x.exp()) * 3 + x.sigmoid()) == 1
+
+
+@pytest.mark.parametrize("shape", [(7, 5, 3, 9), (4, 3, 70), (6, 11, 1, 2)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_batch_norms_backward_pass_and_its_moments_are_one_operator_each(shape, dtype, monkeypatch):
+    torch.manual_seed(0)
+    x, g = (torch.randn(*shape, dtype=dtype) for _ in range(2))
+    norm = (nn.BatchNorm2d if len(shape) == 4 else nn.BatchNorm1d)(shape[1], dtype=dtype)
+    scale = torch.randn(*shape, dtype=dtype, requires_grad=True)
+
+    def step(x):
+        norm.zero_grad()
+        scale.grad = None
+        y = norm(x * scale)
+        y.backward(g)
+        return y.detach()
+
+    def state():
+        return [*(p.grad for p in (norm.weight, norm.bias, scale)), norm.running_mean, norm.running_var]
+
+    f = compiled(step)
+    f(x), f(x)
+    for made in ready(f):
+        assert "norm_channels_all_back" in made.source and "channel_moments" in made.source
+    found = []
+    for threads_ in (1, 3):
+        monkeypatch.setattr(threads.threads, "requested", threads_)
+        norm.reset_running_stats()
+        got = f(x)
+        found.append([t.clone() for t in state()])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+    norm.reset_running_stats()
+    same(got, step(x), 16)
+    for got, want in zip(found[0], state(), strict=True):
+        same(got, want, 64)
+
+
+@pytest.mark.parametrize("outputs", [3, 16, 20, 40])
+def test_convolutions_by_one_vector_of_outputs_and_by_two(outputs):
+    torch.manual_seed(0)
+    x, w = torch.randn(2, 5, 11, 9, requires_grad=True), torch.randn(outputs, 5, 3, 3, requires_grad=True)
+
+    def slopes(x, w):
+        y = F.conv2d(x, w, padding=1)
+        return y.detach(), *torch.autograd.grad((y * y).sum(), (x, w))
+
+    got, _, want, _made = both(slopes, x, w)
+    for a, b in zip(got, want, strict=True):
+        same(a, b, 64)

@@ -55,14 +55,16 @@ static void pack(float *at, const product_t *g, const float *y, i64 w, i64 k, in
 }
 static void product(const product_t *g) {
   const i64 panels = (g->m + TALL - 1) / TALL; /* of equal height, but for one row */
-  const int direct = g->yc == 1 && g->m <= 2 * TALL;
-  float *at = room((DEPTH * (BROAD + TALL) + TALL * WIDE) * 4), *xs = at + DEPTH * BROAD, *edge = xs + TALL * DEPTH;
+  const int direct = g->yc == 1 && g->m <= 5 * TALL;
+  float *at = room((DEPTH * (BROAD + TALL) + VL + TALL * WIDE) * 4), *xs = at + DEPTH * BROAD, *edge = xs + TALL * DEPTH + VL;
   for (i64 c = 0; c < g->n; c += BROAD) { const i64 w = g->n - c < BROAD ? g->n - c : BROAD;
     for (i64 d = 0; d < g->k; d += DEPTH) { const i64 k = g->k - d < DEPTH ? g->k - d : DEPTH; const int add = g->add || d > 0;
       const float *y = g->y + d * g->yr + c * g->yc;
       pack(at, g, y, w, k, direct);
       for (i64 b = 0, i = 0; b < panels; b++) { const i64 R = g->m / panels + (b < g->m % panels); const float *x = g->x + i * g->xr + d * g->xc;
-        if (g->xc == 1) turn(xs, x, g->xr, k, R, R); else for (i64 p = 0; p < k; p++) for (i64 t = 0; t < R; t++) xs[p * R + t] = x[p * g->xc + t * g->xr];
+        if (g->xc == 1) turn(xs, x, g->xr, k, R, R);
+        else if (i + VL <= g->m) for (i64 p = 0; p < k; p++) *(vec_f *)(xs + p * R) = *(const vec_f *)(x + p * g->xc); /* the next row covers what is too much */
+        else for (i64 p = 0; p < k; p++) for (i64 t = 0; t < R; t++) xs[p * R + t] = x[p * g->xc + t * g->xr];
         for (i64 j = 0; j < w; j += WIDE) { float *o = g->o + i * g->row + c + j; const i64 e = w - j;
           if (e >= WIDE) { if (direct) tiles(R, k, xs, y + j, g->yr, o, g->row, add); else tiles(R, k, xs, at + j * k, WIDE, o, g->row, add); continue; }
           if (add) for (i64 t = 0; t < R; t++) for (i64 l = 0; l < WIDE; l++) edge[t * WIDE + l] = l < e ? o[t * g->row + l] : 0;

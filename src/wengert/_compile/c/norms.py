@@ -1,7 +1,8 @@
-"""The backward pass of a layer norm with weights as one operator: all that it computes of a row while the row is near.
+"""The backward pass of a layer or batch norm with weights as one operator, and a batch norm's mean and variance.
 
-On the tape it is five operators (``standardize_backward`` of ``g * w``, ``standardize``, the sums of ``g`` and of ``g``
-times that over the rows), each of which goes through memory.
+On the tape a backward pass is five operators (``standardize_backward`` of ``g * w``, ``standardize``, the sums of ``g``
+and of ``g`` times that), each of which goes through memory. One operator computes all of a row, or of a channel, while
+it is near.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from ..._arrays.compiled import SUFFIX
 from ..plan import Plan
 from ..tape import Op, Ref
+from .expressions import C_TYPES
 from .layout import RESHAPES
 from .pieces import GRAIN, Piece, Place
 from .rows import _number
@@ -22,10 +24,11 @@ ROWS = 32  # whose sums are added up in the operands' dtype
 
 
 class _Info:
-    name = "norm_rows_backward"
+    def __init__(self, name: str) -> None:
+        self.name = name
 
 
-_INFO = _Info()
+_ROWS, _CHANNELS, _MOMENTS = map(_Info, ("norm_rows_backward", "norm_channels_backward", "channel_moments"))
 
 
 class _Graph:
@@ -66,7 +69,7 @@ class _Graph:
 
 
 def join_norms(plan: Plan) -> None:
-    """Replace the operators of each backward pass of a layer norm by one."""
+    """Replace the operators of each backward pass by one, and those of a mean and a variance."""
     for op in [op for op in plan.ops if op.name == "standardize_backward"]:
         graph = _Graph(plan)
         found = _parts(graph, op)
@@ -77,52 +80,92 @@ def join_norms(plan: Plan) -> None:
         if any(graph.at.get(int(a), -1) >= first for a in args):
             continue
         p = (op.p[1], *plan.values[op.outs[0]].shape)
-        joined: Any = Op(_INFO, args, p, [e.outs[0] for e in ends], op.line, _backward, True, True)
-        plan.ops = [*plan.ops[:first], joined, *[o for o in plan.ops[first:] if not any(o is e for e in ends)]]
-        plan._remove_dead()
+        info = _ROWS if len(p) == 3 else _CHANNELS
+        _join(plan, first, Op(info, args, p, [e.outs[0] for e in ends], op.line, _backward, True, True), ends)
+    for op in [op for op in plan.ops if op.name == "mean_dim" and op.p[0] == (0, 2)]:
+        graph = _Graph(plan)
+        if int(op.outs[0]) not in graph.at:
+            continue
+        square = graph.made_by(op.args[0], "mul")
+        off = graph.made_by(square.args[0], "sub") if square is not None and len(set(square.args)) == 1 else None
+        mean = graph.made_by(off.args[1], "mean_dim") if off is not None else None
+        x = plan.values[op.args[0]]
+        if mean is None or mean.p != op.p or op.p[1] or off.args[0] != mean.args[0] or x.dtype not in SUFFIX:  # type: ignore[union-attr]
+            continue
+        if plan.values[off.args[1]].shape == (x.shape[1], 1) and plan.values[mean.args[0]].dense and x.size:  # type: ignore[union-attr]
+            outs, first = [mean.outs[0], op.outs[0]], graph.at[int(mean.outs[0])]
+            _join(plan, first, Op(_MOMENTS, [mean.args[0]], x.shape, outs, op.line, _moments, True, True), [mean, op])
+
+
+def _join(plan: Plan, first: int, joined: Any, ends: list[Op]) -> None:
+    """Put one operator in the place of others, which begin at ``first``."""
+    plan.ops = [*plan.ops[:first], joined, *[o for o in plan.ops[first:] if not any(o is e for e in ends)]]
+    plan._remove_dead()
 
 
 def _parts(graph: _Graph, op: Op) -> tuple[list[Ref], list[Op]] | None:
     """(cotangent, input and weight, the operators whose results are wanted) of a backward pass."""
     values, out = graph.plan.values, graph.plan.values[op.outs[0]]
     product = graph.made_by(op.args[0], "mul")
-    if product is None or len(out.shape) != 2 or not out.size or op.p[0] != (1,) or not op.p[2]:
+    shape = out.shape
+    if product is None or (len(shape), op.p[0]) not in ((2, (1,)), (3, (0, 2))) or not out.size or not op.p[2]:
         return None
-    rows, n = out.shape
+    n = shape[1]
     x = graph.root(op.args[1])
     operands = [graph.root(a) for a in product.args if isinstance(a, Ref)]
     if len(operands) != 2:
         return None
-    g, w = operands if graph.size(operands[0]) == rows * n else operands[::-1]
-    last = [values[a].shape[-1:] for a in product.args if graph.root(a) == w]
-    if graph.size(g) != rows * n or graph.size(w) != n or rows == 1 or last != [(n,)]:
+    g, w = operands if graph.size(operands[0]) == out.size else operands[::-1]
+    if graph.size(g) != out.size or graph.size(w) != n or (len(shape) == 2 and shape[0] == 1):
+        return None
+    rank = len(values[product.outs[0]].shape)
+    if any(_along(values[a].shape, rank, shape) != n for a in product.args if graph.root(a) == w):
         return None
     if any(not values[a].dense or values[a].dtype != out.dtype for a in (g, x, w)) or out.dtype not in SUFFIX:
         return None
-    sums = [r for r in graph.read_by(g) if r is not None and _sums_rows(graph, r, n)]
+    sums = [r for r in graph.read_by(g) if r is not None and _sums(graph, r, shape)]
     hats = [r for r in graph.read_by(x) if r is not None and r.name == "standardize" and r.p == op.p]
     for hat in hats:
         for scaled in graph.read_by(hat.outs[0]):
             if scaled is None or scaled.name != "mul" or {graph.root(a) for a in scaled.args} != {g, hat.outs[0]}:
                 continue
             for total in graph.read_by(scaled.outs[0]):
-                if total is not None and _sums_rows(graph, total, n) and sums:
+                if total is not None and _sums(graph, total, shape) and sums:
                     return [g, x, w], [op, total, sums[0]]
     return None
 
 
-def _sums_rows(graph: _Graph, op: Op, n: int) -> bool:
-    values = graph.plan.values
-    return op.name == "column_sums" and values[op.args[0]].shape[1:] == (n,) and values[op.outs[0]].shape == (n,)
+def _along(weight: tuple[int, ...], rank: int, shape: tuple[int, ...]) -> int:
+    """The size of weights along the last dim of rows, or along the second of so many dims, where channels are."""
+    at = 1 if len(shape) == 2 else rank - 1
+    return weight[-at] if len(weight) >= at else 0
 
 
-def _backward(g: Any, x: Any, w: Any, eps: float, rows: int, n: int) -> Any:
-    g, x = (a.reshape(rows, n).astype(np.float64) for a in (g, x))
-    d = x - x.mean(1, keepdims=True)
-    r = 1 / np.sqrt((d * d).mean(1, keepdims=True) + eps)
-    h, q = d * r, g * w
-    inner = (q - q.mean(1, keepdims=True) - h * (q * h).mean(1, keepdims=True)) * r
-    return [a.astype(w.dtype) for a in (inner, (g * h).sum(0), g.sum(0))]
+def _sums(graph: _Graph, op: Op, shape: tuple[int, ...]) -> bool:
+    """Whether an operator adds up rows, or channels."""
+    given, made = graph.plan.values[op.args[0]].shape, graph.plan.values[op.outs[0]].shape
+    n = shape[1]
+    if len(shape) == 2:
+        return op.name == "column_sums" and given[1:] == (n,) and made == (n,)
+    return (
+        op.name == "sum_to"
+        and given[:2] == shape[:2]
+        and made in ((n, *[1] * (len(given) - 2)), (1, n, *[1] * (len(given) - 2)))
+    )
+
+
+def _backward(g: Any, x: Any, w: Any, eps: float, *shape: int) -> Any:
+    along, others = (1, 0) if len(shape) == 2 else ((0, 2), (0, 2))
+    g, x = (a.reshape(shape).astype(np.float64) for a in (g, x))
+    d = x - x.mean(along, keepdims=True)
+    r = 1 / np.sqrt((d * d).mean(along, keepdims=True) + eps)
+    h, q = d * r, g * (w if len(shape) == 2 else w.reshape(-1, 1))
+    inner = (q - q.mean(along, keepdims=True) - h * (q * h).mean(along, keepdims=True)) * r
+    return [a.astype(w.dtype) for a in (inner, (g * h).sum(others), g.sum(others))]
+
+
+def _moments(x: Any, *shape: int) -> Any:
+    return [a.astype(x.dtype) for a in (x.mean((0, 2), np.float64), x.var((0, 2), np.float64))]
 
 
 def norm_rows_backward(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]:
@@ -142,4 +185,31 @@ def norm_rows_backward(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> li
     return [*pieces, piece, last]
 
 
-RULES = {_INFO.name: norm_rows_backward}
+def norm_channels_backward(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]:
+    eps, n, c, m = op.p
+    pieces: list[Piece] = []
+    given: list[Place] = [ctx.dense(a, pieces) for a in x]
+    piece = Piece(c, max(GRAIN // (8 * n * m), 1))
+    names = ", ".join(piece.pointer(a) for a in (*outs, *given))
+    piece.add(f"  norm_channels_all_back_{SUFFIX[outs[0].dtype]}({names}, {n}, {c}, {m}, {_number(eps)}, from, to);")
+    return [*pieces, piece]
+
+
+def channel_moments(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]:
+    n, c, m = op.p
+    pieces: list[Piece] = []
+    a = ctx.dense(x[0], pieces)
+    piece = Piece(c, max(GRAIN // (4 * n * m), 1))
+    s, t = SUFFIX[a.dtype], C_TYPES[a.dtype]
+    p, mean, variance = (piece.pointer(q) for q in (a, *outs))
+    piece.add(f"  for (i64 c = from; c < to; c++) {{ {t} m; double v;")
+    piece.add(
+        f"    channel_moments_{s}({p}, {n}, {c}, {m}, c, 0, &m, &v); {mean}[c] = m; "
+        f"{variance}[c] = ({t})(1 / (v * v)); }}"
+    )
+    return [*pieces, piece]
+
+
+RULES = {
+    _ROWS.name: norm_rows_backward, _CHANNELS.name: norm_channels_backward, _MOMENTS.name: channel_moments,
+}  # fmt: skip

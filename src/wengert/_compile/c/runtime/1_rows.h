@@ -61,6 +61,11 @@ ROWS norm_channels_back_##s(T *o, const T *g, const T *x, i64 N, i64 C, i64 L, d
     for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; A += sum_##s(g + k, L); B += dot_off_##s(g + k, x + k, L, m); } \
     const T a = (T)(A / (N * L)), b = (T)(B * v * v / (N * L)), f = (T)v; \
     for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) o[k + j] = (g[k + j] - a - (x[k + j] - m) * b) * f; } } } \
+ROWS norm_channels_all_back_##s(T *o, T *gw, T *gb, const T *g, const T *x, const T *w, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { /* with weights, whose cotangents are sums */ \
+  for (i64 c = from; c < to; c++) { T m; double v, A = 0, B = 0; channel_moments_##s(x, N, C, L, c, eps, &m, &v); \
+    for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; A += sum_##s(g + k, L); B += dot_off_##s(g + k, x + k, L, m); } \
+    const T a = (T)(A / (N * L)), b = (T)(B * v * v / (N * L)), f = (T)(v * w[c]); gw[c] = (T)(B * v); gb[c] = (T)A; \
+    for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) o[k + j] = (g[k + j] - a - (x[k + j] - m) * b) * f; } } } \
 ROWS pool_back_##s(T *o, const T *g, const i64 *at, i64 out, i64 in, i64 from, i64 to) { \
   memset(o + from * in, 0, (to - from) * in * sizeof(T)); \
   for (i64 p = from; p < to; p++) for (i64 j = 0; j < out; j++) { const i64 k = at[p * out + j]; if (k >= 0 && k < in) o[p * in + k] += g[p * out + j]; } } \
