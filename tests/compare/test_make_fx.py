@@ -15,6 +15,8 @@ import pytest
 PROGRAM = Path(__file__).parent.parent / "programs" / "make_fx_calls.py"
 CALLS, SLOPES = (part.strip().split("\n") for part in re.findall(r'= """\n(.*?)"""', PROGRAM.read_text(), re.DOTALL))
 
+STEPS = ("block", "residual", "words")
+
 
 @functools.cache
 def graphs(*command: str) -> dict[str, list[str]]:
@@ -24,6 +26,8 @@ def graphs(*command: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("call", [*CALLS, *[f"slope of {call}" for call in SLOPES]])
+@pytest.mark.parametrize(
+    "call", [*CALLS, *[f"slope of {call}" for call in SLOPES], *[f"step of {name}" for name in STEPS]]
+)
 def test_the_operators_are_pytorchs(torch: ModuleType, call: str) -> None:
     assert graphs("-m", "wengert", "run")[call] == graphs()[call]

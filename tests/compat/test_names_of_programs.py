@@ -13,7 +13,11 @@ NAMES = (
     "_utils:_flatten_dense_tensors _utils:_unflatten_dense_tensors _utils:_take_tensors "
     "_inductor.config:triton _inductor.config:coordinate_descent_tuning "
     "_functorch.config:activation_memory_budget _jit_internal:boolean_dispatch _jit_internal:BroadcastingList2 "
-    "_jit_internal:Optional optim.adam:adam optim.adamw:adamw optim.sgd:sgd optim._functional:rmsprop "
+    "_jit_internal:Optional _ops:OpOverload _ops:OpOverloadPacket _ops:HigherOrderOperator "
+    "_dynamo.utils:detect_fake_mode _dynamo.eval_frame:is_dynamo_supported "
+    "_functorch.functorch.experimental.control_flow:cond export:register_dataclass "
+    "jit._script:RecursiveScriptModule testing._internal.common_quantization:skipIfNoDynamoSupport "
+    "optim.adam:adam optim.adamw:adamw optim.sgd:sgd optim._functional:rmsprop "
     "nn.modules.rnn:apply_permutation utils.cpp_extension:load "
     "utils.backcompat:broadcast_warning utils.data.dataset:T_co _C:_infer_size _C:_add_docstr "
 )
@@ -103,3 +107,41 @@ def test_a_step_on_lists_refuses_what_it_does_not_know() -> None:
 
     with pytest.raises(TypeError, match=r"adam\(\) missing a required"):
         adam([], [], [], [], [], [])
+
+
+def test_sparse_adam_on_lists_is_the_optimizers() -> None:
+    from wengert.optim._functional import sparse_adam
+
+    g = T.sparse_coo_tensor([[0, 2]], T.ones(2, 2), (4, 2))
+    w, p = T.nn.Parameter(T.ones(4, 2)), T.ones(4, 2)
+    w.grad = g
+    T.optim.SparseAdam([w], lr=0.1).step()
+    sparse_adam(
+        [p], [g], [T.zeros(4, 2)], [T.zeros(4, 2)], [1], eps=1e-8, beta1=0.9, beta2=0.999, lr=0.1, maximize=False
+    )
+    assert T.equal(p, w.detach()) and p[0, 0] < 1
+
+
+def test_get_lr_may_be_called_in_its_context() -> None:
+    from wengert.optim.lr_scheduler import StepLR, _enable_get_lr_call
+
+    scheduler = StepLR(T.optim.SGD([T.nn.Parameter(T.ones(1))], lr=0.5), 2)
+    with _enable_get_lr_call(scheduler):
+        assert scheduler.get_lr() == [0.5]
+    with pytest.warns(UserWarning, match="please use `get_last_lr"):
+        scheduler.get_lr()
+
+
+def test_causal_masks_know_their_corner() -> None:
+    from wengert.nn.attention.bias import CausalBias, causal_lower_right, causal_upper_left
+
+    q, k = T.randn(1, 2, 3, 4), T.randn(1, 2, 5, 4)
+    mask = causal_lower_right(3, 5)
+    assert isinstance(mask, CausalBias) and mask.tolist()[0] == [True, True, True, False, False]
+    attention = T.nn.functional.scaled_dot_product_attention
+    found = attention(q, k, k, attn_mask=mask)
+    assert type(found) is T.Tensor and T.equal(found, attention(q, k, k, attn_mask=mask._materialize()))
+    corner = attention(q, k, k, attn_mask=causal_upper_left(3, 5))
+    T.testing.assert_close(corner, attention(q, k, k, is_causal=True))
+    with pytest.raises(AssertionError, match="only supports 2D tensors, got 3D"):
+        causal_lower_right(1, 2, 3)

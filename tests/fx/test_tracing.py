@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import operator
+import sys
 from typing import Any
 
 import pytest
@@ -222,3 +223,48 @@ def test_a_stack_trace_keeps_no_frame_alive() -> None:
         assert override_sites._level == override_sites.NOTHING
     finally:
         gc.enable()
+
+
+def _calls_what_is_not_there(x: Any) -> Any:
+    return torch.no_such_function(x)
+
+
+def test_a_script_of_a_graph_has_the_compilers_types_and_looks_at_functions() -> None:
+    def first(x: Any, y: Any) -> Any:
+        return x
+
+    kinds = list[torch.Tensor]
+    first.__annotations__ = {"x": kinds, "y": tuple[str, int], "return": kinds}
+    with pytest.warns(UserWarning, match="no TorchScript"):
+        script = torch.jit.script(fx.symbolic_trace(first))
+    assert "Tuple[str,int]" in script.code and "List[" in script.code
+    assert isinstance(script, torch.jit.ScriptModule) and script([torch.ones(1)], ("a", 1))[0] == 1
+    graph = fx.Graph()
+    graph.output(graph.call_function(_calls_what_is_not_there, (graph.placeholder("x"),)))
+    with pytest.raises(RuntimeError, match=r"is being compiled since it was called from 'GraphModule\.forward'"):
+        torch.jit.script(fx.GraphModule(nn.Module(), graph))
+
+
+def test_a_profilers_mark_is_no_dead_code() -> None:
+    graph = fx.Graph()
+    handle = graph.call_function(torch.ops.profiler._record_function_enter_new, ("block",))
+    graph.call_function(torch.ops.profiler._record_function_exit, (handle,))
+    graph.output(None)
+    assert not graph.eliminate_dead_code() and len(graph.nodes) == 3
+    fx.GraphModule(nn.Module(), graph)()
+
+
+def test_a_test_case_captures_streams() -> None:
+    from wengert.testing._internal.jit_utils import JitTestCase
+
+    with JitTestCase().capture_stderr() as captured:
+        sys.stderr.write("written\n")
+    assert captured == ["written\n"]
+
+
+def test_values_of_nodes_are_noted() -> None:
+    from wengert.fx.passes.fake_tensor_prop import FakeTensorProp
+
+    gm = fx.symbolic_trace(lambda x: (x.sum(0), x[0]))
+    FakeTensorProp(gm).propagate(torch.ones(2, 3))
+    assert [n.meta["val"] is not None for n in gm.graph.nodes] == [True] * 4

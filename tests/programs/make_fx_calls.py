@@ -4,7 +4,9 @@ import json
 import re
 
 import torch
+from torch import nn
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn import functional as F
 
 CALLS = """
 im,k: F.conv2d(im,k,None,2,1)
@@ -418,7 +420,70 @@ def graph_of(call, slope=False):
     return [re.sub(r"<built-in function (\w+)>", r"\1", line) for line in lines]
 
 
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out, self.first, self.second = (
+            nn.Linear(8, 24),
+            nn.Linear(8, 8),
+            nn.LayerNorm(8),
+            nn.LayerNorm(8),
+        )
+        self.mlp = nn.Sequential(nn.Linear(8, 32), nn.GELU(), nn.Linear(32, 8))
+
+    def forward(self, x):
+        q, k, v = (t.view(2, 4, 2, 4).transpose(1, 2) for t in self.qkv(self.first(x)).split(8, 2))
+        scores = (q @ k.transpose(-2, -1)) * 0.5
+        weights = scores.masked_fill(torch.tril(torch.ones(4, 4)) == 0, float("-inf")).softmax(-1)
+        x = x + self.out((weights @ v).transpose(1, 2).contiguous().view(2, 4, 8))
+        return x + self.mlp(self.second(x))
+
+
+class Residual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 4, 3, padding=1, bias=False), nn.BatchNorm2d(4).eval()
+        self.back, self.head = nn.Conv2d(4, 3, 3, padding=1), nn.Linear(3, 2)
+
+    def forward(self, x):
+        x = F.relu(self.back(F.relu(self.norm(self.conv(x)))) + x)
+        return self.head(F.adaptive_avg_pool2d(F.max_pool2d(x, 2), 1).flatten(1))
+
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.head = nn.Embedding(10, 8), nn.Linear(8, 10)
+
+    def forward(self, x):
+        return F.log_softmax(self.head(torch.tanh(self.table(x).mean(1))), -1)
+
+
+STEPS = {  # a model and its examples: the graph of a whole training step
+    "block": (Block, lambda: torch.randn(2, 4, 8)),
+    "residual": (Residual, lambda: torch.randn(2, 3, 8, 8)),
+    "words": (Words, lambda: torch.ones(2, 3, dtype=torch.int64)),
+}
+
+
+def graph_of_step(name):
+    """The lines of the graph of a step of gradient descent."""
+    torch.manual_seed(0)
+    model, x = STEPS[name][0](), STEPS[name][1]()
+
+    def step(parameters, x):
+        loss = F.cross_entropy(torch.func.functional_call(model, parameters, (x,)).flatten(1), torch.tensor([0, 1]))
+        slopes = torch.autograd.grad(loss, list(parameters.values()))
+        return [p - 0.1 * g for p, g in zip(parameters.values(), slopes, strict=True)]
+
+    parameters = dict(model.named_parameters())
+    graph = make_fx(step)(parameters, x)
+    torch.testing.assert_close(graph(parameters, x), step(parameters, x))
+    return [f"{n.name} = {n.target} {n.args} {n.kwargs}" for n in graph.graph.nodes if n.op == "call_function"]
+
+
 if __name__ == "__main__":
     found = {call: graph_of(call) for call in CALLS.strip().split("\n")}
     found |= {f"slope of {call}": graph_of(call, slope=True) for call in SLOPES.strip().split("\n")}
+    found |= {f"step of {name}": graph_of_step(name) for name in STEPS}
     print(json.dumps(found))  # noqa: T201

@@ -340,7 +340,15 @@ ROWS: dict[str, tuple[Any, ...]] = {
         values(max_autotune_gemm=False, shape_padding=True, freezing=False, compile_threads=1, debug=False),
         values(cpp=SimpleNamespace(threads=-1), trace=SimpleNamespace(enabled=False, graph_diagram=False)),
         values(triton=SimpleNamespace(cudagraphs=False, unique_kernel_names=True, cudagraph_trees=True))),
-    "_dynamo.utils": ("torchvision asks it.", answers("is_compile_supported", lambda device_type: False, UNTRACED)),
+    "_dynamo.utils": (
+        "what libraries ask the compiler.", answers("is_compile_supported", lambda device_type: False, UNTRACED),
+        answers("detect_fake_mode", lambda inputs=None: None, "``None``: every tensor has its data."),
+    ),
+    "_dynamo.eval_frame": ("", answers("is_dynamo_supported", no)),
+    "testing._internal.common_quantization": (
+        "decorators of tests.", answers("skipIfNoDynamoSupport", itself),
+        answers("skipIfNoFBGEMM skipIfNoQNNPACK skipIfNoONEDNN skipIfNoX86", switches.skipped, "Skips the test."),
+    ),
     "_subclasses": ("what libraries ask about tensors that PyTorch's compiler makes. There are none.",),
     "_subclasses.fake_tensor": (
         "tensors without data, by which PyTorch's compiler finds shapes. None is here.",
@@ -358,11 +366,13 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("optimized_execution", contextmanager(lambda should_optimize: (yield)), "A context that does nothing."),
         classes("strict_fusion", devices.NoContext), classes("ScriptFunction", object, "A compiled function: none is."),
         classes("ScriptModule", "nn.modules.module:Module", "A module; in PyTorch a compiled one."),
+        classes("RecursiveScriptModule", "nn.modules.module:Module", "A module; in PyTorch a compiled one."),
         classes("TracerWarning", Warning, "What PyTorch's tracer warns with. Programs filter it."),
         classes("Error", RuntimeError, "An error of TorchScript, which is never run."),
         values(_overload=itself, _overload_method=itself),
         answers("wait", lambda future: future.wait(), "The result of a future."),
     ),
+    "jit._script": ("", aliases("jit", "RecursiveScriptModule ScriptFunction ScriptModule script")),
     "_jit_internal": (
         "names of the compiler of scripts that libraries import.",
         aliases("jit.annotations", "Any Dict List Optional Tuple Union"), aliases("jit", "Final ignore unused export"),

@@ -123,3 +123,10 @@ def boolean_dispatch(
     fn.__doc__ = if_true.__doc__ or if_false.__doc__
     fn.__module__, fn.__name__ = module_name, func_name
     return fn
+
+
+def skipped(fn: Any) -> Any:
+    """The test, which unittest skips."""
+    import unittest
+
+    return unittest.skip("not built")(fn)

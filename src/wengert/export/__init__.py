@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from ..utils._pytree import register_dataclass
 from ._files import load, save
 from ._tracing import export
 from .dynamic_shapes import AdditionalInputs, Constraint, Dim, ShapesCollection, dims
@@ -18,5 +19,5 @@ from .graph_signature import ExportBackwardSignature, ExportGraphSignature
 __all__ = [
     "AdditionalInputs", "Constraint", "Dim", "ExportBackwardSignature", "ExportGraphSignature", "ExportedProgram",
     "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection", "default_decompositions", "dims", "export", "load",
-    "save",
+    "register_dataclass", "save",
 ]  # fmt: skip

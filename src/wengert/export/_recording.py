@@ -21,7 +21,7 @@ from .._base.heap import is_frozen
 from .._tensor_api.override_sites import SITES
 from .._tensor_api.torch_function import name_of
 from ..fx._naming import public_places
-from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, _memory
+from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, memory_of
 from ..fx.node import Node
 from ..nn.parameter import Parameter
 from ..overrides import TorchFunctionMode
@@ -105,11 +105,11 @@ class Recorder(PythonKeyTracer):
         """A tensor's value is this node's from now on."""
         node.meta["val"] = _without_data(tensor)
         self.of_object[id(tensor)] = tensor, node
-        self.nodes[_memory(tensor)] = tensor._payload, node
+        self.nodes[memory_of(tensor)] = tensor._payload, node
 
     def node_of(self, tensor: Tensor) -> Node:
         """The node of a tensor's value; a tensor from outside becomes a constant of the graph."""
-        known = self.of_object.get(id(tensor)) or self.nodes.get(_memory(tensor))
+        known = self.of_object.get(id(tensor)) or self.nodes.get(memory_of(tensor))
         if known is not None:
             return known[1]
         if any(o is tensor for o in gc.get_objects()):  # made since the trace began
@@ -179,7 +179,7 @@ class Recorder(PythonKeyTracer):
         site = SITES.get(id(func))
         with self.mode:
             result = func(*args, **kwargs) if site is None else site.unchanged(*args, **kwargs)
-        if isinstance(result, Tensor) and id(result) not in self.of_object and _memory(result) not in self.nodes:
+        if isinstance(result, Tensor) and id(result) not in self.of_object and memory_of(result) not in self.nodes:
             if not any(isinstance(a, Tensor) for a in tree_leaves((args, kwargs))):
                 self.constant(result)  # of a function that makes a tensor of numbers
         return result

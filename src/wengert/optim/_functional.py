@@ -12,6 +12,8 @@ from typing import Any
 
 import wengert as torch
 
+from .sparse_adam import sparse_adam as sparse_adam  # noqa: PLC0414
+
 _NONE = ("foreach", "fused", "grad_scale", "found_inf")  # options that are None by default; other flags are False
 _ADAM = "exp_avgs=exp_avg exp_avg_sqs=exp_avg_sq"
 _RMSPROP = "square_avgs=square_avg grad_avgs=grad_avg momentum_buffer_list=momentum_buffer"

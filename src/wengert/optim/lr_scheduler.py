@@ -14,8 +14,7 @@ import warnings
 import weakref
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 from .._tape.tensor import Tensor
@@ -159,13 +158,8 @@ class LRScheduler:
         finally:
             self._is_initial = False
 
-    @contextmanager
-    def _stepping(self) -> Iterator[None]:
-        self._get_lr_called_within_step = True
-        try:
-            yield
-        finally:
-            self._get_lr_called_within_step = False
+    def _stepping(self) -> _enable_get_lr_call:
+        return _enable_get_lr_call(self)
 
     def state_dict(self) -> dict[str, Any]:
         """Every attribute but the optimizer."""
@@ -220,6 +214,20 @@ class LRScheduler:
 
 class _LRScheduler(LRScheduler):
     """The name of ``LRScheduler`` until PyTorch 2.0."""
+
+
+class _enable_get_lr_call:
+    """A context in which ``get_lr`` of a scheduler may be called without a warning."""
+
+    def __init__(self, o: LRScheduler) -> None:
+        self.o = o
+
+    def __enter__(self) -> _enable_get_lr_call:
+        self.o._get_lr_called_within_step = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.o._get_lr_called_within_step = False
 
 
 def _warn_get_lr_called_within_step(scheduler: LRScheduler) -> None:

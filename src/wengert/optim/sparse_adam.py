@@ -90,3 +90,15 @@ def _update(p: Tensor, g: Any, state: dict[str, Any], group: dict[str, Any]) -> 
     step = state["step"]
     size = number(group["lr"]) * math.sqrt(1 - beta2**step) / (1 - beta1**step)
     step_at_rows(p, g.like(m / (np.sqrt(v) + group["eps"])), -size)
+
+
+def sparse_adam(
+    params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor], exp_avg_sqs: list[Tensor],
+    state_steps: list[int], *, eps: float, beta1: float, beta2: float, lr: float, maximize: bool,
+) -> None:  # fmt: skip
+    """The step of ``torch.optim.SparseAdam`` on lists of tensors, which it changes in place."""
+    group = {"betas": (beta1, beta2), "lr": lr, "eps": eps}
+    with np.errstate(all="ignore"):
+        for p, grad, mean, square, step in zip(params, grads, exp_avgs, exp_avg_sqs, state_steps, strict=True):
+            state = {"step": step, "exp_avg": mean, "exp_avg_sq": square}
+            _update(p, (-grad._payload if maximize else grad._payload).coalesce(), state, group)

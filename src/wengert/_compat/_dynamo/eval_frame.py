@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import Any
 
+from wengert._compat import open_rows
 from wengert.nn.modules.module import Module
 
 __all__ = ["OptimizedModule"]
@@ -69,3 +70,6 @@ class OptimizedModule(Module):
             super().__delattr__(name)
         else:
             delattr(self._orig_mod, name)
+
+
+open_rows(globals())

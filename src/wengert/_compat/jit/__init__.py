@@ -26,7 +26,7 @@ def _notice() -> None:
 
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
-    """The function, class or module itself.
+    """The function, class or module itself; of a ``GraphModule``, a copy with TorchScript's ``code``.
 
     >>> import warnings, wengert as torch
     >>> def double(x: torch.Tensor) -> torch.Tensor:
@@ -36,6 +36,10 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
     True
     """
     _notice()
+    if "GraphModule" in [kind.__name__ for kind in type(obj).__mro__]:
+        from ._traced import scripted
+
+        return scripted(obj)
     return obj
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dis
+import re
+from types import FunctionType, ModuleType
 from typing import Any
 
 import wengert as torch
@@ -64,6 +67,37 @@ def loaded(f: Any, map_location: Any = None) -> TracedModule:
             "What to do: torch.save(module.state_dict(), path), and load_state_dict into the module's class.",
         ) from e
     return _module_of(program, program.name)
+
+
+class ScriptedGraph(GraphModule, torch.jit.ScriptModule):
+    """What ``torch.jit.script`` gives for a graph: the graph, with ``code`` in TorchScript's names of types."""
+
+    @property
+    def code(self) -> str:
+        text = re.sub(r"\btyping_(\w+)", r"\1", self._code)
+        return re.sub(r"\b(list|dict|tuple)\[", lambda m: m[0].capitalize(), text)
+
+
+def scripted(graph: GraphModule) -> ScriptedGraph:
+    """A graph as a script, after a look at the functions that it calls.
+
+    Raises:
+        RuntimeError: one of them uses a name that a module does not have.
+    """
+    name = type(graph).__name__
+    for function in [node.target for node in graph.graph.nodes if isinstance(node.target, FunctionType)]:
+        module: Any = None
+        for step in dis.get_instructions(function):
+            if isinstance(module, ModuleType) and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                if not hasattr(module, step.argval):
+                    raise RuntimeError(
+                        f"Module {module.__name__.replace('wengert', 'torch')!r} has no attribute {step.argval!r}\n"
+                        f"{function.__name__!r} is being compiled since it was called from '{name}.forward'"
+                    )
+                module = getattr(module, step.argval)
+            else:
+                module = function.__globals__.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
+    return ScriptedGraph(graph, graph.graph, name)
 
 
 def _module_of(program: ExportedProgram, name: str) -> TracedModule:

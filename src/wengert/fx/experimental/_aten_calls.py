@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._base.constants import contiguous_format
 from ..._base.dtypes import from_numpy_dtype
 from ..._tape.tensor import Tensor
 from ...utils._aten_schemas import matching, schemas
@@ -59,6 +60,8 @@ def as_written(
     name, overload, placed, named, count = found
     if function in _OTHERWISE:
         return found
+    if function == "contiguous" and name == "clone":
+        return name, overload, placed, {"memory_format": contiguous_format}, count
     shown = _left_out(name, function, args, kwargs, placed)
     if shown is not None:
         again = matching(name, shown, {} if len(shown) == 1 else named)
@@ -96,6 +99,8 @@ def _left_out(name: str, function: str, args: Any, kwargs: Any, placed: Any) -> 
         return (*placed[:2], [], *placed[3:]) if given is None else None  # the kernel's size
     if function in ("norm", "std", "var") and len(args) == 1 and not kwargs:
         return placed[:1]
+    if name == "mean" and function == "adaptive_avg_pool2d":
+        return (placed[0], [-1, -2], True)
     if function == "relu6":
         return (placed[0], 0, 6)
     if name == "constant_pad_nd" and len(placed) == 2:

@@ -26,42 +26,27 @@ from ..._base.heap import living
 from ..._tape import delivery
 from ..._tape.engine import current_pass, observers
 from ..._tape.graph import edge_node
-from ..._tape.node import Parts, Port
+from ..._tape.node import Parts, Port, tick
 from ..._tape.passes import Pass
 from ..._tape.tensor import Tensor, wrap
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
-from ...overrides import TorchFunctionMode
 from ...utils import _pytree as pytree
-from ...utils._aten import OpOverload, not_intercepted
-from ...utils._aten_schemas import factory_defaults, matching
+from ...utils._aten import OpOverload
 from ...utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
-from .._naming import function_name
 from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..graph_module import GraphModule
 from ..node import Node
 from ._aten_calls import as_written, call_of
 from ._derivatives import Unknown, derived, saved_results
-from ._einsum import einsum, tensordot
+from ._makers import Makers, memory_of
 
 __all__ = ["ProxyTorchDispatchMode", "PythonKeyTracer", "get_proxy_mode", "make_fx"]
 
 _RANDOM = ("rand", "bernoulli", "dropout", "multinomial", "normal", "poisson", "exponential", "uniform", "cauchy")
-_FILLED = ("empty", "full", "ones", "rand", "randint", "randn", "zeros")
-_MAKERS = frozenset(
-    {*_FILLED, *[f"{name}_like" for name in _FILLED], *[f"new_{name}" for name in ("empty", "full", "ones", "zeros")]}
-    | {"arange", "empty_strided", "eye", "linspace", "logspace", "normal", "randperm"}
-)
-_WRITES = frozenset({"__setitem__"} | {f"__i{name}__" for name in (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul"
-)})  # fmt: skip
-_CONSTANTS = frozenset({"as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"})
 _FIRST_ALONE = frozenset({"clone"})  # operators whose other arguments concern memory only
-_IN_STEPS = {"einsum": einsum, "tensordot": tensordot}
-_AS_CALLED = frozenset({"index_add", "index_select", "nonzero"})  # whose operators are others here
-_LEAVES_ALONE = frozenset({"requires_grad_", "retain_grad", "share_memory_"})
 
 
 class PythonKeyTracer(Tracer):
@@ -76,13 +61,23 @@ class PythonKeyTracer(Tracer):
         self.nodes: dict[Any, tuple[Any, Node]] = {}  # by memory; the payload keeps it from being used again
         # kept, so that no other tensor gets their memory
         if outside is None:
-            outside = {_memory(t): t for t in living() if issubclass(type(t), Tensor)}
+            outside = {memory_of(t): t for t in living() if issubclass(type(t), Tensor)}
         self.outside = outside
         self.payloads: dict[int, tuple[Any, Node]] = {}  # the same by object: parts of a broadcast share their memory
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
 
-    def record(self, args: Any, result: Any, last: Node | None) -> None:
-        """Note how a call with a history was written: the nodes after ``last``."""
+    def begin_pass(self, result: Node, cotangent: Tensor) -> None:
+        """Write the 1 with which a pass begins at a result."""
+        if not self.knows(cotangent) and cotangent.numel() == 1 and bool(cotangent == 1):
+            how = {"pin_memory": False, "memory_format": torch.preserve_format}
+            self.note(cotangent, self.call(torch.ops.aten.ones_like.default, (result,), how))
+
+    def began(self) -> tuple[Node | None, int]:
+        """The last node, and where the history stands: what ``record`` is told of a call's beginning."""
+        return next(iter(reversed(self.graph.nodes)), None), tick()
+
+    def record(self, args: Any, result: Any, began: tuple[Node | None, int]) -> None:
+        """Note how a call with a history was written."""
         outputs = {}
         for k, t in enumerate(result if isinstance(result, (tuple, list)) else [result]):
             if isinstance(t, Tensor) and t.requires_grad:
@@ -92,38 +87,50 @@ class PythonKeyTracer(Tracer):
             return
         nodes: list[Node] = []
         for node in reversed(self.graph.nodes):
-            if node is last:
+            if node is began[0]:
                 break
             nodes.insert(0, node)
         nodes = [node for node in nodes if node.op == "call_function"]
         inputs = [(edge_node(t), self.node_of(t)) for t in pytree.tree_leaves(args) if _has_history(t)]
         results = [r for node in nodes for r in saved_results(node)]
         saved = {r: self.call(torch.ops.aten.detach.default, (r,), {}) for r in results}
-        self.recorded[made] = nodes, saved, outputs, inputs
+        call = self.recorded[made] = _Call(nodes, saved, outputs, inputs)
+        outer, stack = {edge for edge, _ in inputs}, [made]
+        while stack:  # the other nodes of a call that made several
+            for edge in stack.pop()._edges():
+                if edge is not None and edge not in outer and edge._seq > began[1]:
+                    call.inner.add(edge)
+                    self.recorded[edge] = call
+                    stack.append(edge)
 
     def knows(self, tensor: Tensor) -> bool:
         """Whether a tensor has a node, or may get one as an attribute."""
-        return id(tensor._payload) in self.payloads or _memory(tensor) in self.nodes or _memory(tensor) in self.outside
+        return (
+            id(tensor._payload) in self.payloads or memory_of(tensor) in self.nodes or memory_of(tensor) in self.outside
+        )
 
     def note(self, tensor: Tensor, node: Node) -> None:
         """A tensor's value is this node's from now on."""
+        self.payloads[id(tensor._payload)] = (tensor._payload, node)  # of a number, before detach makes an array of it
         node.meta.setdefault("val", tensor.detach())
-        self.nodes[_memory(tensor)] = self.payloads[id(tensor._payload)] = (tensor._payload, node)
+        self.nodes[memory_of(tensor)] = self.payloads[id(tensor._payload)] = (tensor._payload, node)
 
     def node_of(self, tensor: Tensor) -> Node:
         """The node of a tensor's value; one that the function took from outside becomes an attribute."""
-        known = self.payloads.get(id(tensor._payload)) or self.nodes.get(_memory(tensor))
-        if known is None and self.numbers and tensor.ndim == 0 and _memory(tensor) not in self.outside:
+        known = self.payloads.get(id(tensor._payload)) or self.nodes.get(memory_of(tensor))
+        if known is None and self.numbers and tensor.ndim == 0 and memory_of(tensor) not in self.outside:
             how: dict[str, Any] = {"dtype": tensor.dtype, "layout": tensor.layout, "device": tensor.device}
             return self.call(torch.ops.aten.scalar_tensor.default, (tensor.item(),), how)
         if known is None:
-            if _memory(tensor) not in self.outside and not (tensor.numel() == 1 and bool(tensor == 1)):  # a pass begins
+            if memory_of(tensor) not in self.outside and not (
+                tensor.numel() == 1 and bool(tensor == 1)
+            ):  # a pass begins
                 raise noted(
                     NotImplementedError("make_fx: a tensor was made that no operator computed"),
                     "Why: values inside of torch.func.vmap and jvp, and of NumPy, are no operators' results.",
                 )
             last = next(iter(reversed(self.graph.nodes)), None)
-            if _memory(tensor) not in self.outside and getattr(last and last.meta.get("val"), "shape", None) == ():
+            if memory_of(tensor) not in self.outside and getattr(last and last.meta.get("val"), "shape", None) == ():
                 how = {"pin_memory": False, "memory_format": torch.preserve_format}
                 node = self.call(torch.ops.aten.ones_like.default, (last,), how)  # the cotangent of a result
                 self.note(tensor, node)
@@ -161,31 +168,43 @@ def _has_history(value: Any) -> bool:
     return isinstance(value, Tensor) and value.requires_grad
 
 
-def _placed(pairs: Any, inputs: Any, found: Any) -> list[Node] | None:
-    """The node of each cotangent of a step, or None if one is not among the written ones."""
-    placed, left = [], list(found)
-    for edge, payload in zip(pairs[::2], pairs[1::2], strict=True):
-        nodes = [node for e, node in inputs if e is edge]
-        for owner, written in left if payload is not None else ():
-            if owner in nodes and _near(written.value, wrap(payload)):
-                placed.append(written.node)
-                left.remove((owner, written))
-                break
-        else:
-            return None
-    return placed
+class _Call:
+    """How a call with a history was written.
+
+    Attributes:
+        nodes: its nodes.
+        saved: detached results, by those.
+        outputs: the nodes of its results by number.
+        inputs: the histories of its operands, and their nodes.
+        inner: the histories that only its own steps have.
+        found: the gradients that are written, by the nodes of the operands.
+    """
+
+    def __init__(self, nodes: Any, saved: Any, outputs: Any, inputs: Any) -> None:
+        self.nodes, self.saved, self.outputs, self.inputs = nodes, saved, outputs, inputs
+        self.inner: set[Any] = set()
+        self.found: list[Any] = []
+
+    def placed(self, pairs: Any) -> list[Node | None] | None:
+        """The node of each cotangent of a step, or None if one is not among the written ones."""
+        placed: list[Node | None] = []
+        for edge, payload in zip(pairs[::2], pairs[1::2], strict=True):
+            if edge in self.inner:
+                placed.append(None)
+                continue
+            nodes = [node for e, node in self.inputs if e is edge]
+            for owner, written in self.found if payload is not None else ():
+                if owner in nodes and _near(written.value, wrap(payload)):
+                    placed.append(written.node)
+                    self.found.remove((owner, written))
+                    break
+            else:
+                return None
+        return placed
 
 
 def _near(a: Tensor, b: Tensor) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, 1e-3, 1e-5, equal_nan=True)
-
-
-def _memory(tensor: Tensor) -> Any:
-    """What tells a tensor's value from others: where it lies, and how."""
-    payload = tensor._payload
-    if type(payload).__name__ == "ndarray" and payload.size:
-        return payload.ctypes.data, payload.shape, payload.strides, payload.dtype.str
-    return id(payload)
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -212,7 +231,7 @@ def _is_random(func: Any) -> bool:
 def _replayed(op: Any, args: Any, kwargs: Any) -> Any:
     """What an operator gives, or None if it fails."""
     try:
-        with _disable_current_modes(), not_intercepted(), torch.no_grad():
+        with _disable_current_modes(), torch.no_grad():
             return op(*args, **kwargs)
     except Exception:  # noqa: BLE001 - it is another function
         return None
@@ -237,12 +256,12 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self.called: Any = None  # the public function that runs, its name and arguments
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        began = self.tracer.began()
         result = func(*args, **(kwargs or {}))
         if not self.quiet:
             with self.silent():
-                last = next(iter(reversed(self.tracer.graph.nodes)), None)
                 _write(self.tracer, func, args, result, self.called)
-                self.tracer.record(args, result, last)
+                self.tracer.record(args, result, began)
         return result
 
     def step(self, n: Any, g: Any, step: Any) -> Any:
@@ -252,27 +271,33 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         if call is None or now is None:
             return step()
         now.keep = True  # the step may run again
-        tracer, (nodes, saved, outputs, inputs) = self.tracer, call
+        tracer, writer = self.tracer, None
         with self.silent():
-            parts = g.parts if type(g) is Parts else dict.fromkeys(outputs, g)
-            grads = {outputs[k]: (tracer.node_of(wrap(p)), wrap(p)) for k, p in parts.items()}
+            if n not in call.inner:
+                parts = g.parts if type(g) is Parts else dict.fromkeys(call.outputs, g)
+                for k, p in parts.items():
+                    tracer.begin_pass(call.outputs[k], wrap(p))
+                if not all(tracer.knows(wrap(p)) for p in parts.values()):  # one of a transform's values
+                    call = None
+        if call is None:
+            return step()
+        with self.silent():
             pairs = step()
-            wanted = {node for edge, node in inputs if edge in pairs[::2]}
-            try:
-                writer, found = derived(tracer, nodes, saved, grads, wanted)
-            except Unknown:
-                found = []
-            placed = _placed(pairs, inputs, found)
-            if found and placed is None:
+            if n not in call.inner:
+                grads = {call.outputs[k]: (tracer.node_of(wrap(p)), wrap(p)) for k, p in parts.items()}
+                edges = pairs[::2]
+                wanted = {node for edge, node in call.inputs if edge in edges or not call.inner.isdisjoint(edges)}
+                with suppress(Unknown):
+                    writer, call.found = derived(tracer, call.nodes, call.saved, grads, wanted)
+            placed = call.placed(pairs)
+            if writer is not None and placed is None:
                 writer.undo()
         if placed is None:
             return step()
-        noted_pairs: list[Any] = []
-        for edge, payload, node in zip(pairs[::2], pairs[1::2], placed, strict=True):
-            tensor = wrap(payload)
-            tracer.note(tensor, node)
-            noted_pairs += (edge, tensor._payload)
-        return tuple(noted_pairs)
+        for payload, node in zip(pairs[1::2], placed, strict=True):
+            if node is not None:
+                tracer.note(wrap(payload), node)
+        return pairs
 
     @contextmanager
     def silent(self) -> Any:
@@ -319,9 +344,12 @@ def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any, called
     aten, call, node_of = torch.ops.aten, tracer.call, tracer.node_of
     if name == "linear" and args[1].ndim == 2 and args[0].ndim >= 2:
         x, weight, bias = (*args, None)[:3]
-        turned, rows = call(aten.t.default, (node_of(weight),), {}), node_of(x)
-        if x.ndim > 2:
-            rows = call(aten.view.default, (rows, [x.shape[:-1].numel(), x.shape[-1]]), {})
+        rows, flat = node_of(x), [x.shape[:-1].numel(), x.shape[-1]]
+        if x.ndim > 2 and bias is not None:
+            rows = call(aten.view.default, (rows, flat), {})
+        turned = call(aten.t.default, (node_of(weight),), {})
+        if x.ndim > 2 and bias is None:
+            rows = call(aten.view.default, (rows, flat), {})
         if bias is None:
             product = call(aten.mm.default, (rows, turned), {})
         else:
@@ -342,134 +370,20 @@ def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any, called
         flat = []
         for x in args:
             expanded = call(aten.expand.default, (node_of(x), list(x.shape)), {})
-            flat.append(call(aten.view.default, (expanded, [x.shape[:-2].numel(), *x.shape[-2:]]), {}))
+            shape = [x.shape[:-2].numel(), *x.shape[-2:]]
+            if _replayed(torch.Tensor.view, (x, shape), {}) is None:
+                copied = call(aten.clone.default, (expanded,), {"memory_format": torch.contiguous_format})
+                flat.append(call(aten._unsafe_view.default, (copied, shape), {}))
+            else:
+                flat.append(call(aten.view.default, (expanded, shape), {}))
         return call(aten._unsafe_view.default, (call(aten.bmm.default, tuple(flat), {}), list(result.shape)), {})
-    if name == "reshape" and not args[0].is_contiguous() and _memory(result)[0] != _memory(args[0])[0]:
+    if name == "reshape" and not args[0].is_contiguous() and memory_of(result)[0] != memory_of(args[0])[0]:
         copied = call(aten.clone.default, (node_of(args[0]),), {"memory_format": torch.contiguous_format})
         return call(aten._unsafe_view.default, (copied, list(args[1])), {})
     return None
 
 
-class _Makers(TorchFunctionMode):
-    """Writes what no operator computes: new tensors, and writes in place."""
-
-    def __init__(self, mode: ProxyTorchDispatchMode) -> None:
-        super().__init__()
-        self.mode = mode
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if self.mode.quiet:
-            return func(*args, **kwargs)
-        name = function_name(func)
-        if func in (torch.Tensor.backward, torch.autograd.backward):
-            raise noted(
-                NotImplementedError("make_fx: a call of backward() writes into leaves, which a graph does not show"),
-                "What to do: return torch.autograd.grad(loss, leaves).",
-            )
-        in_place = name in _WRITES or (name[-1:] == "_" and name[-2:] != "__" and name not in _LEAVES_ALONE)
-        if name == "detach":
-            return self._detached(func(*args, **kwargs), args[0])
-        if name == "dropout" and (result := self._dropped(*args, **kwargs)) is not None:
-            return result
-        if name in _CONSTANTS:
-            return self._constant(func(*args, **kwargs))
-        if name in _IN_STEPS:
-            return _IN_STEPS[name](*args, **kwargs)
-        if in_place or name in _MAKERS or name in _AS_CALLED or kwargs.get("out") is not None:
-            return self._whole(func, name, args, kwargs)
-        former, self.mode.called = self.mode.called, (name, args, kwargs)
-        self.mode.tracer.numbers = name == "where"
-        try:
-            result = func(*args, **kwargs)
-        finally:
-            self.mode.called, self.mode.tracer.numbers = former, False
-        tensors = [t for t in pytree.tree_leaves(result) if isinstance(t, Tensor)]
-        if tensors and not any(self.mode.tracer.knows(t) for t in tensors):
-            with suppress(NotImplementedError):  # one of a transform's values: an error where it is used
-                self._note_whole(func, name, args, kwargs, result)
-        return result
-
-    def _note_whole(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
-        """One node for a call that ran no operator."""
-        tracer, found = self.mode.tracer, matching(name, args, kwargs)
-        if found is None:
-            call = func, tracer.create_arg(tuple(args)), tracer.create_arg(dict(kwargs))
-        else:
-            call = getattr(getattr(torch.ops.aten, name), found[0]), *(tracer.create_arg(v) for v in found[1:])
-        tracer.note_results(result, tracer.call(*call))
-
-    def _dropped(self, x: Any, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None) -> Any:
-        """What dropout gives in training, with its mask: the operator is random, so it is not run twice."""
-        tracer, train = self.mode.tracer, training if train is None else train
-        if not train or inplace or not isinstance(x, Tensor):
-            return None
-        last = next(iter(reversed(tracer.graph.nodes)), None)
-        op = torch.ops.aten.native_dropout.default
-        node = tracer.call(op, (tracer.node_of(x), float(p), True), {})
-        with self.mode.silent():
-            results = op(x, p, True)
-        tracer.note_results(results, node)
-        tracer.record((x,), results, last)
-        return results[0]
-
-    def _detached(self, result: Tensor, tensor: Tensor) -> Tensor:
-        """A detached tensor: another node on the same memory."""
-        tracer, payload = self.mode.tracer, result._payload
-        if type(payload).__name__ == "ndarray" and tracer.knows(tensor):
-            node = tracer.call(torch.ops.aten.detach.default, (tracer.node_of(tensor),), {})
-            result._payload = payload.view()
-            tracer.payloads[id(result._payload)] = (result._payload, node)
-            node.meta["val"] = result
-        return result
-
-    def _constant(self, result: Tensor) -> Tensor:
-        """A tensor made of numbers, as an attribute and its copy."""
-        tracer = self.mode.tracer
-        tracer.outside[_memory(result)] = result
-        copied = tracer.call(torch.ops.aten.lift_fresh_copy.default, (tracer.node_of(result),), {})
-        tracer.note(result, copied)
-        return result
-
-    def _whole(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
-        """One node for a call, whatever operators it runs."""
-        tracer = self.mode.tracer
-        last = next(iter(reversed(tracer.graph.nodes)), None)
-        given, named = tracer.create_arg(tuple(args)), tracer.create_arg(dict(kwargs))
-        with self.mode.silent():
-            result = func(*args, **kwargs)
-        target: Any = operator.setitem if name == "__setitem__" else _aten(name, args) or func
-        found = matching(name, args, kwargs) if name in _AS_CALLED else None
-        if found is not None:
-            target = getattr(getattr(torch.ops.aten, name), found[0])
-            given, named = (tracer.create_arg(v) for v in found[1:])
-        if name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
-            given = (list(given),)
-        if name in ("new_ones", "new_zeros", "new_empty") and len(args) > 1 and isinstance(args[1], int):
-            given = (given[0], list(given[1:]))
-        if isinstance(target, OpOverload):
-            named = {
-                **named,
-                **{k: v for k, v in factory_defaults(target.overloadpacket.__name__).items() if k not in named},
-            }
-        node = tracer.call(target, given, named)
-        written = kwargs.get("out") if kwargs.get("out") is not None else args[0] if name == "__setitem__" else result
-        tracer.note_results(written, node)
-        if name in _AS_CALLED:
-            tracer.record(args, result, last)
-        return result
-
-
-def _aten(name: str, args: Any) -> Any:
-    """The operator of PyTorch that has a function's name, or None."""
-    if name.startswith("__i"):
-        return getattr(operator, name.strip("_"))
-    second = len(args) > 1 and isinstance(args[1], (Tensor, int, float))
-    overload = "Tensor" if name in ("add_", "sub_", "mul_", "div_") and second else "default"
-    return getattr(getattr(torch.ops.aten, name, None), overload, None)
-
-
-# ---- tracing
+# ------------------------------------------------------------------------------------------------------------- tracing
 _current: list[ProxyTorchDispatchMode] = []
 
 
@@ -496,12 +410,12 @@ def _sums_written(mode: ProxyTorchDispatchMode) -> Any:
 
     own_plainly = delivery._own
     step = mode.step
-    Pass.add, delivery._own = add, own
+    Pass.add, delivery._own = add, own  # type: ignore[method-assign]
     observers.append(step)
     try:
         yield
     finally:
-        Pass.add, delivery._own = plain, own_plainly
+        Pass.add, delivery._own = plain, own_plainly  # type: ignore[method-assign]
         observers.remove(step)
 
 
@@ -567,7 +481,7 @@ def make_fx(
         mode = ProxyTorchDispatchMode(tracer, tracing_mode)
         _current.append(mode)
         try:
-            with mode, _Makers(mode), _sums_written(mode):
+            with mode, Makers(mode), _sums_written(mode):
                 result = f(*pytree.tree_unflatten(inputs, spec))
         finally:
             _current.pop()
@@ -576,9 +490,21 @@ def make_fx(
             tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec)))
             result = outputs
         tracer.graph.output(tracer.create_arg(result))
+        _fetch_at_each_use(tracer.graph)
         return GraphModule(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
 
     return wrapped
+
+
+def _fetch_at_each_use(graph: Graph) -> None:
+    """Write each attribute anew where it is used again, as PyTorch does."""
+    used: set[Node] = set()
+    for user in list(graph.nodes):
+        for node in [n for n in user.all_input_nodes if n.op == "get_attr"]:
+            if node in used:
+                with graph.inserting_before(user):
+                    user.replace_input_with(node, graph.get_attr(node.target))
+            used.add(node)
 
 
 def _parameter_names(f: Any, count: int) -> list[str]:

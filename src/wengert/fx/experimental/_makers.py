@@ -1,0 +1,158 @@
+"""What ``make_fx`` writes for functions that no operator computes: new tensors, writes in place, and dropout."""
+
+from __future__ import annotations
+
+import operator
+from contextlib import suppress
+from typing import Any
+
+import wengert as torch
+
+from ..._base.errors import noted
+from ..._tape.tensor import Tensor
+from ...overrides import TorchFunctionMode
+from ...utils import _pytree as pytree
+from ...utils._aten import OpOverload
+from ...utils._aten_schemas import factory_defaults, matching
+from .._naming import function_name
+from ._einsum import einsum, tensordot
+
+_FILLED = ("empty", "full", "ones", "rand", "randint", "randn", "zeros")
+_MAKERS = frozenset(
+    {*_FILLED, *[f"{name}_like" for name in _FILLED], *[f"new_{name}" for name in ("empty", "full", "ones", "zeros")]}
+    | {"arange", "empty_strided", "eye", "linspace", "logspace", "normal", "randperm"}
+)
+_WRITES = frozenset({"__setitem__"} | {f"__i{name}__" for name in (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul"
+)})  # fmt: skip
+_CONSTANTS = frozenset({"as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"})
+_IN_STEPS = {"einsum": einsum, "tensordot": tensordot}
+_AS_CALLED = frozenset({"index_add", "index_select", "nonzero"})  # whose operators are others here
+_LEAVES_ALONE = frozenset({"requires_grad_", "retain_grad", "share_memory_"})
+
+
+def memory_of(tensor: Tensor) -> Any:
+    """What tells a tensor's value from others: where it lies, and how."""
+    payload = tensor._payload
+    if type(payload).__name__ == "ndarray" and payload.size:
+        return payload.ctypes.data, payload.shape, payload.strides, payload.dtype.str
+    return id(payload)
+
+
+class Makers(TorchFunctionMode):
+    """Writes what no operator computes: new tensors, and writes in place."""
+
+    def __init__(self, mode: Any) -> None:
+        super().__init__()
+        self.mode = mode
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self.mode.quiet:
+            return func(*args, **kwargs)
+        name = function_name(func)
+        if func in (torch.Tensor.backward, torch.autograd.backward):
+            raise noted(
+                NotImplementedError("make_fx: a call of backward() writes into leaves, which a graph does not show"),
+                "What to do: return torch.autograd.grad(loss, leaves).",
+            )
+        in_place = name in _WRITES or (name[-1:] == "_" and name[-2:] != "__" and name not in _LEAVES_ALONE)
+        if name == "detach":
+            return self._detached(func(*args, **kwargs), args[0])
+        if name == "dropout" and (result := self._dropped(*args, **kwargs)) is not None:
+            return result
+        if name in _CONSTANTS:
+            return self._constant(func(*args, **kwargs))
+        if name in _IN_STEPS:
+            return _IN_STEPS[name](*args, **kwargs)
+        if in_place or name in _MAKERS or name in _AS_CALLED or kwargs.get("out") is not None:
+            return self._whole(func, name, args, kwargs)
+        former, self.mode.called = self.mode.called, (name, args, kwargs)
+        self.mode.tracer.numbers = name == "where"
+        try:
+            result = func(*args, **kwargs)
+        finally:
+            self.mode.called, self.mode.tracer.numbers = former, False
+        tensors = [t for t in pytree.tree_leaves(result) if isinstance(t, Tensor)]
+        if tensors and not any(self.mode.tracer.knows(t) for t in tensors):
+            with suppress(NotImplementedError):  # one of a transform's values: an error where it is used
+                self._note_whole(func, name, args, kwargs, result)
+        return result
+
+    def _note_whole(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
+        """One node for a call that ran no operator."""
+        tracer, found = self.mode.tracer, matching(name, args, kwargs)
+        if found is None:
+            call = func, tracer.create_arg(tuple(args)), tracer.create_arg(dict(kwargs))
+        else:
+            call = getattr(getattr(torch.ops.aten, name), found[0]), *(tracer.create_arg(v) for v in found[1:])
+        tracer.note_results(result, tracer.call(*call))
+
+    def _dropped(self, x: Any, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None) -> Any:
+        """What dropout gives in training, with its mask: the operator is random, so it is not run twice."""
+        tracer, train = self.mode.tracer, training if train is None else train
+        if not train or inplace or not isinstance(x, Tensor):
+            return None
+        began = tracer.began()
+        op = torch.ops.aten.native_dropout.default
+        node = tracer.call(op, (tracer.node_of(x), float(p), True), {})
+        with self.mode.silent():
+            results = op(x, p, True)
+        tracer.note_results(results, node)
+        tracer.record((x,), results, began)
+        return results[0]
+
+    def _detached(self, result: Tensor, tensor: Tensor) -> Tensor:
+        """A detached tensor: another node on the same memory."""
+        tracer, payload = self.mode.tracer, result._payload
+        if type(payload).__name__ == "ndarray" and tracer.knows(tensor):
+            node = tracer.call(torch.ops.aten.detach.default, (tracer.node_of(tensor),), {})
+            result._payload = payload.view()
+            tracer.payloads[id(result._payload)] = (result._payload, node)
+            node.meta["val"] = result
+        return result
+
+    def _constant(self, result: Tensor) -> Tensor:
+        """A tensor made of numbers, as an attribute and its copy."""
+        tracer = self.mode.tracer
+        tracer.outside[memory_of(result)] = result
+        copied = tracer.call(torch.ops.aten.lift_fresh_copy.default, (tracer.node_of(result),), {})
+        tracer.note(result, copied)
+        return result
+
+    def _whole(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+        """One node for a call, whatever operators it runs."""
+        tracer = self.mode.tracer
+        began = tracer.began()
+        given, named = tracer.create_arg(tuple(args)), tracer.create_arg(dict(kwargs))
+        with self.mode.silent():
+            result = func(*args, **kwargs)
+        target: Any = operator.setitem if name == "__setitem__" else _aten(name, args) or func
+        found = matching(name, args, kwargs) if name in _AS_CALLED else None
+        if found is not None:
+            target = getattr(getattr(torch.ops.aten, name), found[0])
+            given, named = (tracer.create_arg(v) for v in found[1:])
+        if name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
+            given = (list(given),)
+        if name in ("new_ones", "new_zeros", "new_empty") and len(args) > 1 and isinstance(args[1], int):
+            given = (given[0], list(given[1:]))
+        if isinstance(target, OpOverload):
+            named = {
+                **named,
+                **{k: v for k, v in factory_defaults(target.overloadpacket.__name__).items() if k not in named},
+            }
+        node = tracer.call(target, given, named)
+        written = kwargs.get("out") if kwargs.get("out") is not None else args[0] if name == "__setitem__" else result
+        tracer.note_results(written, node)
+        if name in _AS_CALLED:
+            tracer.record(args, result, began)
+        return result
+
+
+def _aten(name: str, args: Any) -> Any:
+    """The operator of PyTorch that has a function's name, or None."""
+    if name.startswith("__i"):
+        return getattr(operator, name.strip("_"))
+    second = len(args) > 1 and isinstance(args[1], (Tensor, int, float))
+    overload = "Tensor" if name in ("add_", "sub_", "mul_", "div_") and second else "default"
+    return getattr(getattr(torch.ops.aten, name, None), overload, None)
