@@ -405,9 +405,9 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "linalg.matrix_functions": {
         "operators": ("cross_product trace_of"),
-        "torch": ("cross eig lstsq matrix_exp matrix_power matrix_rank pca_lowrank pinverse solve svd_lowrank "
+        "torch": ("cross eig gesv lstsq matrix_exp matrix_power matrix_rank pca_lowrank pinverse solve svd_lowrank "
                   "symeig trace vander"),
-        "Tensor": ("cross eig lstsq matrix_exp matrix_power matrix_rank pinverse solve symeig trace"),
+        "Tensor": ("cross eig gesv lstsq matrix_exp matrix_power matrix_rank pinverse solve symeig trace"),
         "linalg": ("cond cross lstsq matrix_exp matrix_norm matrix_power matrix_rank pinv tensorinv tensorsolve "
                    "vander"),
     },
