@@ -308,6 +308,19 @@ def profiler() -> None:
     with T.autograd.profiler.profile() as prof:
         (leaf(3) * 2).sum().backward()
     prof.key_averages()
+    with T.autograd.profiler.profile(enabled=False), T.profiler.profile():
+        leaf(3) * 2
+
+
+class Passing(T.utils._python_dispatch.TorchDispatchMode):
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+@program
+def dispatch_mode() -> None:
+    with Passing(), Passing():
+        (leaf(3) * 2).sum().backward()
 
 
 # ---------------------------------------------------------------------------------------------------------------- hooks

@@ -571,6 +571,8 @@ def geqrf(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _re
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
+def gesv(B: Tensor, A: Tensor) -> _tuple[Tensor, Tensor]:
+    """X with ``A X = B``, and the factors L and U of A in one matrix: PyTorch 0.4's name of ``torch.linalg.solve``."""
 def get_default_device() -> _device:
     """The device of tensors made without the argument ``device``: the CPU, unless the program sets another."""
 def get_default_dtype() -> _dtype:

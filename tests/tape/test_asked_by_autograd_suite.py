@@ -475,3 +475,60 @@ def test_an_unpack_hook_that_changes_a_shape(operator: Any, message: str) -> Non
     with pytest.raises(RuntimeError, match=message):
         y.backward()
     assert x.grad is None and m.grad is None
+
+
+# -------------------------------------------------------------------------------------------- the suite of PyTorch 0.4
+def test_names_that_it_imports() -> None:
+    from wengert._six import container_abcs, inf, int_classes, istuple, string_classes, with_metaclass
+    from wengert.testing import make_non_contiguous, rand_like, randn_like
+
+    assert isinstance([], container_abcs.Sequence)
+    assert isinstance("", string_classes) and isinstance(1, int_classes)
+    assert inf == float("inf") and istuple((1,)) and not istuple([])
+    assert isinstance(with_metaclass(type, dict)(), dict)
+    assert rand_like is torch.rand_like and randn_like is torch.randn_like
+    x = torch.rand(3, 4, requires_grad=True)
+    apart = make_non_contiguous(x)
+    assert torch.equal(apart, x) and not apart.is_contiguous()
+    assert make_non_contiguous(torch.tensor(2.0)).item() == 2
+
+
+@pytest.mark.parametrize(("b", "a"), [((3, 2), (3, 3)), ((2, 3, 3), (2, 3, 3)), ((2, 2, 3, 3), (1, 3, 3))])
+def test_gesv(b: Any, a: Any) -> None:
+    x = torch.rand(*b, dtype=torch.double, requires_grad=True)
+    m = (torch.rand(*a, dtype=torch.double) + 3 * torch.eye(3, dtype=torch.double)).requires_grad_()
+    for solved, factors in (torch.gesv(x, m), x.gesv(m)):
+        assert torch.allclose(m @ solved, x.expand_as(solved))
+        assert torch.equal(factors, torch.linalg.lu_factor(m)[0]) and not factors.requires_grad
+    assert torch.autograd.gradcheck(torch.gesv, (x, m))
+
+
+@pytest.mark.parametrize(
+    ("masked", "expected"),
+    [
+        (lambda x, mask: x.masked_select(mask), [1.0, 3.0]),
+        (lambda x, mask: x.masked_fill(mask, 9), [9.0, 2.0, 9.0]),
+        (lambda x, mask: x.masked_fill(mask, torch.tensor(9.0)), [9.0, 2.0, 9.0]),
+        (lambda x, mask: x.clone().masked_fill_(mask, 9), [9.0, 2.0, 9.0]),
+        (lambda x, mask: x.masked_scatter(mask, torch.tensor([7.0, 8.0])), [7.0, 2.0, 8.0]),
+    ],
+)
+def test_masks_of_bytes(masked: Any, expected: list[float]) -> None:
+    x, mask = torch.tensor([1.0, 2.0, 3.0], requires_grad=True), torch.ByteTensor([1, 0, 2])
+    with pytest.warns(UserWarning, match=r"received a mask with dtype torch\.uint8, this behavior is now deprecated"):
+        y = masked(x, mask)
+    assert y.tolist() == expected and y.requires_grad
+    with pytest.raises(RuntimeError, match=r"boolean masks|BoolTensor"):
+        masked(x, mask.long())
+
+
+def test_gather_by_one_number_from_a_vector_with_gaps() -> None:
+    x = torch.arange(8.0)[::2].detach().requires_grad_()
+    assert x[::2].gather(0, torch.tensor(1)).item() == 4
+    (g,) = torch.autograd.grad(x[::2].gather(0, torch.tensor(1)), x)
+    assert g.tolist() == [0.0, 0.0, 1.0, 0.0]
+
+
+def test_gradgradcheck_without_a_gradient() -> None:
+    x = torch.rand(3, dtype=torch.double, requires_grad=True)
+    assert torch.autograd.gradgradcheck(lambda x: x.clone().eq_(1.0), (x,))

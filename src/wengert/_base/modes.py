@@ -29,7 +29,7 @@ from collections import deque
 from contextvars import ContextVar
 from functools import partial
 from itertools import repeat
-from operator import call, not_
+from operator import call, itemgetter, not_
 from typing import Any
 
 
@@ -96,6 +96,12 @@ def undoing(last: Any) -> Any:
     leave = _Leaving()
     leave.close = map(call, iter(last, _NEVER)).__next__
     return leave.__exit__
+
+
+def ending(entered: ContextVar[tuple[Any, ...]]) -> Any:
+    """An ``__exit__`` of C that calls ``end``, a function of C, of the last of the objects in a variable."""
+    last = map(itemgetter(-1), iter(entered.get, _NEVER))
+    return undoing(map(getattr, last, repeat("end")).__next__)
 
 
 class Mark:

@@ -6,6 +6,10 @@ file too has a row for its pure answers and takes it by ``open_rows``.
 
 from __future__ import annotations
 
+import builtins
+import collections.abc
+import math
+import queue
 import typing
 from collections import OrderedDict
 from collections.abc import Callable
@@ -267,6 +271,13 @@ ROWS: dict[str, tuple[Any, ...]] = {
         switches.set_flags(lambda _enabled=None, _strategy=None: locals()),
     ),
     "backends.quantized": ("there are no quantized tensors.", values(engine="none", supported_engines=["none"])),
+    "_six": (
+        "what PyTorch 0.4 to 1.13 called what Python 2 and 3 call differently.",
+        values(PY2=False, PY3=True, PY37=True, inf=math.inf, nan=math.nan, string_classes=(str, bytes), int_classes=int,
+               container_abcs=collections.abc, FileNotFoundError=FileNotFoundError, builtins=builtins, queue=queue),
+        answers("istuple", lambda obj: isinstance(obj, tuple), "Whether it is a tuple."),
+        answers("with_metaclass", lambda meta, *bases: meta("temporary_class", bases, {}), "A base with a metaclass."),
+    ),
     # compiling, tracing, exporting
     "compiler": (
         "", answers("is_exporting", no),

@@ -675,6 +675,8 @@ class Tensor(metaclass=TensorMeta):
         """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
     def ger(self, vec2: Tensor) -> Tensor:
         """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
+    def gesv(self, A: Tensor) -> _tuple[Tensor, Tensor]:
+        """X with ``A X = B``, and the factors L and U of A in one matrix: PyTorch 0.4's name of ``torch.linalg.solve``."""
     def get_device(self) -> _int:
         """The number of the device: -1 for the CPU."""
     @property

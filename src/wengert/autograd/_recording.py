@@ -9,6 +9,9 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
@@ -42,6 +45,9 @@ class Span:
         self.start = self.end = perf_counter_ns()
 
 
+RUNNING: ContextVar[tuple[Any, ...]] = ContextVar("wengert_recorders", default=())  # the recorders of a thread or task
+
+
 class Recorder:
     """Records the calls of the thread that started it, until it is stopped."""
 
@@ -54,22 +60,31 @@ class Recorder:
         self.thread = 0
         self.paused = False
 
-    def start(self) -> None:
-        """From now on."""
+    def start(self, after: Callable[[], None], ends: list[Any] | None) -> None:
+        """From now on, until ``end`` is called, which calls ``after``.
+
+        It is noted in ``ends``, or is what the innermost ``with`` block calls at its end.
+        """
         self.thread = threading.get_ident()
         self.began = perf_counter_ns()
-        start, self._stop = modes.watching(
+        before = RUNNING.get()
+        start, stop = modes.watching(
             self._operator,
             (active, self),
             (engine.observers, self._step),
             (_function.watchers, self._call),
             (delivery.leaf_observers, self._leaf),
         )
-        modes.begin(start, self._stop)
+        enter: Any = partial(RUNNING.set, (*before, self))
+        if ends is None:
+            stop = modes.together(stop, partial(RUNNING.set, before))
+        self.end = modes.together(stop, self._stopped, after)
+        if ends is not None:
+            enter = partial(ends.append, self.end)
+        modes.begin(modes.together(start, enter), stop)
 
-    def stop(self) -> None:
-        """Stop recording; calls that are still running end now."""
-        self._stop()
+    def _stopped(self) -> None:
+        """Calls that are still running end now."""
         self.ended = perf_counter_ns()
         for span in self.spans:
             if span.end == span.start:

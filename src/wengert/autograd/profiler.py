@@ -15,10 +15,13 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
+from .._base import modes
 from .._base.errors import noted
-from ._recording import USER, Recorder, Span, active
+from ._recording import RUNNING, USER, Recorder, Span, active
 from .profiler_util import (
     DeviceType,
     EventList,
@@ -139,6 +142,8 @@ class profile:
     # ---- recording
     def __enter__(self) -> profile | None:
         if not self.enabled:
+            off = SimpleNamespace(end=partial(RUNNING.set, RUNNING.get()))
+            modes.enter(RUNNING, (*RUNNING.get(), off))
             return None
         if self.entered:
             raise RuntimeError("Profiler context manager is not reentrant")
@@ -151,7 +156,7 @@ class profile:
         callback = self.custom_trace_id_callback
         self.trace_id = callback() if callback is not None else f"{uuid.uuid4().int:032X}"
 
-    def _start_trace(self) -> None:
+    def _start_trace(self, ends: list[Any] | None = None) -> None:
         if self.acc_events and self._function_events is not None:
             self._earlier = list(self._function_events)
         self._function_events = None
@@ -159,14 +164,13 @@ class profile:
             shapes=self.record_shapes, memory=self.profile_memory, stack=self.with_stack, flops=self.with_flops
         )
         self._wall = time.time_ns()
-        self._recorder.start()
+        self._recorder.start(self._finish, ends)
 
-    def __exit__(self, *exc: object) -> bool | None:
-        if not self.enabled:
-            return None
+    __exit__ = modes.ending(RUNNING)
+
+    def _finish(self) -> None:
         recorder = self._recorder
         assert recorder is not None
-        recorder.stop()
         events = EventList(
             (self._event(k, span, recorder) for k, span in enumerate(recorder.spans, 1)),
             profile_memory=self.profile_memory,
@@ -177,7 +181,6 @@ class profile:
             _count_what_ran_inside(events)
         events += self._earlier
         self._function_events = events
-        return False
 
     def _event(self, k: int, span: Span, recorder: Recorder) -> FunctionEvent:
         step = span.name.startswith("ProfilerStep#")

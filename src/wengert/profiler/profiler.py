@@ -12,9 +12,12 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
+from .._base import modes
 from ..autograd import profiler as _autograd
+from ..autograd._recording import RUNNING
 from ..autograd.profiler_util import EventList
 
 __all__ = [
@@ -193,6 +196,7 @@ class profile:
         self.preset_metadata: dict[str, str] = {}
         self._metadata: dict[str, str] = {}
         self._step_name: Any = None
+        self._ends: list[Any] = []  # functions of C that end what a ``with`` block records
 
     def _planned(self, step: int) -> ProfilerAction:
         action = self.schedule(step)
@@ -205,11 +209,19 @@ class profile:
 
     # ---- recording
     def __enter__(self) -> profile:
-        self.start()
+        before = RUNNING.get()
+        self._ends, unwind = modes.unwinding()
+        leave = modes.together(unwind, partial(RUNNING.set, before))
+        self.end = modes.together(leave, self.stop)
+        try:
+            self.start()
+            RUNNING.set((*before, self))
+        except BaseException:
+            leave()
+            raise
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self.stop()
+    __exit__ = modes.ending(RUNNING)
 
     def start(self) -> None:
         """Start profiling, as ``with`` does at its beginning."""
@@ -280,7 +292,7 @@ class profile:
         """Begin a cycle's recording."""
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before starting trace")
-        self.profiler._start_trace()
+        self.profiler._start_trace(self._ends)
         for name in ("profile_memory", "with_stack", "record_shapes", "with_modules", "with_flops"):
             if getattr(self, name):
                 self.add_metadata_json(name, "1")
@@ -290,7 +302,7 @@ class profile:
         """End a cycle's recording."""
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before stopping trace")
-        self.profiler.__exit__(None, None, None)
+        self.profiler._recorder.end()
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
         """Pause or resume recording within the block."""

@@ -12,7 +12,7 @@ import wengert as torch
 from .._base.dtypes import dtype as Dtype
 from .._tape.tensor import Tensor
 
-__all__ = ["make_tensor"]
+__all__ = ["make_non_contiguous", "make_tensor"]
 
 _WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64)
 _INEXACT = (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128)
@@ -119,3 +119,16 @@ def _interval(low: Any, high: Any, dtype: Dtype, limits: tuple[Any, Any], defaul
         )
     low, high = (min(max(bound, least), end) for bound in (low, high))
     return (low, high) if dtype in _INEXACT else (math.ceil(low), math.ceil(high))
+
+
+def make_non_contiguous(tensor: Tensor) -> Tensor:
+    """A copy whose elements have gaps between them in memory, as PyTorch 0.4's tests make them.
+
+    >>> import wengert as torch
+    >>> from wengert.testing import make_non_contiguous
+    >>> make_non_contiguous(torch.ones(2, 3)).is_contiguous()
+    False
+    """
+    if tensor.numel() <= 1:
+        return tensor.clone()
+    return tensor.new_zeros((*tensor.shape, 3)).select(-1, 1).copy_(tensor)

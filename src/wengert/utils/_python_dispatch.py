@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from .._base.grad_mode import grad_mode
-from .._base.modes import begin, together, watching
+from .._base.modes import begin, ending, together, watching
 from .._base.registry import TENSORS
 from .._tape import engine
 from .._tape.node import Parts, Port
@@ -29,7 +29,8 @@ _stack: ContextVar[tuple[Any, ...]] = ContextVar("wengert_dispatch_modes", defau
 class _Entered:
     """A mode that was entered, and the hook on operators that asks it if it is the innermost."""
 
-    __slots__ = ("mode",)
+    __slots__ = ("end", "mode")
+    end: Any  # a function of C that leaves the mode
 
     def __init__(self, mode: Any) -> None:
         self.mode = mode
@@ -67,30 +68,21 @@ class TorchDispatchMode:
     """
 
     def __init__(self, _dispatch_key: Any = None) -> None:
-        self._entered: list[tuple[Any, Any]] = []
+        pass
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         raise NotImplementedError
 
     def __enter__(self) -> Any:
-        if not hasattr(self, "_entered"):  # a subclass without super().__init__()
-            self._entered = []
-
         ask = _Entered(self)
         watch, leave = watching(ask)
         observe = partial(engine.observers.insert, 0, _on_tensors)  # the innermost: it runs the step itself
         before = _stack.get()
-        end = together(leave, partial(engine.observers.remove, _on_tensors))
-        begin(
-            together(watch, observe, partial(_stack.set, (*before, ask)), partial(self._entered.append, (ask, end))),
-            together(end, partial(_stack.set, before), self._entered.pop),
-        )
+        ask.end = together(leave, partial(engine.observers.remove, _on_tensors), partial(_stack.set, before))
+        begin(together(watch, observe, partial(_stack.set, (*before, ask))), ask.end)
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        ask, end = self._entered[-1]
-        others = tuple(other for other in _stack.get() if other is not ask)
-        together(end, partial(_stack.set, others), self._entered.pop)()
+    __exit__ = ending(_stack)
 
     @classmethod
     def is_infra_mode(cls) -> bool:

@@ -12,9 +12,9 @@ from ..._arrays.layouts import rows
 from ..._arrays.memory import owner_of, unlocked
 from ..._base.constants import type_name
 from ..._base.dtypes import INTEGRAL
-from ..._base.errors import warn_once
+from ..._base.errors import warn, warn_once
 from ..._base.modes import is_grad_enabled, slow_if_recording
-from ..._base.registry import REGISTRY, public
+from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.general import general
 from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import dtype_of, plain_dtype
@@ -323,6 +323,20 @@ def fill(input: Tensor, value: Any) -> Tensor:
 
 
 # ---- masked_fill
+def bool_mask(mask: Tensor, name: str, otherwise: str) -> Tensor:
+    """A mask as bools: one of uint8, as PyTorch 0.4's are, with the warning of PyTorch 1.2 to 2.0."""
+    dtype = logical_dtype(mask)
+    if dtype.kind == "b":
+        return mask
+    if dtype.kind != "u" or dtype.itemsize > 1:
+        raise RuntimeError(otherwise)
+    warn(
+        f"{name} received a mask with dtype torch.uint8, this behavior is now deprecated, please use a mask with dtype "
+        "torch.bool instead."
+    )
+    return TENSORS.ne(mask, 0)
+
+
 @public("torch.masked_fill Tensor.masked_fill")
 def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true.
@@ -350,8 +364,8 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             f"{type_name(value)}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number "
             "value)\n"
         )
-    if logical_dtype(mask).kind != "b":
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask)}")
+    wrong = f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask)}"
+    mask = bool_mask(mask, "masked_fill_", wrong)
     common_shape(mask, input)
     if isinstance(value, Tensor):
         _one_value(

@@ -24,6 +24,7 @@ from ..shape.join import unbind
 from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
+from .copy_fill import bool_mask
 from .getitem import is_plain, known_masks, put_at
 from .index_primitive import index
 from .scatter import dtype_name, known_values
@@ -50,8 +51,9 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     payload(input, "masked_select")
     if on_meta(input) or on_meta(mask):
         raise no_kernel("masked_select")
-    if logical_dtype(expect_tensor("masked_select", "mask", 2, mask)).kind != "b":
-        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    mask = bool_mask(
+        expect_tensor("masked_select", "mask", 2, mask), "masked_select", "masked_select: expected BoolTensor for mask"
+    )
     x, m = _broadcast_pair(input, mask)
     if not x._payload.ndim:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
@@ -67,10 +69,10 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     tensor([1., 0., 2.])
     """
     payload(input, "masked_scatter")
-    if logical_dtype(expect_tensor("masked_scatter", "mask", 2, mask)).kind != "b":
-        raise RuntimeError(
-            f"masked_scatter_ only supports boolean masks, but got mask with dtype {dtype_name(logical_dtype(mask))}"
-        )
+    kind = dtype_name(logical_dtype(expect_tensor("masked_scatter", "mask", 2, mask)))
+    mask = bool_mask(
+        mask, "masked_scatter_", f"masked_scatter_ only supports boolean masks, but got mask with dtype {kind}"
+    )
     if logical_dtype(expect_tensor("masked_scatter", "source", 3, source)) is not logical_dtype(input):
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got{dtype_name(logical_dtype(input))} "

@@ -63,7 +63,7 @@ def sample_places(*shape: int) -> Any:
 )
 def gather(lib, self, index, dim):
     """The elements at ``index`` along a dimension."""
-    if not self.ndim or self.flags.c_contiguous:
+    if not (self.ndim and index.ndim) or self.flags.c_contiguous:
         return read_along(self, index, dim)
     key = [lib.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape)]
     key[dim] = index

@@ -33,6 +33,7 @@ from .public import (
     floating,
     inv,
     inv_ex,
+    lu_factor,
     matrix_shape,
     no_half,
     same_batch,
@@ -525,6 +526,18 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
             f"{n} != {math.prod(A._payload.shape[: B._payload.ndim])}"
         )
     return TENSORS.reshape(solve(TENSORS.reshape(A, (n, n)), TENSORS.reshape(B, (n,))), shape)
+
+
+@public("torch.gesv Tensor.gesv")
+def gesv(B: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:
+    """X with ``A X = B``, and the factors L and U of A in one matrix: PyTorch 0.4's name of ``torch.linalg.solve``.
+
+    >>> import wengert as torch
+    >>> torch.gesv(torch.tensor([[2.], [2.]]), torch.tensor([[2., 0.], [0., 4.]]))[0]
+    tensor([[1.0000],
+            [0.5000]])
+    """
+    return solve(A, B), lu_factor(A.detach())[0]
 
 
 def _removed(name: str, more: str) -> None:
