@@ -150,7 +150,7 @@ def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, ou
 def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones."""
 def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """The indices that sort the elements along a dim; equal elements keep their order."""
+    """The indices that sort the elements along a dim; equal elements as in ``sort``."""
 def argwhere(input: Tensor) -> Tensor:
     """The indices of the nonzero elements, a row for each, as in ``nonzero``."""
 def as_strided(input: Tensor, size: Ints, stride: Ints, storage_offset: _int | None = None) -> Tensor:
@@ -1198,7 +1198,7 @@ def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tenso
 def solve(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. `torch.solve` is deprecated in favor of `torch.linalg.solve`."""
 def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.sort:
-    """Sort along a dim: values and their indices. Equal elements keep their order, and nan is the largest."""
+    """Sort along a dim: values and their indices. Nan is the largest; equal elements keep their order if ``stable``."""
 sparse_bsc: _layout
 sparse_bsr: _layout
 def sparse_compressed_tensor(compressed_indices: Any = None, plain_indices: Any = None, values: Tensor | Sequence[Any] | None = None, size: Ints | None = None, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None) -> Tensor:

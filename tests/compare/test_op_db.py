@@ -120,6 +120,25 @@ def strides(op: Any) -> Findings:
             yield from _compare(op, op.op, sample, _layouts, dtype)
 
 
+def dtypes(op: Any) -> Findings:
+    """In every dtype, with and without a backward pass: the results' dtypes and shapes, or the refusal."""
+    for dtype in EVERY_DTYPE:
+        for backward in (False, True):
+            if backward and not (op.supports_autograd and (dtype.is_floating_point or dtype.is_complex)):
+                continue
+            try:
+                drawn = list(cases.samples(op, dtype, backward, LIMIT))
+            except Exception:  # noqa: BLE001  (the database itself cannot make samples of this dtype)
+                continue
+            for sample in drawn:
+                run = _facts_of_grads if backward else lambda side: _facts(side.call())
+                yield from _compare(op, op.op, sample, run, dtype, sentences=True)
+
+
+_NAMES = "bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128"
+EVERY_DTYPE = [getattr(torch, name) for name in _NAMES.split()]
+
+
 def errors(op: Any) -> Findings:
     """The database's wrong arguments: class and first sentence of the error."""
     for case in cases.error_inputs(op):
@@ -258,6 +277,13 @@ def _facts_without_data(side: Any) -> list[Any]:
     return [_facts(result), [None if g is None else _facts(g) for g in grads]]
 
 
+def _facts_of_grads(side: Any) -> list[Any]:
+    outputs = [t for t in cases.tensors_in(side.call()) if t.requires_grad]
+    ones = [side.lib.ones_like(t) for t in outputs]
+    grads = side.lib.autograd.grad(outputs, side.leaves(), ones, allow_unused=True) if outputs else ()
+    return [None if g is None else _facts(g) for g in grads]
+
+
 # ---- tests
 
 ASPECTS = {
@@ -270,6 +296,7 @@ ASPECTS = {
     "out of another dtype": (out_of_another_dtype, lambda op: op.supports_out),
     "without data": (without_data, lambda op: True),
     "strides": (strides, lambda op: True),
+    "dtypes": (dtypes, lambda op: True),
     "errors": (errors, lambda op: op.error_inputs_func is not None),
 }
 

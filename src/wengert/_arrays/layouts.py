@@ -345,12 +345,13 @@ def like(fn: Callable[..., Any]) -> Callable[..., Any]:
             return r
         if a.flags.c_contiguous and 1 not in a.shape:  # the usual case: so are the results
             return r
-        return _each(functools.partial(_as, a), r)
+        return _each(functools.partial(as_like, a), r)
 
     return run
 
 
-def _as(a: Any, r: Any) -> Any:
+def as_like(a: Any, r: Any) -> Any:
+    """An array in the order of ``a``, if they have one shape, else in rows."""
     if r.shape != a.shape:
         return in_rows(r)
     strides = strides_like(a)
@@ -382,7 +383,7 @@ def keeping(fn: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any) -> Any:
         r, a = fn(*args), args[0]
         if a.flags.c_contiguous or not a.size or type(a) is not np.ndarray or 0 in a.strides:
-            return _each(functools.partial(_as, a), r)
+            return _each(functools.partial(as_like, a), r)
         span = sum((n - 1) * s for n, s in zip(a.shape, a.strides, strict=True)) // a.itemsize + 1
         copy = np.ndarray(a.shape, r.dtype, np.empty(span, r.dtype), 0, a.strides)
         copy[...] = r

@@ -12,31 +12,40 @@ from . import intp
 from .extrema import of_rows
 from .library import in_lib
 from .sorting import comparable, in_place_of_row
+from .unstable import in_torch_order, placed, sort_steps
 from .variance import FEW
 
 
 @in_lib
-def median_positions(rows: Any, ignore_nan: bool) -> Any:
-    """The position of each row's lower median; nan is skipped if ``ignore_nan``, else the first nan is the median."""
+def median_positions(rows: Any, ignore_nan: bool, shown: bool = False) -> Any:
+    """The position of each row's lower median; nan is skipped if ``ignore_nan``, else the first nan is the median.
+
+    ``shown``: among equal elements it is the one in stable order, as PyTorch's.
+    """
     rows = comparable(rows)
     n = rows.shape[-1]
+    middle = (n - 1) // 2
     if n and rows.size <= FEW and rows.dtype in BLAS_FLOATS:  # a sum finds nan faster
         flat = rows.ravel()
         if flat.dot(flat) < np.inf:
-            return intp.argpartition(rows, (n - 1) // 2, -1)[..., (n - 1) // 2]
+            return _at(rows, middle, shown)
     missing = np.isnan(rows) if rows.dtype.kind == "f" else None
     if missing is None or not missing.any():
-        return intp.argpartition(rows, (n - 1) // 2, -1)[..., (n - 1) // 2]
+        return _at(rows, middle, shown)
     if ignore_nan:
         order = intp.argsort(rows, -1, "stable")
         k = np.maximum(n - missing.sum(-1) - 1, 0) // 2
         return np.take_along_axis(order, k[..., None], -1)[..., 0]
-    middle = intp.argpartition(rows, (n - 1) // 2, -1)[..., (n - 1) // 2]
-    return np.where(missing.any(-1), missing.argmax(-1), middle)
+    return np.where(missing.any(-1), missing.argmax(-1), _at(rows, middle, shown))
+
+
+def _at(rows: Any, k: int, stable: bool) -> Any:
+    order = intp.argsort(rows, -1, "stable") if stable and placed(rows) else intp.argpartition(rows, k, -1)
+    return order[..., k]
 
 
 @plain
-def plain_median_positions(lib: Any, rows: Any, ignore_nan: bool) -> Any:
+def plain_median_positions(lib: Any, rows: Any, ignore_nan: bool, shown: bool = False) -> Any:
     order = lib.stable_order(rows, False)
     if rows.dtype.kind != "f" or not rows.shape[-1]:
         return order[..., (rows.shape[-1] - 1) // 2]
@@ -54,7 +63,7 @@ def median_of_all(lib: Any, x: Any, ignore_nan: bool) -> Any:
 
 def median_along(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
     rows = x.swapaxes(dim, -1) if dim == x.ndim - 2 or dim == x.ndim - 1 else lib.moveaxis(x, dim, -1)
-    where = lib.median_positions(rows, ignore_nan)
+    where = lib.median_positions(rows, ignore_nan, True)
     values = of_rows(rows, where)
     if keepdim:
         shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
@@ -66,7 +75,9 @@ def median_along(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) ->
 def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """See ``mode``: the first of the longest runs of equal elements in order."""
     rows = np.moveaxis(x, dim, -1)
-    order = intp.argsort(comparable(rows), -1, "stable")
+    order, n = intp.argsort(comparable(rows), -1, "stable"), rows.shape[-1]
+    if n > 16 and placed(rows):
+        order = in_torch_order(sort_steps, comparable(rows), order, 0, n)
     v = np.take_along_axis(rows, order, -1)
     steps = np.arange(v.shape[-1])
     starts = np.zeros(v.shape, np.int64)

@@ -11,6 +11,7 @@ from .._base.registry import plain
 from . import intp
 from .along import read_along
 from .library import in_lib
+from .unstable import has_equal, in_torch_order, kth_steps, largest_steps, placed, sort_steps
 
 # NOTE [ Fast stable order ]
 #     NumPy sorts plain 64-bit integers with vector instructions, ten times as fast as its stable argsort. A key of at
@@ -107,15 +108,17 @@ def chosen(x: Any, order: Any) -> Any:
 
 
 @in_lib
-def sorted_with_positions(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+def sorted_with_positions(x: Any, dim: int, descending: bool, stable: bool = True) -> tuple[Any, Any]:
     """See ``sort``."""
     rows = np.ascontiguousarray(_last(x, dim))
     order = stable_order(rows, descending)
+    if not stable and rows.shape[-1] > 16 and placed(rows):
+        order = in_torch_order(sort_steps, comparable(rows), order, 0, rows.shape[-1])
     return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
 
 
 @plain
-def plain_sorted_with_positions(lib: Any, x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+def plain_sorted_with_positions(lib: Any, x: Any, dim: int, descending: bool, stable: bool = True) -> tuple[Any, Any]:
     rows = lib.moveaxis(x, dim, -1)
     order = lib.stable_order(rows, descending)
     return lib.moveaxis(lib.take_along_axis(rows, order, -1), -1, dim), lib.moveaxis(order, -1, dim)
@@ -129,7 +132,10 @@ def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any
     if k == 0:
         order = np.zeros((*rows.shape[:-1], 0), np.int64)
     elif n < 64 or 4 * k > n:
-        order = stable_order(rows, largest)[..., :k]
+        order = stable_order(rows, largest)
+        if placed(rows) and (n > 64 or has_equal(rows)):
+            order = in_torch_order(largest_steps, comparable(rows), order, k, first=k)
+        order = order[..., :k]
     else:
         key = comparable(rows)
         part = (
@@ -151,7 +157,10 @@ def plain_largest_with_positions(lib: Any, x: Any, k: int, dim: int, largest: bo
 def kth_with_positions(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """See ``kthvalue``."""
     rows = _last(x, dim)
-    order = intp.argpartition(comparable(rows), k - 1, -1)[..., k - 1 : k]
+    if placed(rows) and has_equal(rows):
+        order = in_torch_order(kth_steps, comparable(rows), stable_order(rows, False), k)[..., k - 1 : k]
+    else:
+        order = intp.argpartition(comparable(rows), k - 1, -1)[..., k - 1 : k]
     return in_place_of_row(chosen(rows, order), order, dim, keepdim)
 
 

@@ -53,6 +53,12 @@ class _ByType(dict[type, Any]):
 XP: dict[type, Any] = _ByType()
 
 
+class NO_ROWS:
+    """The ``flags`` of payloads that are no arrays, in place of NumPy's: hot functions ask only this."""
+
+    contiguous = False
+
+
 class Impl(dict[type, Any]):
     """Payload type -> one operator's raw function."""
 

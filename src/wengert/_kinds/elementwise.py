@@ -22,13 +22,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from numpy import ufunc
+from numpy import ndarray, ufunc
 
-from .._arrays.layouts import when_needless
+from .._arrays.layouts import iterated, when_needless
 from .._arrays.library import INEXACT, constants_for
 from .._arrays.threads import elementwise
 from .._base.dtypes import REAL_NUMBERS
-from .._base.registry import ARRAYS, Impl, publish
+from .._base.registry import ARRAYS, Impl, Operator, publish
 from .._tape.node import Box, named
 from .backward import Call, backward_step, elementwise_jvp
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, publish_elementwise, slotted
@@ -65,6 +65,7 @@ def unary(
         info = declared(unary, body, facts, batch="elementwise", to_float=to_float, integers=integers)
         calls = (("fx", grad, _slots(uses)),)
         asked: dict[str, Any] = {"records": grad is not None, "check": to_float or integers, **_kept(uses)}
+        asked["limited"] = _limited(info, fast)
         sources: Sources = {name: SLOT[name] for name in uses}
         N = slotted(info, node, calls, sources, *_slots(uses), holomorphic=holomorphic)
 
@@ -77,6 +78,11 @@ def unary(
         return info.op
 
     return declare
+
+
+def _limited(info: Operator, fast: Any) -> bool:
+    """Whether PyTorch refuses some floating or complex dtype: where it records, nothing else looks at dtypes."""
+    return info.check is not None and not INEXACT.issubset(fast)
 
 
 SLOT = {"self": "x", "other": "y", "result": "result"}
@@ -105,7 +111,8 @@ def _with_blocks(known: dict[str, Any], core: Shape, calls: tuple[Call, ...], ho
             return {**known, "raw": raw, "bare": raw}
         blocked = backward_step(name, calls, holomorphic, broadcast=len(calls) > 1, plain=_blocked)
         members = {"__slots__": (), "__module__": N.__module__, "backward": blocked}
-        return {**known, "raw": raw, "bare": raw, "N": type(N.__name__, (N,), members)}
+        made = {**known, "raw": raw, "bare": raw, "N": type(N.__name__, (N,), members)}
+        return made | {"fn": ByFirst(known["info"], raw, known["constants"])} if "fn" in known else made
 
     return {**known, "large": hot(name, core.but(blocks=False), large)}
 
@@ -162,7 +169,7 @@ def binary(
             "records": self is not None, **_kept(used),
             "xx": "self" in x_names, "xy": "other" in x_names, "yx": "self" in y_names, "yy": "other" in y_names,
             "both_x": "self" in used, "both_y": "other" in used, "by_shape": not {"self", "other"}.intersection(used),
-            "check": to_float or integers, "number": bool(numbers), "x": "input",
+            "check": to_float or integers, "limited": _limited(info, fast), "number": bool(numbers), "x": "input",
             "x_needless": when_needless(info.layout, "xa"),
             "needless": when_needless(info.layout, "xa", "ya", sure=sure),
             "keep_number": "other" in x_names or scalar_node is not None,  # the node's name depends on it
@@ -175,10 +182,11 @@ def binary(
         N = slotted(info, node, calls, sources, *kept, holomorphic=holomorphic, step={"broadcast": True}, **members)
 
         def scope() -> dict[str, Any]:
+            raw = getattr(ARRAYS, info.name)
+            constants = constants_for(fast, isinstance(raw, ufunc))
             known = names_of(
-                info, N, fn=info.symbol or ByFirst(info.name), fast=fast, pairs=fast if pairs is None else pairs,
-                numbers=numbers, constants=constants_for(fast, isinstance(getattr(ARRAYS, info.name), ufunc)),
-                reject=refuse_second,
+                info, N, fn=ByFirst(info, raw, constants), fast=fast, pairs=fast if pairs is None else pairs,
+                numbers=numbers, constants=constants, reject=refuse_second,
             )  # fmt: skip
             return _with_blocks(known, core, calls, holomorphic)
 
@@ -215,7 +223,23 @@ def _named_by_operand(scalar_node: str) -> Any:
 
 
 class ByFirst(Impl):
-    """The raw functions of an operator, called by the type of its first operand."""
+    """The raw functions of an operator, called by the type of its first operand.
+
+    It is called for what is no array, and for arrays in another order than row-major. Where the operands' orders differ
+    NumPy's ufuncs prefer rows and PyTorch the first operand's order; if that one is row-major, both find the same.
+    """
+
+    def __init__(self, info: Operator, raw: Any, constants: Any) -> None:
+        super().__init__(info.name)
+        self.symbol = info.symbol
+        placed = raw if info.layout is not None else iterated(raw)
+        self[ndarray] = lambda x, y: placed(x, constants[x.dtype][y] if type(y) in info.numbers else y)
+
+    def __missing__(self, ty: type) -> Any:
+        if self.symbol is None:
+            return super().__missing__(ty)
+        self[ty] = self.symbol
+        return self.symbol
 
     def __call__(self, x: Any, y: Any) -> Any:
         return self[type(x)](x, y)

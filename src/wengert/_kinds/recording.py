@@ -31,6 +31,8 @@ if fx is None:  #| records
 #? records
     if slow_if_recording:  #? modes
         return slow(info, (input,))
+    if a.dtype not in fast:  #? limited
+        info.check(info, input, None, logical_dtype(input))
     t = make()
     t._box = None
     @unary_compute(r=keep)
@@ -82,6 +84,8 @@ if type(other) is not Tensor and type(other) in numbers:  #? number
     #? records
         if slow_if_recording:  #? modes
             return slow(info, ({x}, other))
+        if xa.dtype not in fast:  #? limited
+            info.check(info, {x}, other, logical_dtype({x}))
         t = make()
         t._box = None
         @binary_computed(y="constants[xa.dtype][other]", z="other", r=keep, needless=x_needless)
@@ -108,6 +112,8 @@ else:  #| number
     #? records
         if slow_if_recording:  #? modes
             return slow(info, ({x}, other))
+        if xa.dtype not in fast:  #? limited
+            info.check(info, {x}, other, logical_dtype({x}))
         t = make()
         t._box = None
         if fx is not None and fy is not None:  #? by_shape
@@ -137,11 +143,13 @@ else:  #| number
 """
 PIECES["binary_computed"] = """
 try:
-    if type(xa) is ndarray:
+    if xa.flags.contiguous:
         if xa.size >= LARGE:  #? blocks
             return large({x}, other)
         t._payload = {r}(bare if {needless} else raw)(xa, {y})  #? needless
         t._payload = {r}raw(xa, {y})  #? not needless
+    elif type(xa) is ndarray and xa.size >= LARGE:  #? blocks
+        return large({x}, other)  #? blocks
     else:
         t._payload = {r}fn(xa, {z})
 except (ValueError, TypeError) as error:  #? broadcast
@@ -150,6 +158,8 @@ except TypeError as error:  #? not broadcast
     return reject(info, {x}, other, error)
 except ARITHMETIC:
     t._payload = {r}silently(fn, xa, {z})
+except AttributeError:  # a tensor on a tape of its own, or another library's array: neither has such flags
+    t._payload = {r}fn(xa, {z})
 """
 PIECES["binary_unrecorded"] = """
 t = make()

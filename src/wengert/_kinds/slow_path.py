@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.layouts import as_iterated
 from .._arrays.library import INEXACT
 from .._base.constants import type_name
-from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
+from .._base.dtypes import BY_NUMPY, INT64, PYTHON_NUMBERS
 from .._base.errors import OtherLibraryError, noted
 from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
 from .._base.registry import ARRAYS, XP, Operator, on_payloads
@@ -247,7 +248,8 @@ def _of_one_dtype(info: Operator, x: Tensor, y: Any) -> Any:
     a, b = x._payload, y if type(y) is int else y._payload
     xp = XP[type(a)]
     try:
-        return wrap(getattr(xp, info.name)(a, b) if info.integer is None else info.integer(xp.lib, a, b))
+        r = getattr(xp, info.name)(a, b) if info.integer is None else info.integer(xp.lib, a, b)
+        return wrap(_placed(r, a, b))
     except ValueError as error:
         return refuse_second(info, x, y, error)
 
@@ -260,10 +262,19 @@ def _integers(info: Operator, *operands: Tensor) -> Any:
         payloads = [xp.library.own(a) for a in payloads]
     try:
         if info.integer is not None and hasattr(xp, "lib"):
-            return wrap(info.integer(xp.lib, *payloads))
-        return wrap(getattr(xp, info.name)(*payloads))
+            r = info.integer(xp.lib, *payloads)
+        else:
+            r = getattr(xp, info.name)(*payloads)
+        return wrap(_placed(r, *payloads))
     except ValueError as error:
         return refuse_second(info, operands[0], operands[1], error)
+
+
+def _placed(r: Any, *operands: Any) -> Any:
+    """An elementwise result in the order that PyTorch gives it."""
+    if type(r) is not np.ndarray or type(operands[0]) is not np.ndarray or operands[0].flags.c_contiguous:
+        return r
+    return as_iterated(r, [a for a in operands if type(a) is np.ndarray])
 
 
 def cast_operand(y: Any, dtype: Any, x: Any = None) -> Any:
@@ -423,3 +434,22 @@ def not_implemented(info: Operator, x: Tensor, name: str | None = None) -> NotIm
     """PyTorch's error for a dtype that an operator does not support."""
     kernel = name or info.kernel or f"{info.called}_cpu"
     return NotImplementedError(f"\"{kernel}\" not implemented for '{BY_NUMPY[logical_dtype(x)].scalar_name}'")
+
+
+def no_complex_grad(name: str, t: Tensor) -> Tensor:
+    """The tensor; PyTorch's error if it is complex and records, for operators with a derivative for reals only."""
+    if t._node is not None and logical_dtype(t).kind == "c" and is_grad_enabled():
+        raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
+    return t
+
+
+def require(t: Any, groups: str, kernel: str) -> None:
+    """Raise PyTorch's error unless a kernel takes a tensor's dtype.
+
+    ``groups``: some of "f" float32 and float64, "h" half precision, "c" complex, "i" signed, "l" int64 alone, "u"
+    unsigned, "b" bool.
+    """
+    dtype = logical_dtype(t)
+    group = "h" if dtype.itemsize == 2 and dtype.kind in "fV" else dtype.kind
+    if group not in groups and not (dtype == INT64 and "l" in groups):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{BY_NUMPY[dtype].scalar_name}'")

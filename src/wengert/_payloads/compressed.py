@@ -29,7 +29,7 @@ from .._base.constants import sparse_coo, sparse_csc, sparse_csr, strided
 from .._base.dtypes import BY_NUMPY
 from .._base.errors import noted
 from .._base.late_names import import_one
-from .._base.registry import ARRAYS, REGISTRY, WITH_COMPRESSED, XP
+from .._base.registry import ARRAYS, NO_ROWS, REGISTRY, WITH_COMPRESSED, XP
 from .compressed_indices import check, coordinates, places, sizes
 from .sparse import ARRAY_NAMES, KEEP_ZERO, Sparse, missing, own_dtypes, public_name
 from .transforms import VALUE_DTYPES, plain_dtype
@@ -42,6 +42,13 @@ def layout_name(a: Any) -> str:
     """``"SparseCsr"``: a payload's layout, or a layout, as PyTorch's errors name it."""
     layout = a if isinstance(a, Layout) else getattr(a, "layout", strided)
     return LAYOUTS.get(layout) or "Sparse" + layout.name.removeprefix("torch.sparse_").capitalize()
+
+
+class _Flags(NO_ROWS):
+    def __init__(self, of: Compressed) -> None:
+        self.of = of
+
+    c_contiguous = property(lambda self: self.of._refuse_contiguous())
 
 
 class Compressed:
@@ -149,10 +156,13 @@ class Compressed:
         if name == "strides":
             raise self.without()
         if name == "flags":
-            raise self.without("is_contiguous")
+            return _Flags(self)
         if name in ARRAY_NAMES:  # the caller expects an array
             raise absent(public_name(sys._getframe(1)))
         raise AttributeError(f"a compressed sparse array has no attribute {name!r}")
+
+    def _refuse_contiguous(self) -> Any:
+        raise self.without("is_contiguous")
 
     def without(self, what: str = "strides") -> RuntimeError:
         """PyTorch's error of views and of what asks for the order of elements in memory."""

@@ -27,11 +27,16 @@ from .._base.constants import sparse_coo
 from .._base.dtypes import BY_NUMPY
 from .._base.errors import INTERNAL, noted
 from .._base.late_names import import_one
-from .._base.registry import ARRAYS, WITH_SPARSE, XP
+from .._base.registry import ARRAYS, NO_ROWS, WITH_SPARSE, XP
 from .transforms import DEEPEST, VALUE_DTYPES
 
 ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
 SPARSE_DEPTH = DEEPEST + 1  # a depth that no transform has: these dtypes belong to sparse payloads only
+
+
+class _Flags(NO_ROWS):
+    def __getattr__(self, name: str) -> Any:
+        raise missing(public_name(sys._getframe(1)))
 
 
 class Sparse:
@@ -42,6 +47,7 @@ class Sparse:
     __array_ufunc__ = None
     is_sparse = True
     layout = sparse_coo
+    flags = _Flags()
 
     def __init__(self, indices: Any, values: Any, shape: tuple[int, ...], coalesced: bool = False) -> None:
         self.indices = indices

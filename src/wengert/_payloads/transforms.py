@@ -30,7 +30,7 @@ from .._base import registry
 from .._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, PYTHON_NUMBERS, REAL, SINGLE_OR_DOUBLE
 from .._base.grad_mode import grad_mode
 from .._base.modes import enter, leaving
-from .._base.registry import TENSORS, TRANSFORMED, XP, Operator
+from .._base.registry import NO_ROWS, TENSORS, TRANSFORMED, XP, Operator
 from .._tape.engine import run
 from .._tape.node import Parts, leaf_node
 from .._tape.saved import payload_dtype
@@ -125,6 +125,7 @@ class Transformed:
     is_meta = False  # see ``_payloads.meta``
     is_traced = False  # see ``_compile.traced``
     is_foreign = False  # see ``_payloads.foreign``
+    flags = NO_ROWS
     computed: Any  # of the two payloads that are no transform's: what an operator gives on them
     tag: int
     v: Any

@@ -388,7 +388,7 @@ def leaf_node(tensor: Any) -> AccumulateGrad:
         box = box_of(tensor)
     node = tensor._node = AccumulateGrad(tensor, box)
     a = box.a
-    if a.ndim > 1 and hasattr(type(a), "flags") and not a.flags.c_contiguous:
+    if a.ndim > 1 and hasattr(type(a), "__array_finalize__") and not a.flags.c_contiguous:  # an array of NumPy
         node._hooks = OTHER_ORDER
     return node
 

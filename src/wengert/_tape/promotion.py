@@ -59,8 +59,9 @@ def cast(t: Any, dtype: Any) -> Any:
     dtype = getattr(dtype, "base_dtype", dtype)  # that of a transform's value
     if (a.dtype if plain else logical_dtype(t)) is dtype:
         return t
-    if t._node is None and plain and a.flags.forc and not slow_if_recording and a.dtype.kind != "c":
-        # Nothing to record, and no order of expanded dims to keep.
+    usual = plain and (a.ndim < 2 or (a.flags.forc and 1 not in a.shape)) and a.dtype.kind != "c"
+    if usual and t._node is None and not slow_if_recording:
+        # Nothing to record, and no strides of expanded dims or of size 1 to keep.
         try:
             return wrap(a.astype(dtype))
         except ARITHMETIC:  # strict warnings raise for a number that does not fit

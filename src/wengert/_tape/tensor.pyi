@@ -339,7 +339,7 @@ class Tensor(metaclass=TensorMeta):
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones."""
     def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
-        """The indices that sort the elements along a dim; equal elements keep their order."""
+        """The indices that sort the elements along a dim; equal elements as in ``sort``."""
     def argwhere(self) -> Tensor:
         """The indices of the nonzero elements, a row for each, as in ``nonzero``."""
     def as_strided(self, size: Ints, stride: Ints, storage_offset: _int | None = None) -> Tensor:
@@ -1319,7 +1319,7 @@ class Tensor(metaclass=TensorMeta):
     def solve(self, *args: Any, **kwargs: Any) -> Any:
         """Removed from PyTorch. `torch.solve` is deprecated in favor of `torch.linalg.solve`."""
     def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool | None = False) -> _return_types.sort:
-        """Sort along a dim: values and their indices. Equal elements keep their order, and nan is the largest."""
+        """Sort along a dim: values and their indices. Nan is the largest; equal elements keep their order if ``stable``."""
     def sparse_dim(self) -> _int:
         """The number of sparse dimensions; 0 for a dense tensor."""
     def sparse_mask(self, mask: Tensor) -> Tensor:

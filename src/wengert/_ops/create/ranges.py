@@ -194,7 +194,7 @@ def linspace(start: Any, end: Any, steps: Any = None, **kwargs: Any) -> Tensor:
     asked = Options("linspace", kwargs)
     if not (type(start) in REAL_NUMBERS and type(end) in REAL_NUMBERS and type(steps) is int and steps >= 0):
         start, end, steps = _space_arguments("linspace", start, end, steps)
-    np_dtype = _space_dtype("linspace", start, end, asked).np
+    np_dtype = _space_dtype("linspace", start, end, asked, steps).np
     if asked.device is not None and meta_device(asked.device):
         spaced: Any = Meta((steps,), np_dtype)
     elif steps <= _FEW:
@@ -213,7 +213,7 @@ def logspace(start: Any, end: Any, steps: Any = None, base: float = 10.0, **kwar
     """
     asked = Options("logspace", kwargs)
     start, end, steps = _space_arguments("logspace", start, end, steps)
-    np_dtype = _space_dtype("logspace", start, end, asked).np
+    np_dtype = _space_dtype("logspace", start, end, asked, steps).np
     if asked.device is not None and meta_device(asked.device):
         spaced: Any = Meta((steps,), np_dtype)
     elif steps <= _FEW:
@@ -259,7 +259,7 @@ def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[A
     return a, b, steps
 
 
-def _space_dtype(function: str, start: Any, end: Any, asked: Options) -> Dtype:
+def _space_dtype(function: str, start: Any, end: Any, asked: Options, steps: int) -> Dtype:
     dtype = asked.dtype
     if asked.out is not None:
         dtype = BY_NUMPY[dtype_chosen(dtype, asked.out)]
@@ -271,7 +271,7 @@ def _space_dtype(function: str, start: Any, end: Any, asked: Options) -> Dtype:
             f"torch.{function}(): inferred dtype {dtypes.default_complex_dtype.scalar_name} can't be safely cast to "
             f"passed dtype {dtype.scalar_name}"
         )
-    if dtype is dtypes.bool_:
+    if dtype is dtypes.bool_ and steps > 1:
         raise NotImplementedError(f"\"{function}_cpu\" not implemented for 'Bool'")
     return dtype
 
@@ -303,7 +303,7 @@ def _spaced(start: Any, end: Any, steps: int, np_dtype: Any) -> Any:
         return spaced.astype(np_dtype)
     back = i[::-1]
     first = i < steps // 2
-    if np_dtype.itemsize == 2:  # round after each operation
+    if np_dtype.itemsize == 2 and kind not in "iu":  # round after each operation
         return np.where(first, low + step * i.astype(np_dtype), high - step * back.astype(np_dtype))
     up = fused_multiply_add(i.astype(np.float64), float(step), float(low))
     down = fused_multiply_add(back.astype(np.float64), 0.0 - float(step), float(high))

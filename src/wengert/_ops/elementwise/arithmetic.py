@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import empty_like
+from ..._arrays.layouts import as_like
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import NUMBERS as CONSTANTS
 from ..._base.constants import type_name
@@ -404,8 +404,6 @@ def positive(input: Tensor) -> Tensor:
 def _to_copy(lib, self, dtype):
     """A copy in another dtype, with the same memory order of the dimensions."""
     r = lib.cast(self, dtype)
-    if type(r) is np.ndarray and 0 in self.strides and not r.flags.c_contiguous:  # NumPy orders expanded dims otherwise
-        ordered = empty_like(self, r.dtype)
-        ordered[...] = r
-        return ordered
+    if type(r) is np.ndarray and r.ndim > 1 and (1 in r.shape or 0 in self.strides):  # NumPy orders such dims otherwise
+        return as_like(self, r)
     return r

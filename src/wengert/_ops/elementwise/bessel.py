@@ -7,7 +7,8 @@ from typing import Any
 from ..._arrays.scipy_functions import from_scipy
 from ..._base.registry import on_host
 from ..._kinds.elementwise import unary
-from ._common import real_function
+from ..._kinds.slow_path import require
+from ._common import like, real_function
 
 
 @real_function(unary, "torch.i0 Tensor.i0 special.i0", grad=lambda xp, g, self: g * xp.i1(self), kernel="i0_vml_cpu")
@@ -37,17 +38,19 @@ def i0e(input):
 EPSILON = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52, "bfloat16": 2.0**-7}
 
 
-def _away_from_zero(xp: Any, self: Any) -> tuple[Any, Any]:
+def _away_from_zero(xp: Any, self: Any, kernel: str) -> tuple[Any, Any]:
     """A mask of the elements far enough from 0 to divide by, and x with the others replaced (``i1_backward``)."""
     from ..._payloads.transforms import plain_dtype
 
-    epsilon = EPSILON[plain_dtype(self.dtype).name]
+    dtype = plain_dtype(self.dtype)
+    require(like(dtype), "f", kernel)
+    epsilon = EPSILON[dtype.name]
     apart = xp.abs(self) > epsilon
     return apart, xp.where(apart, self, epsilon)
 
 
 def _i1_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
-    apart, x = _away_from_zero(xp, self)
+    apart, x = _away_from_zero(xp, self, "i1_backward")
     return g * xp.where(apart, xp.i0(x) - result / x, 0.5)
 
 
@@ -61,7 +64,7 @@ def i1(input):
 
 
 def _i1e_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
-    apart, x = _away_from_zero(xp, self)
+    apart, x = _away_from_zero(xp, self, "i1e_backward")
     return g * xp.where(apart, xp.i0e(x) - result * (xp.sgn(x) + 1 / x), 0.5)
 
 

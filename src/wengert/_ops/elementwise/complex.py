@@ -21,6 +21,7 @@ from ..._kinds.elementwise import unary
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import SAME, exactly, with_out, write_out
+from ..._kinds.slow_path import not_implemented
 from ..._tape.conjugates import conjugate_view, flags
 from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.inplace import inplace_of
@@ -213,7 +214,7 @@ _SAME_PARTS = exactly("Expected object of scalar type {Result} but got scalar ty
 def _check_parts(x: Any, y: Any, name: str, arguments: tuple[str, str]) -> None:
     expect_tensors(name, **dict(zip(arguments, (x, y), strict=True)))
     a, b = logical_dtype(x), logical_dtype(y)
-    if a not in FLOATING or b not in FLOATING:
+    if a not in FLOATING or b not in FLOATING or {a.kind, b.kind} != {"f"}:
         raise RuntimeError(
             "Expected both inputs to be Half, Float or Double tensors but got "
             f"{BY_NUMPY[a].scalar_name} and {BY_NUMPY[b].scalar_name}"
@@ -223,6 +224,8 @@ def _check_parts(x: Any, y: Any, name: str, arguments: tuple[str, str]) -> None:
             f"Expected object of scalar type {BY_NUMPY[a].scalar_name} but got scalar type {BY_NUMPY[b].scalar_name} "
             "for second argument"
         )
+    if a == np.float16 and name == "polar":
+        raise not_implemented(REGISTRY["polar"], x)
     if a not in COMPLEX_OF or a == np.float16:
         raise TypeError(f"data type 'complex32' not understood: NumPy has no complex numbers of {a} parts")
 

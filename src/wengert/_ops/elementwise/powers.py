@@ -160,7 +160,7 @@ def rpow(self: Tensor, base: Any) -> Any:
     tensor([2., 4.])
     """
     if isinstance(base, Tensor):
-        return pow(base, self)
+        return pow_public(base, self)
     base = number_or_item(base)
     if type(base) not in PYTHON_NUMBERS or not isinstance(self, Tensor):
         return NotImplemented
@@ -183,6 +183,8 @@ def pow_public(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tenso
     if out is not None:
         return write_out(out, pow_public, (input, exponent))
     if isinstance(input, Tensor):
+        if isinstance(exponent, Tensor) and input._payload.dtype is exponent._payload.dtype is BOOL:
+            raise not_implemented(REGISTRY["pow"], input, "pow")
         if isinstance(exponent, Tensor) or type(exponent) in PYTHON_NUMBERS or isinstance(exponent, np.generic):
             return pow(input, exponent)
     elif isinstance(exponent, Tensor) and type(number_or_item(input)) in PYTHON_NUMBERS:

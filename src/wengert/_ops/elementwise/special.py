@@ -203,7 +203,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if logical_dtype(input) in COMPLEX:
-        raise not_implemented(REGISTRY["_polygamma"], input)
+        raise not_implemented(REGISTRY["_polygamma"], input, ("digamma", "trigamma", "polygamma")[min(n, 2)])
     return _polygamma(input, n) if out is None else write_out(out, _polygamma, (input, n))
 
 

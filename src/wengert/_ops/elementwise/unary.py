@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from ..._arrays.layouts import like
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INT32
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.elementwise import parametric, unary
@@ -278,6 +279,7 @@ def atanh(input):
 
 
 _ANGLE: dict[str, Any] = {
+    "layout": like,
     "fast": FLOATING,
     "check": no_complex("{} is not supported for complex tensors."),
     "dtypes": "fib",

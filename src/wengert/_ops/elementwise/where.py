@@ -20,7 +20,7 @@ from ..._kinds.elementwise import binary, parametric
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.general import general
 from ..._kinds.out import exactly, with_out, write_out
-from ..._kinds.slow_path import cast_operand, not_implemented
+from ..._kinds.slow_path import cast_operand, no_complex_grad, not_implemented
 from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
@@ -272,7 +272,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
             return clamp(input, low, high)  # a 0-dimensional tensor beside a number counts as a number
         raise _no_clamp(min, max)
     _check_clamped(input, "clamp")
-    if common_dtype([t for t in (input, min, max) if t is not None]) is BOOL:
+    if min is not None and max is not None and common_dtype((input, min, max)) is BOOL:
         raise not_implemented(REGISTRY["_clamp"], input)
     return _clamp_tensors(input, min, max)
 
@@ -444,7 +444,7 @@ def nan_to_num(
     >>> torch.nan_to_num(torch.tensor([float("nan"), 1., float("inf")]), posinf=9.)
     tensor([0., 1., 9.])
     """
-    return _nan_to_num(input, nan, posinf, neginf)
+    return no_complex_grad("nan_to_num", _nan_to_num(input, nan, posinf, neginf))
 
 
 publish(inplace_of(nan_to_num, "nan_to_num_"), "torch.nan_to_num_ Tensor.nan_to_num_")

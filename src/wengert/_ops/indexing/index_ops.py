@@ -18,6 +18,7 @@ from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.laid_out import laid_out, lay
 from ..._kinds.out import EXACT, exactly, with_axis, with_out, write_out
+from ..._kinds.slow_path import no_complex_grad, require
 from ..._payloads.meta import on_meta
 from ..._payloads.transforms import dtype_of
 from ..._tape.error_text import expect_tensor, expect_tensors
@@ -335,6 +336,14 @@ def index_reduce(
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim, where, x = _line_index("index_reduce", input, dim, index)
+    if input._payload.ndim < 2:
+        require(input, "fhiu", "index_func_")
+    elif reduce == "mean":
+        require(input, "fhciu", "div_floor_cpu")
+    elif reduce != "prod":
+        require(input, "fhiub", {"amin": "minimum_cpu", "amax": "maximum_cpu"}[reduce])
+    for t in (input, source):
+        no_complex_grad("index_reduce", t)
     shape = tuple(source._payload.shape) or (1,)
     lines = expand(reshape_public(where, (1,) * dim + (-1,) + (1,) * (len(shape) - dim - 1)), shape)
     made = scatter_reduce_public(x, dim, lines, vector(source), reduce, include_self=include_self)
@@ -591,7 +600,7 @@ def torch_embedding(
         if scale_grad_by_freq and weight._node is not None:
             raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
         return sparse_rows(weight, indices, padding_idx, embedding(weight.detach(), indices, padding_idx, False))
-    return embedding(weight, indices, padding_idx, bool(scale_grad_by_freq))
+    return embedding(no_complex_grad("embedding", weight), indices, padding_idx, bool(scale_grad_by_freq))
 
 
 @public("nn.functional.embedding")
@@ -633,8 +642,18 @@ def embedding_public(
     return torch_embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
+def floats_for_norm(weight: Tensor) -> None:
+    """Raise PyTorch's error for a matrix whose rows have no norm."""
+    dtype = logical_dtype(weight)
+    if dtype.kind not in "fcV":
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {dtype_name(dtype)} instead."
+        )
+
+
 def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """PyTorch's ``embedding_renorm_``, not recorded."""
+    floats_for_norm(weight)
     a = writable(weight)
     rows = np.unique(known_values(indices, "embedding with max_norm"))
     norms = np.linalg.norm(a[rows].astype(np.float64), norm_type, axis=1)

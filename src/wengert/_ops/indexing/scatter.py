@@ -19,6 +19,7 @@ from ..._base.registry import ARRAYS, REGISTRY, TENSORS, plain_body, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_axis, with_out, write_out
+from ..._kinds.slow_path import no_complex_grad, require
 from ..._payloads.meta import no_kernel, no_places, on_meta
 from ..._payloads.transforms import Transformed, dtype_of
 from ..._tape.error_text import broadcast_error, expect_tensor
@@ -237,7 +238,7 @@ def scatter_reduce(lib, self, index, src, dim, reduce, include_self):
     at = lib.along(r.shape, index, dim).reshape(-1)
     kind = r.dtype.kind
     if not include_self:
-        least, most = (-np.inf, np.inf) if kind in "fV" else (0, 1) if kind == "b" else _limits(r.dtype)
+        least, most = (-np.inf, np.inf) if kind in "fcV" else (0, 1) if kind == "b" else _limits(r.dtype)
         flat[at] = {"sum": 0, "mean": 0, "prod": 1, "amax": least, "amin": most}[reduce]
     how = {"sum": lib.add, "mean": lib.add, "prod": lib.multiply, "amax": lib.maximum, "amin": lib.minimum}[reduce]
     how.at(flat, at, src.reshape(-1))
@@ -553,6 +554,12 @@ def scatter_reduce_public(
     """
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if reduce in ("amax", "amin"):
+        require(input, "fhiub", f"scatter_gather_tensor_cpu_reduce_{reduce}")
+    elif reduce == "mean":
+        require(input, "fhciu", "scatter_gather_tensor_cpu_reduce_mean")
+    for t in (input, src):
+        no_complex_grad("scatter_reduce", t)
     return _scattered(
         "scatter_reduce",
         input,

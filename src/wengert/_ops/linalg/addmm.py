@@ -22,7 +22,7 @@ from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import with_sizes
 from ..shape.broadcasting import expand_size
-from .matmul import check_batches, check_mat_vec, dtype_name, matrix_product, refuse_bool, refuse_mm
+from .matmul import batch_kernel, check_batches, check_mat_vec, dtype_name, matrix_product, refuse_bool, refuse_mm
 
 
 def scaled(x: Any, factor: Any) -> Any:
@@ -297,7 +297,7 @@ def addbmm(
     if old or out is not None:
         return _unusual(addbmm, (input, batch1, batch2, *old), beta, alpha, out)
     expect_tensors("addbmm", input=input, batch1=batch1, batch2=batch2)
-    _check(input, (batch1._payload.shape[-2], batch2._payload.shape[-1]), "addbmm")
+    _check(input, (batch1._payload.shape[-2], batch2._payload.shape[-1]), "addmm_impl_cpu_")
     check_batches(batch1, batch2)
     return affine_bmm_sum(batch1, batch2, input, _number(input, beta), _number(input, alpha))
 
@@ -315,7 +315,8 @@ def baddbmm(
         return _unusual(baddbmm, (input, batch1, batch2, *old), beta, alpha, out)
     expect_tensors("baddbmm", input=input, batch1=batch1, batch2=batch2)
     if batch1._payload.ndim == batch2._payload.ndim == 3:  # else the check of the batches raises
-        _check(input, (batch1._payload.shape[0], batch1._payload.shape[1], batch2._payload.shape[2]), "baddbmm")
+        a, b = batch1._payload, batch2._payload
+        _check(input, (*a.shape[:2], b.shape[2]), batch_kernel("baddbmm", a, b))
     check_batches(batch1, batch2)
     return affine_bmm(batch1, batch2, input, _number(input, beta), _number(input, alpha))
 

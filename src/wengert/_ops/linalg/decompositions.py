@@ -85,11 +85,26 @@ def _values_part(xp: Any, VhgV: Any, L: Any, g_values: Any) -> Any:
     return r if g_values is None else r + with_diagonal(xp, g_values)
 
 
+def _invariant(name: str, what: str, *turned: Any) -> None:
+    """Refuse cotangents of a function of phases that the vectors do not determine.
+
+    ``turned``: products of vectors and their cotangents. The imaginary parts of the diagonals must add up to zero.
+    """
+    if turned and all(type(x) is np.ndarray for x in turned) and is_complex(turned[0]):
+        parts = [x.diagonal(0, -2, -1).imag for x in turned]
+        if not np.allclose(parts[0], -parts[1] if len(parts) > 1 else 0, 1e-2, 1e-2):
+            raise RuntimeError(
+                f"{name}: The {what} in the complex case are specified up to multiplication by e^{{i phi}}. The "
+                "specified loss function depends on this quantity, so it is ill-defined."
+            )
+
+
 def _eigh_grad(xp: Any, g: Any, result0: Any, result1: Any) -> Any:
     gL, gV = g
     if gV is None:
         return mul(xp, result1 * row(xp, gL), H(xp, result1))
     x = mul(xp, H(xp, result1), gV)
+    _invariant("linalg_eigh_backward", "eigenvectors", x)
     skew = (x - H(xp, x)) * 0.5  # so that the cotangent is Hermitian, as PyTorch's
     return mul(xp, result1, _values_part(xp, skew, result0, gL), H(xp, result1))
 
@@ -126,6 +141,7 @@ def _eig_grad(xp: Any, g: Any, L: Any, V: Any, real: bool) -> Any:
         inner = column(xp, gL) * Vh
     else:
         x = mul(xp, Vh, gV)
+        _invariant("linalg_eig_backward", "eigenvectors", x)
         own = xp.real(diagonal(xp, x))
         x = x - mul(xp, Vh, V) * row(xp, own)
         inner = mul(xp, _values_part(xp, x, xp.conj(L), gL), Vh)
@@ -174,9 +190,11 @@ def _svd_grad(xp: Any, g: Any, result0: Any, result1: Any, result2: Any, full: b
     S2 = result1 * result1
     E = row(xp, S2) - column(xp, S2) + with_diagonal(xp, xp.zeros_like(result1) + 1.0)
     UhgU = None if gU is None else skew(mul(xp, H(xp, result0), gU))
+    VhgV = None if gVh is None else skew(mul(xp, result2, H(xp, gVh)))
+    _invariant("svd_backward", "singular vectors", *[x for x in (UhgU, VhgV) if x is not None])
     inner = None if UhgU is None else (UhgU / E) * row(xp, result1)
-    if gVh is not None:
-        right = column(xp, result1) * (skew(mul(xp, result2, H(xp, gVh))) / E)
+    if VhgV is not None:
+        right = column(xp, result1) * (VhgV / E)
         inner = right if inner is None else inner + right
     if gS is not None:
         inner = inner + with_diagonal(xp, gS)
@@ -211,6 +229,8 @@ def _svd_grad(xp: Any, g: Any, result0: Any, result1: Any, result2: Any, full: b
 )
 def singular(lib, A, full):
     """``U S V^H``: singular values in descending order between orthonormal columns and rows."""
+    if A.dtype.itemsize == 2:  # no elements
+        return tuple([r.astype(A.dtype) for r in lib.linalg.svd(A.astype("float32"), full)])
     return tuple(lib.linalg.svd(A, full))
 
 

@@ -15,12 +15,14 @@ from ..._base.errors import warn
 from ..._base.registry import TENSORS, public
 from ..._kinds.linear import bilinear
 from ..._kinds.out import exactly, with_out, write_out
+from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import without_view
 from ..shape.views import reshape_public
-from .matmul import matmul, refuse_batched, same_dtype
+from .matmul import matmul, refuse_batched, refuse_bool, same_dtype
+from .public import floating
 
 TENSORDOT = exactly(
     "tensordot: Expected the output tensor to have dtype {Result}, but got an output tensor with dtype {Out}"
@@ -400,6 +402,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         of_a = [x for i, x in enumerate(of_a) if i not in summed_a]
         of_b = [x for i, x in enumerate(of_b) if i not in summed_b]
     out = tuple(x for x in of_a if x not in of_b) + tuple(x for x in of_b if x not in of_a)
+    kept = [n for t, side in ((a, of_a), (b, of_b)) for n, x in zip(t._payload.shape, side, strict=True) if x in out]
+    if a._payload.size and b._payload.size and math.prod(kept) > 1:  # else the sum of a product
+        require(a, "fhciu", "addmm_impl_cpu_")
     return TENSORS.contract(a, b, tuple(of_a), tuple(of_b), out)
 
 
@@ -438,6 +443,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
             f"{list(b.shape)}"
         )
     _same_dtype(input, other)
+    refuse_bool(input, "dot" if a.ndim == b.ndim == 1 else "addmm_impl_cpu_", other.mT if b.ndim > 1 else other)
     last = a.ndim - 1
     of_b = (*range(a.ndim, a.ndim + b.ndim - 1), last)
     return TENSORS.contract(input, other, tuple(range(a.ndim)), of_b, (*range(last), *of_b[:-1]))
@@ -452,6 +458,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     tensor(11.)
     """
     expect_tensors("linalg_vecdot", x=x, y=y)
+    floating("linalg.vecdot", x)
     same_dtype("linalg.vecdot", x=x, y=y)
     return ((TENSORS.conj(x) if logical_dtype(x).kind == "c" else x) * y).sum(dim)
 
@@ -500,10 +507,12 @@ def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor 
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias._payload.shape[0]} but expected {w.shape[0]}"
         )
+    require(input1, "fhciu", "bmm")
     lead = tuple(range(x.ndim - 1))
     i, j, k = 50, 51, 52
     half = TENSORS.contract(input1, weight, (*lead, i), (k, i, j), (*lead, k, j))
     result = TENSORS.contract(half, input2, (*lead, k, j), (*lead, j), (*lead, k))
+    no_complex_grad("_trilinear", result)
     return result if bias is None else result + bias
 
 

@@ -13,6 +13,7 @@ from ..._base.registry import TENSORS, public
 from ..._kinds.laid_out import laid_out
 from ..._kinds.out import exactly, safely, with_out
 from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import require
 from ..._tape.promotion import logical_dtype
 from ..._tape.refusal import UndefinedGradBackward, refusing
 from ..._tape.tensor import Tensor, wrap
@@ -41,6 +42,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
             "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
         )
     k = tau._payload.shape[-1]
+    require(A, "fc", "orgqr_cpu")
     if n < k:
         raise RuntimeError(
             "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]"

@@ -66,8 +66,8 @@ def same_dtype(name: str, **pair: Any) -> None:
 
 def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
     """Refuse bools, which have no products in PyTorch; other checks refuse an ``other`` of different dtype or size."""
-    if logical_dtype(t).kind != "b":
-        return
+    if logical_dtype(t).kind != "b" or (kernel != "dot" and (not t._payload.size or 0 in getattr(other, "shape", ()))):
+        return  # where nothing is multiplied, no kernel runs
     if other is None or (logical_dtype(other).kind == "b" and t._payload.shape[-1] == other._payload.shape[-2:][0]):
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
 
@@ -323,8 +323,16 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     return _matmul_by_rank(input, other, a, b)
 
 
-_KERNELS = {(m, n): "bmm" for m in (1, 2, 3) for n in (1, 2, 3)}
-_KERNELS.update({(1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cpu"})
+# By ranks, for more than two matrices; None: ``batch_kernel`` tells.
+_KERNELS = {
+    (1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cpu", (3, 2): "addmm_impl_cpu_",
+    (2, 3): "addmm_impl_cpu_", (3, 1): "addmv_impl_cpu", (1, 3): "addmv_impl_cpu", (3, 3): None,
+}  # fmt: skip
+
+
+def batch_kernel(small: str, a: Any, b: Any) -> str:
+    """PyTorch's kernel for two batches of matrices: one for small matrices, else that of single matrices."""
+    return small if a.shape[-2] * a.shape[-1] * b.shape[-1] < 400 else "addmm_impl_cpu_"
 
 
 def _matmul_by_rank(input: Any, other: Any, a: Any, b: Any) -> Any:
@@ -337,8 +345,9 @@ def _matmul_by_rank(input: Any, other: Any, a: Any, b: Any) -> Any:
             return refuse_mm(a, b)
     if not a.ndim or not b.ndim:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
-    kernel = _KERNELS[min(a.ndim, 3), min(b.ndim, 3)]
-    refuse_bool(input, kernel, None if kernel == "bmm" else other)
+    if a.dtype is BOOL:
+        kernel = _KERNELS[min(a.ndim, 3), min(b.ndim, 3)]
+        refuse_bool(input, kernel or batch_kernel("bmm", a, b), other)
     rows = b.shape[-2] if b.ndim > 1 else b.shape[0]
     if a.shape[-1] != rows:
         _refuse_sizes(a, b)
@@ -447,7 +456,7 @@ def batch_mm(input: Tensor, mat2: Tensor) -> Tensor:
     """
     expect_tensors("bmm", input=input, mat2=mat2)
     check_batches(input, mat2)
-    refuse_bool(input, "bmm")
+    refuse_bool(input, batch_kernel("bmm", input._payload, mat2._payload), mat2)
     return bmm(input, mat2)
 
 
@@ -497,7 +506,7 @@ def _check_dot(name: str, x: Any, y: Any) -> None:
         _refuse_dot(None, x, y)
     if a.shape != b.shape:
         _refuse_sizes(a, b)
-    refuse_bool(x, name)
+    refuse_bool(x, "dot")
 
 
 @public("torch.dot Tensor.dot")

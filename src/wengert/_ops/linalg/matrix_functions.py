@@ -11,6 +11,7 @@ import numpy as np
 from ..._arrays.layouts import always_rows, in_rows
 from ..._arrays.library import lib
 from ..._base.constants import type_name
+from ..._base.dtypes import FLOAT16, FLOATING, float32
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.dims import normal_dim
 from ..._kinds.fronts import in_usual_call
@@ -18,6 +19,7 @@ from ..._kinds.laid_out import lay
 from ..._kinds.linear import bilinear, linear
 from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import require
 from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype
@@ -186,6 +188,8 @@ def matrix_norm(
         A = A.to(dtype)
     if ord == "fro":
         return vector_norm(A, 2, None if rank == 2 else (first, second), keepdim)
+    if ord == "nuc":
+        no_half("linalg.matrix_norm", A, None)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
     if ord in ("nuc", 2, -2):
@@ -328,6 +332,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
         from ..nn.loss import broadcast_pair
 
         input, other = broadcast_pair(input, other)
+    require(input, "fhciu", "cross")
     return TENSORS.cross_product(input, other, d)
 
 
@@ -377,8 +382,7 @@ def trace(input: Tensor) -> Tensor:
     """
     if input._payload.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._payload.ndim}")
-    if logical_dtype(input).kind == "b":
-        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
+    require(input, "fhciu", "trace")
     return TENSORS.trace_of(input)
 
 
@@ -387,12 +391,15 @@ def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
     """Orthonormal columns that span most of A's range: Halko, Martinsson, Tropp (2009), algorithm 4.4."""
     from ..._base.registry import PUBLIC
 
-    X = PUBLIC["torch"]["randn"](A._payload.shape[-1], q, dtype=A.dtype)
+    known = logical_dtype(A).kind in "fc"
+    X = PUBLIC["torch"]["randn"](A._payload.shape[-1], q, dtype=A.dtype if known else float32)
     Ah = adjoint(A)
     if M is not None:
         A = A - M
         Ah = adjoint(A)
-    X = TENSORS.orthogonal(matmul(A, X), "reduced")[0]
+    X = matmul(A, X)
+    require(X, "fc", "geqrf_cpu")
+    X = TENSORS.orthogonal(X, "reduced")[0]
     for _ in range(niter):
         X = TENSORS.orthogonal(matmul(Ah, X), "reduced")[0]
         X = TENSORS.orthogonal(matmul(A, X), "reduced")[0]
@@ -450,12 +457,16 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
             [1, 2, 4],
             [1, 3, 9]])
     """
+    if logical_dtype(x).kind in "bV" or logical_dtype(x) == FLOAT16:
+        raise RuntimeError(
+            f"linalg.vander supports floating point, complex, and integer tensors, but got {dtype_name(x)}"
+        )
     if not x._payload.ndim:
         x = TENSORS.reshape(x, (1,))
     n = x._payload.shape[-1] if N is None else N
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")
-    if logical_dtype(x).kind in "ib":
+    if logical_dtype(x).kind in "iu":
         x = cast(x, np.dtype(np.int64))
     wide = TENSORS.expand(TENSORS.reshape(x, (*x._payload.shape, 1)), (*x._payload.shape, n - 1))
     powers = wide.cumprod(-1)
@@ -525,6 +536,8 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
             "prod(self.shape[:other.ndim]), but got "
             f"{n} != {math.prod(A._payload.shape[: B._payload.ndim])}"
         )
+    if logical_dtype(A) in FLOATING:
+        require(A, "f", "lu_cpu")
     return TENSORS.reshape(solve(TENSORS.reshape(A, (n, n)), TENSORS.reshape(B, (n,))), shape)
 
 

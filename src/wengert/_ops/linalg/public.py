@@ -77,7 +77,7 @@ def floats(name: str, A: Any, kernel: str | None = None) -> None:
 
 
 def no_half(name: str, A: Any, kernel: str | None) -> None:
-    if logical_dtype(A).itemsize == 2:
+    if logical_dtype(A).itemsize == 2 and (kernel is None or A._payload.size):
         if kernel is not None:
             raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(A)}'")
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {dtype_name(A)}")
@@ -512,7 +512,7 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     tensor([4., 3.])
     """
     _check_svd(A)
-    if A._node is None and isinstance(A._payload, np.ndarray):
+    if A._node is None and isinstance(A._payload, np.ndarray) and A._payload.dtype.itemsize > 2:
         return wrap(np.linalg.svd(A._payload, compute_uv=False))
     return TENSORS.singular(A, False)[1]
 

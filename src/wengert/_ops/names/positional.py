@@ -15,6 +15,7 @@ from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.out import exactly, with_out
+from ..._kinds.slow_path import require
 from ..._payloads.meta import on_meta
 from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
@@ -223,6 +224,7 @@ def native_batch_norm(
     (tensor([2.]), tensor([1.]))
     """
     dtype = logical_dtype(input)
+    require(input, "fh", "batch_norm")
     if not training:
         result = batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
         size = input._payload.shape[1:2] if on_meta(input) else (0,)  # PyTorch's shape for tensors without data

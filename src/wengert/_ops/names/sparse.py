@@ -21,6 +21,7 @@ from ..._base.errors import here, noted
 from ..._base.grad_mode import grad_mode
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import PUBLIC, WITH_SPARSE, public, publish
+from ..._kinds.slow_path import no_complex_grad
 from ..._tape.error_text import expect_tensor
 from ..._tape.node import Node, leaf_node, tick
 from ..._tape.tensor import Tensor, current_fn, wrap
@@ -233,6 +234,7 @@ def to_sparse(
         return compressed.converted(self, layout or sparse_coo, dense_dim=dense_dim)
     if is_sparse(self):
         return self
+    no_complex_grad("_to_sparse", self)
     a = np.asarray(self._payload)
     n = a.ndim if sparse_dim is None else sparse_dim
     if not 0 <= n <= a.ndim:

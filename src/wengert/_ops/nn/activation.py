@@ -20,6 +20,7 @@ from ..._kinds.elementwise import parametric, unary
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out
+from ..._kinds.slow_path import no_complex_grad
 from ..._tape.inplace import apply_composed_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -210,7 +211,7 @@ def _silu(lib, self):
 
 
 @public("nn.functional.silu")
-@partial(in_usual_call, name="_silu", unless='a.dtype.kind not in "fc"')
+@partial(in_usual_call, name="_silu", unless='a.dtype.kind != "f"')
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """``x * sigmoid(x)``, also known as swish.
 
@@ -221,7 +222,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
         return apply_composed_inplace(silu, input, ())
     if not isinstance(input, Tensor) or logical_dtype(input) not in INEXACT:
         floats_only(input, "silu")
-    return _silu(input)
+    return no_complex_grad("silu", _silu(input))
 
 
 def _mish_grad(xp: Any, g: Any, self: Any) -> Any:

@@ -14,9 +14,11 @@ import numpy as np
 
 from ..._arrays.attention import block_weights, cut, mask_by_parts, over_cut
 from ..._arrays.layouts import always_rows, like
+from ..._base.dtypes import FLOATING, get_default_dtype
 from ..._base.grad_mode import is_grad_enabled
 from ..._base.registry import ARRAYS, TENSORS, plain_body, public
 from ..._kinds.general import general
+from ..._kinds.slow_path import require
 from ..._tape.error_text import cpp_name
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -191,6 +193,11 @@ def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None
             f"Expected query, key, and value to have the same dtype, but got {names[0]} {names[1]} and {names[2]} "
             "instead."
         )
+    if logical_dtype(query) not in FLOATING:
+        if logical_dtype(query).kind != "c":
+            name = get_default_dtype().scalar_name
+            raise RuntimeError(f"expected scalar type {name} but found {dtype_name(query)}")
+        require(query, "fh", "softmax_lastdim_kernel_impl")
     if mask is not None:
         if logical_dtype(mask).kind != "b" and logical_dtype(mask) is not logical_dtype(query):
             raise RuntimeError(

@@ -18,9 +18,8 @@ from ..._base.grad_mode import no_grad
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.dims import out_of_range
 from ..._kinds.general import general
-from ..._tape.promotion import logical_dtype
+from ..._kinds.slow_path import require
 from ..._tape.tensor import Tensor, wrap
-from ..linalg.matmul import dtype_name
 from .loss import refuse_weight_grad
 from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, norm_groups
 
@@ -165,8 +164,7 @@ def _check(
                 raise RuntimeError(f"{what} must be defined in evaluation mode")
         elif t._payload.size != c:
             raise RuntimeError(f"{what} should contain {c} elements not {t._payload.size}")
-    if logical_dtype(input).kind in "iub":
-        raise NotImplementedError(f"\"batch_norm\" not implemented for '{dtype_name(input)}'")
+    require(input, "fh", "batch_norm")
     refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
 
 

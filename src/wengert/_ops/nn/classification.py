@@ -19,6 +19,7 @@ from ..._base.dtypes import INT64
 from ..._base.errors import noted
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.general import general, named_by
+from ..._kinds.slow_path import require
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -278,11 +279,9 @@ def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -
             "What to do: target.long(); for one output and two classes, binary_cross_entropy_with_logits takes floats.",
             code="W012",
         )
-    dtype = logical_dtype(input)
-    if dtype.kind not in "fV":
-        raise NotImplementedError(f"\"nll_loss_out_frame\" not implemented for '{dtype_name(input)}'")
+    require(input, "fh", "nll_loss_out_frame")
     if weight is not None:
-        if logical_dtype(weight) is not dtype:
+        if logical_dtype(weight) is not logical_dtype(input):
             raise RuntimeError(f"expected scalar type {dtype_name(input)} but found {dtype_name(weight)}")
         refuse_weight_grad("nll_loss_forward", weight=weight)
     _check_classes(target, input._payload.shape[0 if input._payload.ndim == 1 else 1], ignore_index)
@@ -434,8 +433,7 @@ def multi_margin_loss(
     n = a.shape[-1] if a.ndim else 1
     if isinstance(t, (np.ndarray, np.generic)) and t.size and not all_below(t, n):
         raise RuntimeError("target out of range")
-    if a.dtype.kind not in "fV" or a.dtype.itemsize == 2:
-        raise NotImplementedError(f"\"multi_margin_loss_cpu_kernel\" not implemented for '{dtype_name(input)}'")
+    require(input, "f", "multi_margin_loss_cpu_kernel")
     if weight is not None:
         if logical_dtype(weight) is not logical_dtype(input):
             raise RuntimeError(f"expected scalar type {dtype_name(input)} but found {dtype_name(weight)}")
@@ -466,6 +464,7 @@ def multilabel_margin_loss(
     _check_rows(input._payload)
     if tuple(input.shape) != tuple(target.shape):
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    require(input, "f", "multilabel_margin_loss_forward_out_frame")
     single = input._payload.ndim < 2
     n = input._payload.shape[-1] if input._payload.ndim else 1
     rows = 1 if single else input._payload.shape[0]

@@ -15,11 +15,13 @@ import numpy as np
 from ..._arrays.conv import columns, products
 from ..._arrays.layouts import convolved, convolved_2d
 from ..._arrays.library import in_lib
+from ..._base.dtypes import INEXACT
 from ..._base.errors import noted, warn
 from ..._base.registry import TENSORS, plain, public
 from ..._kinds.linear import affine, bilinear
+from ..._kinds.slow_path import require
 from ..._tape.error_text import cpp_name, expect_tensors, two_dtypes
-from ..._tape.tensor import Tensor
+from ..._tape.tensor import Tensor, wrap
 from ..linalg.matmul import dtype_name
 
 Ints = tuple[int, ...]
@@ -322,8 +324,8 @@ def _check_ranks(name: str, k: int, x: Ints, w: Ints, padding: Any = 0) -> None:
         )
 
 
-def _check_channels(x: Ints, w: Ints, bias: Ints | None, groups: int, kind: str, transposed: bool) -> None:
-    """Raise PyTorch's errors about channels and groups; ``kind`` is that of the input's dtype."""
+def _check_channels(x: Ints, w: Ints, bias: Ints | None, groups: int, dtype: Any, transposed: bool) -> None:
+    """Raise PyTorch's errors about channels, groups and the input's dtype."""
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
     if w[0] < groups:
@@ -355,8 +357,12 @@ def _check_channels(x: Ints, w: Ints, bias: Ints | None, groups: int, kind: str,
             f"{start} of size {list(w)}, expected bias to be 1-dimensional with {out} elements, but got bias of size "
             f"{list(bias)} instead"
         )
-    if kind == "b":
-        raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
+    if dtype not in INEXACT and (transposed or dtype.kind == "b"):
+        k = max(len(x) - 2, 2)
+        kernel = f"slow_conv_transpose{k}d_out_cpu" if transposed else f"slow_conv{k}d_cpu"
+        if k == 3 and not transposed and w[2:] != (1, 1, 1):
+            kernel = "compute_columns3d"
+        require(wrap(np.zeros((), dtype)), "fhcl", kernel)
     if 0 in x[2:]:
         raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(x)}")
 
@@ -380,7 +386,7 @@ def _known(geometry: Any) -> Any:
             x, w, b = input._payload, weight._payload, None if bias is None else tuple(bias._payload.shape)
         except AttributeError:
             return expect_tensors(f"{name}{k}d", input=input, weight=weight)
-        shapes = (k, tuple(x.shape), tuple(w.shape), b, x.dtype.kind)
+        shapes = (k, tuple(x.shape), tuple(w.shape), b, x.dtype)
         try:
             return kept(*shapes, *given)
         except TypeError:  # a list, which is no key, or something wrong
@@ -400,7 +406,7 @@ def _same(stride: Ints, dilation: Ints, kernel: Ints) -> tuple[Ints, Ints]:
 
 @_known
 def _geometry(
-    k: int, x: Ints, w: Ints, bias: Any, kind: str, stride: Any, padding: Any, dilation: Any, groups: int
+    k: int, x: Ints, w: Ints, bias: Any, dtype: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> tuple[Ints, tuple[Any, ...]]:
     """The zeros with which the input is padded first, and the parameters of ``convolution``."""
     _check_ranks(f"conv{k}d", k, x, w, padding)
@@ -416,7 +422,7 @@ def _geometry(
     else:
         padding = per_dim("padding", 0 if padding == "valid" else padding, k)
     _check_positive(stride, padding, dilation)
-    _check_channels(x, w, bias, groups, kind, False)
+    _check_channels(x, w, bias, groups, dtype, False)
     size = tuple(n + 2 * p for n, p in zip(x[2:], padding, strict=True))
     reach = tuple(d * (n - 1) + 1 for d, n in zip(dilation, kernel, strict=True))
     if any(r > n for r, n in zip(reach, size, strict=True)):
@@ -489,7 +495,7 @@ def _transposed_geometry(
     x: Ints,
     w: Ints,
     bias: Any,
-    kind: str,
+    dtype: Any,
     stride: Any,
     padding: Any,
     output_padding: Any,
@@ -502,7 +508,7 @@ def _transposed_geometry(
     stride, padding = per_dim("stride", stride, k), per_dim("padding", padding, k)
     dilation, extra = per_dim("dilation", dilation, k), per_dim("output_padding", output_padding, k)
     _check_positive(stride, padding, dilation)
-    _check_channels(x, w, bias, groups, kind, True)
+    _check_channels(x, w, bias, groups, dtype, True)
     if min(extra) < 0:
         raise RuntimeError("negative output_padding is not supported")
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):

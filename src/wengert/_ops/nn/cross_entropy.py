@@ -20,9 +20,10 @@ from ..._arrays.along import all_below
 from ..._arrays.library import ARITHMETIC, silently
 from ..._arrays.losses import MEAN, NONE, SUM, cross_entropies, cross_entropy_slopes, total_loss
 from ..._base import errors as lines
-from ..._base.dtypes import BLAS_FLOATS, INT64
+from ..._base.dtypes import BLAS_FLOATS, FLOATING, INT64
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
+from ..._kinds.slow_path import require
 from ..._tape.engine import observers
 from ..._tape.error_text import expect_tensors
 from ..._tape.node import Box, Parts, box_of, ticks
@@ -163,7 +164,7 @@ def cross_entropy(
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     class_dim = 0 if input._payload.ndim == 1 else 1
     if tuple(input.shape) == tuple(target.shape):
-        if logical_dtype(target).kind != "f":
+        if logical_dtype(target) not in FLOATING:
             raise RuntimeError(
                 f"Expected floating point type for target with class probabilities, got {dtype_name(target)}"
             )
@@ -171,8 +172,7 @@ def cross_entropy(
             raise RuntimeError("ignore_index is not supported for floating point target")
         _check_class_weight(input, weight, class_dim)
         return _from_probabilities(input, target, weight, code, label_smoothing, class_dim)
-    if logical_dtype(input).kind in "iub":
-        raise NotImplementedError(f"\"log_softmax_lastdim_kernel_impl\" not implemented for '{dtype_name(input)}'")
+    require(input, "fh", "log_softmax_lastdim_kernel_impl")
     if label_smoothing:
         _check_class_weight(input, weight, class_dim)
         return _smoothed(

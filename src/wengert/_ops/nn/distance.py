@@ -16,6 +16,7 @@ from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.laid_out import ordered
 from ..._kinds.out import with_out
+from ..._kinds.slow_path import require
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
@@ -61,7 +62,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     eps = plain_number(eps)
     dtype = common_dtype((x1, x2))
-    if dtype.kind not in "fcV":
+    if dtype.kind not in "fV":
         name = BY_NUMPY[dtype].scalar_name
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {name}")
     x1, x2 = cast(x1, dtype), cast(x2, dtype)
@@ -141,6 +142,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         raise RuntimeError(f"expected scalar type {dtype_name(x1)} but found {dtype_name(x2)}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
+    if x1._payload.size and x2._payload.size:
+        require(x1, "f", "cdist")
     from ..linalg.public import same_batch
 
     x1, x2 = same_batch(x1, x2)
@@ -172,6 +175,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
+    if input._payload.shape[0] > 1:
+        require(input, "f", "pdist")
     i, j = (wrap(k) for k in np.triu_indices(input._payload.shape[0], 1))
     return _norms(input[i] - input[j], p, "PdistBackward0")
 

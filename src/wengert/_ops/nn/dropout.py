@@ -18,7 +18,7 @@ from ..._kinds.laid_out import ordered
 from ..._kinds.linear import linear
 from ..._payloads.meta import Meta, on_meta
 from ..._tape.error_text import expect_tensor
-from ..._tape.promotion import logical_dtype
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tensor_api.construct import placed_beside
 from ..._tensor_api.generator import default_generator
@@ -64,6 +64,8 @@ def _dropped(
         noise = _noise(input, _samplers.dropout_noise, p, feature)  # 0 or 1 / (1 - p)
         return input.mul_(noise) if inplace else ordered(input * noise, input, noise)
     # self-normalizing networks (Klambauer et al. 2017): dropped elements become -ALPHA; a and b keep mean and variance
+    if logical_dtype(input) == np.bool_:  # a product of bools and numbers is of integers
+        input = cast(input, np.dtype(np.int64))
     keep = _noise(input, _samplers.bernoulli, 1 - p, feature)
     a: Any = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     b = (keep - 1) * (_ALPHA * a) + _ALPHA * a * p

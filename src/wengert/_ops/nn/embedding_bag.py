@@ -20,7 +20,7 @@ from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import placed_beside
-from ..indexing.index_ops import _renorm, torch_embedding
+from ..indexing.index_ops import _renorm, floats_for_norm, torch_embedding
 from ..indexing.scatter import known_values
 from ..shape.views_primitive import payload
 
@@ -118,13 +118,15 @@ def _check(input: Tensor, weight: Tensor, offsets: Any, per_sample_weights: Any,
         raise ValueError("mode has to be one of sum, mean or max")
 
 
-def _check_weights(weight: Tensor, per_sample_weights: Tensor | None, mode: str) -> None:
+def _check_weights(weight: Tensor, per_sample_weights: Tensor | None, mode: str, max_norm: Any) -> None:
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
             f"mode='{mode}'). Please open a feature request on GitHub."
         )
     if logical_dtype(weight).kind not in "fV":
+        if max_norm is not None:
+            floats_for_norm(weight)
         raise _wrong_type(weight, 1, "weight", "Half, BFloat16, Float, Double")
     if per_sample_weights is not None and logical_dtype(weight) != logical_dtype(per_sample_weights):
         ours, theirs = (_type_name(np.empty(0, logical_dtype(t))) for t in (weight, per_sample_weights))
@@ -201,7 +203,7 @@ def embedding_bag(
         raise ValueError("max mode does not support scaling the gradient by the frequency")
     if mode == "max" and sparse:
         raise ValueError("max mode does not support sparse weights")
-    _check_weights(weight, per_sample_weights, mode)
+    _check_weights(weight, per_sample_weights, mode, max_norm)
     indices = _integers(input)
     length = None
     if indices.ndim == 2:

@@ -14,8 +14,8 @@ from ..._arrays.layouts import channels_last
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.laid_out import with_channels_of
 from ..._kinds.linear import linear
+from ..._kinds.slow_path import require
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import dtype_name
 
 Ints = tuple[int, ...]
 
@@ -187,8 +187,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
         geometry = _known_unfolding(shape, kernel_size, dilation, padding, stride)
     except TypeError:  # a list, which is no key, or something wrong
         geometry = _unfolding(shape, kernel_size, dilation, padding, stride)
-    if input._payload.dtype.kind in "iu":
-        raise NotImplementedError(f"\"im2col_out_cpu\" not implemented for '{dtype_name(input)}'")
+    require(input, "fhcb", "im2col_out_cpu")
     return TENSORS.im2col(input, *geometry)
 
 
@@ -228,8 +227,7 @@ def fold(
             + f"expected size of input's dimension 2 to match the calculated number of sliding blocks {places[0]} * "
             f"{places[1]} = {math.prod(places)}, but got input.size(2)={shape[d + 1]}."
         )
-    if input._payload.dtype.kind in "iu":
-        raise NotImplementedError(f"\"col2im_out_cpu\" not implemented for '{dtype_name(input)}'")
+    require(input, "fhcb", "col2im_out_cpu")
     return TENSORS.col2im(input, size, *geometry)
 
 

@@ -21,6 +21,7 @@ from ..._base.errors import warn
 from ..._base.registry import ARRAYS, plain_body, public
 from ..._kinds.general import general, named_by
 from ..._kinds.linear import linear
+from ..._kinds.slow_path import require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..create.ranges import _spaced
@@ -278,6 +279,7 @@ def _check_grid(input: Any, grid: Any, mode: str) -> None:
             )
     if mode == "bicubic" and k != 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    require(input, "fh", "grid_sampler_2d_cpu_kernel_impl" if k == 2 else "grid_sampler3d_cpu")
 
 
 @public("nn.functional.affine_grid")

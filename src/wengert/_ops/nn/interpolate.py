@@ -24,11 +24,12 @@ from ..._arrays.interpolation import (
     taps_matrix,
 )
 from ..._arrays.layouts import channels_last
+from ..._base.dtypes import FLOATING
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, TENSORS, plain_body, public
 from ..._kinds.linear import linear
+from ..._kinds.slow_path import require
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import dtype_name
 
 # ---- one dimension
 
@@ -251,8 +252,15 @@ def _check_sizes(input: Any, out: tuple[int, ...], mode: str) -> None:
         )
     if 0 in shape[1:]:
         raise RuntimeError(f"Non-empty {len(shape)}D data tensor expected but got a tensor with sizes {list(shape)}")
-    if input._payload.dtype.kind in "iub" and not mode.startswith("nearest"):
-        raise NotImplementedError(f"\"compute_indices_weights_{mode}\" not implemented for '{dtype_name(input)}'")
+    if input._payload.dtype not in FLOATING:
+        kernel = f"compute_indices_weights_{_WEIGHTS.get(mode, mode)}"
+        if len(out) == 2 and mode != "bicubic" and sum(out) <= 128:
+            kernel = f"upsample_{kernel.rpartition('_')[2].replace('linear', 'bilinear')}2d_channels_last"
+        require(input, "fhu" if mode.startswith("nearest") or mode in ("bilinear", "bicubic") else "fh", kernel)
+
+
+# PyTorch's kernels of interpolation, where they have another name than the mode.
+_WEIGHTS = {"nearest-exact": "nearest", "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 
 
 def _deprecated(name: str, instead: str) -> None:

@@ -13,6 +13,7 @@ from ..._base.dtypes import FLOATING
 from ..._base.errors import noted, warn
 from ..._base.registry import TENSORS, public
 from ..._kinds.general import general
+from ..._kinds.slow_path import require
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
@@ -92,6 +93,7 @@ def binary_cross_entropy(
         if t is not None and logical_dtype(t) is not logical_dtype(input):
             raise RuntimeError(f"Found dtype {dtype_name(t)} but expected {dtype_name(input)}")
     refuse_weight_grad("binary_cross_entropy", weight=weight)
+    require(input, "fh", "binary_cross_entropy")
     for name, t in (("input", input), ("target", target)):
         if not in_unit_interval(t._payload):
             raise noted(
@@ -184,6 +186,7 @@ def binary_cross_entropy_with_logits(
             None if t is None else cast(t, dtype) for t in (input, target, weight, pos_weight)
         )
     refuse_weight_grad("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    require(input, "fh", "log_sigmoid_cpu")
     return bernoulli_logits_nll(input, target, weight, pos_weight, code)
 
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import in_lib
+from ..._base.dtypes import BOOL
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, TENSORS, plain
 from ..._kinds.linear import MANY, affine, refuse_mixed
 from ..._kinds.linear import linear as kind_linear
+from ..._kinds.slow_path import require
 from ..._tape.unfused import layer_graph, shown_as, with_sizes
 from ..linalg.matmul import matmul, sizes_text
 from ..shape.broadcasting import expand_size
@@ -52,10 +54,13 @@ def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
             return type(w).with_dense(LAYER, input, weight)
         if a.dtype is not w.dtype:
             return refuse_mixed(None, input, weight)  # type: ignore[arg-type]  # not read
+        if a.dtype is BOOL:
+            require(input, "", "addmm_impl_cpu_")
         return matmul(input, TENSORS.matrix_t(weight))
     if bias._payload.ndim > 1:
         return matmul(input, TENSORS.matrix_t(weight)) + bias
     lead = tuple(a.shape[:-1])
+    require(input, "fhciu", "addmm_impl_cpu_")
     rows = TENSORS.linear(TENSORS.reshape(input, (prod(lead), a.shape[-1])), weight, bias)
     return TENSORS.reshape(rows, (*lead, w.shape[0]))
 

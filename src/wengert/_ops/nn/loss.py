@@ -13,13 +13,14 @@ from ..._arrays.large import large
 from ..._arrays.layouts import iterated
 from ..._arrays.losses import MEAN, NONE, REDUCTIONS, reduced_losses
 from ..._arrays.threads import LARGE
+from ..._base.dtypes import BY_NUMPY, FLOATING, INEXACT, get_default_dtype
 from ..._base.errors import warn
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
+from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import common_shape, expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import dtype_name
 
 # ---- reductions
 LEGACY_WARNING = "size_average and reduce args will be deprecated, please use reduction='{}' instead."
@@ -105,8 +106,8 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
     if a.dtype is not b.dtype:
         dtype = common_dtype((input, target))
         input, target = cast(input, dtype), cast(target, dtype)
-    if kernel is not None and logical_dtype(input).kind in "iub":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(input)}'")
+    if kernel is not None and input._payload.dtype not in FLOATING:
+        require(input, "fh", kernel)
     return input, target
 
 
@@ -344,7 +345,14 @@ def soft_margin_loss(
     if tuple(input.shape) != tuple(target.shape):
         input, target = broadcast_pair(input, target)
     dtype = common_dtype((input, target))
-    return soft_margin(cast(input, dtype), cast(target, dtype), code)
+    if dtype.kind == "b":
+        TENSORS.neg(target)
+    if dtype not in INEXACT:
+        raise RuntimeError(
+            f"result type {get_default_dtype().scalar_name} can't be cast to the desired output type "
+            f"{BY_NUMPY[dtype].scalar_name}"
+        )
+    return no_complex_grad("soft_margin_loss", soft_margin(cast(input, dtype), cast(target, dtype), code))
 
 
 @public("nn.functional.hinge_embedding_loss")
@@ -390,4 +398,5 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    return reduce_values((-target * (input1 - input2) + margin).clamp_min(0), code)
+    apart = input1 - input2
+    return reduce_values((-target * apart + margin).clamp_min(0), code)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._base.errors import warn
 from ..._base.registry import PUBLIC, TENSORS, public
+from ..._kinds.slow_path import require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import placed_beside
@@ -166,6 +167,7 @@ def multi_head_attention_forward(
         if key.shape != value.shape:
             raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
         q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
+    require(q, "fhiub", "softmax_lastdim_kernel_impl")  # what integers meet is another error
     rows = n * num_heads
     mask = _mask_size(mask, rows, length, sources)
     if bias_k is not None and bias_v is not None:

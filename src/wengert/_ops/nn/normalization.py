@@ -20,9 +20,9 @@ from ..._base.errors import noted
 from ..._base.registry import ARRAYS, TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.laid_out import with_channels_of
+from ..._kinds.slow_path import require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import dtype_name
 
 # ---- operators
 _SAMPLES = [
@@ -186,8 +186,7 @@ def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
 
 # ---- public functions
 def _check_float(t: Any, kernel: str, *others: Any) -> None:
-    if logical_dtype(t).kind in "iub":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(t)}'")
+    require(t, "fh", kernel)
     others_dtypes = {logical_dtype(o) for o in others if o is not None}
     if others_dtypes <= {logical_dtype(t)}:
         return
@@ -278,8 +277,7 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     tensor([0.8485, 1.1314])
     """
     shape = _normalized_shape("rms_norm", input, normalized_shape, "", ("weight", weight))
-    if logical_dtype(input).kind in "iub":
-        raise NotImplementedError(f"\"rms_norm\" not implemented for '{dtype_name(input)}'")
+    require(input, "fhc", "rms_norm")
     if eps is None:
         dtype = logical_dtype(input)
         eps = float(np.finfo(np.float32 if dtype.itemsize == 2 else dtype).eps)
@@ -358,9 +356,13 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {rank} dimensions)")
     if not input._payload.size:
         return input
-    from .pool import avg_pool3d
+    from .pool import avg_pool2d, avg_pool3d
 
     n, c = input._payload.shape[:2]
+    if rank == 3:
+        square = TENSORS.constant_pad_nd((input * input).unsqueeze(1), (0, 0, size // 2, (size - 1) // 2), 0)
+        mean = avg_pool2d(square, (size, 1), 1).squeeze(1)
+        return input / (mean * alpha + k) ** beta
     square = TENSORS.reshape(input * input, (n, 1, c, math.prod(input._payload.shape[2:]), 1))
     square = TENSORS.constant_pad_nd(square, (0, 0, 0, 0, size // 2, (size - 1) // 2), 0)
     mean = TENSORS.reshape(avg_pool3d(square, (size, 1, 1), 1), tuple(input._payload.shape))

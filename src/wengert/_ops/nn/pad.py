@@ -17,9 +17,9 @@ from ..._base.constants import type_name
 from ..._base.registry import REGISTRY, TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
+from ..._kinds.slow_path import require
 from ..._tape.error_text import expect_tensors
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import dtype_name
 
 Pads = tuple[int, ...]
 
@@ -261,8 +261,9 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     _check_border(tuple(input._payload.shape), pads, mode)
-    if mode == "replicate" and input._payload.dtype.kind == "b":
-        raise NotImplementedError(f"\"replication_pad{len(pads) // 2}d\" not implemented for '{dtype_name(input)}'")
+    if mode != "circular":
+        kernel = "replication" if mode == "replicate" else "reflection"
+        require(input, "fhciu", f"{kernel}_pad{len(pads) // 2}d")
     return pad_border(input, pads, mode)
 
 

@@ -16,11 +16,23 @@ from ..._base.dtypes import FLOATING
 from ..._base.registry import TENSORS, public
 from ..._kinds.laid_out import with_channels_of
 from ..._kinds.out import EXACT, with_out
+from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
 Ints = tuple[int, ...]
+
+# By function: the dtypes of PyTorch's kernel, and its name if it is another one.
+_KERNELS: dict[str, tuple[str, str]] = {
+    "avg_pool2d": ("fhl", "avg_pool2d"),
+    "avg_pool3d": ("fl", "avg_pool3d_out_frame"),
+    "adaptive_avg_pool1d": ("fh", "adaptive_avg_pool2d"),
+    "adaptive_avg_pool2d": ("fh", "adaptive_avg_pool2d"),
+    "adaptive_avg_pool3d": ("fh", "adaptive_avg_pool3d_cpu"),
+    "adaptive_max_pool1d": ("fh", "adaptive_max_pool2d"),
+    "adaptive_max_pool3d": ("fh", "adaptive_max_pool3d_cpu"),
+}
 
 
 # ---- public functions
@@ -42,8 +54,8 @@ def _geometry(name: str, k: int, input: Any, *given: Any) -> tuple[Ints, Ints, I
     a = input._payload
     if a.ndim not in (k + 1, k + 2):
         raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
-    if a.dtype.kind in "bc":
-        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(input)}'")
+    if a.dtype not in FLOATING or name == "avg_pool3d":
+        require(input, *(_KERNELS.get(name) or ("fhiu", name)))
     try:
         return _known_geometry(name, k, a.shape, *given)
     except TypeError:  # a list, which is no key, or something wrong
@@ -285,8 +297,8 @@ def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
                 f"{list(shape)} with dimension {i + len(shape) - k} being empty"
             )
-    if logical_dtype(input).kind in "iub":
-        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(input)}'")
+    if input._payload.dtype not in FLOATING and 0 not in shape:
+        require(input, *_KERNELS.get(name, ("fh", name)))
     return out
 
 
@@ -307,6 +319,9 @@ def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
     if is_mean and rank < k:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {-k})")
     out = () if is_mean else _wanted(f"adaptive_avg_pool{k}d", k, input, output_size)
+    if input._payload.dtype not in FLOATING:
+        require(input, "ciub" if k == 2 and not input._payload.size else "", _KERNELS[f"adaptive_avg_pool{k}d"][1])
+        no_complex_grad("_adaptive_avg_pool2d", input)
     if all(o == 1 for o in out):
         return with_channels_of(input, TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True))
     return TENSORS.mean_parts(input, out)
@@ -421,6 +436,7 @@ def _unpooled_size(input: Any, kernel: Ints, stride: Ints, padding: Ints, output
 
 def _max_unpool(k: int, input: Any, indices: Any, kernel: Any, stride: Any, padding: Any, output_size: Any) -> Any:
     name = f"max_unpool{k}d"
+    require(input, "fh", name)
     kernel = _per_dim(name, "kernel_size", kernel, k)
     stride = kernel if stride is None else _per_dim(name, "stride", stride, k)
     size = _unpooled_size(input, kernel, stride, _per_dim(name, "padding", padding, k), output_size)

@@ -148,6 +148,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if isinstance(input, Tensor) and logical_dtype(input) in COMPLEX:
         raise NotImplementedError("clamp is not supported for complex types")
+    if isinstance(input, Tensor) and logical_dtype(input).kind == "u" and int(min_val) < 0:
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return _hardtanh(input, *_as_integers(input, min_val, max_val))
 
 
@@ -283,7 +285,7 @@ def threshold(input: Tensor, threshold: Any, value: Any, inplace: bool = False) 
     return _threshold_of(input, threshold, value.real)
 
 
-def _threshold_of(input: Tensor, threshold: float, value: float) -> Tensor:
+def _threshold_of(input: Tensor, threshold: Any, value: Any) -> Tensor:
     if isinstance(input, Tensor) and (logical_dtype(input) in COMPLEX or logical_dtype(input) is BOOL):
         raise not_implemented(REGISTRY["_threshold"], input)
     return _threshold(input, *_as_integers(input, threshold, value))

@@ -123,7 +123,7 @@ def _along(op: Any, name: str, input: Tensor, dim: Any, dtype: DType | None) -> 
     dim = normal_dim(dim, rank(input, name), name)
     if dtype is not None:
         input = in_dtype(input, dtype, name)
-    elif input._payload.dtype.kind not in "fV":
+    if input._payload.dtype.kind not in "fV":
         raise unimplemented(f"{name}_lastdim_kernel_impl" if dim >= input.ndim - 1 else f"{name}_kernel_impl", input)
     return along_one(op, input, dim)
 

@@ -17,6 +17,7 @@ from ..._base.dtypes import type_name
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import REGISTRY, public
 from ..._kinds.out import exactly, of_kind, write_out
+from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import common_shape, expect_tensor
 from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
@@ -59,6 +60,9 @@ def bernoulli(
     def sampler(source: Generator, probabilities: Any) -> Any:
         return _samplers.bernoulli_tensor(source, probabilities.shape, probabilities.dtype, probabilities)
 
+    if input._payload.size:
+        require(input, "fhiub", "bernoulli_tensor_cpu_self_")
+    no_complex_grad("bernoulli", input)
     result = _result(sampled(sampler, source, _array(input)), "bernoulli_values", input)
     return _scored(result, input, "bernoulli")
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..._base.dtypes import UINT8
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim, normal_dims, rank
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from .scan import cumsum_public
 from .sums import Dims, is_kind, reduction, to_default
@@ -97,8 +99,8 @@ def _check_trapezoid(name: str, y: Tensor, x: Tensor | None, dim: int) -> int:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = normal_dim(dim, ndim, name)
     if is_kind(y, "b") or (x is not None and is_kind(x, "b")):
-        which = "y" if is_kind(y, "b") else "x"
-        raise RuntimeError(f"{name}: received a bool input for `{which}`, but bool is not supported")
+        which = "`y`" if x is None else "`x` or `y`"
+        raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
     return dim
 
 
@@ -130,6 +132,8 @@ def gradient(input: Tensor, *, spacing: Any = None, dim: Dims = None, edge_order
     ndim = rank(input, "gradient")
     dims = normal_dims(dim, ndim, "gradient")
     steps = _steps(spacing, dims, dim is not None)
+    if logical_dtype(input) == UINT8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     for d in dims:

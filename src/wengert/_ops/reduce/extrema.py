@@ -28,7 +28,7 @@ from ..._kinds.out import EXACT, exactly, write_out
 from ..._kinds.return_types import return_type
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import without_view
-from .sums import NOT_REAL_OR_EMPTY, Dims, is_kind, reduction, restored, unimplemented, wanted_dims
+from .sums import NOT_REAL_OR_EMPTY, Dims, dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
 
 _SAME_AS_INPUT = exactly(
     "Expected the dtype for input and out to match, but got {Result} for input's dtype and {Out} for out's dtype."
@@ -252,7 +252,7 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
     ndim = rank(input, name)
     dim = normal_dim(dim, ndim, name)
     if is_kind(input, "c"):
-        raise unimplemented(f"{name}_cpu", input)
+        raise RuntimeError(f"{name}(): does not support complex input")
     if ndim:
         nonempty_dims(input._payload.shape, (dim,), name)
     values, indices = along(max_dim if name == "max" else min_dim, input, dim, keepdim)
@@ -393,6 +393,8 @@ def aminmax_public(input: Tensor, *, dim: int | None = None, keepdim: bool = Fal
         if not shape[d]:
             raise IndexError(f"aminmax: Expected reduction dim {d} to have non-zero size.")
     if is_kind(input, "c"):
+        if not ndim and dim is not None:
+            raise RuntimeError(f"aminmax not implemented for {dtype_text(input)}")
         raise unimplemented("aminmax_cpu", input)
     return AminmaxResult._make(aminmax(input, dims, keepdim))
 

@@ -21,6 +21,7 @@ from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import exactly, of_kind
 from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import require
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
 from .extrema import along, along_one, with_places
@@ -69,7 +70,9 @@ def cumsum_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Ten
     """
     ndim = rank(input, "cumsum")
     dim = normal_dim(dim, ndim, "cumsum")
-    return in_dtype(along_one(cumsum, in_dtype(input, dtype, "cumsum"), dim), dtype, "cumsum")
+    if dtype is not None:
+        require(input := in_dtype(input, dtype, "cumsum"), "fhciu", "cumsum_out_cpu")
+    return in_dtype(along_one(cumsum, input, dim), dtype, "cumsum")
 
 
 # ---- products
@@ -155,7 +158,9 @@ def cumprod_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Te
     """
     ndim = rank(input, "cumprod")
     dim = normal_dim(dim, ndim, "cumprod")
-    return in_dtype(along_one(cumprod, in_dtype(input, dtype, "cumprod"), dim), dtype, "cumprod")
+    if dtype is not None:
+        require(input := in_dtype(input, dtype, "cumprod"), "fhciu", "cumprod_out_cpu")
+    return in_dtype(along_one(cumprod, input, dim), dtype, "cumprod")
 
 
 publish(inplace_of(cumsum_public, "cumsum_"), "Tensor.cumsum_")

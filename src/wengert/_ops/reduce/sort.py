@@ -19,6 +19,7 @@ from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
 from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import require
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -40,23 +41,26 @@ KthvalueResult = return_type("kthvalue", "values", "indices")
 
 # ---- sort
 @with_places(
-    put_all, layout=like, dtypes="fib", samples=[((3, 4), (1, False)), ((3, 4), (0, True)), ((0,), (0, False))]
+    put_all,
+    layout=like,
+    dtypes="fib",
+    samples=[((3, 4), (1, False, False)), ((3, 4), (0, True, True)), ((0,), (0, False, False))],
 )
-def sort(lib, self, dim, descending):
+def sort(lib, self, dim, descending, stable):
     """The sorted elements along a dim, and their indices in the input."""
-    return lib.sorted_with_positions(self, dim, descending)
+    return lib.sorted_with_positions(self, dim, descending, stable)
 
 
 @general(
     layout=like,
     batch=("dim", ("dim",)),
     dtypes="fib",
-    samples=[((3, 4), (1, False)), ((3, 4), (0, True))],
+    samples=[((3, 4), (1, False, False)), ((3, 4), (0, True, True))],
     no_derivative="indices",
 )
-def argsort(lib, self, dim, descending):
+def argsort(lib, self, dim, descending, stable):
     """The indices that sort the elements along a dim."""
-    return lib.sorted_with_positions(self, dim, descending)[1]
+    return lib.sorted_with_positions(self, dim, descending, stable)[1]
 
 
 def _check_sortable(input: Tensor, dim: Any, name: str) -> int:
@@ -66,29 +70,31 @@ def _check_sortable(input: Tensor, dim: Any, name: str) -> int:
     return dim
 
 
-@reduction("torch.sort Tensor.sort", out_rule=EXACT, one_dim=("sort", "dim, False", NOT_REAL, SortResult))
+@reduction("torch.sort Tensor.sort", out_rule=EXACT, one_dim=("sort", "dim, False, False", NOT_REAL, SortResult))
 def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
-    """Sort along a dim: values and their indices. Equal elements keep their order, and nan is the largest.
+    """Sort along a dim: values and their indices. Nan is the largest; equal elements keep their order if ``stable``.
+
+    Otherwise they have PyTorch's places in rows of up to 1,024 elements.
 
     >>> torch.sort(torch.tensor([3., 1., 2.]), descending=True)
     torch.return_types.sort(
     values=tensor([3., 2., 1.]),
     indices=tensor([0, 2, 1]))
     """
-    return SortResult._make(along(sort, input, _check_sortable(input, dim, "sort"), descending))
+    return SortResult._make(along(sort, input, _check_sortable(input, dim, "sort"), descending, bool(stable)))
 
 
-@reduction("torch.argsort Tensor.argsort", out_rule=EXACT, one_dim=("argsort", "dim, False", NOT_REAL))
+@reduction("torch.argsort Tensor.argsort", out_rule=EXACT, one_dim=("argsort", "dim, False, False", NOT_REAL))
 def argsort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
-    """The indices that sort the elements along a dim; equal elements keep their order.
+    """The indices that sort the elements along a dim; equal elements as in ``sort``.
 
     >>> torch.argsort(torch.tensor([3., 1., 2.]))
     tensor([1, 2, 0])
     """
     dim = _check_sortable(input, dim, "argsort")
     if not input.ndim:
-        return without_dim(argsort(TENSORS.reshape(input, (1,)), 0, False))
-    return argsort(input, dim, descending)
+        return without_dim(argsort(TENSORS.reshape(input, (1,)), 0, False, True))
+    return argsort(input, dim, descending, bool(stable))
 
 
 @reduction("torch.msort Tensor.msort", out_rule=EXACT)
@@ -297,6 +303,7 @@ def unique_consecutive(
     tensor([1, 2, 1])
     """
     ndim = rank(input, "unique_consecutive")
+    require(input, "fhiub", "unique")
     if dim is None or not ndim:
         return _asked(_unique_consecutive(input), return_inverse, return_counts)
     dim = normal_dim(dim, ndim, "unique_consecutive")
@@ -354,6 +361,8 @@ def searchsorted(
     values = _as_values(input, sorted_sequence)
     if ndim > 1:
         _check_rows(name, sorted_sequence, values)
+    if values._payload.size:
+        require(sorted_sequence, "fhiu", "searchsorted_out_cpu")
     if sorter is not None:
         _check_sorter(name, sorted_sequence, sorter)
         sorted_sequence = TENSORS._take_along(sorted_sequence, sorter, ndim - 1, True)

@@ -17,6 +17,7 @@ from ..._kinds.dims import nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import no_complex_grad
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
@@ -139,7 +140,8 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
         correction = 1 if given.get("unbiased", True) else 0
     dims = wanted_dims(given.get("dim"), ndim, name)
     if not is_kind(input, "fcV"):
-        raise RuntimeError("std and var only support floating point and complex dtypes")
+        what = name if name.endswith("_mean") else "std and var"
+        raise RuntimeError(f"{what} only support floating point and complex dtypes")
     shape = tuple(input.shape)
     kept = count_of(shape, tuple(d for d in range(ndim) if d not in dims))
     if kept and count_of(shape, dims) - correction <= 0:
@@ -287,8 +289,9 @@ def mode_public(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """
     ndim = rank(input, "mode")
     dim = normal_dim(dim, ndim, "mode")
-    if is_kind(input, "c"):
+    if is_kind(input, "c") and ndim:
         raise unimplemented("mode_cpu", input)
+    no_complex_grad("mode", input)
     if ndim:
         nonempty_dims(input._payload.shape, (dim,), "mode")
     return ModeResult(along(mode, input, dim, keepdim))
@@ -346,7 +349,7 @@ def _quantile(name: str, x: Tensor, q: Any, dim: Any, keepdim: bool, interpolati
         order = (*(d for d in range(ndim) if d != dim), dim) if ndim else ()
         rows = TENSORS.permute(x, order) if ndim else TENSORS.reshape(x, (1,))
         kept_shape = tuple(1 if d == dim else n for d, n in enumerate(shape) if d != dim or keepdim)
-    values, _ = TENSORS.sort(rows, rows.ndim - 1, False)
+    values, _ = TENSORS.sort(rows, rows.ndim - 1, False, True)
     result = _interpolated(values, TENSORS.reshape(q, (q._payload.size,)), interpolation, ignore_nan)
     if not q.ndim:
         return without_view(TENSORS.reshape(result, kept_shape), "SqueezeBackward4")

@@ -14,7 +14,7 @@ from ..._arrays import intp
 from ..._arrays.along import COLONS
 from ..._arrays.layouts import always_rows, like, rows
 from ..._arrays.library import concatenate, copyto
-from ..._base.dtypes import as_dtype
+from ..._base.dtypes import INT64, as_dtype
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_always
 from ..._base.registry import TENSORS, plain_body, public
@@ -22,6 +22,7 @@ from ..._kinds.dims import as_int, normal_dim, normal_dims
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_axis, with_out
+from ..._kinds.slow_path import require
 from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
@@ -302,7 +303,9 @@ def _triangle_indices(name: str, rows: Any) -> None:
         for what, n in (("row", row), ("col", col)):
             if n < 0:
                 raise RuntimeError(f"{what} must be non-negative, got{n}")
-        np_dtype = np.dtype(np.int64) if dtype is None else as_dtype(dtype, name).np
+        np_dtype = INT64 if dtype is None else as_dtype(dtype, name).np
+        if np_dtype is not INT64 and np_dtype != np.int32:
+            require(wrap(np.zeros((), np_dtype)), "", name)
         if device is None and row < 32 and col < 32 and type(row) is type(col) is type(offset) is int:
             return wrap(known(row, offset, col, np_dtype).copy())
         return wrap(placed(made(row, offset, col, np_dtype), device, name))

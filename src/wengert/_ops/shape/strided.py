@@ -20,6 +20,7 @@ from ..._base.registry import ARRAYS, REGISTRY, TENSORS, plain_body, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_axis, with_out
+from ..._kinds.slow_path import no_complex_grad
 from ..._payloads.meta import Meta
 from ..._payloads.transforms import Batched, Transformed
 from ..._tape.fast_results import view_result
@@ -489,7 +490,8 @@ def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) 
             "slice size = "
             f"{list(have)}"
         )
-    return with_node_name(view_scatter(input, cast(src, logical_dtype(input)), chain), node)
+    made = with_node_name(view_scatter(input, cast(src, logical_dtype(input)), chain), node)
+    return no_complex_grad(name, made) if name in ("select_scatter", "slice_scatter") else made
 
 
 @public("torch.select_scatter Tensor.select_scatter")

@@ -11,10 +11,12 @@ import numpy as np
 
 from ..._base.errors import warn, warn_once
 from ..._base.registry import TENSORS, public
+from ..._kinds.slow_path import require
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import without_view
+from ..linalg.matmul import dtype_name
 from ..nn.pad import pad as pad_by
 from .fft import fft, ifft, irfft, rfft
 
@@ -117,6 +119,8 @@ def stft(
     complex_frames = logical_dtype(frames).kind == "c"
     if onesided and complex_frames:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
+    if logical_dtype(frames).itemsize == 2:
+        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {dtype_name(frames)}")
     half = not complex_frames if onesided is None else onesided
     transform = rfft if half else fft
     # PyTorch transposes and squeezes in place: the result is no view
@@ -131,6 +135,8 @@ def _reflected(input: Tensor, by: int, mode: str) -> Tensor:
     """A signal (a batch of them) padded on both sides."""
     rank = input._payload.ndim
     shape = tuple(input._payload.shape)
+    if mode == "reflect":
+        require(input, "fhciu", "reflection_pad1d")
     padded = pad_by(TENSORS.view(input, (1,) * (3 - rank) + shape), (by, by), mode)
     return TENSORS.view(padded, (*shape[:-1], padded._payload.shape[-1]))
 
