@@ -15,7 +15,7 @@ from typing import Any
 import wengert as torch
 
 from ..._tape.tensor import Tensor
-from ...utils._aten import OpOverload
+from ...utils._aten import OpOverload, not_intercepted
 from ...utils._aten_schemas import matching
 from ...utils._python_dispatch import _disable_current_modes
 from ..node import Node, map_aggregate
@@ -212,7 +212,7 @@ def derived(
             needed.add(node)
     found: list[tuple[Node, Written]] = []
     try:
-        with _disable_current_modes(), torch.no_grad():
+        with _disable_current_modes(), not_intercepted(), torch.no_grad():
             for node in reversed(steps):
                 if node.target is operator.getitem or node not in needed:
                     continue

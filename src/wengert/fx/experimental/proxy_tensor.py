@@ -32,7 +32,7 @@ from ..._tape.tensor import Tensor, wrap
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ...utils import _pytree as pytree
-from ...utils._aten import OpOverload
+from ...utils._aten import OpOverload, not_intercepted
 from ...utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
 from .._symbolic_trace import Tracer
@@ -231,7 +231,7 @@ def _is_random(func: Any) -> bool:
 def _replayed(op: Any, args: Any, kwargs: Any) -> Any:
     """What an operator gives, or None if it fails."""
     try:
-        with _disable_current_modes(), torch.no_grad():
+        with _disable_current_modes(), not_intercepted(), torch.no_grad():
             return op(*args, **kwargs)
     except Exception:  # noqa: BLE001 - it is another function
         return None
