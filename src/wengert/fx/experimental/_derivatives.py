@@ -189,7 +189,7 @@ class _Names(dict[str, Any]):
         return getattr(self.writer, name)
 
 
-# ---------------------------------------------------------------------------------------------- back through the steps
+# ---- back through the steps
 def derived(
     tracer: Any, steps: list[Node], saved: dict[Node, Node], grads: dict[Node, Any], wanted: set[Node]
 ) -> tuple[Writer, list[tuple[Node, Written]]]:

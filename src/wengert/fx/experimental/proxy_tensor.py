@@ -383,7 +383,7 @@ def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any, called
     return None
 
 
-# ------------------------------------------------------------------------------------------------------------- tracing
+# ---- tracing
 _current: list[ProxyTorchDispatchMode] = []
 
 
