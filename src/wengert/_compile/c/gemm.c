@@ -63,7 +63,7 @@ static void product(const product_t *g) {
       pack(at, g, y, w, k, direct);
       for (i64 b = 0, i = 0; b < panels; b++) { const i64 R = g->m / panels + (b < g->m % panels); const float *x = g->x + i * g->xr + d * g->xc;
         if (g->xc == 1) turn(xs, x, g->xr, k, R, R);
-        else if (i + VL <= g->m) for (i64 p = 0; p < k; p++) *(vec_f *)(xs + p * R) = *(const vec_f *)(x + p * g->xc); /* the next row covers what is too much */
+        else if (VL >= TALL && i + VL <= g->m) for (i64 p = 0; p < k; p++) *(vec_f *)(xs + p * R) = *(const vec_f *)(x + p * g->xc); /* the next row covers what is too much */
         else for (i64 p = 0; p < k; p++) for (i64 t = 0; t < R; t++) xs[p * R + t] = x[p * g->xc + t * g->xr];
         for (i64 j = 0; j < w; j += WIDE) { float *o = g->o + i * g->row + c + j; const i64 e = w - j;
           if (e >= WIDE) { if (direct) tiles(R, k, xs, y + j, g->yr, o, g->row, add); else tiles(R, k, xs, at + j * k, WIDE, o, g->row, add); continue; }
